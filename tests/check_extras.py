@@ -1,0 +1,84 @@
+"""What the base checks do not cover, one fresh venv after the other.
+
+* Every extra that has tests in `tests/extras/<extra>/`: its venv gets `.[dev,<extra>]` and runs them.
+* Every other supported Python on the PATH: its venv gets `.[dev]` and runs the whole test suite.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+
+
+def run(*command: str | Path) -> bool:
+    """Runs a command, its output shown; whether it succeeded."""
+    print("$", *command, flush=True)
+    return subprocess.run(list(map(str, command)), cwd=ROOT).returncode == 0
+
+
+def in_venv(name: str, python: str, extras: str, tests: str) -> bool:
+    """Makes `.venv-<name>` anew, installs and runs the tests in it; whether all went well."""
+    folder = ROOT / f".venv-{name}"
+    shutil.rmtree(folder, ignore_errors=True)
+    pip = (folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    try:
+        return (
+            run(python, "-m", "venv", folder)
+            and run(*pip, f"{ROOT}[{extras}]")
+            and run(folder / "bin" / "python", "-m", "pytest", "--quiet", "-n", "2", "-m", "not soak", tests)
+        )
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def other_pythons() -> list[tuple[str, str]]:
+    """(version, executable) of the supported Pythons besides the one that runs this."""
+    own = f"{sys.version_info.major}.{sys.version_info.minor}"
+    pyenv = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser() / "versions"
+    found = []
+    for version in PYTHONS:
+        candidates = [
+            shutil.which(f"python{version}"),
+            *map(str, sorted(pyenv.glob(f"{version}.*/bin/python"))),
+        ]
+        works = [path for path in candidates if path and _is(version, path)]
+        if version != own and works:
+            found.append((version, works[0]))
+    return found
+
+
+def _is(version: str, executable: str) -> bool:
+    """Whether the executable is that Python and can make a venv (a shim may be neither)."""
+    ask = "import ensurepip, sys, venv; print('%d.%d' % sys.version_info[:2])"
+    done = subprocess.run([executable, "-c", ask], capture_output=True, text=True)
+    return done.returncode == 0 and done.stdout.strip() == version
+
+
+def main() -> int:
+    """Runs all of it; 1 if anything fails."""
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    failed = []
+    for folder in sorted((ROOT / "tests" / "extras").glob("*/")):
+        if folder.name not in declared:
+            failed.append(f"tests/extras/{folder.name}: no such extra in pyproject.toml")
+        elif not in_venv(folder.name, sys.executable, f"dev,{folder.name}", str(folder)):
+            failed.append(f"extra {folder.name}")
+    pythons = other_pythons()
+    for version, executable in pythons:
+        if not in_venv(f"python{version}", executable, "dev", "tests"):
+            failed.append(f"Python {version}")
+    print(f"other Pythons found: {', '.join(version for version, _ in pythons) or 'none'}")
+    for name in failed:
+        print(f"FAILED {name}", file=sys.stderr)
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

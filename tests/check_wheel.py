@@ -1,0 +1,69 @@
+"""Builds the wheel, installs it into an empty venv and runs it from another folder.
+
+An editable install can hide a missing file or a missing requirement; this cannot.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import venv
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("attune_env", "attune_episodes", "attune_rewards", "attune_data")
+USE = """
+import attune_env, attune_episodes, attune_rewards, attune_data, json, sys
+from attune_env import builtin_policy, load, rollout
+sample = load("sample")
+print(json.dumps({
+    "files": [m.__file__ for m in (attune_env, attune_episodes, attune_rewards, attune_data)],
+    "conversations": len(sample),
+    "oracle": rollout(sample[0], builtin_policy("oracle", sample)).total,
+}))
+"""
+
+
+def run(*command: str | Path, cwd: str | Path) -> str:
+    """Runs a command and returns what it prints; shows its errors and stops if it fails."""
+    clean = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    done = subprocess.run(list(map(str, command)), cwd=cwd, env=clean, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, command))} failed:\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}")
+    return done.stdout
+
+
+def main() -> None:
+    """Build, inspect, install, run."""
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        run(sys.executable, "-m", "build", "--wheel", "--outdir", work / "dist", ROOT, cwd=work)
+        (wheel,) = (work / "dist").glob("*.whl")
+        names = zipfile.ZipFile(wheel).namelist()
+        for package in PACKAGES:
+            assert f"{package}/py.typed" in names, f"{package}/py.typed is not in the wheel"
+        assert sum("sample/conversation_" in name for name in names) >= 16, "the sample is not in the wheel"
+        for needed in ("attune_data/codebook/own.json", "attune_episodes/prompts/full/assess.md"):
+            assert needed in names, f"{needed} is not in the wheel"
+        stray = [n for n in names if n.split("/")[0] not in PACKAGES and ".dist-info/" not in n]
+        assert not stray, f"the wheel holds what does not belong in it: {stray[:5]}"
+
+        venv.create(work / "venv", with_pip=True)
+        python = work / "venv" / "bin" / "python"
+        run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel, cwd=work)
+        facts = json.loads(run(python, "-c", USE, cwd=work))
+        assert all(str(work) in file for file in facts["files"]), facts
+        assert facts["conversations"] >= 16, facts
+        assert abs(facts["oracle"] - 1) < 1e-12, facts
+        printed = run(work / "venv" / "bin" / "attune", "demo", "--output", work / "demo", cwd=work)
+        assert "builtin/oracle" in printed, printed
+        assert (work / "demo" / "scores.json").is_file()
+        print(f"{wheel.name}: installs by itself, finds its data, runs")
+
+
+if __name__ == "__main__":
+    main()

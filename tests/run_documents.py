@@ -1,0 +1,85 @@
+"""Runs what the documents show: code blocks, shell blocks, and the examples.
+
+A `python` block runs in the document's own namespace; if a `text` block follows it, that must be what it
+prints. In a `bash` block every line that calls `attune` runs in a temporary folder and must exit with 0
+(`make` lines are run by the checks themselves). Each example runs from another folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def check_document(path: Path, folder: str) -> list[str]:
+    """The problems of one document; [] if all of it runs as shown."""
+    problems: list[str] = []
+    names: dict[str, Any] = {"__name__": "__document__"}
+    blocks = [(m[1], m[2], m.start()) for m in BLOCK.finditer(path.read_text(encoding="utf-8"))]
+    for number, (language, text, start) in enumerate(blocks):
+        where = f"{path.relative_to(ROOT)}, block at character {start}"
+        if language == "bash":
+            problems += [f"{where}: {problem}" for problem in run_shell(text, folder)]
+        if language != "python":
+            continue
+        printed = io.StringIO()
+        try:
+            with contextlib.redirect_stdout(printed):
+                exec(compile(text, where, "exec"), names)
+        except Exception as error:
+            problems.append(f"{where}: {type(error).__name__}: {error}")
+            continue
+        follows = blocks[number + 1] if number + 1 < len(blocks) else None
+        if follows and follows[0] == "text" and printed.getvalue().strip() != follows[1].strip():
+            problems.append(f"{where} prints\n{printed.getvalue()}\nbut the document shows\n{follows[1]}")
+    return problems
+
+
+def run_shell(text: str, folder: str) -> list[str]:
+    """Problems of the `attune` lines of a shell block."""
+    problems = []
+    for line in text.replace("\\\n", " ").splitlines():
+        command = line.split(" #")[0].strip()
+        if not command.startswith("attune "):
+            continue
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        done = subprocess.run(
+            command, shell=True, cwd=folder, env=os.environ | {"PATH": path}, capture_output=True, text=True
+        )
+        if done.returncode:
+            problems.append(f"`{command}` exits with {done.returncode}: {done.stderr.strip()[-500:]}")
+    return problems
+
+
+def main() -> int:
+    """Runs everything; 1 if anything fails."""
+    problems: list[str] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for document in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+            os.chdir(folder)
+            problems += check_document(document, folder)
+            print(f"checked {document.relative_to(ROOT)}")
+        for example in sorted((ROOT / "examples").glob("*.py")):
+            done = subprocess.run([sys.executable, str(example)], cwd=folder, capture_output=True, text=True)
+            if done.returncode or not done.stdout.strip():
+                name = example.relative_to(ROOT)
+                problems.append(f"{name} exits with {done.returncode}: {done.stderr[-800:]}")
+            print(f"ran {example.relative_to(ROOT)}")
+        os.chdir(ROOT)
+    for problem in problems:
+        print(f"FAILED {problem}", file=sys.stderr)
+    return bool(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
