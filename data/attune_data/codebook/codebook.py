@@ -1,0 +1,98 @@
+"""`Codebook`: the texts that prompts are built from, and which wording they are."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, Final
+
+OWN_FILE: Final = Path(__file__).with_name("own.json")
+
+
+@dataclass(frozen=True)
+class Wording:
+    """One question in its two stances."""
+
+    text: str
+    """HP-facing: asked of the participant ("in your message")."""
+    observer: str
+    """Asked about the participant ("in the person's message"); the same as `text` where none differs."""
+
+
+@dataclass(frozen=True)
+class Codebook:
+    """Every question text and option list that a run asks with.
+
+    `own()` is the wording shipped here; `load_official(path)` replaces what an official
+    `annotation_codebook.json` holds and names the rest in `missing`.
+    """
+
+    name: str
+    """Which wording: "attune-env 1.0", or "official" and the file's name."""
+    binary: Mapping[str, Wording]
+    pairwise: Mapping[str, str]
+    """HP-facing only, as the benchmark has it."""
+    questions: Mapping[str, Wording]
+    """`moodShiftTags`, `q1_lookingFor`, `q2_emotionClarity`, `q3_modelFit`, `q3_followUp_whatFeltOff`."""
+    options: Mapping[str, tuple[str, ...]]
+    """Option lists of the four q-questions; Q3's from best to worst. () = asked as free text."""
+    panas: Mapping[str, str]
+    """Item -> a gloss of what it means ("" where the codebook has none)."""
+    branches: Mapping[str, Wording]
+    judge: Mapping[str, str]
+    missing: tuple[str, ...] = ()
+    """What an official file lacked, taken from our own wording instead."""
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """16 hex digits that name the texts."""
+        parts: list[Any] = [self.pairwise, self.options, self.panas, self.judge]
+        parts += [
+            {k: [w.text, w.observer] for k, w in group.items()}
+            for group in (self.binary, self.questions, self.branches)
+        ]
+        text = json.dumps([dict(part) for part in parts], sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def binary_text(self, question: str, *, observer: bool) -> str:
+        """The wording of a yes/no question; an id without wording is named as such, never left out."""
+        wording = self.binary.get(question)
+        if wording is None:
+            return f"Question {question} (this codebook has no wording for it)"
+        return wording.observer if observer else wording.text
+
+    def pairwise_text(self, question: str) -> str:
+        """The wording of a comparison question; an unknown id falls back to the general one."""
+        return self.pairwise.get(question) or self.pairwise["general"]
+
+    @staticmethod
+    @cache
+    def own() -> Codebook:
+        """The wording written for this project from the published constructs."""
+        raw = json.loads(OWN_FILE.read_text(encoding="utf-8"))
+        questions = (
+            "moodShiftTags",
+            "q1_lookingFor",
+            "q2_emotionClarity",
+            "q3_modelFit",
+            "q3_followUp_whatFeltOff",
+        )
+        return Codebook(
+            name=f"{raw['name']} {raw['version']}",
+            binary={
+                key: Wording(entry["text"], entry["observerText"]) for key, entry in raw["binary"].items()
+            },
+            pairwise={key: entry["text"] for key, entry in raw["pairwise"].items()},
+            questions={key: Wording(raw[key]["text"], raw[key]["observerText"]) for key in questions},
+            options={key: tuple(raw[key]["options"]) for key in questions[1:]},
+            panas={key: entry["text"] for key, entry in raw["panas"]["items"].items()},
+            branches={
+                key: Wording(entry["text"], entry["observerText"])
+                for key, entry in raw["fourBranchScores"]["branches"].items()
+            },
+            judge={key: entry["text"] for key, entry in raw["judge"]["dimensions"].items()},
+        )

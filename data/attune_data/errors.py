@@ -1,0 +1,82 @@
+"""Every error this project raises on purpose, and the `Problem` that data errors are made of.
+
+Four kinds are enough: the base, bad data, an unknown name, a missing extra. Each also inherits the
+builtin that a caller would expect, so `except ValueError` keeps working.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong at one place: where, what was found, what was expected, how to go on."""
+
+    file: str
+    place: str
+    """Path inside the file, such as `turns[2].annotations.pairwiseComparisons[4].winner`; "" for the file."""
+    found: str
+    expected: str
+    advice: str = ""
+    severity: Severity = "error"
+
+    def __str__(self) -> str:
+        """One line, whatever the parts hold."""
+        where = f"{self.file}: {self.place}" if self.place else self.file
+        text = f"{where}: found {self.found}, expected {self.expected}"
+        if self.advice:
+            text += f"; {self.advice}"
+        return one_line(text)
+
+
+def one_line(text: str, limit: int = 1000) -> str:
+    """`text` on one printable line: control characters, line ends and lone surrogates are escaped."""
+    clean = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    return clean if len(clean) <= limit else clean[: limit - 1] + "…"
+
+
+def show(value: object, limit: int = 80) -> str:
+    """`value` as an error message shows it: JSON-like, short, printable."""
+    text = f'"{value}"' if isinstance(value, str) else repr(value)
+    text = {"None": "null", "True": "true", "False": "false"}.get(text, text)
+    return one_line(text, limit)
+
+
+class AttuneError(Exception):
+    """Base of all errors raised on purpose; its message is meant to be read by a person."""
+
+
+class DataError(AttuneError, ValueError):
+    """Data that cannot be used; `problems` lists every one that was found."""
+
+    def __init__(self, problems: Sequence[Problem] | Problem) -> None:
+        self.problems: tuple[Problem, ...] = (problems,) if isinstance(problems, Problem) else tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+    def __reduce__(self) -> tuple[type[DataError], tuple[tuple[Problem, ...]]]:
+        """Pickle by the problems: worker processes hand errors back."""
+        return type(self), (self.problems,)
+
+
+class UnknownNameError(AttuneError, LookupError):
+    """A name that is not one of the known ones; the message suggests the nearest."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        self.kind, self.name, self.known = kind, name, tuple(known)
+        near = difflib.get_close_matches(name, self.known, n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        super().__init__(f"no {kind} named {show(name)}; {hint}known: {', '.join(self.known)}")
+
+    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, str, tuple[str, ...]]]:
+        """Pickle by the parts."""
+        return type(self), (self.kind, self.name, self.known)
+
+
+class SettingsError(AttuneError, ValueError):
+    """Arguments that do not go together; the message says which and what would."""

@@ -1,0 +1,373 @@
+"""What a conversation is: the benchmark's record as frozen, typed models.
+
+Python names are snake_case, files keep the benchmark's camelCase (`to_record` writes it); every other
+accepted name stands in `aliases.py`. Unknown fields are kept and written back. Absent or null in the
+annotations means *unannotated*; an empty list means *annotated as none*.
+
+HP is the human participant, OM the original model that answered in the recorded conversation.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Annotated, Any, Self
+
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictInt,
+    StrictStr,
+    field_serializer,
+    field_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from attune_data import affect, aliases
+from attune_data.constants import Answer, Provenance, ResponseName, Side
+
+
+def _expected(text: str) -> PydanticCustomError:
+    return PydanticCustomError("expected", "{expected}", {"expected": text})
+
+
+def _answer(value: object) -> object:
+    if value is None:
+        return None
+    if (answer := aliases.read_answer(value)) is None:
+        raise _expected('"yes", "no" or "na"')
+    return answer
+
+
+def _lookup(table: dict[object, Any], expected: str) -> BeforeValidator:
+    """Reads a value through a table of spellings; anything else is refused with `expected`."""
+
+    def read(value: object) -> object:
+        if isinstance(value, str) and value in table:
+            return table[value]
+        raise _expected(expected)
+
+    return BeforeValidator(read)
+
+
+def _winner(value: object) -> object:
+    if value is None:
+        return None
+    if isinstance(value, str) and value in aliases.WINNERS:
+        return aliases.WINNERS[value]
+    raise _expected('"A" or "B" (null if none was annotated)')
+
+
+def _intensity(value: object) -> object:
+    if isinstance(value, str):
+        value = aliases.INTENSITIES.get(value.strip().casefold(), value)
+    if value is None or (type(value) is int and 1 <= value <= 7):
+        return value
+    if isinstance(value, float) and value.is_integer() and 1 <= value <= 7:
+        return int(value)
+    raise _expected("a whole number from 1 to 7 (or mild, moderate, intense)")
+
+
+def _emotion(value: object) -> object:
+    name = affect.canonical_emotion(value) if isinstance(value, str) else None
+    if name is None:
+        raise _expected("one of the 20 PANAS items")
+    return name
+
+
+def _rating(value: object) -> object:
+    if value is None or (type(value) is int and 1 <= value <= 7):
+        return value
+    if isinstance(value, float) and value.is_integer() and 1 <= value <= 7:
+        return int(value)
+    raise _expected("a whole number from 1 to 7")
+
+
+AnswerField = Annotated[Answer | None, BeforeValidator(_answer)]
+ResponseField = Annotated[ResponseName, _lookup(aliases.RESPONSE_NAMES, '"original", "alternate" or "human"')]
+WinnerField = Annotated[Side | None, BeforeValidator(_winner)]
+IntensityField = Annotated[int | None, BeforeValidator(_intensity)]
+EmotionField = Annotated[str, BeforeValidator(_emotion)]
+Rating = Annotated[int | None, BeforeValidator(_rating)]
+
+
+class Record(BaseModel):
+    """Base of all parts of the format: frozen, unknown fields kept."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", validate_by_name=True, validate_by_alias=True)
+
+
+def named(name: str, **kwargs: Any) -> Any:
+    """A field called `name` in files, accepted under its aliases too."""
+    return Field(
+        validation_alias=AliasChoices(name, *aliases.FIELDS.get(name, ())),
+        serialization_alias=name,
+        **kwargs,
+    )
+
+
+class MoodTag(Record):
+    """One emotion that the HP felt shift in a turn."""
+
+    emotion: EmotionField
+    """One of the 20 PANAS items, in the benchmark's spelling."""
+    intensity: IntensityField = None
+    """1–7; None where it was not recorded."""
+
+
+class BinaryJudgement(Record):
+    """The HP's two answers to one yes/no question about the OM's reply."""
+
+    question_id: StrictStr = named("questionId")
+    observed: AnswerField = named("observedBehavior", default=None)
+    """Did the OM do it?"""
+    preferred: AnswerField = named("preferredBehavior", default=None)
+    """Would the HP have wanted it?"""
+    llm_value: AnswerField = named("llmValue", default=None)
+    """A model's own label, used where `observed` is absent."""
+
+    @property
+    def observed_truth(self) -> Answer | None:
+        """What scoring takes as observed: the HP's label, else the model's."""
+        return self.observed if self.observed is not None else self.llm_value
+
+    @property
+    def preferred_truth(self) -> Answer | None:
+        """What scoring takes as preferred: the HP's label (`na` too), else the observed one."""
+        return self.preferred if self.preferred is not None else self.observed
+
+    @property
+    def applicable(self) -> bool:
+        """Whether the question is put to the evaluated model: both values absent, or either is yes/no."""
+        values = (self.observed_truth, self.preferred)
+        return values == (None, None) or not {"yes", "no"}.isdisjoint(values)
+
+
+class PairwiseComparison(Record):
+    """Which of two responses the HP preferred on one question."""
+
+    question_id: StrictStr = named("questionId")
+    response_a: ResponseField = named("responseA")
+    response_b: ResponseField = named("responseB")
+    winner: WinnerField = None
+    """"A" or "B" in this comparison's own frame; None where the HP chose neither."""
+
+
+class AlternateResponses(Record):
+    """The two other replies that the HP compared with the original."""
+
+    llm_improved: StrictStr | None = named("llmImproved", default=None)
+    human_edited: StrictStr | None = named("humanEdited", default=None)
+
+
+class Annotations(Record):
+    """What the HP said about one turn; None = not annotated."""
+
+    binary_judgements: tuple[BinaryJudgement, ...] | None = named("binaryJudgements", default=None)
+    alternate_responses: AlternateResponses | None = named("alternateResponses", default=None)
+    pairwise_comparisons: tuple[PairwiseComparison, ...] | None = named("pairwiseComparisons", default=None)
+    selected_pairwise_questions: tuple[StrictStr, ...] | None = named(
+        "selectedPairwiseQuestions", default=None
+    )
+
+
+class Turn(Record):
+    """One exchange and its annotations."""
+
+    turn_number: Annotated[StrictInt, Field(ge=1)] = named("turnNumber")
+    user_message: StrictStr = named("userMessage")
+    llm_response: StrictStr = named("llmResponse")
+    mood_shift_tags: tuple[MoodTag, ...] | None = named("moodShiftTags", default=None)
+    """() = the HP marked the turn as neutral; None = not annotated."""
+    annotations: Annotations | None = None
+
+    @property
+    def judgements(self) -> tuple[BinaryJudgement, ...]:
+        """The binary judgements, () where there are none."""
+        return (self.annotations.binary_judgements or ()) if self.annotations else ()
+
+    @property
+    def comparisons(self) -> tuple[PairwiseComparison, ...]:
+        """The pairwise comparisons, () where there are none; their index is their key in results."""
+        return (self.annotations.pairwise_comparisons or ()) if self.annotations else ()
+
+    @property
+    def responses(self) -> dict[ResponseName, str | None]:
+        """The texts of the three responses; None where one is not in the file."""
+        alternates = self.annotations.alternate_responses if self.annotations else None
+        return {
+            "original": self.llm_response,
+            "alternate": alternates.llm_improved if alternates else None,
+            "human": alternates.human_edited if alternates else None,
+        }
+
+
+class Panas(Record):
+    """Positive and negative affect at one moment: 20 items 1–7 and their two totals (10–70)."""
+
+    total_positive_affect: float | None = named("totalPositiveAffect", default=None)
+    total_negative_affect: float | None = named("totalNegativeAffect", default=None)
+    responses: dict[StrictStr, Rating] | None = None
+    """Item (benchmark spelling) -> 1–7, or None where it was left out. Unknown keys are kept, unread."""
+
+    @field_validator("total_positive_affect", "total_negative_affect", mode="before")
+    @classmethod
+    def _number(cls, value: object) -> object:
+        if value is None or (type(value) in (int, float) and 10 <= value <= 70):  # type: ignore[operator]
+            return value
+        raise _expected("a number from 10 to 70")
+
+    @field_validator("responses", mode="after")
+    @classmethod
+    def _items(cls, value: dict[str, int | None] | None) -> dict[str, int | None] | None:
+        if value is None:
+            return None
+        named = {affect.canonical_emotion(key) or key: rating for key, rating in value.items()}
+        if len(named) != len(value):
+            raise _expected("each item once, whatever its case")
+        return named
+
+    @field_serializer("responses")
+    def _lower(self, value: dict[str, int | None] | None) -> dict[str, int | None] | None:
+        """Files spell the items in lower case."""
+        if value is None:
+            return None
+        return {(key.lower() if key in affect.POLARITY else key): rating for key, rating in value.items()}
+
+    def item(self, name: str) -> int | None:
+        """The answer to one item, 1–7, or None."""
+        return self.responses.get(name) if self.responses else None
+
+    def total(self, polarity: affect.Polarity) -> float | None:
+        """Sum of the ten items when all are known; the stored total when none is; else None.
+
+        Items win over a stored total that contradicts them (validation warns of it).
+        """
+        names = affect.POSITIVE if polarity == "positive" else affect.NEGATIVE
+        known = [value for name in names if (value := self.item(name)) is not None]
+        if len(known) == len(names):
+            return float(sum(known))
+        if known:
+            return None
+        return self.total_positive_affect if polarity == "positive" else self.total_negative_affect
+
+
+class ConversationWide(Record):
+    """The HP's answers about the whole conversation; None = not annotated."""
+
+    four_branch_scores: dict[StrictStr, Rating] | None = named("fourBranchScores", default=None)
+    q1_looking_for: tuple[StrictStr, ...] | None = named("q1_lookingFor", default=None)
+    q2_emotion_clarity: StrictStr | None = named("q2_emotionClarity", default=None)
+    q3_model_fit: StrictStr | None = named("q3_modelFit", default=None)
+    q3_follow_up: tuple[StrictStr, ...] | None = named("q3_followUp_whatFeltOff", default=None)
+
+
+class Metadata(Record):
+    """Where the conversation comes from: the OM and the topic."""
+
+    model: StrictStr | None = None
+    category: StrictStr | None = None
+    subtopic: StrictStr | None = None
+    text: StrictStr | None = None
+
+
+class Demographics(Record):
+    """Who the participant is, coarsely; all parts optional."""
+
+    country: StrictStr | None = None
+    education: StrictStr | None = None
+    work_edu_background: tuple[StrictStr, ...] | None = None
+    gender: StrictStr | None = None
+    age_range: StrictStr | None = None
+    english_proficiency: StrictStr | None = None
+    diagnoses: tuple[StrictStr, ...] | None = None
+
+
+class ParticipantProfile(Record):
+    """The participant's questionnaire scores and demographics."""
+
+    schema_version: StrictStr | None = None
+    participant_id: StrictStr | None = None
+    profile_type: StrictStr | None = None
+    demographics: Demographics | None = None
+    computed_scores: dict[StrictStr, Any] | None = None
+    conversation_topic_attitude: StrictStr | None = None
+
+
+class Conversation(Record):
+    """One annotated conversation: an episode of the environment, a record of the benchmark."""
+
+    conversation_id: Annotated[StrictStr, Field(min_length=1, max_length=200)] = named("conversationId")
+    provenance: Provenance | None = None
+    """The mark as the file has it; None counts as "benchmark" (see `origin`)."""
+    metadata: Metadata | None = None
+    participant_profile: ParticipantProfile | None = named("participant_profile", default=None)
+    pre_panas: Panas | None = named("prePanas", default=None)
+    post_panas: Panas | None = named("postPanas", default=None)
+    conversation_wide: ConversationWide | None = named("conversationWideQuestions", default=None)
+    turns: Annotated[tuple[Turn, ...], Field(min_length=1)]
+    """In the order of their numbers."""
+
+    @cached_property
+    def memo(self) -> dict[Any, Any]:
+        """Values of pure functions of this frozen record (scoring keys, plans).
+
+        Never part of the record: copies, pickles and comparisons go without it.
+        """
+        return {}
+
+    def __copy__(self) -> Self:
+        copy = super().__copy__()
+        copy.__dict__.pop("memo", None)
+        return copy
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        # everything below is frozen, so that one level is deep enough
+        return self.__copy__()
+
+    def __getstate__(self) -> dict[Any, Any]:
+        state = super().__getstate__()
+        fields = {name: value for name, value in state["__dict__"].items() if name != "memo"}
+        return {**state, "__dict__": fields}
+
+    @field_validator("turns", mode="after")
+    @classmethod
+    def _in_order(cls, turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+        numbers = [turn.turn_number for turn in turns]
+        if len(set(numbers)) != len(numbers):
+            twice = next(n for n in numbers if numbers.count(n) > 1)
+            where = " and ".join(f"turns[{i}]" for i, n in enumerate(numbers) if n == twice)
+            raise _expected(f"each turnNumber once; {twice} stands at {where}")
+        return tuple(sorted(turns, key=lambda turn: turn.turn_number))
+
+    @property
+    def origin(self) -> Provenance:
+        """Provenance as it counts: a record without a mark is a benchmark record."""
+        return self.provenance or "benchmark"
+
+    @property
+    def participant(self) -> str:
+        """Who held it: the participant's id, else the conversation's (each then a person of its own)."""
+        profile = self.participant_profile
+        return (profile.participant_id if profile else None) or self.conversation_id
+
+    def turn(self, number: int) -> Turn | None:
+        """The turn with that number, or None."""
+        return next((turn for turn in self.turns if turn.turn_number == number), None)
+
+    def to_record(self) -> dict[str, Any]:
+        """The JSON record in the benchmark's format, provenance always written."""
+        record = self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        return (
+            {"conversationId": record.pop("conversationId"), "provenance": self.origin}
+            | record
+            | {"provenance": self.origin}
+        )
+
+    def marked(self, provenance: Provenance) -> Self:
+        """The same conversation with that provenance."""
+        if provenance == self.provenance:
+            return self
+        return self.model_copy(update={"provenance": provenance})

@@ -1,0 +1,133 @@
+"""What a data set holds: counts, base rates and missing pieces, as plain values for tables and JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from attune_data import constants
+from attune_data.schema import Conversation, Turn
+from attune_data.validate import oddities
+
+
+def describe(conversations: Sequence[Conversation]) -> dict[str, Any]:
+    """Counts and base rates of a data set.
+
+    Rates are shares in [0, 1] and None where nothing was annotated. `questions` gives per binary id how
+    often it was asked, and the share of yes among yes/no answers, observed and preferred.
+    `missing` counts absent and empty parts; `contradictions` lists what validation warns of.
+    """
+    turns = [turn for conversation in conversations for turn in conversation.turns]
+    tagged = [turn.mood_shift_tags for turn in turns if turn.mood_shift_tags is not None]
+    owners = Counter(conversation.participant for conversation in conversations)
+    per_conversation = [len(conversation.turns) for conversation in conversations]
+    comparisons = [c for turn in turns for c in turn.comparisons]
+    wide = [c.conversation_wide for c in conversations if c.conversation_wide]
+    return {
+        "conversations": len(conversations),
+        "provenance": dict(Counter(c.origin for c in conversations)),
+        "participants": len(owners),
+        "participants_with_several": {who: n for who, n in sorted(owners.items()) if n > 1},
+        "turns": len(turns),
+        "turns_per_conversation": {
+            "min": min(per_conversation, default=0),
+            "mean": _mean(per_conversation),
+            "max": max(per_conversation, default=0),
+        },
+        "tags_per_turn": _mean([len(tags) for tags in tagged]),
+        "neutral_turns": _mean([not tags for tags in tagged]),
+        "tags": _ranked(tag.emotion for tags in tagged for tag in tags),
+        "intensity": _mean([tag.intensity for tags in tagged for tag in tags if tag.intensity is not None]),
+        "questions": _questions(turns),
+        "comparisons_per_turn": _mean([len(turn.comparisons) for turn in turns]),
+        "comparison_questions": _ranked(c.question_id for c in comparisons),
+        "wins": _wins(turns),
+        "winner_a": _mean([c.winner == "A" for c in comparisons if c.winner]),
+        "goals": _ranked(goal for w in wide for goal in w.q1_looking_for or ()),
+        "clarity": _ranked(w.q2_emotion_clarity for w in wide if w.q2_emotion_clarity),
+        "fit": _ranked(w.q3_model_fit for w in wide if w.q3_model_fit),
+        "felt_off": _ranked(text for w in wide for text in w.q3_follow_up or ()),
+        "branches": {
+            branch: _mean([s for w in wide if (s := (w.four_branch_scores or {}).get(branch)) is not None])
+            for branch in constants.BRANCHES
+        },
+        "panas_change": {
+            polarity: _mean(_changes(conversations, polarity)) for polarity in ("positive", "negative")
+        },
+        "categories": _ranked(
+            c.metadata.category for c in conversations if c.metadata and c.metadata.category
+        ),
+        "diagnoses": _ranked(d for c in conversations for d in _diagnoses(c)),
+        "missing": _missing(conversations, turns),
+        "contradictions": [str(p) for c in conversations for p in oddities(c, c.conversation_id)],
+    }
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _ranked(values: Iterable[str]) -> dict[str, int]:
+    """Counts, most frequent first, ties by name: the order never depends on the input's."""
+    return dict(sorted(Counter(values).items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def _questions(turns: Sequence[Turn]) -> dict[str, dict[str, Any]]:
+    judgements = [judgement for turn in turns for judgement in turn.judgements]
+    found = {judgement.question_id for judgement in judgements}
+    table = {}
+    for question in [*constants.BINARY_IDS, *sorted(found - set(constants.BINARY_IDS))]:
+        these = [j for j in judgements if j.question_id == question]
+        observed = [j.observed_truth == "yes" for j in these if j.observed_truth in ("yes", "no")]
+        preferred = [j.preferred_truth == "yes" for j in these if j.preferred_truth in ("yes", "no")]
+        table[question] = {
+            "annotated": len(these),
+            "applicable": sum(j.applicable for j in these),
+            "observed_yes": _mean(observed),
+            "preferred_yes": _mean(preferred),
+        }
+    return table
+
+
+def _wins(turns: Sequence[Turn]) -> dict[str, float | None]:
+    """Share of its comparisons that each response won."""
+    won: Counter[str] = Counter()
+    entered: Counter[str] = Counter()
+    for turn in turns:
+        for comparison in turn.comparisons:
+            if comparison.winner:
+                entered.update((comparison.response_a, comparison.response_b))
+                won[comparison.response_a if comparison.winner == "A" else comparison.response_b] += 1
+    return {name: won[name] / entered[name] if entered[name] else None for name in constants.RESPONSES}
+
+
+def _changes(conversations: Sequence[Conversation], polarity: Any) -> list[float]:
+    changes = []
+    for conversation in conversations:
+        pre = conversation.pre_panas.total(polarity) if conversation.pre_panas else None
+        post = conversation.post_panas.total(polarity) if conversation.post_panas else None
+        if pre is not None and post is not None:
+            changes.append(post - pre)
+    return changes
+
+
+def _diagnoses(conversation: Conversation) -> tuple[str, ...]:
+    profile = conversation.participant_profile
+    return (profile.demographics.diagnoses or ()) if profile and profile.demographics else ()
+
+
+def _missing(conversations: Sequence[Conversation], turns: Sequence[Turn]) -> dict[str, int]:
+    wide = [c.conversation_wide for c in conversations]
+    return {
+        "turns without tags": sum(turn.mood_shift_tags is None for turn in turns),
+        "turns without binary judgements": sum(not turn.judgements for turn in turns),
+        "turns without comparisons": sum(not turn.comparisons for turn in turns),
+        "comparisons without a winner": sum(c.winner is None for turn in turns for c in turn.comparisons),
+        "conversations without pre PANAS": sum(c.pre_panas is None for c in conversations),
+        "conversations without post PANAS": sum(c.post_panas is None for c in conversations),
+        "conversations without Q1": sum(w is None or w.q1_looking_for is None for w in wide),
+        "conversations without Q2": sum(w is None or w.q2_emotion_clarity is None for w in wide),
+        "conversations without Q3": sum(w is None or w.q3_model_fit is None for w in wide),
+        "conversations without branch scores": sum(w is None or not w.four_branch_scores for w in wide),
+    }

@@ -1,0 +1,150 @@
+"""From a parsed JSON value to a `Conversation`, every problem named by its place in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from attune_data import affect, constants
+from attune_data.errors import DataError, Problem, show
+from attune_data.schema import Conversation, Panas, Turn
+
+_EXPECTED = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "tuple_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "too_short": "at least one",
+    "greater_than_equal": "a whole number from 1 up",
+    "string_too_short": "some text",
+    "string_too_long": "at most 200 characters",
+}
+_ADVICE = {
+    "missing": "add it",
+    "too_short": "leave the conversation out or add its turns",
+}
+
+
+def conversation_from(value: Any, file: str) -> Conversation:
+    """The conversation that a parsed JSON value holds; raises DataError with all problems found."""
+    if not isinstance(value, dict):
+        kinds = {list: "a list", str: "text", int: "a number", float: "a number", bool: "true or false"}
+        raise DataError(
+            Problem(file, "", kinds.get(type(value), "null"), "one conversation object {…}",
+                    "several conversations go into a folder or a .jsonl file")
+        )  # fmt: skip
+    try:
+        return Conversation.model_validate(value, by_alias=True, by_name=False)
+    except ValidationError as error:
+        details = error.errors()
+        # A list of which no element is valid is reported as too short as well: its elements say enough.
+        inside = {detail["loc"][:depth] for detail in details for depth in range(len(detail["loc"]))}
+        raise DataError(
+            [_problem(file, detail) for detail in details if detail["loc"] not in inside]
+        ) from error
+
+
+def _problem(file: str, detail: ErrorDetails) -> Problem:
+    kind = detail["type"]
+    place = place_of(detail["loc"])
+    if kind == "missing":
+        return Problem(file, place, "nothing", "this field", _ADVICE["missing"])
+    if kind == "expected":
+        expected = detail["msg"]
+    elif kind == "literal_error":
+        expected = detail["ctx"]["expected"].replace("'", '"')
+    else:
+        expected = _EXPECTED.get(kind, detail["msg"])
+    return Problem(file, place, _brief(detail["input"]), expected, _ADVICE.get(kind, ""))
+
+
+def _brief(value: object) -> str:
+    if isinstance(value, dict):
+        return "an object" if value else "an empty object"
+    if isinstance(value, (list, tuple)):
+        return f"a list of {len(value)}" if value else "an empty list"
+    return show(value)
+
+
+def place_of(location: tuple[int | str, ...]) -> str:
+    """`("turns", 2, "annotations")` as `turns[2].annotations`."""
+    text = ""
+    for part in location:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            text += f".{part}" if text else part
+    return text
+
+
+def oddities(conversation: Conversation, file: str) -> Iterator[Problem]:
+    """Warnings: what can be used but contradicts itself, or is likely a slip."""
+
+    def warn(place: str, found: str, expected: str, advice: str = "") -> Problem:
+        return Problem(file, place, found, expected, advice, severity="warning")
+
+    for side, panas in (("prePanas", conversation.pre_panas), ("postPanas", conversation.post_panas)):
+        if panas is not None:
+            for place, found, expected in _panas_contradictions(panas):
+                yield warn(f"{side}.{place}", found, expected, "scoring takes the items")
+    for index, turn in enumerate(conversation.turns):
+        yield from _turn_oddities(turn, f"turns[{index}]", warn)
+    wide = conversation.conversation_wide
+    if wide is None:
+        return
+    options = (("q2_emotionClarity", wide.q2_emotion_clarity, constants.Q2_OPTIONS),
+               ("q3_modelFit", wide.q3_model_fit, constants.Q3_OPTIONS))  # fmt: skip
+    for name, given, known in options:
+        if given is not None and given.casefold() not in {option.casefold() for option in known}:
+            yield warn(f"conversationWideQuestions.{name}", show(given), "one of the codebook's options")
+    for goal in wide.q1_looking_for or ():
+        if goal not in constants.Q1_OPTIONS:
+            yield warn("conversationWideQuestions.q1_lookingFor", show(goal), "the codebook's options")
+    negative = {option.casefold() for option in constants.Q3_NEGATIVE}
+    if wide.q3_follow_up and wide.q3_model_fit is not None and wide.q3_model_fit.casefold() not in negative:
+        yield warn("conversationWideQuestions.q3_followUp_whatFeltOff", f"{len(wide.q3_follow_up)} entries",
+                   "none after a good fit")  # fmt: skip
+
+
+def _panas_contradictions(panas: Panas) -> Iterator[tuple[str, str, str]]:
+    for place, total, names in (
+        ("totalPositiveAffect", panas.total_positive_affect, affect.POSITIVE),
+        ("totalNegativeAffect", panas.total_negative_affect, affect.NEGATIVE),
+    ):
+        items = [panas.item(name) for name in names]
+        known = [item for item in items if item is not None]
+        if total is not None and len(known) == len(items) and sum(known) != total:
+            yield place, f"{total:g}", f"{sum(known)}, the sum of its ten items"
+        elif 0 < len(known) < len(items):
+            yield "responses", f"{len(known)} of the ten items of {place}", "all ten or none"
+
+
+def _turn_oddities(turn: Turn, place: str, warn: Any) -> Iterator[Problem]:
+    here = f"{place}.annotations"
+    seen: set[str] = set()
+    for index, judgement in enumerate(turn.judgements):
+        question, at = judgement.question_id, f"{here}.binaryJudgements[{index}].questionId"
+        if question not in constants.BINARY_BRANCHES:
+            yield warn(at, show(question), "one of the 36 ids B1–B505")
+        if question in seen:
+            yield warn(at, f"{show(question)} again", "each question once a turn")
+        seen.add(question)
+    tags = [tag.emotion for tag in turn.mood_shift_tags or ()]
+    if len(set(tags)) != len(tags):
+        yield warn(f"{place}.moodShiftTags", "an emotion twice", "each emotion once a turn")
+    texts = turn.responses
+    for index, comparison in enumerate(turn.comparisons):
+        at = f"{here}.pairwiseComparisons[{index}]"
+        if comparison.response_a == comparison.response_b:
+            yield warn(at, f"{show(comparison.response_a)} on both sides", "two different responses")
+        for name in dict.fromkeys((comparison.response_a, comparison.response_b)):
+            if texts[name] is None:
+                yield warn(at, f"no text of the response {show(name)}", "its text in alternateResponses")
+        if comparison.question_id not in constants.PAIRWISE_IDS:
+            yield warn(f"{at}.questionId", show(comparison.question_id), "general or PW1–PW16")

@@ -1,0 +1,110 @@
+"""The affect space against the published coordinates, recomputed in exact decimal arithmetic."""
+
+from __future__ import annotations
+
+from decimal import ROUND_HALF_EVEN, Decimal, localcontext
+from itertools import product
+
+import pytest
+
+from attune_data import affect
+
+# name, polarity, valence, arousal: the benchmark's table, copied literally
+PUBLISHED = (
+    ("Proud", "positive", "0.85", "0.65"),
+    ("Irritable", "negative", "0.22", "0.68"),
+    ("Alert", "positive", "0.7", "0.75"),
+    ("Ashamed", "negative", "0.13", "0.62"),
+    ("Inspired", "positive", "0.9", "0.7"),
+    ("Nervous", "negative", "0.188", "0.72"),
+    ("Determined", "positive", "0.78", "0.72"),
+    ("Attentive", "positive", "0.68", "0.6"),
+    ("Jittery", "negative", "0.196", "0.788"),
+    ("Active", "positive", "0.72", "0.8"),
+    ("Distressed", "negative", "0.125", "0.75"),
+    ("Afraid", "negative", "0.073", "0.84"),
+    ("Excited", "positive", "0.8", "0.85"),
+    ("Upset", "negative", "0.167", "0.65"),
+    ("Strong", "positive", "0.75", "0.7"),
+    ("Guilty", "negative", "0.15", "0.6"),
+    ("Scared", "negative", "0.083", "0.82"),
+    ("Hostile", "negative", "0.2", "0.7"),
+    ("Enthusiastic", "positive", "0.82", "0.78"),
+    ("Interested", "positive", "0.65", "0.6"),
+)
+NAMES = tuple(name for name, *_ in PUBLISHED)
+
+
+def exact_similarity(first: str, second: str) -> float:
+    points = {name: (Decimal(valence), Decimal(arousal)) for name, _, valence, arousal in PUBLISHED}
+    with localcontext() as context:
+        context.prec = 40
+        dv, da = (a - b for a, b in zip(points[first], points[second], strict=True))
+        value = 1 - ((dv * dv + da * da) / 2).sqrt()
+        return float(value.quantize(Decimal("0.0001"), rounding=ROUND_HALF_EVEN))
+
+
+def test_the_items_are_the_published_ones_in_order() -> None:
+    want = [(name, polarity, float(v), float(a)) for name, polarity, v, a in PUBLISHED]
+    assert [tuple(item) for item in affect.ITEMS] == want
+    assert affect.EMOTIONS == NAMES
+
+
+def test_the_polarities_split_the_items_in_two_tens() -> None:
+    sides: dict[str, list[str]] = {"positive": [], "negative": []}
+    for name, polarity, *_ in PUBLISHED:
+        sides[polarity].append(name)
+    assert (list(affect.POSITIVE), list(affect.NEGATIVE)) == (sides["positive"], sides["negative"])
+    assert len(affect.POSITIVE) == len(affect.NEGATIVE) == 10
+
+
+def test_all_400_similarities_equal_an_exact_computation() -> None:
+    pairs = list(product(NAMES, repeat=2))
+    assert len(pairs) == len(affect.SIMILARITY) == 400
+    assert {pair: affect.similarity(*pair) for pair in pairs} == {
+        pair: exact_similarity(*pair) for pair in pairs
+    }
+
+
+def test_similarity_is_symmetric_and_1_only_with_itself() -> None:
+    for first, second in product(NAMES, repeat=2):
+        value = affect.similarity(first, second)
+        assert value == affect.similarity(second, first)
+        assert 0 <= value <= 1
+        assert (value == 1) == (first == second)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "want"),
+    [
+        # sqrt(0.042² + 0.1²) = sqrt(0.011764) = 0.108462; / 1.414214 = 0.076695; 1 - that
+        ("Distressed", "Upset", 0.9233),
+        # sqrt(0.03² + 0²) / sqrt(2) = 0.03 / 1.414214 = 0.021213
+        ("Attentive", "Interested", 0.9788),
+        # dv 0.9 - 0.15 = 0.75, da 0.7 - 0.6 = 0.1: sqrt(0.5725) = 0.756637; / 1.414214 = 0.535024
+        ("Inspired", "Guilty", 0.465),
+        ("Distressed", "Bored", 0.0),
+        ("", "Upset", 0.0),
+        # the function takes the benchmark's spelling; reading a file is what folds the case
+        ("distressed", "Upset", 0.0),
+    ],
+)
+def test_similarity_worked_by_hand(first: str, second: str, want: float) -> None:
+    assert affect.similarity(first, second) == want
+
+
+@pytest.mark.parametrize("spelling", [str.lower, str.upper, str.swapcase, lambda name: f"  {name}\n"])
+@pytest.mark.parametrize("name", NAMES)
+def test_an_emotion_is_known_in_any_case(name: str, spelling: object) -> None:
+    assert callable(spelling)
+    assert affect.canonical_emotion(spelling(name)) == name
+
+
+@pytest.mark.parametrize("name", ["", "Bored", "Upsett", "Up set", "Proud,", "😀", "fière"])
+def test_other_words_are_no_emotion(name: str) -> None:
+    assert affect.canonical_emotion(name) is None
+
+
+def test_scales() -> None:
+    assert affect.SCALE == (1, 7)
+    assert affect.TOTALS == (10, 70)  # ten items of 1 to 7 each

@@ -1,0 +1,214 @@
+"""Bad conversation data: each problem names the file, the exact place, what was found and expected."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attune_data import DataError, Problem, fingerprint, load
+from attune_data.validate import conversation_from
+from tests.data.builders import (
+    Json,
+    Place,
+    only_problem,
+    places,
+    problems_of,
+    record,
+    replaced,
+    turn,
+    without,
+    write,
+)
+
+JUDGEMENT: Place = ("turns", 0, "annotations", "binaryJudgements", 0)
+COMPARISON: Place = ("turns", 0, "annotations", "pairwiseComparisons", 1)
+TAG: Place = ("turns", 1, "moodShiftTags")
+WIDE = "conversationWideQuestions"
+ITEM = "turns[0].annotations.binaryJudgements[0]"
+PAIR = "turns[0].annotations.pairwiseComparisons[1]"
+
+
+WRONG_VALUES: list[tuple[Place, object, str, str, str]] = [
+    ((*COMPARISON, "winner"), "C", f"{PAIR}.winner", '"C"', '"A" or "B"'),
+    ((*COMPARISON, "winner"), "", f"{PAIR}.winner", '""', '"A" or "B"'),
+    ((*COMPARISON, "winner"), 1, f"{PAIR}.winner", "1", '"A" or "B"'),
+    ((*COMPARISON, "responseA"), "best", f"{PAIR}.responseA", '"best"', '"original", "alternate" or "human"'),
+    ((*COMPARISON, "responseB"), None, f"{PAIR}.responseB", "null", '"original", "alternate" or "human"'),
+    ((*JUDGEMENT, "observedBehavior"), "maybe", f"{ITEM}.observedBehavior", '"maybe"', '"yes", "no" or "na"'),
+    ((*JUDGEMENT, "preferredBehavior"), 1, f"{ITEM}.preferredBehavior", "1", '"yes", "no" or "na"'),
+    ((*JUDGEMENT, "questionId"), 7, f"{ITEM}.questionId", "7", "text"),
+    (TAG, [{"emotion": "Upset", "intensity": 9}], "turns[1].moodShiftTags[0].intensity", "9", "1 to 7"),
+    (TAG, [{"emotion": "Upset", "intensity": 0}], "turns[1].moodShiftTags[0].intensity", "0", "1 to 7"),
+    (TAG, [{"emotion": "Upset", "intensity": True}], "turns[1].moodShiftTags[0].intensity", "true", "1 to 7"),
+    (TAG, [{"emotion": "Alert", "intensity": "so"}], "turns[1].moodShiftTags[0].intensity", '"so"', "mild"),
+    (TAG, [{"emotion": "Sad"}], "turns[1].moodShiftTags[0].emotion", '"Sad"', "20 PANAS"),
+    (TAG, [{"emotion": "Upset"}, {"emotion": 0}], "turns[1].moodShiftTags[1].emotion", "0", "20 PANAS"),
+    (TAG, [{"emotion": None}], "turns[1].moodShiftTags[0].emotion", "null", "20 PANAS"),
+    (TAG, [{"emotion": "בוש 😳"}], "turns[1].moodShiftTags[0].emotion", '"בוש 😳"', "20 PANAS"),
+    (TAG, "Upset", "turns[1].moodShiftTags", '"Upset"', "a list"),
+    (TAG, {"emotion": "Upset"}, "turns[1].moodShiftTags", "an object", "a list"),
+    (("turns", 0, "turnNumber"), 0, "turns[0].turnNumber", "0", "whole number from 1 up"),
+    (("turns", 0, "turnNumber"), "1", "turns[0].turnNumber", '"1"', "a whole number"),
+    (("turns", 0, "turnNumber"), 1.5, "turns[0].turnNumber", "1.5", "a whole number"),
+    (("turns", 0, "userMessage"), None, "turns[0].userMessage", "null", "text"),
+    (("turns", 0, "llmResponse"), ["hi"], "turns[0].llmResponse", "a list of 1", "text"),
+    (("turns", 1), None, "turns[1]", "null", "an object"),
+    (("turns",), [], "turns", "an empty list", "at least one"),
+    (("turns",), {}, "turns", "an empty object", "a list"),
+    (("conversationId",), "", "conversationId", '""', "some text"),
+    (("conversationId",), "x" * 201, "conversationId", "xxx", "at most 200 characters"),
+    (("conversationId",), 12, "conversationId", "12", "text"),
+    (("provenance",), "mine", "provenance", '"mine"', '"simulated", "imported", "own" or "benchmark"'),
+    (("prePanas", "responses", "proud"), 8, "prePanas.responses.proud", "8", "1 to 7"),
+    (("postPanas", "responses", "upset"), 2.5, "postPanas.responses.upset", "2.5", "1 to 7"),
+    (("prePanas", "totalPositiveAffect"), "9", "prePanas.totalPositiveAffect", '"9"', "a number from 10"),
+    (("prePanas", "totalPositiveAffect"), -1, "prePanas.totalPositiveAffect", "-1", "a number from 10 to 70"),
+    (("prePanas",), [3], "prePanas", "a list of 1", "an object"),
+    ((WIDE, "fourBranchScores", "managing"), 8, f"{WIDE}.fourBranchScores.managing", "8", "1 to 7"),
+    ((WIDE, "q1_lookingFor"), "Other", f"{WIDE}.q1_lookingFor", '"Other"', "a list"),
+    ((WIDE, "q1_lookingFor"), ["Other", 5], f"{WIDE}.q1_lookingFor[1]", "5", "text"),
+    ((WIDE, "q2_emotionClarity"), [], f"{WIDE}.q2_emotionClarity", "an empty list", "text"),
+    (("participant_profile", "demographics"), "US", "participant_profile.demographics", '"US"', "an object"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("at", "value", "place", "found", "expected"), WRONG_VALUES)
+def test_a_wrong_value_is_located(
+    tmp_path: Path, at: Place, value: object, place: str, found: str, expected: str
+) -> None:
+    path = write(tmp_path / "one.json", replaced(record(), at, value))
+    problem = only_problem(lambda: load(path))
+    assert (problem.file, problem.place) == (str(path), place)
+    assert found in problem.found
+    assert expected in problem.expected
+
+
+@pytest.mark.parametrize(("name", "value"), [("did_occur", "maybe"), ("should_occur", 3), ("llm_value", [])])
+def test_a_wrong_value_under_another_name_is_located_under_that_name(name: str, value: object) -> None:
+    bad = replaced(record(), JUDGEMENT, {"questionId": "B1", name: value})
+    assert only_problem(lambda: conversation_from(bad, "f.json")).place == f"{ITEM}.{name}"
+
+
+REQUIRED: list[Place] = [
+    ("conversationId",), ("turns",), ("turns", 1, "turnNumber"), ("turns", 1, "userMessage"),
+    ("turns", 1, "llmResponse"), ("turns", 0, "moodShiftTags", 0, "emotion"), (*JUDGEMENT, "questionId"),
+    (*COMPARISON, "questionId"), (*COMPARISON, "responseA"), (*COMPARISON, "responseB"),
+]  # fmt: skip
+
+
+def dotted(place: Place) -> str:
+    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
+    return "".join(parts).lstrip(".")
+
+
+@pytest.mark.parametrize("at", REQUIRED, ids=dotted)
+def test_a_missing_field_is_named(tmp_path: Path, at: Place) -> None:
+    path = write(tmp_path / "one.json", without(record(), at))
+    problem = only_problem(lambda: load(path))
+    assert problem == Problem(str(path), dotted(at), "nothing", "this field", "add it")
+
+
+OPTIONAL = [
+    place
+    for place in places(record())
+    if isinstance(place[-1], str) and place[-1] not in {required[-1] for required in REQUIRED}
+]
+
+
+@pytest.mark.parametrize("at", OPTIONAL, ids=dotted)
+def test_every_other_field_may_be_left_out(at: Place) -> None:
+    less = without(record(provenance="own"), at)
+    assert conversation_from(less, "f.json").to_record() == less | {
+        "provenance": less.get("provenance", "benchmark")
+    }
+
+
+@pytest.mark.parametrize(("value", "found"), [
+    ([record()], "a list"), ("hi", "text"), (3, "a number"), (3.5, "a number"), (True, "true or false"),
+    (None, "null"),
+])  # fmt: skip
+def test_a_wrong_top_level_type_is_named(tmp_path: Path, value: object, found: str) -> None:
+    path = write(tmp_path / "one.json", json.dumps(value))
+    problem = only_problem(lambda: load(path))
+    assert (problem.file, problem.place, problem.found) == (str(path), "", found)
+    assert "one conversation object" in problem.expected
+
+
+def test_turn_numbers_given_twice_are_located() -> None:
+    bad = record(turns=[turn(1), turn(3), turn(2), turn(3)])
+    problem = only_problem(lambda: conversation_from(bad, "f.json"))
+    assert problem.place == "turns"
+    assert problem.expected == "each turnNumber once; 3 stands at turns[1] and turns[3]"
+
+
+def test_all_problems_of_a_record_are_listed_at_once() -> None:
+    bad = replaced(without(record(), ("turns", 0, "userMessage")), (*COMPARISON, "winner"), "C")
+    bad = replaced(bad, ("prePanas", "responses", "proud"), 0)
+    found = problems_of(lambda: conversation_from(bad, "f.json"))
+    assert {p.place for p in found} == {"turns[0].userMessage", f"{PAIR}.winner", "prePanas.responses.proud"}
+
+
+@pytest.mark.parametrize("text", ["x" * 100_000, "line\nline\r\n\u2028\x1b[31m", "\u202eevil", "😀" * 500])
+def test_what_was_found_is_shown_short_and_on_one_line(text: str) -> None:
+    bad = replaced(record(), (*COMPARISON, "winner"), text)
+    said = str(only_problem(lambda: conversation_from(bad, "f.json")))
+    assert len(said) < 400
+    assert said.isprintable()
+
+
+def test_the_error_pickles() -> None:
+    with pytest.raises(DataError) as caught:
+        conversation_from(record(turns=[]), "f.json")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (again.problems, str(again)) == (caught.value.problems, str(caught.value))
+
+
+# properties
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)  # fmt: skip
+NAMES = sorted({place[-1] for place in places(record()) if isinstance(place[-1], str)})
+SOME = st.dictionaries(st.sampled_from(NAMES), JSON, max_size=3)
+
+
+def read_or_refuse(value: Any) -> None:
+    """Reads, or raises DataError; what was read is written and read to the same again."""
+    try:
+        found = conversation_from(value, "f.json")
+    except DataError as error:
+        said = str(error).splitlines()
+    else:
+        said = []
+        again = conversation_from(json.loads(json.dumps(found.to_record())), "f.json")
+        assert fingerprint(again) == fingerprint(found)
+    assert all(line.startswith("f.json: ") and line.isprintable() for line in said)
+
+
+@given(JSON)
+def test_any_json_value_is_read_or_refused(value: object) -> None:
+    read_or_refuse(value)
+
+
+@settings(max_examples=50)
+@given(st.dictionaries(st.sampled_from(NAMES), SOME | st.lists(SOME, max_size=2), max_size=4))
+def test_any_values_under_the_formats_names_are_read_or_refused(value: Json) -> None:
+    read_or_refuse(value)
+
+
+@given(at=st.sampled_from(list(places(record()))), value=JSON)
+def test_a_record_with_one_place_replaced_is_read_or_refused(at: Place, value: object) -> None:
+    read_or_refuse(replaced(record(), at, value))
+
+
+@given(at=st.sampled_from(list(places(record()))), name=st.text(max_size=8), value=JSON)
+def test_a_record_with_any_unknown_field_is_read_or_refused(at: Place, name: str, value: object) -> None:
+    read_or_refuse(replaced(record(), at, {name: value}))

@@ -1,0 +1,252 @@
+"""Our wording is whole; an official codebook is found by its ids, however it is nested."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attune_data import DataError, affect, constants
+from attune_data.codebook import FILE_NAME, Codebook, find_official, load_official
+from tests.data.builders import Json, only_problem, without, write
+
+OWN = Codebook.own()
+QUESTIONS = ("moodShiftTags", "q1_lookingFor", "q2_emotionClarity", "q3_modelFit", "q3_followUp_whatFeltOff")
+STANCES = {**OWN.binary, **OWN.branches, **OWN.questions}
+
+# our own wording
+
+
+def test_our_wording_covers_every_question_and_item() -> None:
+    assert tuple(OWN.binary) == constants.BINARY_IDS
+    assert len(OWN.binary) == 36
+    assert tuple(OWN.pairwise) == constants.PAIRWISE_IDS
+    assert len(OWN.pairwise) == 17
+    assert set(OWN.panas) == set(affect.EMOTIONS)
+    assert set(OWN.branches) == set(constants.BRANCHES)
+    assert set(OWN.judge) == set(constants.JUDGE_DIMENSIONS)
+    assert set(OWN.questions) == set(QUESTIONS)
+    assert OWN.missing == ()
+
+
+def test_our_option_lists_are_the_benchmarks() -> None:
+    assert set(OWN.options) == set(QUESTIONS[1:])
+    assert OWN.options["q1_lookingFor"] == constants.Q1_OPTIONS
+    assert OWN.options["q2_emotionClarity"] == constants.Q2_OPTIONS
+    assert OWN.options["q3_modelFit"] == constants.Q3_OPTIONS
+    follow_up = OWN.options["q3_followUp_whatFeltOff"]
+    assert len(set(follow_up)) == len(follow_up) > 1
+
+
+@pytest.mark.parametrize("observer", [False, True])
+def test_our_questions_are_distinct_and_not_empty(observer: bool) -> None:
+    texts = [w.observer if observer else w.text for w in STANCES.values()]
+    texts += [*OWN.pairwise.values(), *OWN.panas.values(), *OWN.judge.values()]
+    assert all(text == text.strip() != "" for text in texts)
+    assert len(set(texts)) == len(texts)
+
+
+@pytest.mark.parametrize("key", STANCES)
+def test_the_two_stances_differ(key: str) -> None:
+    assert STANCES[key].text != STANCES[key].observer
+    assert "the person" not in STANCES[key].text
+    assert "the person" in STANCES[key].observer
+
+
+@pytest.mark.parametrize("key", [*OWN.binary, *OWN.branches])
+def test_only_the_hp_facing_stance_says_you(key: str) -> None:
+    you = re.compile(r"\byou(r|rs|rself)?\b", re.IGNORECASE)
+    assert you.search(STANCES[key].text)
+    assert not you.search(STANCES[key].observer)
+
+
+def test_pairwise_questions_speak_to_the_hp() -> None:
+    assert all("the person" not in text for text in OWN.pairwise.values())
+
+
+def test_texts_by_id() -> None:
+    assert OWN.binary_text("B1", observer=False) == OWN.binary["B1"].text
+    assert OWN.binary_text("B1", observer=True) == OWN.binary["B1"].observer
+    assert "B999" in OWN.binary_text("B999", observer=True)
+    assert OWN.pairwise_text("PW3") == OWN.pairwise["PW3"]
+    assert OWN.pairwise_text("PW99") == OWN.pairwise["general"]
+
+
+# an official codebook, made up, in several nestings
+
+PLAIN: Json = {  # no observer wording: both stances are the same
+    key: f"Official {key} é?" for key in (*constants.BINARY_IDS, *constants.PAIRWISE_IDS, *QUESTIONS)
+} | {key: f"Official branch {key}?" for key in constants.BRANCHES} | {
+    item: f"Official gloss of {item}" for item in affect.EMOTIONS
+}  # fmt: skip
+OPTIONS = {key: tuple(f"{key} option {n} 🙂" for n in range(3)) for key in QUESTIONS[1:]}
+LOWER = {"q1_lookingFor": "q1", "q2_emotionClarity": "q2", "q3_modelFit": "q3",
+         "q3_followUp_whatFeltOff": "q3_followUp", "moodShiftTags": "mood_shift_tags"}  # fmt: skip
+UPPER = LOWER | {"q1_lookingFor": "Q1", "q2_emotionClarity": "Q2", "q3_modelFit": "Q3"}
+
+
+def entry(key: str) -> Json:
+    options: Json = {"options": list(OPTIONS[key])} if key in OPTIONS else {}
+    return {"text": PLAIN[key], "observerText": f"Seen: {PLAIN[key]}"} | options
+
+
+def by_id() -> Json:
+    return {key: entry(key) for key in PLAIN}
+
+
+def objects() -> list[Json]:
+    return [{"id": key} | entry(key) for key in PLAIN]
+
+
+def in_sections() -> Json:
+    return {
+        "version": "1.0",
+        "description": "All the questions",
+        "turnLevel": {
+            "binary": {
+                "title": "Yes/no",
+                "items": [{"questionId": k} | entry(k) for k in constants.BINARY_IDS],
+            },
+            "pairwise": {key: entry(key) for key in constants.PAIRWISE_IDS},
+            "mood": {"moodShiftTags": entry("moodShiftTags")},
+        },
+        "conversationLevel": [
+            {"questions": {key: entry(key) for key in QUESTIONS[1:]}},
+            {"fourBranchScores": {"scale": [1, 7]} | {key: entry(key) for key in constants.BRANCHES}},
+        ],
+        "panas": {"items": {item.lower(): entry(item) for item in affect.EMOTIONS}},
+    }
+
+
+def short_names(names: dict[str, str]) -> Json:
+    return {names.get(key, key): value for key, value in by_id().items()}
+
+
+def other_words() -> Json:
+    return {
+        key: {"question": value["text"], "observer_text": value["observerText"]}
+        | ({"choices": [{"label": text} for text in value["options"]]} if "options" in value else {})
+        for key, value in by_id().items()
+    }
+
+
+NESTINGS: dict[str, Callable[[], Any]] = {
+    "by id": by_id,
+    "by id, backwards": lambda: dict(reversed(by_id().items())),
+    "a list of objects": objects,
+    "objects in a list in a list": lambda: {"all": [[[one]] for one in objects()]},
+    "in sections": in_sections,
+    "lower-case short names": lambda: short_names(LOWER),
+    "upper-case short names": lambda: short_names(UPPER),
+    "short names in objects": lambda: [{"key": LOWER.get(key, key)} | entry(key) for key in PLAIN],
+    "other words, options as objects": other_words,
+    "spaces around": lambda: {f" {k} ": v | {"text": f"\n {v['text']} "} for k, v in by_id().items()},
+}
+
+
+@pytest.mark.parametrize("nesting", NESTINGS)
+def test_every_nesting_gives_the_same_texts(tmp_path: Path, nesting: str) -> None:
+    book = load_official(write(tmp_path / "book.json", NESTINGS[nesting]()))
+    for group in (book.binary, book.questions, book.branches):
+        assert {k: (w.text, w.observer) for k, w in group.items()} == {
+            key: (PLAIN[key], f"Seen: {PLAIN[key]}") for key in group
+        }
+    for texts in (book.pairwise, book.panas):
+        assert dict(texts) == {key: PLAIN[key] for key in texts}
+    assert dict(book.options) == OPTIONS
+    assert (book.missing, book.name) == ((), "official (book.json)")
+    for official, own in ((book.binary, OWN.binary), (book.pairwise, OWN.pairwise), (book.panas, OWN.panas)):
+        assert set(official) == set(own)
+
+
+def test_plain_strings_serve_for_both_stances(tmp_path: Path) -> None:
+    book = load_official(write(tmp_path / "book.json", {"all": PLAIN}))
+    assert all(w.text == w.observer == PLAIN[key] for key, w in book.binary.items())
+    assert dict(book.pairwise) == {key: PLAIN[key] for key in constants.PAIRWISE_IDS}
+    assert book.missing == tuple(f"{key}.options" for key in QUESTIONS[1:])
+    assert book.options == OWN.options
+
+
+@pytest.mark.parametrize("key", [
+    "B1", "B505", "general", "PW16", "moodShiftTags", "q1_lookingFor", "q3_followUp_whatFeltOff", "managing",
+    "Proud", "Interested",
+])  # fmt: skip
+def test_a_left_out_entry_is_missing_and_keeps_our_wording(tmp_path: Path, key: str) -> None:
+    book = load_official(write(tmp_path / "book.json", without(by_id(), (key,))))
+    assert book.missing == ((key, f"{key}.options") if key in OPTIONS else (key,))
+    for group in ("binary", "questions", "branches", "options", "pairwise", "panas"):
+        mine, theirs = getattr(OWN, group), getattr(book, group)
+        assert theirs.get(key) == mine.get(key)
+
+
+@pytest.mark.parametrize("options", [[], ["fine", ""], ["fine", None], ["fine", {}], "fine", None])
+def test_options_that_are_no_list_of_texts_are_missing(tmp_path: Path, options: object) -> None:
+    raw = by_id() | {"q3_modelFit": entry("q3_modelFit") | {"options": options}}
+    book = load_official(write(tmp_path / "book.json", raw))
+    assert book.missing == ("q3_modelFit.options",)
+    assert book.options["q3_modelFit"] == constants.Q3_OPTIONS
+
+
+@pytest.mark.parametrize("where", ["before", "after"])
+def test_an_entry_without_text_does_not_hide_the_one_with_text(tmp_path: Path, where: str) -> None:
+    order = {"order": [{"id": key, "position": n} for n, key in enumerate(PLAIN)]}
+    raw = order | by_id() if where == "before" else by_id() | order
+    assert load_official(write(tmp_path / "book.json", raw)).missing == ()
+
+
+@pytest.mark.parametrize("where", ["before", "after"])
+def test_the_heading_of_a_section_is_no_wording_of_a_branch(tmp_path: Path, where: str) -> None:
+    sections = {"byBranch": {"understanding": {"label": "Understanding emotions", "B4": entry("B4")}}}
+    raw = sections | by_id() if where == "before" else by_id() | sections
+    book = load_official(write(tmp_path / "book.json", raw))
+    assert book.branches["understanding"].text == PLAIN["understanding"]
+
+
+@pytest.mark.parametrize("raw", [
+    {}, [], None, "B1", ["B1", "PW1"], {"B999": "?", "PW17": "?"}, {"panas": {"Proud": "?"}}, {"B1": ""},
+    {"B1": {"text": 5}},
+])  # fmt: skip
+def test_a_file_without_any_known_question_is_refused(tmp_path: Path, raw: object) -> None:
+    path = write(tmp_path / "book.json", json.dumps(raw))
+    problem = only_problem(lambda: load_official(path))
+    assert problem.file == str(path)
+    assert "B1–B505" in problem.found
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"B1": NaN}'])
+def test_a_codebook_that_cannot_be_read_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(DataError, match=r"book\.json"):
+        load_official(write(tmp_path / "book.json", text))
+
+
+def test_the_fingerprint_names_the_texts(tmp_path: Path) -> None:
+    book = load_official(write(tmp_path / "book.json", by_id()))
+    again = load_official(write(tmp_path / "other name.json", in_sections()))
+    assert book.fingerprint == again.fingerprint != OWN.fingerprint
+    changed = replace(book, pairwise=dict(book.pairwise) | {"PW1": "?"})
+    assert changed.fingerprint != book.fingerprint
+
+
+def test_the_official_codebook_is_looked_for_in_the_data_folder_and_two_above(tmp_path: Path) -> None:
+    data = tmp_path / "root" / "Test Samples" / "Sample200"
+    one = write(data / "conversation_1.json", {})
+    assert find_official(data) is None
+    write(tmp_path / FILE_NAME, {})  # three above: too far
+    assert find_official(data) is None
+    for place in (tmp_path / "root", tmp_path / "root" / "Test Samples", data):  # the nearest wins
+        book = write(place / FILE_NAME, {})
+        assert find_official(data) == find_official(one) == book
+
+
+def test_the_official_codebook_is_found_from_inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    book = write(tmp_path / FILE_NAME, {})
+    write(tmp_path / "Sample200" / "conversation_1.json", {})
+    monkeypatch.chdir(tmp_path / "Sample200")
+    found = find_official(Path())
+    assert found is not None
+    assert found.samefile(book)

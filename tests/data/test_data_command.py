@@ -1,0 +1,158 @@
+"""`attune data validate` and `attune data stats` through the real command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from attune_data import load
+from attune_data.stats import describe
+from tests.data.builders import (
+    annotated,
+    comparison,
+    folder,
+    judgement,
+    panas,
+    record,
+    turn,
+    with_annotations,
+    without,
+)
+
+ATTUNE = Path(sys.executable).with_name("attune")
+
+
+def attune(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """`attune data …` as a person runs it; whatever happens, nobody is shown a traceback."""
+    done = subprocess.run(
+        [str(ATTUNE), "data", *map(str, arguments)],
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        env={**os.environ, **environment},
+        check=False,
+        timeout=60,
+    )
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def test_validating_sound_data_succeeds(tmp_path: Path) -> None:
+    path = folder(
+        tmp_path / "my data", {1: record(provenance="own"), 2: record(conversationId="ü", provenance="own")}
+    )
+    done = attune("validate", path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "2 conversations, 4 turns: 0 problems, 0 warnings",
+        f"provenance own, fingerprint {load(path).fingerprint}",
+    ]
+
+
+def test_validating_lists_every_problem_on_a_line_of_its_own_and_fails(tmp_path: Path) -> None:
+    files = {
+        1: record(),
+        2: '{"conversationId": ',
+        10: with_annotations(pairwiseComparisons=[comparison(winner="C")]),
+    }
+    path = folder(tmp_path, files)
+    done = attune("validate", path)
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        f"error: {path}/conversation_2.json: line 1 column 20: found the end of the file, "
+        "expected valid JSON; the file is cut off: fetch it again",
+        f"error: {path}/conversation_10.json: turns[0].annotations.pairwiseComparisons[0].winner: "
+        'found "C", expected "A" or "B" (null if none was annotated)',
+    ]
+    assert done.stdout.splitlines()[0] == "1 conversations, 2 turns: 2 problems, 0 warnings"
+
+
+def test_warnings_alone_do_not_fail(tmp_path: Path) -> None:
+    path = folder(tmp_path, {1: record(prePanas=panas(3, 2, totalPositiveAffect=70))})
+    done = attune("validate", path)
+    assert done.returncode == 0
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("warning: ")
+    assert "prePanas.totalPositiveAffect: found 70, expected 30, the sum of its ten items" in line
+    assert done.stdout.splitlines()[0] == "1 conversations, 2 turns: 0 problems, 1 warnings"
+
+
+@pytest.mark.parametrize("command", ["validate", "stats"])
+@pytest.mark.parametrize("name", ["nowhere", "empty"])
+def test_a_path_without_data_fails_and_is_named(tmp_path: Path, command: str, name: str) -> None:
+    (tmp_path / "empty").mkdir()
+    done = attune(command, tmp_path / name)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"error: {tmp_path / name}: found no ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("arguments", [
+    ["validate"], ["stats"], ["stats", "--no-such-option", "x"], ["no-such-command"], ["validate", "a", "b"],
+])  # fmt: skip
+def test_bad_usage_exits_with_2(arguments: list[str]) -> None:
+    done = attune(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Usage: attune data" in done.stderr
+
+
+def test_stats_as_json_are_the_facts_and_nothing_else(tmp_path: Path) -> None:
+    path = folder(tmp_path / "my data", {1: record(), 2: record(conversationId="שיחה 😀", provenance="own")})
+    done = attune("stats", "--json", path)
+    assert (done.returncode, done.stderr) == (0, "")
+    loaded = load(path)
+    assert json.loads(done.stdout) == describe(loaded) | {"fingerprint": loaded.fingerprint}
+
+
+def test_stats_as_text_are_plain_lines(tmp_path: Path) -> None:
+    done = attune("stats", folder(tmp_path, {1: record()}))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\x1b" not in done.stdout
+    assert "México" not in done.stdout  # who took part is told in counts only
+    for text in ("conversations", "ADHD 1", "benchmark 1", "Upset"):
+        assert text in done.stdout
+
+
+def test_stats_stop_at_bad_files_unless_told_to_skip_them(tmp_path: Path) -> None:
+    path = folder(tmp_path, {1: record(), 2: "[]", 3: without(record(conversationId="x"), ("turns",))})
+    stopped = attune("stats", "--json", path)
+    assert (stopped.returncode, stopped.stdout) == (1, "")
+    assert [line.split(": ")[:2] for line in stopped.stderr.splitlines()] == [
+        ["error", f"{path}/conversation_2.json"],
+        ["error", f"{path}/conversation_3.json"],
+    ]
+    skipped = attune("stats", "--json", "--skip-invalid", path)
+    assert skipped.returncode == 0
+    assert json.loads(skipped.stdout)["conversations"] == 1
+    assert skipped.stderr.splitlines()[-1] == "left out: 2 file(s)"
+
+
+def test_results_do_not_depend_on_the_hash_seed(tmp_path: Path) -> None:
+    # each comparison lacks two texts, so that two warnings have to stand in one order
+    parts = annotated(
+        alternateResponses=None,
+        binaryJudgements=[judgement(f"B9{n}") for n in range(9)],
+        pairwiseComparisons=[comparison(a="human", b="alternate")] * 2,
+    )
+    path = folder(tmp_path, {1: record(turns=[turn(annotations=parts)])})
+    outputs = {attune("stats", "--json", path, PYTHONHASHSEED=str(seed)).stdout for seed in range(5)}
+    assert len(outputs) == 1
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+@pytest.mark.parametrize("arguments", [["validate"], ["stats"], ["stats", "--json"]])
+def test_a_narrow_terminal_encoding_is_no_crash(tmp_path: Path, encoding: str, arguments: list[str]) -> None:
+    value = record(metadata={"category": "שיחה 😀"})
+    done = attune(*arguments, folder(tmp_path, {1: value}), PYTHONIOENCODING=encoding)
+    assert done.returncode == 0
+
+
+def test_json_can_be_read_whatever_the_terminal_encoding(tmp_path: Path) -> None:
+    path = folder(tmp_path, {1: record(metadata={"category": "שיחה 😀"})})
+    done = attune("stats", "--json", path, PYTHONIOENCODING="ascii")
+    assert json.loads(done.stdout)["categories"] == {"שיחה 😀": 1}

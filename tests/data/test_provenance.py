@@ -1,0 +1,121 @@
+"""Who may be trained on: the mark of a record, of a set, and what keeps it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import datasets
+import pytest
+
+from attune_data import Conversations, DataError, load
+from attune_data.constants import Provenance
+from tests.data.builders import Json, conversation, folder, record, write
+
+MARKS: tuple[Provenance, ...] = ("simulated", "imported", "own", "benchmark")
+
+
+def marked(mark: str | None) -> Json:
+    return record() if mark is None else record(provenance=mark)
+
+
+@pytest.mark.parametrize(("in_file", "said", "want"), [
+    (None, None, "benchmark"), (None, "own", "own"), (None, "simulated", "simulated"),
+    # what the file says stands: the caller speaks only for records without a mark
+    ("simulated", None, "simulated"), ("simulated", "own", "simulated"), ("own", "imported", "own"),
+    ("benchmark", None, "benchmark"), ("benchmark", "own", "benchmark"),
+])  # fmt: skip
+def test_a_records_mark(tmp_path: Path, in_file: str | None, said: Provenance | None, want: str) -> None:
+    found = load(write(tmp_path / "one.json", marked(in_file)), provenance=said)
+    assert (found[0].origin, found.provenance) == (want, want)
+    assert found[0].to_record()["provenance"] == want
+
+
+@pytest.mark.parametrize("in_file", [None, *MARKS])
+@pytest.mark.parametrize("said", [None, *MARKS])
+def test_what_lies_under_test_samples_is_benchmark_whatever_is_said(
+    tmp_path: Path, in_file: str | None, said: Provenance | None
+) -> None:
+    path = folder(tmp_path / "Test Samples" / "Sample200", {1: marked(in_file)})
+    write(path / "all.jsonl", json.dumps(marked(in_file)))
+    for source in (path, path / "conversation_1.json", path / "all.jsonl"):
+        found = load(source, provenance=said)
+        assert found.provenance == found[0].to_record()["provenance"] == "benchmark"
+
+
+def test_test_samples_are_known_from_inside_and_through_a_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = folder(tmp_path / "Test Samples" / "Sample200", {1: record()})
+    monkeypatch.chdir(path)
+    assert load("conversation_1.json", provenance="own").provenance == "benchmark"
+    (tmp_path / "mine").symlink_to(path, target_is_directory=True)
+    assert load(tmp_path / "mine", provenance="own").provenance == "benchmark"
+
+
+def test_a_saved_dataset_under_test_samples_is_benchmark(tmp_path: Path) -> None:
+    path = tmp_path / "Test Samples" / "saved"
+    datasets.Dataset.from_list([record(provenance="own")]).save_to_disk(str(path))
+    assert load(path, provenance="own").provenance == "benchmark"
+
+
+@pytest.mark.parametrize("name", ["test samples", "Test Samples 2", "My Test Samples"])
+def test_other_folders_are_not_test_samples(tmp_path: Path, name: str) -> None:
+    assert load(folder(tmp_path / name, {1: record()}), provenance="own").provenance == "own"
+
+
+@pytest.mark.parametrize(("marks", "want"), [
+    (["own", "own"], "own"), (["simulated"], "simulated"), (["imported", "imported"], "imported"),
+    (["own", "simulated"], "imported"), (["simulated", "own", "imported"], "imported"),
+    (["own", "benchmark"], "benchmark"), (["simulated", None, "own"], "benchmark"), ([None], "benchmark"),
+    ([], "benchmark"),
+])  # fmt: skip
+def test_the_mark_of_a_mix(marks: list[str | None], want: str) -> None:
+    items = [conversation(conversationId=f"c{i}", provenance=mark) for i, mark in enumerate(marks)]
+    assert Conversations(items).provenance == Conversations(reversed(items)).provenance == want
+
+
+def test_said_provenance_speaks_for_the_unmarked_part_of_a_mix(tmp_path: Path) -> None:
+    path = folder(
+        tmp_path, {1: record(conversationId="a"), 2: record(conversationId="b", provenance="simulated")}
+    )
+    assert [one.origin for one in load(path, provenance="own")] == ["own", "simulated"]
+    assert load(path).provenance == "benchmark"
+
+
+@pytest.mark.parametrize("mark", [None, *MARKS])
+def test_marks_survive_every_way_of_saving(tmp_path: Path, mark: str | None) -> None:
+    want = mark or "benchmark"
+    rows = [load(write(tmp_path / "one.json", marked(mark)))[0].to_record()]
+    assert rows[0]["provenance"] == want
+    text = json.dumps(rows[0], ensure_ascii=False)
+    write(tmp_path / "again.json", text)
+    write(tmp_path / "again.jsonl", text)
+    datasets.Dataset.from_list(rows).save_to_disk(str(tmp_path / "columns"))
+    datasets.Dataset.from_list([{"record": text}]).save_to_disk(str(tmp_path / "texts"))
+    # once written the mark stands, so that saying "own" no longer helps
+    for name in ("again.json", "again.jsonl", "columns", "texts"):
+        assert load(tmp_path / name, provenance="own").provenance == want
+
+
+def test_a_slice_has_the_mark_of_what_is_in_it() -> None:
+    found = Conversations(
+        [conversation(conversationId="a", provenance="own"), conversation(conversationId="b")]
+    )
+    assert (found.provenance, found[:1].provenance, found[1:].provenance) == ("benchmark", "own", "benchmark")
+
+
+def test_marking_copies_and_leaves_the_rest() -> None:
+    first = conversation(provenance="own")
+    copy = first.marked("simulated")
+    assert (first.origin, copy.origin) == ("own", "simulated")
+    assert copy.to_record() | {"provenance": "own"} == first.to_record()
+    assert first.marked("own") is first
+
+
+@pytest.mark.parametrize("mark", ["", "Own", "train", 1, ["own"], {}])
+def test_a_mark_that_is_none_of_the_four_is_refused(tmp_path: Path, mark: object) -> None:
+    path = write(tmp_path / "one.json", record(provenance=mark))
+    with pytest.raises(DataError, match=r'"simulated", "imported", "own" or "benchmark"') as caught:
+        load(path, provenance="own")
+    assert [p.place for p in caught.value.problems] == ["provenance"]
