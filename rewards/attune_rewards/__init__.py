@@ -1,0 +1,50 @@
+"""What a good prediction is: the benchmark's metrics, the strict Composite, and rewards made of them.
+
+Light by itself: importing it loads pydantic and nothing heavier.
+"""
+
+from attune_rewards.aggregate import aggregate, flatten
+from attune_rewards.predictions import (
+    STAGES,
+    Assess,
+    AssessHP,
+    ConversationPrediction,
+    Draft,
+    Judged,
+    Prediction,
+    Prefer,
+    Reflect,
+    Stage,
+    Tag,
+    TurnPrediction,
+)
+from attune_rewards.records import read_record
+from attune_rewards.reward import Score, score_request
+from attune_rewards.scoring import score_conversation
+from attune_rewards.spec import PRESETS, RewardSpec
+from attune_rewards.tree import COMPOSITE, LEAVES
+
+__all__ = [
+    "COMPOSITE",
+    "LEAVES",
+    "PRESETS",
+    "STAGES",
+    "Assess",
+    "AssessHP",
+    "ConversationPrediction",
+    "Draft",
+    "Judged",
+    "Prediction",
+    "Prefer",
+    "Reflect",
+    "RewardSpec",
+    "Score",
+    "Stage",
+    "Tag",
+    "TurnPrediction",
+    "aggregate",
+    "flatten",
+    "read_record",
+    "score_conversation",
+    "score_request",
+]

@@ -1,0 +1,91 @@
+"""Means per (model, mode) over conversations, under the names of the official score files.
+
+Undefined values are left out of means. Standard errors are sd/sqrt(n) with n - 1 degrees of freedom,
+None for n < 2. The z-score places a model's mean Composite among the models of its mode.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from attune_rewards.canonical import mean
+
+NOT_METRICS: Final = frozenset({"turnNumber", "conversationId", "em_model", "mode", "source_result"})
+
+
+def flatten(scores: Mapping[str, Any]) -> dict[str, float | None]:
+    """Every scalar metric of one conversation's scores: name -> value, None = undefined.
+
+    Post scores keep their names; strict leaves become `strict_<leaf>`, pooled ratios
+    `<pooled>.<ratio>`, branch errors `four_branch_error_<branch>`.
+    """
+    flat: dict[str, float | None] = {}
+    for name, value in scores.items():
+        if name in NOT_METRICS or name == "turn_scores" or isinstance(value, (str, bool)):
+            continue
+        if name == "strict_parts":
+            flat |= {f"strict_{leaf}": score for leaf, score in value.items()}
+        elif name == "post_score":
+            flat |= {inner: score for inner, score in value.items() if inner != "four_branch_per_branch"}
+            errors = value.get("four_branch_per_branch") or {}
+            flat |= {f"four_branch_error_{branch}": error for branch, error in errors.items()}
+        elif isinstance(value, Mapping):
+            flat |= {
+                f"{name}.{inner}": score for inner, score in value.items() if isinstance(score, (int, float))
+            }
+        elif value is None or isinstance(value, (int, float)):
+            flat[name] = value
+    return flat
+
+
+def standard_error(values: Sequence[float | None]) -> float | None:
+    """Standard error of the mean of the defined values; None for fewer than two."""
+    known = [value for value in values if value is not None]
+    if len(known) < 2:
+        return None
+    center = sum(known) / len(known)
+    variance = sum((value - center) ** 2 for value in known) / (len(known) - 1)
+    return math.sqrt(variance / len(known))
+
+
+def aggregate(conversations: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """One entry per (em_model, mode), sorted, from per-conversation scores.
+
+    Each holds `em_model`, `mode`, `n_conversations`, the mean of every metric of `flatten`,
+    `se_composite`, `z_score`, and under `standard_errors` and `n_defined` both per metric.
+    """
+    groups: dict[tuple[str, str], list[dict[str, float | None]]] = {}
+    for scores in conversations:
+        groups.setdefault((scores["em_model"], scores["mode"]), []).append(flatten(scores))
+    entries = [_entry(model, mode, rows) for (model, mode), rows in sorted(groups.items())]
+    for entry in entries:
+        entry["z_score"] = _z_score(entry, entries)
+    return entries
+
+
+def _entry(model: str, mode: str, rows: Sequence[Mapping[str, float | None]]) -> dict[str, Any]:
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    errors = {name: standard_error(column) for name, column in columns.items()}
+    return {
+        "em_model": model,
+        "mode": mode,
+        "n_conversations": len(rows),
+        **{name: mean(column) for name, column in columns.items()},
+        "se_composite": errors.get("composite_score"),
+        "standard_errors": errors,
+        "n_defined": {name: sum(v is not None for v in column) for name, column in columns.items()},
+    }
+
+
+def _z_score(entry: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> float | None:
+    """(own mean - mean of the models) / their standard deviation (n - 1); None for one model or no spread."""
+    peers = [e["composite_score"] for e in entries if e["mode"] == entry["mode"]]
+    known = [value for value in peers if value is not None]
+    if len(known) < 2 or entry["composite_score"] is None:
+        return None
+    center = sum(known) / len(known)
+    deviation = math.sqrt(sum((value - center) ** 2 for value in known) / (len(known) - 1))
+    return float(entry["composite_score"] - center) / deviation if deviation else None

@@ -1,0 +1,49 @@
+"""Best one-to-one matching of emotions by valence-arousal similarity, with or without intensity.
+
+Closed forms serve up to two tags on a side, SciPy's Hungarian algorithm (imported late) the rest; a
+bounded cache serves repeats, which are nearly all calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from attune_data.affect import SIMILARITY, canonical_emotion
+
+
+@lru_cache(maxsize=65_536)
+def matched_similarity(truth: tuple[str, ...], predicted: tuple[str, ...]) -> float:
+    """Total similarity of the best matching of two lists of emotion names, each with at least one.
+
+    Names outside the 20 items match at 0.
+    """
+    return matched_total(similarities(truth, predicted))
+
+
+def similarities(truth: Sequence[str], predicted: Sequence[str]) -> list[list[float]]:
+    """Similarity of every true (row) with every predicted (column) emotion."""
+    columns = [canonical_emotion(name) or "" for name in predicted]
+    rows = [canonical_emotion(name) or "" for name in truth]
+    return [[SIMILARITY.get((row, column), 0.0) for column in columns] for row in rows]
+
+
+def matched_total(table: Sequence[Sequence[float]]) -> float:
+    """Highest total of a one-to-one matching of rows and columns (min(rows, columns) pairs)."""
+    return sum(table[row][column] for row, column in _assign(table))
+
+
+def _assign(table: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
+    """(row, column) pairs of the best assignment, in the order of the rows."""
+    rows, columns = len(table), len(table[0])
+    if rows == 1:
+        return [(0, max(range(columns), key=table[0].__getitem__))]
+    if columns == 1:
+        return [(max(range(rows), key=lambda row: table[row][0]), 0)]
+    if rows == 2 and columns == 2:
+        straight, crossed = table[0][0] + table[1][1], table[0][1] + table[1][0]
+        return [(0, 0), (1, 1)] if straight >= crossed else [(0, 1), (1, 0)]
+    from scipy.optimize import linear_sum_assignment
+
+    chosen_rows, chosen_columns = linear_sum_assignment(table, maximize=True)
+    return list(zip(chosen_rows.tolist(), chosen_columns.tolist(), strict=True))

@@ -1,0 +1,124 @@
+"""What a reward is made of: the benchmark's leaves, `format`, and parts of one's own.
+
+A part is defined in a request by the annotations alone (so its weight is fixed beforehand) and gives a
+score in [0, 1] for every prediction, None included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Protocol, runtime_checkable
+
+from attune_data.affect import EMOTIONS
+from attune_data.constants import BRANCHES
+from attune_rewards import leaves
+from attune_rewards.predictions import Assess, Draft, Prediction, Prefer, Reflect, Stage
+from attune_rewards.truth import ConversationTruth, TurnTruth
+
+
+@runtime_checkable
+class Part(Protocol):
+    """A named share of the reward."""
+
+    @property
+    def name(self) -> str:
+        """The name under which its score is reported."""
+
+    def defined(self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None) -> bool:
+        """Whether it scores the request of that stage (turn None: the reflect stage)."""
+
+    def score(
+        self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Prediction | None
+    ) -> float:
+        """The score, in [0, 1]; `said` is None where the reply could not be parsed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One of the benchmark's own leaves."""
+
+    name: str
+
+    def defined(self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None) -> bool:
+        """As `leaves.defined_in_turn` and `leaves.defined_in_reflect` have it."""
+        if leaves.LEAF_STAGE[self.name] != stage:
+            return False
+        if turn is None:
+            return self.name in leaves.defined_in_reflect(truth)
+        return self.name in leaves.defined_in_turn(turn, stage)
+
+    def score(
+        self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Prediction | None
+    ) -> float:
+        """Its strict score."""
+        return leaves.score_stage(truth, stage, turn.turn if turn else None, said)[self.name]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """Share of the asked fields that were answered validly, whatever they say.
+
+    Not a metric of the benchmark: a help for models that do not keep the format yet. It pays for form
+    alone, so keep its weight small and watch the other parts.
+    """
+
+    name: str = "format"
+
+    def defined(self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None) -> bool:
+        """In every request but the draft, which has no fields."""
+        return stage != "draft"
+
+    def score(
+        self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Prediction | None
+    ) -> float:
+        """Valid answers / asked fields; 1 where nothing is asked."""
+        if said is None:
+            return 0.0
+        if isinstance(said, Reflect):
+            answered = sum(name in said.panas for name in EMOTIONS)
+            answered += sum(value is not None for value in (said.q1, said.q2, said.q3, said.q3_follow_up))
+            answered += sum(name in said.branches for name in BRANCHES)
+            return answered / (len(EMOTIONS) + 4 + len(BRANCHES))
+        if turn is None or isinstance(said, Draft):
+            return 1.0
+        if isinstance(said, Prefer):
+            asked = len(turn.comparisons)
+            return sum(index in said.picks for index in range(asked)) / asked if asked else 1.0
+        answered = sum((q in said.observed) + (q in said.preferred) for q in turn.applicable)
+        asked = 2 * len(turn.applicable)
+        if isinstance(said, Assess):
+            answered += said.tags is not None
+            asked += 1
+        return answered / asked if asked else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class CustomPart:
+    """A part from a function of one's own.
+
+    `function(truth, turn, said)` gets the whole truth, the turn's truth (None in the reflect stage) and
+    the typed prediction, and returns a number in [0, 1]. An unparsed reply scores 0 without a call.
+    """
+
+    name: str
+    stage: Stage
+    function: Callable[[ConversationTruth, TurnTruth | None, Prediction], float]
+
+    def defined(self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None) -> bool:
+        """In every request of its stage."""
+        return stage == self.stage
+
+    def score(
+        self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Prediction | None
+    ) -> float:
+        """The function's value; raises ValueError if it leaves [0, 1]."""
+        if said is None:
+            return 0.0
+        value = float(self.function(truth, turn, said))
+        if not 0.0 <= value <= 1.0:
+            raise ValueError(f"part {self.name!r} returned {value}; a part's score lies in [0, 1]")
+        return value
+
+
+LEAF_PARTS: Final[dict[str, Leaf]] = {name: Leaf(name) for name in leaves.LEAF_STAGE}

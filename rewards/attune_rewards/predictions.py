@@ -1,0 +1,130 @@
+"""What a model said, typed: one frozen class per stage, and the record of a whole conversation.
+
+A field that is None was not answered validly; a question id or index that is not in a mapping was not
+answered. `()` for tags or options is an answer: none. Letters of picks are always in the frame of the
+conversation's own comparisons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from attune_data.constants import Side
+
+Stage = Literal["draft", "assess", "assess_hp", "prefer", "reflect"]
+STAGES: Final[tuple[Stage, ...]] = ("draft", "assess", "assess_hp", "prefer", "reflect")
+"""The stages of the protocol in the order in which they are asked; reflect comes once, at the end."""
+TURN_STAGES: Final[tuple[Stage, ...]] = STAGES[:-1]
+
+YesNo = Literal["yes", "no"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A predicted emotion; `emotion` in the benchmark's spelling where it is one of the 20."""
+
+    emotion: str
+    intensity: int | None = None
+    """1–7, or None where it was not given validly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The reply that the model would have given."""
+
+    text: str
+    reasoning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Assess:
+    """What the HP felt, what the OM did, what the HP would have wanted."""
+
+    tags: tuple[Tag, ...] | None = None
+    observed: Mapping[str, YesNo] = field(default_factory=dict)
+    preferred: Mapping[str, YesNo] = field(default_factory=dict)
+    reasoning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AssessHP:
+    """The same yes/no questions, re-asked in HP-facing wording."""
+
+    observed: Mapping[str, YesNo] = field(default_factory=dict)
+    preferred: Mapping[str, YesNo] = field(default_factory=dict)
+    reasoning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prefer:
+    """The HP's choice in each comparison: index in the conversation -> A or B in its frame."""
+
+    picks: Mapping[int, Side] = field(default_factory=dict)
+    reasoning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reflect:
+    """How the HP left the conversation and what they said of it."""
+
+    panas: Mapping[str, int] = field(default_factory=dict)
+    """Item -> 1–7 after the conversation."""
+    panas_totals: tuple[float | None, float | None] = (None, None)
+    """Stated totals, positive and negative (10–70); count only where no item of that side is known."""
+    panas_change: Mapping[str, int] | None = None
+    """Item -> change, -6 to 6, where changes were asked; `panas` is then derived from the pre items."""
+    q1: tuple[str, ...] | None = None
+    q2: str | None = None
+    q3: str | None = None
+    q3_follow_up: tuple[str, ...] | None = None
+    branches: Mapping[str, int] = field(default_factory=dict)
+    reasoning: str | None = None
+
+
+Prediction = Draft | Assess | AssessHP | Prefer | Reflect
+PREDICTION_OF: Final[Mapping[Stage, type[Prediction]]] = {
+    "draft": Draft,
+    "assess": Assess,
+    "assess_hp": AssessHP,
+    "prefer": Prefer,
+    "reflect": Reflect,
+}
+"""Stage -> the class of its predictions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a judge model said of the draft."""
+
+    scores: Mapping[str, float] = field(default_factory=dict)
+    """Dimension -> 1–7 (the mean where several judges rated)."""
+    binary: Mapping[str, YesNo] | None = None
+    """Question id -> answer about the draft; None = no assessment."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPrediction:
+    """Everything a result file says of one turn; None = that stage holds no answer."""
+
+    turn: int
+    draft: Draft | None = None
+    assess: Assess | None = None
+    assess_hp: AssessHP | None = None
+    prefer: Prefer | None = None
+    judged: Judged | None = None
+    not_asked: frozenset[Stage] = frozenset()
+    """Stages that were not in the plan: the strict reading does not score them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationPrediction:
+    """Everything a result file says of one conversation."""
+
+    conversation_id: str
+    turns: Mapping[int, TurnPrediction] = field(default_factory=dict)
+    """Turn number -> prediction. A turn that is not here is one the model never answered."""
+    reflect: Reflect | None = None
+    not_asked: frozenset[Stage] = frozenset()
+    """Stages left out for the whole conversation (a run with a subset of stages)."""

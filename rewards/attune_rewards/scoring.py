@@ -1,0 +1,71 @@
+"""Both readings of one result, under the names of the official score files plus ours."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, Final
+
+from attune_data.schema import Conversation
+from attune_rewards.canonical import Q1Overlap, score_canonical
+from attune_rewards.predictions import ConversationPrediction, Stage
+from attune_rewards.strict import fully_annotated, strict_parts, unscored_share
+from attune_rewards.tree import COMPOSITE
+from attune_rewards.truth import truth_of
+
+
+def score_conversation(
+    conversation: Conversation, prediction: ConversationPrediction, *, q1_overlap: Q1Overlap = "jaccard"
+) -> dict[str, Any]:
+    """Every metric of one conversation; None = undefined.
+
+    The canonical scores (`canonical.score_canonical`), then `strict_parts` (leaf -> [0, 1]),
+    `composite_strict` (0–100, unrounded, None where nothing is annotated) and `fully_annotated`. Where
+    stages were left out of the whole run, what depends on them is None rather than read as silence, and
+    the strict total of the rest is called `composite_partial`, since it is no Composite.
+    """
+    truth = truth_of(conversation)
+    scores = score_canonical(truth, prediction, q1_overlap)
+    if "reflect" in prediction.not_asked:
+        scores["post_score"] = dict.fromkeys(scores["post_score"])
+    parts = strict_parts(truth, prediction)
+    total = COMPOSITE.value(parts)
+    strict = None if total is None else 100 * total
+    scores["strict_parts"] = parts
+    for pillar in ("emotion", "evaluation", "holistic"):
+        node = COMPOSITE.find(pillar)
+        scores[f"strict_{pillar}"] = node.value(parts) if node else None
+    scores["composite_strict"] = strict
+    if prediction.not_asked:
+        scores |= dict.fromkeys(_depending_on(prediction.not_asked, scores))
+        if prediction.not_asked & {"assess", "prefer", "reflect"}:
+            scores["composite_partial"] = strict
+    scores["fully_annotated"] = fully_annotated(truth)
+    scores["unscored_share"] = unscored_share(truth)
+    return scores
+
+
+_COMPOSITES = ("composite_exact", "composite_score", "equal_weight_composite", "composite_strict")
+_STAGE_SCORES: Final[Mapping[Stage, tuple[str, ...]]] = {
+    "draft": ("avg_response_similarity", "avg_draft_"),
+    "assess": (
+        "avg_emotion_", "avg_binary_om_accuracy", "avg_binary_human_accuracy", "perspective_gap_om_hp",
+        "hp_perspective_gap", "pooled_binary_om_metrics", "pooled_binary_human_metrics", "pillar_emotion",
+        "pillar_evaluation", "turn_level_average", *_COMPOSITES,
+    ),
+    "assess_hp": (
+        "avg_binary_om_accuracy_hp", "avg_binary_human_accuracy_hp", "hp_perspective_gap",
+        "pooled_binary_om_metrics_hp", "pooled_binary_human_metrics_hp",
+    ),
+    "prefer": ("avg_pairwise_", "pillar_evaluation", "turn_level_average", *_COMPOSITES),
+    "reflect": ("pillar_holistic", "conversation_wide_average", *_COMPOSITES),
+}  # fmt: skip
+"""Stage -> the scores that mean nothing without it; a name that ends in `_` stands for all that begin so."""
+
+
+def _depending_on(stages: Collection[Stage], scores: Mapping[str, Any]) -> list[str]:
+    names = [name for stage in stages for name in _STAGE_SCORES[stage]]
+    return [
+        name
+        for name in scores
+        if name in names or any(prefix.endswith("_") and name.startswith(prefix) for prefix in names)
+    ]

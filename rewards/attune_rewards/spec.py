@@ -1,0 +1,191 @@
+"""`RewardSpec`: which parts make up the reward, and what each weighs. Presets by name.
+
+The reward of a request is the weighted mean of its parts; the weights of a whole conversation sum to 1,
+so that the weighted sum over an episode is the spec's total (for `composite`: `composite_strict`/100).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from attune_data.errors import SettingsError, UnknownNameError
+from attune_rewards.parts import LEAF_PARTS, CustomPart, Format, Part
+from attune_rewards.predictions import STAGES, Prediction, Stage
+from attune_rewards.tree import COMPOSITE, LEAVES, Node
+from attune_rewards.truth import ConversationTruth, TurnTruth
+
+SKILL_FILE: Final = Path(__file__).parent / "presets" / "skill.json"
+MAX_NULL: Final = 0.95
+"""A part on which the prior earns more than this teaches nothing under `skill` and is left out."""
+
+_ROOTS: Final[Mapping[str, Node]] = {
+    "composite": COMPOSITE,
+    "emotion": Node("emotion", children=(Node("emotion_f1"), Node("emotion_va"))),
+    "behaviour": Node("behaviour", children=(Node("binary_om"), Node("binary_hp"))),
+    "preference": Node("preference", children=(Node("pairwise"),)),
+    "holistic": COMPOSITE.find("holistic") or COMPOSITE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One scored place of an episode: a part in a request (turn None = the reflect stage)."""
+
+    stage: Stage
+    turn: int | None
+    part: str
+
+
+@dataclass(frozen=True)
+class RewardSpec:
+    """Parts and weights of a reward.
+
+    `RewardSpec.preset(name)` gives the named ones; `with_part`, `with_format` and `terminal` build on
+    them. Frozen and picklable (custom parts as far as their functions are).
+    """
+
+    name: str
+    root: Node
+    """Weights over parts; a part's name is a leaf of this tree."""
+    extra: tuple[Part, ...] = ()
+    """Parts beside the benchmark's own leaves."""
+    nulls: Mapping[str, float] = field(default_factory=dict)
+    """Part -> n: its score s becomes (s - n)/(1 - n), unclamped, so that the null earns 0 and gold 1."""
+    left_out: tuple[str, ...] = ()
+    """Leaves of the tree that are not scored, because their null is above `MAX_NULL`."""
+    dense: bool = True
+    """True: every step pays its share at once; False: the whole return comes with the last step."""
+    reference: str = ""
+    """The data that `nulls` were measured on, by name and fingerprint."""
+
+    def __post_init__(self) -> None:
+        known = {*LEAF_PARTS, *(part.name for part in self.extra)}
+        for name in self.root.leaves():
+            if name not in known:
+                raise UnknownNameError("reward part", name, sorted(known))
+        for name, null in self.nulls.items():
+            if not 0.0 <= null < 1.0:
+                raise SettingsError(f"null of part {name!r} is {null}; it must lie in [0, 1)")
+
+    @staticmethod
+    def preset(name: str) -> RewardSpec:
+        """A named spec.
+
+        `composite` (the benchmark's strict Composite), its parts `emotion`, `behaviour` (both binaries),
+        `preference` (pairwise), `holistic`; and `skill`: the Composite with each part measured from what
+        the `prior` policy earns on the reference data. Raises UnknownNameError naming the choices.
+        """
+        if name == "skill":
+            return _skill()
+        if name not in _ROOTS:
+            raise UnknownNameError("reward preset", name, PRESETS)
+        return RewardSpec(name, _ROOTS[name])
+
+    @staticmethod
+    def weighted(name: str, weights: Mapping[str, float]) -> RewardSpec:
+        """A spec from part names and positive weights, such as {"emotion_va": 2, "pairwise": 1}."""
+        if not weights:
+            raise SettingsError("a reward needs at least one part")
+        for part, weight in weights.items():
+            _check_weight(part, weight)
+        return RewardSpec(name, Node(name, children=tuple(Node(p, float(w)) for p, w in weights.items())))
+
+    def with_part(
+        self,
+        name: str,
+        stage: Stage,
+        function: Callable[[ConversationTruth, TurnTruth | None, Prediction], float],
+        weight: float,
+    ) -> RewardSpec:
+        """This reward plus a part of one's own: the old parts weigh 1 together, the new one `weight`."""
+        return self._plus(CustomPart(name, stage, function), weight)
+
+    def with_format(self, weight: float) -> RewardSpec:
+        """This reward plus `format`, the share of asked fields validly answered."""
+        return self._plus(Format(), weight)
+
+    def _plus(self, part: Part, weight: float) -> RewardSpec:
+        if part.name in {*LEAF_PARTS, *(other.name for other in self.extra)}:
+            raise SettingsError(f"there is a part named {part.name!r} already")
+        _check_weight(part.name, weight)
+        root = Node(f"{self.name}+{part.name}", children=(self.root, Node(part.name, float(weight))))
+        # the old root keeps weight 1 beside the new part, whatever its weight in a larger tree was
+        root = replace(root, children=(replace(self.root, weight=1.0), root.children[1]))
+        return replace(self, name=root.name, root=root, extra=(*self.extra, part))
+
+    def terminal(self) -> RewardSpec:
+        """The same reward, paid in one sum with the last step."""
+        return replace(self, dense=False)
+
+    @property
+    def parts(self) -> dict[str, Part]:
+        """Name -> part, for every part that this reward scores."""
+        named: dict[str, Part] = {**LEAF_PARTS, **{part.name: part for part in self.extra}}
+        return {name: named[name] for name in self.root.leaves() if name not in self.left_out}
+
+    def transform(self, part: str, score: float) -> float:
+        """A part's score as it is paid: (s - n)/(1 - n), or s itself where the part has no null."""
+        null = self.nulls.get(part, 0.0)
+        return (score - null) / (1.0 - null)
+
+    def weights(self, truth: ConversationTruth, asked: Collection[Stage] = STAGES) -> dict[Slot, float]:
+        """Weight of every slot of an episode, summing to 1 ({} where nothing is scored).
+
+        A part's weight is spread evenly over the requests where it is defined; a part that is defined
+        nowhere leaves its weight to its siblings.
+        """
+        found: dict[str, list[Slot]] = {}
+        places: list[tuple[Stage, TurnTruth | None]] = [
+            (stage, turn) for turn in truth.turns for stage in STAGES[:-1] if stage in asked
+        ]
+        if "reflect" in asked:
+            places.append(("reflect", None))
+        for name, part in self.parts.items():
+            for stage, turn in places:
+                if is_asked(stage, turn) and part.defined(truth, stage, turn):
+                    found.setdefault(name, []).append(Slot(stage, turn.turn if turn else None, name))
+        return {
+            slot: weight / len(found[name])
+            for name, weight in self.root.weights(found).items()
+            for slot in found[name]
+        }
+
+
+def _check_weight(part: str, weight: float) -> None:
+    if not 0 < weight < math.inf:
+        raise SettingsError(f"weight of part {part!r} is {weight}; it must be above 0 and finite")
+
+
+def is_asked(stage: Stage, turn: TurnTruth | None) -> bool:
+    """Whether a stage has something to ask in this turn: a stage without is not in the plan."""
+    if turn is None or stage in ("draft", "assess", "reflect"):
+        return True
+    return bool(turn.applicable) if stage == "assess_hp" else bool(turn.comparisons)
+
+
+@cache
+def _skill() -> RewardSpec:
+    raw: dict[str, Any] = json.loads(SKILL_FILE.read_text(encoding="utf-8"))
+    return skill_spec(raw["nulls"], raw["reference"])
+
+
+def skill_spec(nulls: Mapping[str, float], reference: str) -> RewardSpec:
+    """The Composite measured from nulls: part -> the prior's mean strict score on the reference data."""
+    left_out = tuple(leaf for leaf in LEAVES if nulls.get(leaf, 0.0) > MAX_NULL)
+    return RewardSpec(
+        "skill",
+        COMPOSITE,
+        nulls={leaf: null for leaf, null in nulls.items() if leaf not in left_out},
+        left_out=left_out,
+        reference=reference,
+    )
+
+
+PRESETS: Final[tuple[str, ...]] = (*_ROOTS, "skill")
+"""Names of the presets."""

@@ -1,0 +1,122 @@
+"""A conversation's annotations in the shape that scoring reads, made once per conversation.
+
+Absent or null in the annotations is *unannotated*: it appears here as None or as a leaf that is not
+defined. An empty list is an annotation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from attune_data.affect import EMOTIONS
+from attune_data.constants import BRANCHES, ResponseName, Side
+from attune_data.schema import Conversation, PairwiseComparison, Panas
+from attune_data.schema import Turn as ConversationTurn
+from attune_rewards.panas import Totals
+from attune_rewards.predictions import Tag, YesNo
+
+
+@dataclass(frozen=True, slots=True)
+class TurnTruth:
+    """What the HP said about one turn."""
+
+    turn: int
+    tags: tuple[Tag, ...] | None
+    """None = not annotated; () = neutral."""
+    has_judgements: bool
+    """Whether the turn has any binary judgement, yes/no truth or not."""
+    observed: tuple[tuple[str, YesNo], ...]
+    """(question id, answer) where what the OM did is a yes or a no."""
+    preferred: tuple[tuple[str, YesNo], ...]
+    comparisons: tuple[PairwiseComparison, ...]
+    winners: tuple[tuple[int, Side], ...]
+    """(index, winner) of the comparisons that have one."""
+    responses: Mapping[ResponseName, str | None]
+    applicable: tuple[str, ...]
+    """Ids of the yes/no questions that are asked, in the file's order."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationTruth:
+    """What the HP said about the whole conversation; None = not annotated."""
+
+    conversation_id: str
+    turns: tuple[TurnTruth, ...]
+    pre: Mapping[str, int | None]
+    """PANAS item -> 1–7 before."""
+    post: Mapping[str, int | None]
+    pre_totals: Totals
+    post_totals: Totals
+    q1: tuple[str, ...] | None
+    q2: str | None
+    q3: str | None
+    q3_follow_up: tuple[str, ...] | None
+    branches: Mapping[str, int]
+    """Branch -> 1–7, annotated ones only."""
+    by_number: Mapping[int, TurnTruth]
+    """Turn number -> its truth."""
+
+    def turn(self, number: int) -> TurnTruth | None:
+        """The truth of the turn with that number, or None."""
+        return self.by_number.get(number)
+
+
+def truth_of(conversation: Conversation) -> ConversationTruth:
+    """The annotations of a conversation as scoring reads them (memoised on the conversation)."""
+    memo = conversation.memo
+    if (known := memo.get("truth")) is None:
+        known = memo["truth"] = _compile(conversation)
+    return cast(ConversationTruth, known)
+
+
+def _compile(conversation: Conversation) -> ConversationTruth:
+    wide = conversation.conversation_wide
+    scores = (wide.four_branch_scores if wide else None) or {}
+    turns = tuple(_turn(turn) for turn in conversation.turns)
+    return ConversationTruth(
+        conversation_id=conversation.conversation_id,
+        turns=turns,
+        by_number={turn.turn: turn for turn in turns},
+        pre=_items(conversation.pre_panas),
+        post=_items(conversation.post_panas),
+        pre_totals=_totals(conversation.pre_panas),
+        post_totals=_totals(conversation.post_panas),
+        q1=wide.q1_looking_for if wide else None,
+        q2=wide.q2_emotion_clarity if wide else None,
+        q3=wide.q3_model_fit if wide else None,
+        q3_follow_up=wide.q3_follow_up if wide else None,
+        branches={name: score for name in BRANCHES if (score := scores.get(name)) is not None},
+    )
+
+
+def _turn(turn: ConversationTurn) -> TurnTruth:
+    tags = turn.mood_shift_tags
+    return TurnTruth(
+        turn=turn.turn_number,
+        tags=None if tags is None else tuple(Tag(tag.emotion, tag.intensity) for tag in tags),
+        has_judgements=bool(turn.judgements),
+        observed=tuple(
+            (j.question_id, answer)
+            for j in turn.judgements
+            if (answer := j.observed_truth) is not None and answer != "na"
+        ),
+        preferred=tuple(
+            (j.question_id, answer)
+            for j in turn.judgements
+            if (answer := j.preferred_truth) is not None and answer != "na"
+        ),
+        comparisons=turn.comparisons,
+        winners=tuple((i, c.winner) for i, c in enumerate(turn.comparisons) if c.winner is not None),
+        responses=turn.responses,
+        applicable=tuple(dict.fromkeys(j.question_id for j in turn.judgements if j.applicable)),
+    )
+
+
+def _items(panas: Panas | None) -> dict[str, int | None]:
+    return {name: panas.item(name) if panas else None for name in EMOTIONS}
+
+
+def _totals(panas: Panas | None) -> Totals:
+    return Totals(panas.total("positive"), panas.total("negative")) if panas else Totals(None, None)

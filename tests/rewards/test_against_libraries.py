@@ -1,0 +1,148 @@
+"""The metrics against scikit-learn, SciPy and brute force, to 1e-12."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
+from scipy.stats import kendalltau
+from sklearn.metrics import (  # type: ignore[import-untyped]  # scikit-learn ships no types
+    accuracy_score,
+    f1_score,
+    jaccard_score,
+    matthews_corrcoef,
+    precision_score,
+    recall_score,
+)
+
+from attune_data.affect import EMOTIONS, similarity
+from attune_data.constants import Q1_OPTIONS, Side
+from attune_rewards import Tag, binary, draft, emotion, pairwise, questions
+from attune_rewards.matching import matched_similarity, matched_total
+from attune_rewards.predictions import YesNo
+from attune_rewards.truth import truth_of
+from tests.rewards.builders import comparison, conversation, turn
+
+EXACT = 1e-12
+Table = list[list[float]]
+
+
+def brute_force(table: Sequence[Sequence[float]]) -> float:
+    """Best total over every one-to-one matching."""
+    if len(table) > len(table[0]):
+        table = list(zip(*table, strict=True))
+    chosen = permutations(range(len(table[0])), len(table))
+    return max(sum(table[row][column] for row, column in enumerate(columns)) for columns in chosen)
+
+
+@st.composite
+def tables(draw: st.DrawFn, largest: int) -> Table:
+    rows, columns = draw(st.integers(1, largest)), draw(st.integers(1, largest))
+    worth = st.floats(0, 1).map(lambda value: round(value, 4))
+    return draw(st.lists(st.lists(worth, min_size=columns, max_size=columns), min_size=rows, max_size=rows))
+
+
+@given(tables(4))
+def test_matching_is_the_best_of_all_permutations(table: Table) -> None:
+    assert matched_total(table) == pytest.approx(brute_force(table), abs=EXACT)
+
+
+@given(tables(7))
+def test_matching_is_the_hungarian_algorithms(table: Table) -> None:
+    costs = np.array(table)
+    rows, columns = linear_sum_assignment(costs, maximize=True)
+    assert matched_total(table) == pytest.approx(float(costs[rows, columns].sum()), abs=EXACT)
+
+
+NAMES = st.lists(st.sampled_from([*EMOTIONS, "Wistful"]), min_size=1, max_size=4).map(tuple)
+
+
+@given(NAMES, NAMES)
+def test_matched_similarity_of_emotions_is_the_best_of_all_permutations(
+    truth: tuple[str, ...], guess: tuple[str, ...]
+) -> None:
+    table = [[similarity(a, b) for b in guess] for a in truth]
+    assert matched_similarity(truth, guess) == pytest.approx(brute_force(table), abs=EXACT)
+    score = emotion.va_score([Tag(name) for name in truth], [Tag(name) for name in guess])
+    pairs, longer = min(len(truth), len(guess)), max(len(truth), len(guess))
+    assert score == pytest.approx(brute_force(table) / pairs * (pairs / longer), abs=EXACT)
+
+
+LABELS = st.lists(st.tuples(st.sampled_from(["yes", "no"]), st.sampled_from(["yes", "no", None])), min_size=1)
+
+
+@given(LABELS)
+def test_binary_ratios_are_scikit_learns(labels: list[tuple[YesNo, YesNo | None]]) -> None:
+    truth: list[tuple[str, YesNo]] = [(f"B{i}", want) for i, (want, _) in enumerate(labels)]
+    answers = {f"B{i}": got for i, (_, got) in enumerate(labels) if got is not None}
+    want, got = [a == "yes" for a, _ in labels], [b == "yes" for _, b in labels]  # no answer counts as "no"
+    found = binary.pooled([(truth, answers)])
+    assert binary.accuracy(truth, answers) == pytest.approx(accuracy_score(want, got), abs=EXACT)
+    assert found.accuracy == pytest.approx(accuracy_score(want, got), abs=EXACT)
+    assert found.precision == pytest.approx(precision_score(want, got, zero_division=0), abs=EXACT)
+    assert found.recall == pytest.approx(recall_score(want, got, zero_division=0), abs=EXACT)
+    assert found.f1 == pytest.approx(f1_score(want, got, zero_division=0), abs=EXACT)
+
+
+@given(LABELS)
+def test_matthews_correlation_is_scikit_learns(labels: list[tuple[YesNo, YesNo | None]]) -> None:
+    want, got = [a == "yes" for a, _ in labels], [b == "yes" for _, b in labels]
+    truth: list[tuple[str, YesNo]] = [(f"B{i}", a) for i, (a, _) in enumerate(labels)]
+    answers = {f"B{i}": b for i, (_, b) in enumerate(labels) if b is not None}
+    if len(set(want) | set(got)) == 1:  # scikit-learn warns of a single label; an empty margin gives 0
+        assert binary.pooled([(truth, answers)]).mcc == 0.0
+    else:
+        assert binary.pooled([(truth, answers)]).mcc == pytest.approx(matthews_corrcoef(want, got), abs=EXACT)
+
+
+def indicator(names: set[str], known: Sequence[str]) -> list[bool]:
+    return [name in names for name in known]
+
+
+@given(st.sets(st.sampled_from(EMOTIONS), max_size=6), st.sets(st.sampled_from(EMOTIONS), max_size=6))
+def test_emotion_overlap_is_scikit_learns(truth: set[str], guess: set[str]) -> None:
+    found = emotion.overlap([Tag(name) for name in truth], [Tag(name) for name in guess])
+    if not truth and not guess:
+        assert found == (1.0, 1.0, 1.0)
+        return
+    want, got = indicator(truth, EMOTIONS), indicator(guess, EMOTIONS)
+    wanted = [score(want, got, zero_division=0) for score in (precision_score, recall_score, f1_score)]
+    assert found == pytest.approx(wanted, abs=EXACT)
+
+
+@given(st.sets(st.sampled_from(Q1_OPTIONS)), st.sets(st.sampled_from(Q1_OPTIONS)))
+def test_q1_overlaps_are_scikit_learns(truth: set[str], guess: set[str]) -> None:
+    want, got = indicator(truth, Q1_OPTIONS), indicator(guess, Q1_OPTIONS)
+    jaccard = questions.set_jaccard(sorted(truth), sorted(guess))
+    f1 = questions.set_f1(sorted(truth), sorted(guess))
+    assert jaccard == pytest.approx(jaccard_score(want, got, zero_division=1), abs=EXACT)
+    assert f1 == pytest.approx(f1_score(want, got, zero_division=1), abs=EXACT)
+    similar = draft.jaccard(frozenset(truth), frozenset(guess))
+    assert similar == pytest.approx(jaccard_score(want, got, zero_division=0), abs=EXACT)
+
+
+RESPONSES = ("alternate", "human", "original")
+PAIRS = st.sampled_from([(a, b) for a in RESPONSES for b in RESPONSES if a != b])
+SIDES: st.SearchStrategy[Side] = st.sampled_from(["A", "B"])
+
+
+def ranking(pairs: Sequence[tuple[str, str]], winners: Sequence[Side], names: Sequence[str]) -> list[int]:
+    """Rank of each name by wins, ties in alphabetical order."""
+    wins = [pair[0] if side == "A" else pair[1] for pair, side in zip(pairs, winners, strict=True)]
+    ordered = sorted(sorted(names), key=wins.count, reverse=True)
+    return [ordered.index(name) for name in names]
+
+
+@given(st.lists(st.tuples(PAIRS, SIDES, SIDES), min_size=1, max_size=12))
+def test_kendall_tau_is_scipys(drawn: list[tuple[tuple[str, str], Side, Side]]) -> None:
+    pairs, winners, picks = [d[0] for d in drawn], [d[1] for d in drawn], [d[2] for d in drawn]
+    names = sorted({name for pair in pairs for name in pair})
+    records = [comparison(a, b, winner) for (a, b), winner in zip(pairs, winners, strict=True)]
+    here = truth_of(conversation(turn(comparisons=records))).turns[0]
+    wanted = kendalltau(ranking(pairs, winners, names), ranking(pairs, picks, names)).statistic
+    assert pairwise.kendall_tau(here.comparisons, dict(enumerate(picks))) == pytest.approx(wanted, abs=EXACT)

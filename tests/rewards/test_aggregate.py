@@ -1,0 +1,132 @@
+"""Means, standard errors and z-scores over conversations: worked by hand."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from attune_rewards import aggregate, flatten, score_conversation
+from attune_rewards.aggregate import standard_error
+from tests.rewards.builders import Json, conversation, gold, prediction, turn, wide
+
+
+def scores(model: str, composite: float | None, mode: str = "default", **more: float | None) -> Json:
+    return {"conversationId": "c", "em_model": model, "mode": mode, "composite_score": composite, **more}
+
+
+@pytest.mark.parametrize(
+    ("values", "error"),
+    [
+        ([], None),
+        ([3.0], None),  # undefined for n = 1
+        ([3.0, None], None),
+        ([2.0, 4.0], 1.0),  # variance (1 + 1)/1 = 2; √(2/2)
+        ([1.0, 2.0, 3.0], 1 / math.sqrt(3)),  # variance (1 + 0 + 1)/2 = 1
+        ([1.0, None, 2.0, 3.0], 1 / math.sqrt(3)),
+        ([5.0, 5.0, 5.0, 5.0], 0.0),
+        ([0.0, 0.0, 0.0, 8.0], 2.0),  # variance (3 · 4 + 36)/3 = 16; √(16/4)
+    ],
+)
+def test_standard_error(values: list[float | None], error: float | None) -> None:
+    assert standard_error(values) == pytest.approx(error)
+
+
+def test_means_leave_undefined_values_out() -> None:
+    (entry,) = aggregate(
+        [scores("m", 10.0, x=1.0, y=None), scores("m", 20.0, x=None, y=None), scores("m", 60.0, x=4.0)]
+    )
+    assert entry["n_conversations"] == 3
+    assert entry["composite_score"] == 30.0
+    assert (entry["x"], entry["y"]) == (2.5, None)
+    assert entry["n_defined"] == {"composite_score": 3, "x": 2, "y": 0}
+    # composite: (400 + 100 + 900)/2 = 700, √(700/3); x: (2.25 + 2.25)/1 = 4.5, √(4.5/2) = 1.5
+    assert entry["se_composite"] == pytest.approx(math.sqrt(700 / 3))
+    assert entry["standard_errors"] == pytest.approx(
+        {"composite_score": math.sqrt(700 / 3), "x": 1.5, "y": None}
+    )
+
+
+def test_one_conversation_has_no_standard_error_and_one_model_no_z_score() -> None:
+    (entry,) = aggregate([scores("m", 10.0)])
+    assert (entry["composite_score"], entry["se_composite"], entry["z_score"]) == (10.0, None, None)
+
+
+def test_two_models_lie_half_a_root_of_two_from_their_mean() -> None:
+    # means 40 and 60, their mean 50, sd √((100 + 100)/1) = 14.142: ∓10/14.142
+    low, high = aggregate([scores("a", 40.0), scores("b", 50.0), scores("b", 70.0)])
+    assert (low["em_model"], high["em_model"]) == ("a", "b")
+    assert low["z_score"] == pytest.approx(-1 / math.sqrt(2))
+    assert high["z_score"] == pytest.approx(1 / math.sqrt(2))
+
+
+def test_z_scores_of_three_models() -> None:
+    # 10, 20, 60: mean 30, sd √((400 + 100 + 900)/2) = √700
+    entries = aggregate([scores("a", 10.0), scores("b", 20.0), scores("c", 60.0)])
+    found = [entry["z_score"] for entry in entries]
+    assert found == pytest.approx([-20 / math.sqrt(700), -10 / math.sqrt(700), 30 / math.sqrt(700)])
+
+
+def test_z_scores_are_among_the_models_of_a_mode() -> None:
+    entries = aggregate(
+        [scores("a", 40.0), scores("b", 60.0), scores("a", 0.0, "verbose"), scores("b", 99.0, "omniscient")]
+    )
+    found = {(entry["em_model"], entry["mode"]): entry["z_score"] for entry in entries}
+    assert found == {
+        ("a", "default"): pytest.approx(-1 / math.sqrt(2)),
+        ("a", "verbose"): None,
+        ("b", "default"): pytest.approx(1 / math.sqrt(2)),
+        ("b", "omniscient"): None,
+    }
+
+
+def test_models_without_spread_have_no_z_score() -> None:
+    assert [e["z_score"] for e in aggregate([scores("a", 50.0), scores("b", 50.0)])] == [None, None]
+
+
+def test_a_model_without_a_composite_is_no_peer() -> None:
+    entries = aggregate([scores("a", None), scores("b", 40.0), scores("c", 60.0)])
+    assert [entry["z_score"] for entry in entries] == [
+        None,
+        pytest.approx(-1 / math.sqrt(2)),
+        pytest.approx(1 / math.sqrt(2)),
+    ]
+
+
+def test_entries_do_not_depend_on_the_order_of_the_conversations() -> None:
+    rows = [scores("b", 1.0), scores("a", 2.0, "verbose"), scores("a", 4.0), scores("b", 2.0)]
+    assert aggregate(rows) == aggregate(rows[::-1])
+    assert [(e["em_model"], e["mode"]) for e in aggregate(rows)] == [
+        ("a", "default"), ("a", "verbose"), ("b", "default")
+    ]  # fmt: skip
+
+
+def test_no_conversation_no_entry() -> None:
+    assert aggregate([]) == []
+
+
+def test_flatten_names_every_scalar() -> None:
+    about = conversation(turn(tags=[]), questions=wide(q2="x", branches={"managing": 2}))
+    found = flatten(
+        {**scores("m", 1.0), **score_conversation(about, gold(about)), "attune": {"participant": "P"}}
+    )
+    assert found["strict_q2"] == 1.0
+    assert found["strict_emotion_f1"] == 1.0
+    assert found["four_branch_error_managing"] == 0
+    assert found["q2_emotion_clarity_match"] == 1.0
+    assert found["pooled_binary_om_metrics.accuracy"] == 0.0
+    assert found["panas_baseline_adjusted"] is None
+    assert not {"turn_scores", "em_model", "mode", "conversationId", "fully_annotated", "strict_parts"} & set(
+        found
+    )
+    assert all(value is None or isinstance(value, (int, float)) for value in found.values())
+
+
+def test_a_partial_total_stands_beside_no_composite() -> None:
+    about = conversation(turn(tags=[]))
+    rows = [
+        {**scores("m", None), **score_conversation(about, prediction(not_asked=stages))}
+        for stages in ((), ("reflect",))
+    ]
+    (entry,) = aggregate(rows)
+    assert entry["n_defined"]["composite_partial"] == entry["n_defined"]["composite_strict"] == 1

@@ -1,0 +1,156 @@
+"""Yes/no judgements: values worked by hand."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from attune_rewards import Assess, AssessHP, TurnPrediction, score_conversation
+from attune_rewards import binary as metrics
+from attune_rewards.binary import Confusion
+from attune_rewards.predictions import YesNo
+from attune_rewards.truth import truth_of
+from tests.rewards.builders import conversation, judgement, prediction, turn
+
+Pairs = list[tuple[str, YesNo]]
+TRUTH: Pairs = [("B1", "yes"), ("B2", "no"), ("B3", "yes"), ("B4", "no")]
+
+
+@pytest.mark.parametrize(
+    ("answers", "canonical", "strict"),
+    [
+        ({"B1": "yes", "B2": "no", "B3": "yes", "B4": "no"}, 1.0, 1.0),
+        ({"B1": "no", "B2": "yes", "B3": "no", "B4": "yes"}, 0.0, 0.0),
+        ({"B1": "yes", "B2": "yes", "B3": "no", "B4": "no"}, 0.5, 0.5),
+        ({}, 0.5, 0.0),  # silence is "no" to everything in the canonical reading, wrong in the strict one
+        ({"B1": "yes", "B4": "no"}, 0.75, 0.5),  # B2 missing = no = right; B3 missing = no = wrong
+        ({"B1": "na", "B2": "na", "B3": "na", "B4": "na"}, 0.5, 0.0),  # `na` counts as "no" / as wrong
+        ({"B1": "yes", "B99": "yes"}, 0.75, 0.25),  # what was not asked does not count
+    ],
+)
+def test_accuracy(answers: dict[str, str], canonical: float, strict: float) -> None:
+    assert metrics.accuracy(TRUTH, answers) == canonical
+    assert metrics.strict_accuracy(TRUTH, answers) == strict
+
+
+def test_judgements_without_a_yes_or_no_truth_score_0() -> None:
+    assert metrics.accuracy([], {"B1": "yes"}) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("observed", "preferred", "llm", "truth_om", "truth_hp"),
+    [
+        ("yes", "no", None, "yes", "no"),
+        (None, "no", "yes", "yes", "no"),  # observed absent: the model's label
+        ("no", "no", "yes", "no", "no"),  # observed present: the model's label does not count
+        ("yes", None, None, "yes", "yes"),  # preferred absent: observed
+        ("yes", "na", None, "yes", None),  # preferred `na` stays, and is no yes/no truth
+        ("na", "yes", None, None, "yes"),
+        ("na", "yes", "yes", None, "yes"),  # `na` is present: no fall-back
+        (None, None, "yes", "yes", None),  # preferred falls back on observed only
+        (None, None, None, None, None),
+        (True, False, None, "yes", "no"),
+        ("Y", "N", None, "yes", "no"),
+    ],
+)
+def test_which_label_is_the_truth(
+    observed: Any, preferred: Any, llm: Any, truth_om: str | None, truth_hp: str | None
+) -> None:
+    about = conversation(turn(judgements=[judgement("B1", observed, preferred, llmValue=llm)]))
+    here = truth_of(about).turns[0]
+    assert dict(here.observed).get("B1") == truth_om
+    assert dict(here.preferred).get("B1") == truth_hp
+
+
+@pytest.mark.parametrize(
+    ("observed", "preferred", "applicable"),
+    [
+        (None, None, True),
+        ("yes", None, True),
+        (None, "no", True),
+        ("na", "yes", True),
+        ("no", "na", True),
+        ("na", "na", False),
+        ("na", None, False),
+        (None, "na", False),
+    ],
+)
+def test_which_questions_are_asked(observed: str | None, preferred: str | None, applicable: bool) -> None:
+    here = truth_of(conversation(turn(judgements=[judgement("B1", observed, preferred)]))).turns[0]
+    assert here.applicable == (("B1",) if applicable else ())
+
+
+NAMES = (
+    "binary_om_accuracy", "binary_human_accuracy", "binary_om_accuracy_hp", "binary_human_accuracy_hp"
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("judgements", "values"),
+    [
+        ([], (1.0, 1.0, 0.0, 0.0)),  # a turn without judgements
+        ([judgement("B1", "na", "na")], (0.0, 0.0, 0.0, 0.0)),  # judgements without a yes/no truth
+        ([judgement("B1", None, None)], (0.0, 0.0, 0.0, 0.0)),
+        ([judgement("B1", "no", "na")], (1.0, 0.0, 1.0, 0.0)),  # each side by itself; silence = "no"
+    ],
+)
+def test_turns_without_truths(judgements: list[Any], values: tuple[float, ...]) -> None:
+    scores = score_conversation(conversation(turn(judgements=judgements)), prediction(TurnPrediction(1)))
+    assert tuple(scores["turn_scores"][0][name] for name in NAMES) == values
+
+
+def test_the_gaps() -> None:
+    about = conversation(turn(judgements=[judgement("B1", "yes", "no"), judgement("B2", "no", "no")]))
+    said = prediction(
+        TurnPrediction(
+            1,
+            assess=Assess((), {"B1": "yes", "B2": "no"}, {"B1": "yes", "B2": "no"}),
+            assess_hp=AssessHP({"B1": "no"}, {"B1": "no"}),
+        )
+    )
+    scores = score_conversation(about, said)
+    assert scores["avg_binary_om_accuracy"] == 1.0
+    assert scores["avg_binary_human_accuracy"] == 0.5  # B1 wrong, B2 right
+    assert scores["avg_binary_om_accuracy_hp"] == 0.5  # B1 wrong; B2 missing = no = right
+    assert scores["avg_binary_human_accuracy_hp"] == 1.0
+    assert scores["perspective_gap_om_hp"] == 0.5  # 1 - .5
+    assert scores["hp_perspective_gap"] == -0.5  # .5 - 1
+
+
+def test_counts_are_pooled_over_the_turns_that_the_result_holds() -> None:
+    about = conversation(
+        turn(1, judgements=[judgement("B1", "yes"), judgement("B2", "no"), judgement("B3", "yes")]),
+        turn(2, judgements=[judgement("B1", "no")]),
+        turn(3, judgements=[judgement("B1", "yes")]),  # absent from the result: skipped
+    )
+    said = prediction(
+        TurnPrediction(1, assess=Assess((), {"B1": "yes", "B2": "yes", "B3": "yes"})), TurnPrediction(2)
+    )
+    # yes/yes, no/yes, yes/yes; no/missing = no
+    pooled = score_conversation(about, said)["pooled_binary_om_metrics"]
+    assert {name: pooled[name] for name in ("tp", "tn", "fp", "fn")} == {"tp": 2, "tn": 1, "fp": 1, "fn": 0}
+    assert pooled["accuracy"] == 3 / 4
+    assert pooled["precision"] == pytest.approx(2 / 3)
+    assert pooled["recall"] == 1.0
+    assert pooled["f1"] == pytest.approx(0.8)  # 2 · ⅔ / 1⅔
+    assert pooled["mcc"] == pytest.approx(2 / math.sqrt(12))  # (2·1 - 1·0)/√(3·2·2·1)
+
+
+@pytest.mark.parametrize(
+    ("counts", "values"),
+    [
+        # accuracy, precision, recall, F1, MCC
+        (Confusion(0, 0, 0, 0), (0, 0, 0, 0, 0)),
+        (Confusion(1, 1, 1, 1), (1 / 2, 1 / 2, 1 / 2, 1 / 2, 0)),  # (1 - 1)/√16
+        (Confusion(tp=0, tn=5, fp=0, fn=0), (1, 0, 0, 0, 0)),  # no yes anywhere: empty margins
+        (Confusion(tp=3, tn=2, fp=0, fn=0), (1, 1, 1, 1, 1)),
+        (Confusion(tp=0, tn=0, fp=2, fn=3), (0, 0, 0, 0, -1)),  # (0 - 6)/√(2·3·2·3)
+        (Confusion(tp=1, tn=4, fp=1, fn=0), (5 / 6, 1 / 2, 1, 2 / 3, 4 / math.sqrt(40))),  # √(2·1·5·4)
+    ],
+)
+def test_confusion(counts: Confusion, values: tuple[float, ...]) -> None:
+    found = (counts.accuracy, counts.precision, counts.recall, counts.f1, counts.mcc)
+    assert found == pytest.approx(values, abs=1e-12)
+    assert list(counts.as_dict().values())[4:] == list(found)

@@ -1,0 +1,155 @@
+"""Emotion tags: values worked by hand. Similarities are 1 - distance/√2 between (valence, arousal) points."""
+
+from __future__ import annotations
+
+import pytest
+
+from attune_data.affect import similarity
+from attune_rewards import Assess, Tag, TurnPrediction, score_conversation
+from attune_rewards import emotion as metrics
+from tests.rewards.builders import EMOJI, LONG, conversation, prediction, turn
+
+UPSET, PROUD, INSPIRED, HOSTILE = Tag("Upset"), Tag("Proud"), Tag("Inspired"), Tag("Hostile")
+DISTRESSED, WISTFUL = Tag("Distressed"), Tag("Wistful")
+Tags = list[Tag]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "value"),
+    [
+        (
+            "Distressed",
+            "Upset",
+            0.9233,
+        ),  # (.125, .75)-(.167, .65): √(.001764 + .01) = .10846; /1.41421 = .0767
+        ("Proud", "Inspired", 0.95),  # (.85, .65)-(.9, .7): √.005 = .07071; /1.41421 = .05
+        ("Proud", "Upset", 0.517),  # (.85, .65)-(.167, .65): .683/1.41421 = .48295
+        ("Inspired", "Hostile", 0.505),  # (.9, .7)-(.2, .7): .7/1.41421 = .49497
+        ("Proud", "Hostile", 0.539),  # (.85, .65)-(.2, .7): √.425 = .65192; /1.41421 = .46098
+        ("Guilty", "Guilty", 1.0),
+        ("Wistful", "Upset", 0.0),
+        ("Wistful", "Wistful", 0.0),
+    ],
+)
+def test_similarity_of_two_items(first: str, second: str, value: float) -> None:
+    assert similarity(first, second) == similarity(second, first) == value
+
+
+OVERLAPS = [
+    # truth, predicted, precision, recall, F1
+    ([], [], 1.0, 1.0, 1.0),  # both empty
+    ([], [UPSET], 0.0, 0.0, 0.0),  # only truth empty
+    ([UPSET], [], 0.0, 0.0, 0.0),  # only prediction empty
+    ([UPSET], [PROUD], 0.0, 0.0, 0.0),  # nothing shared
+    ([UPSET], [UPSET], 1.0, 1.0, 1.0),
+    ([UPSET, PROUD], [UPSET], 1.0, 1 / 2, 2 / 3),  # 2 · 1 · ½ / 1½
+    ([UPSET], [UPSET, PROUD, HOSTILE], 1 / 3, 1.0, 1 / 2),  # 2 · ⅓ · 1 / 1⅓
+    ([UPSET, PROUD, HOSTILE], [PROUD, HOSTILE, INSPIRED, DISTRESSED], 2 / 4, 2 / 3, 4 / 7),  # 2 · 2 / (3 + 4)
+    ([UPSET], [UPSET, WISTFUL], 1 / 2, 1.0, 2 / 3),  # an unknown emotion is a wrong tag, not dropped
+    ([UPSET], [WISTFUL], 0.0, 0.0, 0.0),
+    ([], [WISTFUL], 0.0, 0.0, 0.0),
+    ([UPSET], [Tag("uPSET")], 1.0, 1.0, 1.0),  # case does not count
+    ([UPSET], [UPSET, UPSET, Tag("UPSET")], 1.0, 1.0, 1.0),  # sets: duplicates count once
+    ([UPSET, UPSET], [UPSET], 1.0, 1.0, 1.0),
+    ([UPSET], [Tag(EMOJI), Tag(LONG), UPSET], 1 / 3, 1.0, 1 / 2),
+]
+
+
+@pytest.mark.parametrize(("truth", "guess", "precision", "recall", "f1"), OVERLAPS)
+def test_overlap_of_tag_sets(truth: Tags, guess: Tags, precision: float, recall: float, f1: float) -> None:
+    assert metrics.overlap(truth, guess) == pytest.approx((precision, recall, f1), abs=1e-12)
+
+
+@pytest.mark.parametrize(("truth", "guess", "precision", "recall", "f1"), OVERLAPS)
+def test_turn_scores_hold_the_overlap_under_official_names(
+    truth: Tags, guess: Tags, precision: float, recall: float, f1: float
+) -> None:
+    said = prediction(TurnPrediction(1, assess=Assess(tuple(guess))))
+    found = score_conversation(conversation(turn(tags=truth)), said)["turn_scores"][0]
+    assert found["emotion_precision"] == pytest.approx(precision, abs=1e-12)
+    assert found["emotion_recall"] == found["emotion_hit_rate"] == pytest.approx(recall, abs=1e-12)
+    assert found["emotion_f1"] == pytest.approx(f1, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("truth", "guess", "mae", "product"),
+    [
+        ([], [], None, 1.0),  # both empty
+        ([], [Tag("Upset", 3)], None, 0.0),
+        ([Tag("Upset", 3)], [], None, 0.0),
+        ([Tag("Upset", 3)], [Tag("Upset", 3)], 0.0, 1.0),
+        ([Tag("Upset", 1)], [Tag("Upset", 7)], 6.0, 0.0),  # 1 · (1 - 6/6)
+        ([Tag("Upset", 6)], [Tag("upset", 3)], 3.0, 1 / 2),  # 1 · (1 - 3/6)
+        ([Tag("Upset", 3)], [UPSET], None, 0.0),  # unknown intensity: no tag to average over
+        ([UPSET], [Tag("Upset", 3)], None, 0.0),
+        # only the tags in both with known intensities: |6 - 3| = 3; F1 = 1
+        ([Tag("Upset", 6), Tag("Proud", 2)], [Tag("Upset", 3), PROUD], 3.0, 1 / 2),
+        # |5 - 4| = 1, Guilty is not shared; F1 = ½; ½ · 5/6
+        ([Tag("Upset", 5), Tag("Proud", 2)], [Tag("Upset", 4), Tag("Guilty", 2)], 1.0, 5 / 12),
+        # (|5 - 4| + |2 - 7|)/2 = 3; F1 = 1; (5/6 + 1/6)/2 = ½
+        ([Tag("Upset", 5), Tag("Proud", 2)], [Tag("Proud", 7), Tag("Upset", 4)], 3.0, 1 / 2),
+        # a tag outside the 20 lowers F1 to ⅔ and has no error of its own
+        ([Tag("Upset", 5)], [Tag("Upset", 5), Tag("Wistful", 5)], 0.0, 2 / 3),
+    ],
+)
+def test_intensity(truth: Tags, guess: Tags, mae: float | None, product: float) -> None:
+    assert metrics.intensity_mae(truth, guess) == pytest.approx(mae, abs=1e-12)
+    assert metrics.f1_intensity(truth, guess) == pytest.approx(product, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("truth", "guess", "value"),
+    [
+        ([], [], 1.0),
+        ([UPSET], [], 0.0),
+        ([], [UPSET], 0.0),
+        ([DISTRESSED], [UPSET], 0.9233),
+        ([DISTRESSED], [Tag("uPSET")], 0.9233),
+        ([UPSET], [WISTFUL], 0.0),
+        ([UPSET], [UPSET, WISTFUL], 0.5),  # one pair at 1, coverage ½
+        ([PROUD, UPSET], [INSPIRED], 0.475),  # best pair .95 × coverage ½
+        ([INSPIRED], [UPSET, PROUD, HOSTILE], 0.95 / 3),
+        ([PROUD, UPSET], [INSPIRED, HOSTILE], (0.95 + 0.9576) / 2),  # Upset-Hostile .0599/1.41421 = .04236
+        ([PROUD, UPSET], [HOSTILE, INSPIRED], (0.95 + 0.9576) / 2),
+        # greedy would take Proud-Inspired .95 and be left with Inspired-Hostile .505 = 1.455;
+        # the best matching is Proud-Hostile .539 + Inspired-Inspired 1 = 1.539
+        ([PROUD, INSPIRED], [INSPIRED, HOSTILE], 1.539 / 2),
+        ([UPSET], [UPSET, UPSET], 0.5),  # lists, not sets: a duplicate costs coverage
+        ([UPSET, UPSET], [UPSET, UPSET], 1.0),
+        # 3 × 3: Distressed-Upset .9233, Proud-Inspired .95, Hostile-Hostile 1
+        ([DISTRESSED, PROUD, HOSTILE], [HOSTILE, UPSET, INSPIRED], (0.9233 + 0.95 + 1) / 3),
+    ],
+)
+def test_valence_arousal(truth: Tags, guess: Tags, value: float) -> None:
+    assert metrics.va_score(truth, guess) == pytest.approx(value, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("truth", "guess", "value"),
+    [
+        ([], [], 1.0),
+        ([Tag("Upset", 2)], [], 0.0),
+        ([], [Tag("Upset", 2)], 0.0),
+        ([Tag("Upset", 2)], [Tag("Upset", 2)], 1.0),
+        ([Tag("Distressed", 5)], [Tag("Upset", 2)], 0.7 * 0.9233 + 0.3 * 0.5),  # .64631 + .15
+        ([Tag("Distressed", 5)], [UPSET], 0.7 * 0.9233),  # unknown intensity: 0 for its term
+        ([DISTRESSED], [Tag("Upset", 2)], 0.7 * 0.9233),
+        ([Tag("Upset", 2)], [Tag("Wistful", 2)], 0.3),  # similarity 0, intensity exact
+        # straight: 2 × (.7 · .95 + .3) = 1.93; crossed (same emotions): 2 × (.7 + .3 · 0) = 1.4
+        ([Tag("Proud", 7), Tag("Inspired", 1)], [Tag("Inspired", 7), Tag("Proud", 1)], 1.93 / 2),
+        ([Tag("Upset", 4), Tag("Proud", 4)], [Tag("Proud", 4)], 0.5),  # coverage ½
+    ],
+)
+def test_valence_arousal_with_intensity(truth: Tags, guess: Tags, value: float) -> None:
+    assert metrics.va_intensity_score(truth, guess) == pytest.approx(value, abs=1e-12)
+
+
+def test_averages_are_over_turns_and_leave_undefined_intensities_out() -> None:
+    about = conversation(turn(1, tags=[Tag("Upset", 6)]), turn(2, tags=[]))
+    said = prediction(
+        TurnPrediction(1, assess=Assess((Tag("Upset", 4), PROUD))), TurnPrediction(2, assess=Assess(()))
+    )
+    scores = score_conversation(about, said)
+    assert scores["avg_emotion_f1"] == pytest.approx((2 / 3 + 1) / 2)
+    assert scores["avg_emotion_va_score"] == pytest.approx((1 / 2 + 1) / 2)
+    assert scores["avg_emotion_intensity_mae"] == 2.0  # |6 - 4|; the neutral turn has none

@@ -1,0 +1,171 @@
+"""The 16 golden conversations × 2 models: every published value, by the API and by the command line."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attune_data import Conversation
+from attune_rewards import LEAVES, aggregate, read_record, score_conversation
+from attune_rewards.canonical import Q1Overlap
+from tests.rewards.builders import GOLDEN, Json, golden_records
+
+EXPECTED: Json = json.loads((GOLDEN / "expected.json").read_text("utf-8"))
+RESULTS: list[Json] = [
+    json.loads(path.read_text("utf-8")) for path in sorted((GOLDEN / "results").glob("*.json"))
+]
+
+
+def key(entry: Mapping[str, Any]) -> str:
+    return f"{entry['conversationId']} {entry['em_model']}"
+
+
+WANTED = {key(entry): entry for entry in EXPECTED["conversations"]}
+
+
+@cache
+def scored(q1_overlap: Q1Overlap = "jaccard") -> dict[str, Json]:
+    """Key -> every score of one golden result, through the Python API."""
+    records = golden_records()
+    table = {}
+    for result in RESULTS:
+        about = Conversation.model_validate(records[result["conversationId"]])
+        said, _ = read_record(result, about)
+        head = {name: result[name] for name in ("conversationId", "em_model", "mode")}
+        table[key(result)] = head | score_conversation(about, said, q1_overlap=q1_overlap)
+    return table
+
+
+def differences(want: Any, got: Any, place: str = "") -> list[str]:
+    """Places where `got` lacks a value of `want` or is more than 1e-9 away from it."""
+    if isinstance(want, Mapping):
+        if not isinstance(got, Mapping):
+            return [f"{place}: {got!r} is no object"]
+        return [
+            d
+            for name, value in want.items()
+            for d in differences(value, got.get(name, "absent"), f"{place}.{name}")
+        ]
+    if isinstance(want, list):
+        if not isinstance(got, Sequence) or len(got) != len(want):
+            return [f"{place}: {got!r} is no list of {len(want)}"]
+        return [
+            d
+            for i, (w, g) in enumerate(zip(want, got, strict=True))
+            for d in differences(w, g, f"{place}[{i}]")
+        ]
+    if want is None or isinstance(want, (bool, str)):
+        return (
+            []
+            if got is want or (isinstance(want, str) and got == want)
+            else [f"{place}: {got!r}, not {want!r}"]
+        )
+    close = (
+        isinstance(got, (int, float))
+        and not isinstance(got, bool)
+        and math.isclose(got, want, rel_tol=0, abs_tol=1e-9)
+    )
+    return [] if close else [f"{place}: {got!r}, not {want!r}"]
+
+
+def test_the_golden_set_is_whole() -> None:
+    assert len(WANTED) == len(RESULTS) == 32
+    assert set(WANTED) == set(scored())
+
+
+def test_a_difference_is_noticed() -> None:
+    want = {"a": [1.0, None, True], "b": "x"}
+    assert differences(want, {"a": [1.0, None, True], "b": "x"}) == []
+    assert len(differences(want, {"a": [1.0 + 2e-9, 0.0, 1]})) == 4
+
+
+@pytest.mark.parametrize("name", WANTED)
+def test_every_value_of_a_conversation(name: str) -> None:
+    assert differences(WANTED[name], scored()[name]) == []
+
+
+@pytest.mark.parametrize("name", WANTED)
+def test_strict_parts_hold_the_defined_leaves_and_no_other(name: str) -> None:
+    parts = scored()[name]["strict_parts"]
+    assert set(parts) == set(WANTED[name]["strict_parts"])
+    assert list(parts) == [leaf for leaf in LEAVES if leaf in parts]
+
+
+def test_turn_scores_hold_no_metric_beyond_the_official_ones() -> None:
+    for name, entry in WANTED.items():
+        for want, got in zip(entry["turn_scores"], scored()[name]["turn_scores"], strict=True):
+            assert set(got) == set(want)
+        assert set(scored()[name]["post_score"]) == set(entry["post_score"])
+
+
+def test_the_composite_with_q1_as_f1() -> None:
+    found = {name: entry["composite_score"] for name, entry in scored("f1").items()}
+    assert found == pytest.approx(EXPECTED["composite_with_q1_f1"], abs=1e-9)
+    assert found != {name: entry["composite_score"] for name, entry in scored().items()}
+
+
+def test_q1_overlap_moves_no_other_leaf() -> None:
+    for name, entry in scored("f1").items():
+        assert entry["composite_strict"] == scored()[name]["composite_strict"]
+        assert entry["post_score"]["q1_looking_for_score"] == entry["post_score"]["q1_looking_for_f1"]
+
+
+def test_every_aggregate() -> None:
+    assert differences(EXPECTED["aggregates"], aggregate(scored().values())) == []
+
+
+def test_strict_is_canonical_on_fully_annotated_conversations_answered_completely() -> None:
+    full = [e for e in scored().values() if e["fully_annotated"] and e["em_model"] == "ref/complete"]
+    assert full
+    for entry in full:
+        assert entry["composite_strict"] == pytest.approx(entry["composite_exact"], abs=1e-9)
+
+
+@pytest.fixture(scope="module")
+def scores_file(tmp_path_factory: pytest.TempPathFactory) -> Json:
+    """What `attune score` writes for the golden results."""
+    output = tmp_path_factory.mktemp("scores") / "nested" / "scores.json"
+    command = [
+        str(Path(sys.executable).parent / "attune"), "score",
+        "--results", str(GOLDEN / "results"),
+        "--ground-truth", str(GOLDEN / "conversations"),
+        "--output", str(output),
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    content: Json = json.loads(output.read_text("utf-8"))
+    return content
+
+
+def test_the_command_writes_every_value(scores_file: Json) -> None:
+    found = {key(entry): entry for entry in scores_file["conversations"]}
+    assert set(found) == set(WANTED)
+    assert differences(WANTED, found) == []
+
+
+def test_the_command_writes_every_aggregate(scores_file: Json) -> None:
+    assert differences(EXPECTED["aggregates"], scores_file["aggregates"]) == []
+
+
+def test_the_command_says_what_it_scored(scores_file: Json) -> None:
+    metadata = scores_file["metadata"]
+    assert metadata["models"] == ["ref/complete", "ref/gaps"]
+    assert metadata["modes"] == ["default"]
+    assert metadata["n_conversations"] == 16
+    assert metadata["ground_truth"] == str(GOLDEN / "conversations")
+    assert metadata["settings"] == {"scoring": "canonical", "q1_overlap": "jaccard"}
+
+
+def test_the_command_names_the_result_file_of_each_entry(scores_file: Json) -> None:
+    for entry in scores_file["conversations"]:
+        model = entry["em_model"].replace("/", "_")
+        assert entry["source_result"] == f"{entry['conversationId']}_{model}_default.json"

@@ -1,0 +1,129 @@
+"""Pairwise preferences: values worked by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from attune_data.constants import Side
+from attune_rewards import Prefer, TurnPrediction, score_conversation
+from attune_rewards import pairwise as metrics
+from attune_rewards.truth import truth_of
+from tests.rewards.builders import comparison, conversation, prediction, turn
+
+Picks = dict[int, Side]
+
+
+def compared(*records: dict[str, Any]) -> Any:
+    return truth_of(conversation(turn(comparisons=records))).turns[0]
+
+
+FOUR = [comparison(winner=winner) for winner in ("A", "B", "A", None)]
+
+
+@pytest.mark.parametrize(
+    ("picks", "canonical", "strict"),
+    [
+        ({0: "A", 1: "B", 2: "A", 3: "A"}, 3 / 4, 1.0),  # no winner: wrong / not counted
+        ({0: "A", 1: "B", 2: "A"}, 3 / 4, 1.0),
+        ({0: "A", 1: "A", 2: "A", 3: "B"}, 2 / 4, 2 / 3),
+        ({0: "A"}, 1 / 4, 1 / 3),  # a missing pick is wrong
+        ({}, 0.0, 0.0),
+        ({3: "A"}, 0.0, 0.0),
+        ({0: "A", 99: "A", -1: "A"}, 1 / 4, 1 / 3),  # an index that is no comparison does not count
+    ],
+)
+def test_accuracy(picks: Picks, canonical: float, strict: float) -> None:
+    here = compared(*FOUR)
+    assert metrics.accuracy(here.comparisons, picks) == canonical
+    assert metrics.strict_accuracy(here.winners, picks) == pytest.approx(strict)
+
+
+def test_no_comparisons_score_1_and_are_not_scored_in_strict() -> None:
+    scores = score_conversation(conversation(turn()), prediction(TurnPrediction(1, prefer=Prefer({}))))
+    assert scores["turn_scores"][0]["pairwise_accuracy"] == 1.0
+    assert "pairwise" not in scores["strict_parts"]
+
+
+def test_comparisons_without_any_winner_score_0_and_are_not_scored_in_strict() -> None:
+    about = conversation(turn(comparisons=[comparison(winner=None)]))
+    scores = score_conversation(about, prediction(TurnPrediction(1, prefer=Prefer({0: "A"}))))
+    assert scores["turn_scores"][0]["pairwise_accuracy"] == 0.0
+    assert "pairwise" not in scores["strict_parts"]
+
+
+@pytest.mark.parametrize("winner", ["A", "a", "response_1", "responseA"])
+def test_spellings_of_a_winner(winner: str) -> None:
+    assert compared(comparison(winner=winner)).winners == ((0, "A"),)
+
+
+ROUND = [("original", "alternate"), ("original", "human"), ("alternate", "human")]
+
+
+@pytest.mark.parametrize(
+    ("winners", "picks", "tau"),
+    [
+        # HP: human 2 wins, original 1, alternate 0 = human, original, alternate
+        ("ABB", "ABB", 1.0),
+        # EM: original 2, alternate 1, human 0: only original before alternate agrees: (1 - 2)/3
+        ("ABB", "AAA", -1 / 3),
+        # EM: alternate 2, original 1, human 0 = the reverse
+        ("ABB", "BAA", -1.0),
+        # HP: one win each = alphabetical: alternate, human, original; EM: original 2, human 1, alternate 0
+        ("ABA", "AAB", -1.0),
+        ("ABA", "ABA", 1.0),
+        # EM: alternate 2, human 1, original 0 = alphabetical too
+        ("ABA", "BBA", 1.0),
+        # HP: no winner at all = alphabetical; EM: human 2, original 1, alternate 0:
+        # alternate-human wrong, alternate-original wrong, human-original right: (1 - 2)/3
+        ("---", "ABB", -1 / 3),
+        # EM picks one only: alternate 1, the others 0 = alternate, human, original; HP = human, original,
+        # alternate: human-original right, the other two wrong
+        ("ABB", "B--", -1 / 3),
+        ("ABB", "---", None),  # no pick
+    ],
+)
+def test_kendall_tau(winners: str, picks: str, tau: float | None) -> None:
+    letters: dict[str, Side] = {"A": "A", "B": "B"}
+    here = compared(*(comparison(a, b, letters.get(w)) for (a, b), w in zip(ROUND, winners, strict=True)))
+    chosen: Picks = {i: letters[p] for i, p in enumerate(picks) if p in letters}
+    assert metrics.kendall_tau(here.comparisons, chosen) == pytest.approx(tau, abs=1e-12)
+
+
+def test_tau_of_two_responses() -> None:
+    here = compared(comparison("original", "human", "A"))
+    assert metrics.kendall_tau(here.comparisons, {0: "A"}) == 1.0
+    assert metrics.kendall_tau(here.comparisons, {0: "B"}) == -1.0
+
+
+def test_tau_is_undefined_with_fewer_than_two_labels() -> None:
+    assert metrics.kendall_tau(compared(comparison("original", "original")).comparisons, {0: "A"}) is None
+    assert metrics.kendall_tau((), {0: "A"}) is None
+
+
+def test_tau_does_not_read_picks_of_no_comparison() -> None:
+    here = compared(comparison("original", "human", "A"))
+    assert metrics.kendall_tau(here.comparisons, {7: "B", -1: "B"}) is None
+    assert metrics.kendall_tau(here.comparisons, {0: "A", 7: "B"}) == 1.0
+
+
+def test_means_are_over_turns_and_leave_undefined_taus_out() -> None:
+    about = conversation(
+        turn(1, comparisons=[comparison(winner="A"), comparison(winner="A")]),
+        turn(2),
+        turn(3, comparisons=FOUR),
+    )
+    said = prediction(
+        TurnPrediction(1, prefer=Prefer({0: "A", 1: "B"})),
+        TurnPrediction(2),
+        TurnPrediction(3, prefer=Prefer({0: "B", 1: "A", 2: "B"})),
+    )
+    scores = score_conversation(about, said)
+    assert scores["avg_pairwise_accuracy"] == pytest.approx((0.5 + 1 + 0) / 3)
+    # turn 1: HP original 2; EM original 1, human 1 = human, original: -1
+    # turn 3: HP original 2, human 1; EM human 2, original 1: -1; turn 2 has none
+    assert [t["pairwise_kendall_tau"] for t in scores["turn_scores"]] == [-1.0, None, -1.0]
+    assert scores["avg_pairwise_kendall_tau"] == -1.0
+    # strict: turn 1 ½, turn 2 undefined, turn 3 none of three
+    assert scores["strict_parts"]["pairwise"] == 0.25

@@ -1,0 +1,322 @@
+"""Reading official result records: aliases, frames, gaps, and what is none of these."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from attune_data.affect import EMOTIONS
+from attune_rewards import Tag, TurnPrediction, read_record, score_conversation
+from tests.rewards.builders import (
+    EMOJI,
+    LONG,
+    RIGHT_TO_LEFT,
+    Json,
+    comparison,
+    conversation,
+    judgement,
+    panas,
+    summing,
+    turn,
+    wide,
+)
+
+HUGE = 10**400
+"""A whole number that no float holds."""
+
+ABOUT = conversation(
+    turn(
+        1,
+        tags=[Tag("Upset", 4)],
+        judgements=[judgement("B1", "yes", "no"), judgement("B2", "no", "no")],
+        comparisons=[comparison("original", "human", "A"), comparison("alternate", "original", "B")],
+    ),
+    turn(2, tags=[]),
+    pre=panas(summing(30, 20)),
+    post=panas(summing(40, 24)),
+    questions=wide([], "clear", "good", [], {"perceiving": 4}),
+)
+
+
+def one_turn(**fields: Any) -> tuple[TurnPrediction, list[str]]:
+    """What a record with these fields in turn 1 says of that turn, and the places it warns of."""
+    said, warnings = read_record({"turns": [{"turnNumber": 1, **fields}]}, ABOUT, "r.json")
+    assert all(problem.severity == "warning" and problem.file == "r.json" for problem in warnings)
+    return said.turns[1], [problem.place for problem in warnings]
+
+
+def post(**fields: Any) -> tuple[Any, list[str]]:
+    said, warnings = read_record({"post_conversation": {"panas_strategy": "absolute", **fields}}, ABOUT)
+    return said.reflect, [problem.place for problem in warnings]
+
+
+def test_a_whole_record() -> None:
+    record: Json = {
+        "conversationId": "c1",
+        "turns": [
+            {
+                "turnNumber": 1,
+                "em_emotion_tags": [{"emotion": "Upset", "intensity": 5}],
+                "em_drafted_response": EMOJI,
+                "emotion_reasoning": RIGHT_TO_LEFT,
+                "em_binary_om_assessment": {"B1": "yes"},
+                "em_binary_human_prediction": {"B1": "no"},
+                "em_binary_om_assessment_hp": {"B2": "yes"},
+                "em_binary_human_prediction_hp": {"B2": "no"},
+                "em_pairwise_selections": {"0": "A", "1": "B"},
+                "em_draft_judge_scores": {"overall_score": 6.5},
+                "em_draft_binary_assessment": {"B1": "yes"},
+            }
+        ],
+        "post_conversation": {
+            "predicted_post_panas": {
+                "totalPositiveAffect": 33, "totalNegativeAffect": 21.5, "items": {"Proud": 4}
+            },
+            "predicted_conversation_wide": {
+                "q1_lookingFor": ["x"], "q2_emotionClarity": "clear", "q3_modelFit": "good",
+                "q3_followUp_whatFeltOff": [], "fourBranchScores": {"managing": 7},
+            },
+        },
+    }  # fmt: skip
+    said, warnings = read_record(record, ABOUT)
+    assert warnings == ()
+    assert (said.conversation_id, list(said.turns), said.not_asked) == ("c1", [1], frozenset())
+    here, reflect = said.turns[1], said.reflect
+    assert here.draft is not None
+    assert here.draft.text == EMOJI
+    assert here.assess is not None
+    assert here.assess.tags == (Tag("Upset", 5),)
+    assert (here.assess.observed, here.assess.preferred) == ({"B1": "yes"}, {"B1": "no"})
+    assert here.assess.reasoning == RIGHT_TO_LEFT
+    assert here.assess_hp is not None
+    assert (here.assess_hp.observed, here.assess_hp.preferred) == ({"B2": "yes"}, {"B2": "no"})
+    assert here.prefer is not None
+    assert here.prefer.picks == {0: "A", 1: "B"}
+    assert here.judged is not None
+    assert (here.judged.scores, here.judged.binary) == ({"overall_score": 6.5}, {"B1": "yes"})
+    assert reflect is not None
+    assert (reflect.panas, reflect.panas_totals) == ({"Proud": 4}, (33.0, 21.5))
+    assert (reflect.q1, reflect.q2, reflect.q3, reflect.q3_follow_up) == (("x",), "clear", "good", ())
+    assert reflect.branches == {"managing": 7}
+
+
+@pytest.mark.parametrize(
+    ("given_pick", "read"),
+    [
+        ("A", "A"),
+        ("B", "B"),
+        ("a", "A"),
+        ("b", "B"),
+        ("response_1", "A"),
+        ("response_2", "B"),
+        ("responseB", "B"),
+    ],
+)
+def test_spellings_of_a_pick(given_pick: str, read: str) -> None:
+    here, warned = one_turn(em_pairwise_selections={"0": given_pick})
+    assert here.prefer is not None
+    assert (dict(here.prefer.picks), warned) == ({0: read}, [])
+
+
+@pytest.mark.parametrize("pick", ["C", "AB", "", "human", 1, True, ["A"], {"A": 1}])
+def test_other_picks_are_missing_with_a_warning(pick: object) -> None:
+    here, warned = one_turn(em_pairwise_selections={"0": pick, "1": "B"})
+    assert here.prefer is not None
+    assert (dict(here.prefer.picks), warned) == ({1: "B"}, ["turns[0].em_pairwise_selections.0"])
+
+
+@pytest.mark.parametrize("index", ["2", "-1", "x", "", "1.0", "٠", "99999999999999999999"])
+def test_a_pick_at_no_comparison_is_left_out_with_a_warning(index: str) -> None:
+    here, warned = one_turn(em_pairwise_selections={index: "A"})
+    assert here.prefer is not None
+    assert (dict(here.prefer.picks), warned) == ({}, [f"turns[0].em_pairwise_selections.{index}"])
+
+
+@pytest.mark.parametrize(
+    ("assignment", "read", "warned"),
+    [
+        ({"A": "original", "B": "human"}, "A", False),  # the conversation's own frame
+        ({"A": "human", "B": "original"}, "B", False),  # swapped: translated
+        ({"A": "human", "B": "alternate"}, None, True),  # other responses: the pick is missing
+        ({"A": "original", "B": "alternate"}, None, True),
+        ({"A": "original", "B": "original"}, None, True),
+        ({"A": "original"}, None, True),
+        ({"A": "original", "B": "humanEdited"}, "A", False),  # aliases of the responses
+        ({"A": "alternate2", "B": "original"}, "B", False),
+        ({}, "A", False),  # says nothing: the conversation's frame
+        (None, "A", False),
+    ],
+)
+def test_an_assignment_translates_the_pick(assignment: Json | None, read: str | None, warned: bool) -> None:
+    here, places = one_turn(em_pairwise_selections={"0": "A"}, pairwise_assignment={"0": assignment})
+    assert here.prefer is not None
+    assert here.prefer.picks.get(0) == read
+    assert places == (["turns[0].pairwise_assignment.0"] if warned else [])
+
+
+@pytest.mark.parametrize(
+    ("answer", "read"),
+    [
+        ("yes", "yes"),
+        ("No", "no"),
+        (" Y ", "yes"),
+        ("n", "no"),
+        (True, "yes"),
+        (False, "no"),
+        ("TRUE", "yes"),
+    ],
+)
+def test_spellings_of_yes_and_no(answer: object, read: str) -> None:
+    here, warned = one_turn(em_binary_om_assessment={"B1": answer})
+    assert here.assess is not None
+    assert (dict(here.assess.observed), warned) == ({"B1": read}, [])
+
+
+@pytest.mark.parametrize(
+    ("answer", "warns"),
+    [("na", False), ("N/A", False), (None, False), ("maybe", True), (1, True), (["yes"], True)],
+)
+def test_other_answers_are_missing(answer: object, warns: bool) -> None:
+    here, warned = one_turn(em_binary_human_prediction={"B1": answer, "B2": "no"})
+    assert here.assess is not None
+    assert here.assess.preferred == {"B2": "no"}
+    assert warned == (["turns[0].em_binary_human_prediction.B1"] if warns else [])
+
+
+@pytest.mark.parametrize(
+    ("tags", "read", "warned"),
+    [
+        (None, None, []),  # null: unanswered
+        ([], (), []),  # an answer: none
+        ([{"emotion": "Upset", "intensity": 3}], (Tag("Upset", 3),), []),
+        ([{"emotion": " uPSET "}], (Tag("Upset"),), []),
+        (["proud"], (Tag("Proud"),), []),
+        ([{"emotion": "Wistful", "intensity": 3}], (Tag("Wistful", 3),), []),  # kept: a wrong tag
+        ([{"emotion": EMOJI}], (Tag(EMOJI),), []),
+        ([{"emotion": "Upset", "intensity": "Moderate"}], (Tag("Upset", 4),), []),
+        ([{"emotion": "Upset", "intensity": 3.0}], (Tag("Upset", 3),), []),
+        ([{"emotion": "Upset", "intensity": 8}], (Tag("Upset"),), ["[0].intensity"]),
+        ([{"emotion": "Upset", "intensity": 2.5}], (Tag("Upset"),), ["[0].intensity"]),
+        ([{"emotion": "Upset", "intensity": True}], (Tag("Upset"),), ["[0].intensity"]),
+        ([{"intensity": 3}, {"emotion": "Upset"}, 7], (Tag("Upset"),), ["[0]", "[2]"]),
+        ("Upset", None, [""]),
+        ({"emotion": "Upset"}, None, [""]),
+    ],
+)
+def test_emotion_tags(tags: object, read: tuple[Tag, ...] | None, warned: list[str]) -> None:
+    here, places = one_turn(em_emotion_tags=tags)
+    assert here.assess is not None
+    assert here.assess.tags == read
+    assert places == [f"turns[0].em_emotion_tags{place}" for place in warned]
+
+
+def test_absent_null_and_empty() -> None:
+    absent, null = read_record({"turns": [{"turnNumber": 1}]}, ABOUT)[0], one_turn(em_emotion_tags=None)[0]
+    assert absent.turns[1].assess == null.assess
+    assert absent.reflect is None
+    silent = {"turns": [{"turnNumber": 2}]}
+    none = {"turns": [{"turnNumber": 2, "em_emotion_tags": []}]}
+    scores = [score_conversation(ABOUT, read_record(r, ABOUT)[0])["strict_parts"] for r in (silent, none)]
+    assert [found["emotion_f1"] for found in scores] == [0.0, 0.5]  # turn 1 is absent: 0
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "em_binary_om_assessment", "em_binary_human_prediction", "em_binary_om_assessment_hp",
+        "em_binary_human_prediction_hp", "em_pairwise_selections", "pairwise_assignment",
+        "em_draft_judge_scores", "em_draft_binary_assessment", "em_drafted_response", "emotion_reasoning",
+        "em_emotion_tags",
+    ],
+)  # fmt: skip
+def test_a_field_of_a_wrong_type_is_unanswered_with_a_warning(field: str) -> None:
+    here, warned = one_turn(**{field: 5})
+    assert here == one_turn()[0]
+    assert warned == [f"turns[0].{field}"]
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("predicted_post_panas", 5),
+        ("predicted_post_panas.items", [4]),
+        ("predicted_post_panas.items.Proud", 8),
+        ("predicted_post_panas.items.Proud", 0),
+        ("predicted_post_panas.items.Proud", 4.5),
+        ("predicted_post_panas.items.Proud", "4"),
+        ("predicted_post_panas.items.Proud", True),
+        ("predicted_post_panas.totalPositiveAffect", 9),
+        ("predicted_post_panas.totalPositiveAffect", 71),
+        ("predicted_post_panas.totalNegativeAffect", "40"),
+        pytest.param("predicted_post_panas.totalNegativeAffect", HUGE, id="huge"),
+        ("predicted_conversation_wide", "x"),
+        ("predicted_conversation_wide.q1_lookingFor", "x"),
+        ("predicted_conversation_wide.q2_emotionClarity", ["x"]),
+        ("predicted_conversation_wide.q3_modelFit", 1),
+        ("predicted_conversation_wide.q3_followUp_whatFeltOff", LONG),
+        ("predicted_conversation_wide.fourBranchScores", []),
+        ("predicted_conversation_wide.fourBranchScores.managing", 7.5),
+    ],
+)
+def test_a_post_field_of_a_wrong_type_is_unanswered_with_a_warning(path: str, value: object) -> None:
+    nested: Any = value
+    for name in reversed(path.split(".")):
+        nested = {name: nested}
+    reflect, warned = post(**nested)
+    assert reflect == post()[0]
+    assert warned == [f"post_conversation.{path}"]
+
+
+def test_texts_that_are_none_are_left_out_of_a_list() -> None:
+    reflect, warned = post(predicted_conversation_wide={"q1_lookingFor": ["a", 3, None, "b"]})
+    assert reflect.q1 == ("a", "b")
+    assert [place.rpartition(".")[2] for place in warned] == ["q1_lookingFor[1]", "q1_lookingFor[2]"]
+
+
+def test_panas_items_are_read_in_any_case_and_unknown_ones_left_out() -> None:
+    items = {name.upper(): 3.0 for name in EMOTIONS} | {"Wistful": 3}
+    reflect, warned = post(predicted_post_panas={"items": items})
+    assert reflect.panas == dict.fromkeys(EMOTIONS, 3)
+    assert warned == []
+
+
+def test_of_a_turn_that_stands_twice_the_first_counts() -> None:
+    entries = [{"turnNumber": 1, "em_drafted_response": text} for text in ("first", "second")]
+    said, warnings = read_record({"turns": entries}, ABOUT)
+    assert said.turns[1].draft is not None
+    assert said.turns[1].draft.text == "first"
+    assert [problem.place for problem in warnings] == ["turns[1].turnNumber"]
+
+
+@pytest.mark.parametrize("number", [3, 0, -1, "1", 1.0, True, None, [1]])
+def test_an_unknown_turn_is_left_out_with_a_warning(number: object) -> None:
+    said, warnings = read_record({"turns": [{"turnNumber": number}, {"turnNumber": 2}]}, ABOUT)
+    assert list(said.turns) == [2]
+    assert [problem.place for problem in warnings] == ["turns[0].turnNumber"]
+
+
+@pytest.mark.parametrize(
+    ("record", "warned"),
+    [
+        ({}, []),
+        ({"turns": None, "post_conversation": None}, []),
+        ({"turns": {}, "post_conversation": []}, ["turns", "post_conversation"]),
+        ({"turns": [None, "x"]}, ["turns[0]", "turns[1]"]),
+        ({"attune": "x", "turns": [{"turnNumber": 1, "attune": {"outcomes": []}}]}, []),
+    ],
+)
+def test_records_that_say_nothing(record: Json, warned: list[str]) -> None:
+    said, warnings = read_record(record, ABOUT)
+    assert score_conversation(ABOUT, said)["composite_strict"] == 0.0
+    assert [problem.place for problem in warnings] == warned
+
+
+def test_stages_that_were_not_asked() -> None:
+    marks = {
+        "outcomes": {"assess": "not_asked", "prefer": "ok", "draft": "unparsed:empty", "party": "not_asked"}
+    }
+    record = {"attune": {"not_asked": ["reflect", "party"]}, "turns": [{"turnNumber": 1, "attune": marks}]}
+    said, warnings = read_record(record, ABOUT)
+    assert ([*said.not_asked], [*said.turns[1].not_asked]) == (["reflect"], ["assess"])
+    assert warnings == ()

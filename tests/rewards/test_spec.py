@@ -1,0 +1,324 @@
+"""Reward specs: presets and what is built on them; request rewards that add up to the strict Composite."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attune_data import Conversation, SettingsError, UnknownNameError
+from attune_rewards import (
+    COMPOSITE,
+    PRESETS,
+    STAGES,
+    Assess,
+    ConversationPrediction,
+    Draft,
+    Prediction,
+    Prefer,
+    Reflect,
+    RewardSpec,
+    Stage,
+    Tag,
+    score_conversation,
+    score_request,
+)
+from attune_rewards.predictions import YesNo
+from attune_rewards.spec import skill_spec
+from attune_rewards.truth import ConversationTruth, TurnTruth, truth_of
+from tests.rewards.builders import (
+    comparison,
+    conversation,
+    gold,
+    judgement,
+    paid,
+    places,
+    prediction,
+    turn,
+    wide,
+)
+from tests.rewards.strategies import conversations, scored
+
+PRESETS_WITHOUT_DATA = tuple(name for name in PRESETS if name != "skill")
+"""`skill` reads nulls measured on reference data from a file of its own."""
+
+ABOUT = conversation(
+    turn(1, tags=[Tag("Upset")], judgements=[judgement("B1", "yes", "yes"), judgement("B2", "no", "no")]),
+    turn(2, tags=[], comparisons=[comparison(winner="A"), comparison(winner="B")]),
+    questions=wide(q2="clear"),
+)
+
+
+def brevity(truth: ConversationTruth, turn_truth: TurnTruth | None, said: Prediction) -> float:
+    return 1.0 if isinstance(said, Draft) and len(said.text) < 20 else 0.25
+
+
+def too_much(truth: ConversationTruth, turn_truth: TurnTruth | None, said: Prediction) -> float:
+    return 1.5
+
+
+# --- what adds up to what ---------------------------------------------------------------------------------
+
+
+@given(scored())
+def test_the_rewards_of_an_episode_sum_to_the_strict_composite(
+    pair: tuple[Conversation, ConversationPrediction],
+) -> None:
+    total = score_conversation(*pair)["composite_strict"]
+    assert paid(*pair, RewardSpec.preset("composite")) == pytest.approx((total or 0.0) / 100, abs=1e-12)
+
+
+@given(scored(), st.sets(st.sampled_from(STAGES)))
+def test_the_rewards_of_some_stages_sum_to_the_partial_composite(
+    pair: tuple[Conversation, ConversationPrediction], asked: set[Stage]
+) -> None:
+    about, said = pair
+    part = ConversationPrediction(said.conversation_id, said.turns, said.reflect, frozenset(STAGES) - asked)
+    scores = score_conversation(about, part)
+    total = scores["composite_partial"] if "composite_partial" in scores else scores["composite_strict"]
+    found = paid(about, said, RewardSpec.preset("composite"), tuple(sorted(asked)))
+    assert found == pytest.approx((total or 0.0) / 100, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", PRESETS_WITHOUT_DATA)
+def test_weights_of_any_stages_sum_to_1(name: str) -> None:
+    @given(conversations(), st.sets(st.sampled_from(STAGES)))
+    def check(about: Conversation, asked: set[Stage]) -> None:
+        weights = RewardSpec.preset(name).weights(truth_of(about), asked)
+        assert math.fsum(weights.values()) == pytest.approx(1.0 if weights else 0.0, abs=1e-12)
+        assert {slot.stage for slot in weights} <= asked
+
+    check()
+
+
+@pytest.mark.parametrize("name", PRESETS_WITHOUT_DATA)
+def test_gold_earns_1_and_silence_0(name: str) -> None:
+    spec = RewardSpec.preset(name)
+    assert paid(ABOUT, gold(ABOUT), spec) == pytest.approx(1.0, abs=1e-12)
+    assert paid(ABOUT, prediction(), spec) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("composite", {"emotion_f1", "emotion_va", "binary_om", "binary_hp", "pairwise", "q2"}),
+        ("emotion", {"emotion_f1", "emotion_va"}),
+        ("behaviour", {"binary_om", "binary_hp"}),
+        ("preference", {"pairwise"}),
+        ("holistic", {"q2"}),
+    ],
+)
+def test_the_parts_of_a_preset(name: str, parts: set[str]) -> None:
+    assert {slot.part for slot in RewardSpec.preset(name).weights(truth_of(ABOUT))} == parts
+
+
+# --- one request --------------------------------------------------------------------------------------------
+
+
+def test_a_requests_value_is_the_weighted_mean_of_its_parts() -> None:
+    said = Assess((Tag("Upset"), Tag("Wistful")), {"B1": "yes", "B2": "yes"}, {"B1": "yes", "B2": "no"})
+    found = score_request(ABOUT, "assess", 1, said, RewardSpec.preset("composite"))
+    assert found.parts == pytest.approx(
+        {"emotion_f1": 2 / 3, "emotion_va": 0.5, "binary_om": 0.5, "binary_hp": 1.0}
+    )
+    # weights: emotion .12 each over 2 turns: .06, .06; binary .1225 each in this turn alone
+    assert found.weight == pytest.approx(0.365)
+    assert found.reward == pytest.approx(0.06 * 2 / 3 + 0.06 / 2 + 0.1225 / 2 + 0.1225)
+    assert found.value == pytest.approx(found.reward / 0.365)
+    assert found.reason == "ok"
+
+
+@pytest.mark.parametrize(("stage", "number"), [("draft", 1), ("assess_hp", 1), ("prefer", 1)])
+def test_a_request_that_nothing_scores_has_no_value(stage: Stage, number: int) -> None:
+    found = score_request(ABOUT, stage, number, None, RewardSpec.preset("composite"), reason="unparsed:empty")
+    assert (found.value, found.reason, found.reward, found.weight) == (None, "not_scored", 0.0, 0.0)
+
+
+def test_an_unparsed_reply_is_0_with_its_reason() -> None:
+    found = score_request(
+        ABOUT, "reflect", None, None, RewardSpec.preset("composite"), reason="unparsed:empty"
+    )
+    assert (found.value, found.reason, dict(found.parts)) == (0.0, "unparsed:empty", {"q2": 0.0})
+
+
+def test_a_prediction_of_another_stage_is_a_bug() -> None:
+    with pytest.raises(TypeError, match="stage assess takes Assess, got Prefer"):
+        score_request(ABOUT, "assess", 1, Prefer({}), RewardSpec.preset("composite"))
+
+
+def test_specs_do_not_share_weights() -> None:
+    first, second = (
+        RewardSpec.weighted("mine", {"q2": 1}),
+        RewardSpec.weighted("mine", {"q2": 1, "pairwise": 3}),
+    )
+    only: tuple[Stage, ...] = ("reflect",)
+    for _ in range(2):
+        assert score_request(ABOUT, "reflect", None, Reflect(), first).weight == 1.0
+        assert score_request(ABOUT, "reflect", None, Reflect(), second).weight == 0.25
+        assert score_request(ABOUT, "reflect", None, Reflect(), second, asked=only).weight == 1.0
+
+
+# --- building on a spec -------------------------------------------------------------------------------------
+
+
+def test_weighted_parts_share_by_weight() -> None:
+    spec = RewardSpec.weighted("mine", {"emotion_va": 2, "pairwise": 1, "q3": 5})
+    weights = {(slot.part, slot.turn): weight for slot, weight in spec.weights(truth_of(ABOUT)).items()}
+    # q3 is not annotated: its weight goes to the others; two turns have tags
+    assert weights == pytest.approx(
+        {("emotion_va", 1): 1 / 3, ("emotion_va", 2): 1 / 3, ("pairwise", 2): 1 / 3}
+    )
+
+
+@pytest.mark.parametrize("name", PRESETS_WITHOUT_DATA)
+def test_a_part_of_ones_own_weighs_beside_all_the_others(name: str) -> None:
+    spec = RewardSpec.preset(name).with_part("brevity", "draft", brevity, 0.25)
+    weights = {(slot.part, slot.turn): w for slot, w in spec.weights(truth_of(ABOUT)).items()}
+    # old parts 1, new part ¼: .2 of the whole, over two drafts
+    assert weights["brevity", 1] == weights["brevity", 2] == pytest.approx(0.1)
+    assert math.fsum(weights.values()) == pytest.approx(1.0)
+    assert score_request(ABOUT, "draft", 1, Draft("short"), spec).value == 1.0
+    assert score_request(ABOUT, "draft", 1, Draft("long " * 10), spec).value == 0.25
+    assert score_request(ABOUT, "draft", 1, None, spec).value == 0.0
+
+
+def test_a_part_of_ones_own_has_to_stay_between_0_and_1() -> None:
+    spec = RewardSpec.preset("composite").with_part("much", "draft", too_much, 1)
+    with pytest.raises(ValueError, match=r"part 'much' returned 1\.5"):
+        score_request(ABOUT, "draft", 1, Draft(""), spec)
+
+
+@pytest.mark.parametrize(
+    ("stage", "number", "said", "share"),
+    [
+        # tags and two answers to each of two questions: five fields
+        ("assess", 1, Assess((), {"B1": "no", "B2": "no"}, {"B1": "no", "B2": "no"}), 1.0),
+        ("assess", 1, Assess(None, {"B1": "no"}, {"B9": "no"}), 1 / 5),
+        ("assess", 1, None, 0.0),
+        ("prefer", 2, Prefer({0: "B"}), 1 / 2),
+        (
+            "reflect",
+            None,
+            Reflect(panas={"Proud": 1}, q1=(), branches={"managing": 1}),
+            3 / 28,
+        ),  # of 20 + 4 + 4
+    ],
+)
+def test_format_is_the_share_of_asked_fields_answered(
+    stage: Stage, number: int | None, said: Prediction | None, share: float
+) -> None:
+    spec = RewardSpec.preset("composite").with_format(0.5)
+    assert score_request(ABOUT, stage, number, said, spec).parts["format"] == pytest.approx(share)
+
+
+def test_format_weighs_beside_all_the_others_and_not_in_drafts() -> None:
+    weights = RewardSpec.preset("holistic").with_format(0.5).weights(truth_of(ABOUT))
+    asked = {(slot.stage, slot.turn): weight for slot, weight in weights.items() if slot.part == "format"}
+    # ½ of 1½; requests: assess 1, assess_hp 1 (turn 2 has no question), assess 2, prefer 2, reflect
+    requests = [("assess", 1), ("assess_hp", 1), ("assess", 2), ("prefer", 2), ("reflect", None)]
+    assert asked == pytest.approx(dict.fromkeys(requests, 1 / 15))
+
+
+def test_terminal_pays_the_same_with_the_last_step() -> None:
+    spec = RewardSpec.preset("composite")
+    assert spec.dense
+    assert not spec.terminal().dense
+    assert spec.terminal().weights(truth_of(ABOUT)) == spec.weights(truth_of(ABOUT))
+
+
+@pytest.mark.parametrize(
+    ("build", "error", "message"),
+    [
+        (lambda: RewardSpec.preset("composit"), UnknownNameError, "did you mean 'composite'"),
+        (lambda: RewardSpec.preset("zzz"), UnknownNameError, "known: composite, emotion"),
+        (lambda: RewardSpec.weighted("w", {"emotion_av": 1}), UnknownNameError, "did you mean 'emotion_va'"),
+        (lambda: RewardSpec.weighted("w", {}), SettingsError, "at least one part"),
+        (lambda: RewardSpec.weighted("w", {"q1": 0}), SettingsError, "weight of part 'q1' is 0"),
+        (lambda: RewardSpec.weighted("w", {"q1": -1}), SettingsError, "must be above 0"),
+        (lambda: RewardSpec.weighted("w", {"q1": math.nan}), SettingsError, "weight of part 'q1' is nan"),
+        (lambda: RewardSpec.weighted("w", {"q1": math.inf}), SettingsError, "weight of part 'q1' is inf"),
+        (lambda: RewardSpec.preset("emotion").with_format(0), SettingsError, "weight of part 'format' is 0"),
+        (
+            lambda: RewardSpec.preset("emotion").with_format(1).with_format(1),
+            SettingsError,
+            "named 'format' already",
+        ),
+        (
+            lambda: RewardSpec.preset("emotion").with_part("q1", "draft", brevity, 1),
+            SettingsError,
+            "'q1' already",
+        ),
+        (lambda: RewardSpec("n", COMPOSITE, nulls={"q1": 1.0}), SettingsError, r"must lie in \[0, 1\)"),
+        (lambda: RewardSpec("n", COMPOSITE, nulls={"q1": -0.1}), SettingsError, "null of part 'q1'"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(
+    build: Callable[[], RewardSpec], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        build()
+
+
+@pytest.mark.parametrize("name", PRESETS_WITHOUT_DATA)
+def test_specs_pickle(name: str) -> None:
+    spec = RewardSpec.preset(name).with_part("brevity", "draft", brevity, 0.5).with_format(0.1).terminal()
+    copy = pickle.loads(pickle.dumps(spec))
+    assert copy == spec
+    assert copy.weights(truth_of(ABOUT)) == spec.weights(truth_of(ABOUT))
+
+
+# --- measured from nulls ------------------------------------------------------------------------------------
+
+NULLS = {"binary_om": 0.5, "q1": 0.2, "q2": 0.96}
+
+
+@pytest.mark.parametrize(
+    ("part", "score", "value"),
+    [
+        ("binary_om", 0.5, 0.0),  # the prior earns 0
+        ("binary_om", 1.0, 1.0),  # gold earns 1
+        ("binary_om", 0.75, 0.5),
+        ("binary_om", 0.0, -1.0),  # (0 - .5)/.5, not clamped
+        ("q1", 0.0, -0.25),  # -.2/.8
+        ("pairwise", 0.3, 0.3),  # a part without a null
+    ],
+)
+def test_scores_are_measured_from_the_null(part: str, score: float, value: float) -> None:
+    assert skill_spec(NULLS, "ref").transform(part, score) == pytest.approx(value, abs=1e-12)
+
+
+def test_a_part_on_which_the_prior_is_nearly_perfect_is_left_out() -> None:
+    spec = skill_spec(NULLS, "ref")
+    assert spec.left_out == ("q2",)
+    assert "q2" not in spec.parts
+    assert "q2" not in {slot.part for slot in spec.weights(truth_of(ABOUT))}
+    assert (spec.reference, spec.nulls) == ("ref", {"binary_om": 0.5, "q1": 0.2})
+
+
+@pytest.mark.parametrize(
+    ("answers", "value"),
+    [
+        ({"B1": "yes", "B2": "yes"}, 0.0),  # always yes, as the prior: ½ right
+        ({"B1": "yes", "B2": "no"}, 1.0),
+        ({"B1": "no", "B2": "yes"}, -1.0),
+    ],
+)
+def test_the_prior_earns_nothing_and_gold_everything(answers: dict[str, YesNo], value: float) -> None:
+    spec = RewardSpec(
+        "skill", RewardSpec.preset("behaviour").root, nulls={"binary_om": 0.5, "binary_hp": 0.5}
+    )
+    found = score_request(ABOUT, "assess", 1, Assess((), answers, answers), spec)
+    assert found.value == found.reward == pytest.approx(value)
+    assert all(0 <= part <= 1 for part in found.parts.values())
+
+
+def test_gold_still_sums_to_1_when_measured_from_nulls() -> None:
+    assert paid(ABOUT, gold(ABOUT), skill_spec(NULLS, "ref")) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_every_place_of_the_episode_is_walked() -> None:
+    assert len(list(places(truth_of(ABOUT)))) == 2 * 4 + 1

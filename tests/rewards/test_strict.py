@@ -1,0 +1,271 @@
+"""The strict reading: the tree of weights, and what counts as unannotated, unanswered and not asked."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attune_data import Conversation
+from attune_rewards import (
+    COMPOSITE,
+    LEAVES,
+    Assess,
+    ConversationPrediction,
+    Prefer,
+    Reflect,
+    RewardSpec,
+    Tag,
+    TurnPrediction,
+    read_record,
+    score_conversation,
+)
+from attune_rewards.spec import Slot
+from attune_rewards.tree import Node
+from attune_rewards.truth import truth_of
+from tests.rewards.builders import (
+    comparison,
+    conversation,
+    gold,
+    judgement,
+    panas,
+    prediction,
+    summing,
+    turn,
+    wide,
+)
+from tests.rewards.strategies import conversations, scored
+
+HAND_WEIGHTS = {
+    "emotion_f1": 0.12,  # .24/2
+    "emotion_va": 0.12,
+    "binary_om": 0.1225,  # .49/2/2
+    "binary_hp": 0.1225,
+    "pairwise": 0.245,  # .49/2
+    "panas_pa": 0.054,  # .27 · .4/2
+    "panas_na": 0.054,
+    **dict.fromkeys(["q1", "q2", "q3", "q3_follow_up"], 0.02025),  # .27 · .3/4
+    **dict.fromkeys(
+        [f"branch_{b}" for b in ("perceiving", "facilitating", "understanding", "managing")], 0.02025
+    ),
+}
+
+
+def test_weights_of_all_leaves() -> None:
+    assert COMPOSITE.weights(LEAVES) == pytest.approx(HAND_WEIGHTS, abs=1e-15)
+    assert tuple(HAND_WEIGHTS) == LEAVES
+
+
+@given(st.sets(st.sampled_from(LEAVES)))
+def test_weights_of_any_defined_leaves_sum_to_1(defined: set[str]) -> None:
+    weights = COMPOSITE.weights(defined)
+    assert set(weights) == defined
+    assert math.fsum(weights.values()) == pytest.approx(1.0 if defined else 0.0, abs=1e-12)
+    assert all(weight > 0 for weight in weights.values())
+
+
+@pytest.mark.parametrize(
+    ("gone", "leaf", "weight"),
+    [
+        ({"panas_na"}, "panas_pa", 0.108),  # the sibling takes all of .27 · .4
+        ({"emotion_va"}, "emotion_f1", 0.24),
+        ({"binary_om", "binary_hp"}, "pairwise", 0.49),
+        ({"q2", "q3"}, "q1", 0.0405),  # .27 · .3/2
+        ({"panas_pa", "panas_na"}, "q1", 0.27 / 2 / 4),  # questions .3 and branches .3 share .6
+        ({"emotion_f1", "emotion_va"}, "pairwise", 0.49 / 0.76 / 2),  # evaluation .49 of .76
+        ({"panas_na"}, "pairwise", 0.245),  # an undefined leaf moves no weight out of its node
+    ],
+)
+def test_an_undefined_childs_weight_goes_to_its_siblings(gone: set[str], leaf: str, weight: float) -> None:
+    assert COMPOSITE.weights(set(LEAVES) - gone)[leaf] == pytest.approx(weight, abs=1e-15)
+
+
+def test_a_small_tree_by_hand() -> None:
+    tree = Node("root", children=(Node("x", 3.0, (Node("a"), Node("b", 3.0))), Node("c", 1.0)))
+    assert tree.weights("abc") == pytest.approx({"a": 0.1875, "b": 0.5625, "c": 0.25})  # ¾ · ¼, ¾ · ¾, ¼
+    assert tree.value({"a": 1.0, "b": 0.0, "c": 0.5}) == pytest.approx(0.3125)  # .1875 + .125
+    assert tree.value({"a": 1.0, "c": 0.5}) == pytest.approx(0.875)  # x = a = 1: ¾ + ⅛
+    assert tree.value({"c": 0.5}) == 0.5
+    assert tree.value({}) is None
+
+
+def test_the_composite_of_two_pillars_by_hand() -> None:
+    # emotion (1 + ½)/2 = .75 at .24, holistic = Q1 = .25 at .27: (.18 + .0675)/.51
+    parts = {"emotion_f1": 1.0, "emotion_va": 0.5, "q1": 0.25}
+    assert COMPOSITE.value(parts) == pytest.approx(0.2475 / 0.51, abs=1e-15)
+
+
+@given(scored())
+def test_the_composite_is_the_weighted_sum_of_its_parts(
+    pair: tuple[Conversation, ConversationPrediction],
+) -> None:
+    scores = score_conversation(*pair)
+    parts = scores["strict_parts"]
+    if not parts:
+        assert scores["composite_strict"] is None
+        return
+    weights = COMPOSITE.weights(parts)
+    total = math.fsum(100 * weights[leaf] * score for leaf, score in parts.items())
+    assert scores["composite_strict"] == pytest.approx(total, abs=1e-9)
+    assert all(0 <= score <= 1 for score in parts.values())
+
+
+def test_a_leafs_weight_is_spread_over_the_turns_that_define_it() -> None:
+    about = conversation(
+        turn(1, tags=[]), turn(2, tags=[], comparisons=[comparison()]), turn(3), questions=wide(q2="clear")
+    )
+    weights = RewardSpec.preset("composite").weights(truth_of(about))
+    assert weights == pytest.approx(
+        {
+            Slot("assess", 1, "emotion_f1"): 0.06,  # .12 over turns 1 and 2; turn 3 has no tags
+            Slot("assess", 2, "emotion_f1"): 0.06,
+            Slot("assess", 1, "emotion_va"): 0.06,
+            Slot("assess", 2, "emotion_va"): 0.06,
+            Slot("prefer", 2, "pairwise"): 0.49,
+            Slot("reflect", None, "q2"): 0.27,
+        }
+    )
+
+
+EVERYTHING = conversation(
+    turn(1, tags=[], judgements=[judgement("B1", "no", "no")], comparisons=[comparison()]),
+    turn(2, tags=[], judgements=[judgement("B1", "no", "no")], comparisons=[comparison()]),
+    pre=panas(summing(30, 20)),
+    post=panas(summing(40, 24)),
+    questions=wide(
+        [], "clear", "good", [], {"perceiving": 4, "facilitating": 4, "understanding": 4, "managing": 4}
+    ),
+)
+
+
+@pytest.mark.parametrize("turns", [(), (TurnPrediction(1), TurnPrediction(2))])
+def test_a_silent_model_earns_nothing_in_strict_while_canonical_pays_it(turns: Any) -> None:
+    scores = score_conversation(EVERYTHING, prediction(*turns))
+    assert scores["fully_annotated"]
+    assert scores["strict_parts"] == dict.fromkeys(LEAVES, 0.0)
+    assert scores["composite_strict"] == 0.0
+    # holistic: PANAS undefined ½; Q1 and follow-up "both empty" 1, Q2 and Q3 0: ½; branches 4 = 4: 1
+    holistic = 27 * (0.4 * 0.5 + 0.3 * 0.5 + 0.3)
+    # with readable turns: tags both empty 1, binaries "no" 1, pairwise 0: 24 + 24.5
+    assert scores["composite_exact"] == pytest.approx(holistic + (48.5 if turns else 0.0))
+
+
+@given(conversations())
+def test_a_silent_model_never_earns_anything_in_strict(about: Conversation) -> None:
+    scores = score_conversation(about, prediction())
+    assert set(scores["strict_parts"].values()) <= {0.0}
+    assert scores["composite_strict"] in (0.0, None)
+
+
+@given(conversations())
+def test_the_gold_answers_earn_100_on_every_annotated_conversation(about: Conversation) -> None:
+    scores = score_conversation(about, gold(about))
+    assert set(scores["strict_parts"].values()) <= {1.0}
+    assert scores["composite_strict"] is None or scores["composite_strict"] == pytest.approx(100, abs=1e-9)
+
+
+@given(scored(full=True, complete=True))
+def test_strict_is_canonical_on_complete_answers_to_fully_annotated_conversations(
+    pair: tuple[Conversation, ConversationPrediction],
+) -> None:
+    scores = score_conversation(*pair)
+    assert scores["fully_annotated"]
+    assert scores["composite_strict"] == pytest.approx(scores["composite_exact"], abs=1e-9)
+    assert scores["unscored_share"] <= 1 / 15  # at most one PANAS side that did not move
+
+
+# leaf, annotated as none or with a value, the answer that is right
+ANNOTATED: list[tuple[str, Conversation, ConversationPrediction]] = [
+    ("emotion_f1", conversation(turn(tags=[])), prediction(TurnPrediction(1, assess=Assess(())))),
+    ("emotion_va", conversation(turn(tags=[])), prediction(TurnPrediction(1, assess=Assess(())))),
+    (
+        "binary_om",
+        conversation(turn(judgements=[judgement("B1", "no", "na")])),
+        prediction(TurnPrediction(1, assess=Assess(None, {"B1": "no"}))),
+    ),
+    (
+        "binary_hp",
+        conversation(turn(judgements=[judgement("B1", "na", "no")])),
+        prediction(TurnPrediction(1, assess=Assess(None, {}, {"B1": "no"}))),
+    ),
+    (
+        "pairwise",
+        conversation(turn(comparisons=[comparison()])),
+        prediction(TurnPrediction(1, prefer=Prefer({0: "A"}))),
+    ),
+    ("q1", conversation(questions=wide(q1=[])), prediction(reflect=Reflect(q1=()))),
+    ("q2", conversation(questions=wide(q2="x")), prediction(reflect=Reflect(q2="x"))),
+    ("q3", conversation(questions=wide(q3="x")), prediction(reflect=Reflect(q3="x"))),
+    (
+        "q3_follow_up",
+        conversation(questions=wide(follow_up=[])),
+        prediction(reflect=Reflect(q3_follow_up=())),
+    ),
+    (
+        "branch_managing",
+        conversation(questions=wide(branches={"managing": 4})),
+        prediction(reflect=Reflect(branches={"managing": 4})),
+    ),
+]
+
+
+@pytest.mark.parametrize(("leaf", "about", "right"), ANNOTATED, ids=[leaf for leaf, _, _ in ANNOTATED])
+def test_unannotated_is_not_unanswered(leaf: str, about: Conversation, right: ConversationPrediction) -> None:
+    assert score_conversation(about, right)["strict_parts"][leaf] == 1.0
+    for unanswered in (prediction(), prediction(TurnPrediction(1), reflect=Reflect())):
+        assert score_conversation(about, unanswered)["strict_parts"][leaf] == 0.0
+    assert leaf not in score_conversation(conversation(), right)["strict_parts"]
+
+
+def test_a_stage_that_was_not_asked_is_not_scored() -> None:
+    about = conversation(turn(1, tags=[]), turn(2, tags=[Tag("Upset")], comparisons=[comparison()]))
+    right = TurnPrediction(1, assess=Assess(()))
+    skipped = TurnPrediction(2, not_asked=frozenset({"assess"}))
+    assert score_conversation(about, prediction(right, TurnPrediction(2)))["strict_parts"] == {
+        "emotion_f1": 0.5,
+        "emotion_va": 0.5,
+        "pairwise": 0.0,
+    }
+    found = score_conversation(about, prediction(right, skipped))["strict_parts"]
+    assert found == {"emotion_f1": 1.0, "emotion_va": 1.0, "pairwise": 0.0}
+
+
+@pytest.mark.parametrize("stage", ["assess", "prefer", "reflect"])
+def test_a_run_with_a_subset_of_stages_is_partial(stage: Any) -> None:
+    said = gold(EVERYTHING)
+    part = ConversationPrediction(said.conversation_id, said.turns, said.reflect, frozenset({stage}))
+    scores = score_conversation(EVERYTHING, part)
+    assert scores["composite_partial"] == pytest.approx(100)
+    for name in ("composite_strict", "composite_exact", "composite_score", "equal_weight_composite"):
+        assert scores[name] is None
+
+
+@pytest.mark.parametrize("stage", ["draft", "assess_hp"])
+def test_stages_without_weight_may_be_left_out_of_a_composite(stage: Any) -> None:
+    said = gold(EVERYTHING)
+    part = ConversationPrediction(said.conversation_id, said.turns, said.reflect, frozenset({stage}))
+    scores = score_conversation(EVERYTHING, part)
+    assert scores["composite_strict"] == pytest.approx(100)
+    assert "composite_partial" not in scores
+
+
+def test_an_answer_off_the_scale_earns_nothing() -> None:
+    record = {
+        "post_conversation": {
+            "predicted_post_panas": {"items": summing(40, 24) | {"Proud": 8, "Alert": 0}},
+            "predicted_conversation_wide": {"fourBranchScores": {"perceiving": 8, "managing": 0}},
+        }
+    }
+    parts = score_conversation(EVERYTHING, read_record(record, EVERYTHING)[0])["strict_parts"]
+    assert parts["panas_pa"] == parts["branch_perceiving"] == parts["branch_managing"] == 0.0
+    assert parts["panas_na"] == 1.0
+
+
+def test_unscored_share_counts_unannotated_places() -> None:
+    assert score_conversation(EVERYTHING, prediction())["unscored_share"] == 0.0
+    about = conversation(turn(1, tags=[]), turn(2), questions=wide(q2="x"))
+    # 2 × 5 + 10 places; annotated: F1 and VA of turn 1, Q2
+    assert score_conversation(about, prediction())["unscored_share"] == pytest.approx(17 / 20)
