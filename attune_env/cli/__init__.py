@@ -1,0 +1,97 @@
+"""The command line `attune`: one module a command, heavy imports only inside what runs."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from typing import NoReturn
+
+import typer
+
+from attune_data.version import __version__
+
+app = typer.Typer(
+    name="attune",
+    help="Measure and train emotional intelligence in language models with AttuneBench.",
+    epilog="Start with `attune demo`: no key, no network, under a minute.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    # boxes are for people: without a terminal, help is plain text like everything else
+    rich_markup_mode="rich" if sys.stdout.isatty() else None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(show: bool) -> None:
+    if show:
+        print(f"attune-env {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version and leave."
+    ),
+) -> None:
+    pass
+
+
+def _register() -> None:
+    from attune_env.cli import data, score
+
+    score.register(app)
+    app.add_typer(data.app, name="data")
+
+
+_register()
+
+
+def main() -> NoReturn:
+    """Entry point: errors meant for people become one message and an exit code, never a traceback."""
+    from attune_data.errors import AttuneError, SettingsError, UnknownNameError
+
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a narrow terminal is no reason to crash
+    try:
+        app(args=spread_lists(sys.argv[1:]))
+    except (UnknownNameError, SettingsError) as error:
+        _say(str(error))
+        sys.exit(2)
+    except AttuneError as error:
+        _say(str(error))
+        sys.exit(1)
+    except BrokenPipeError:
+        # the reader (head, less) has left: nothing more to say, and no complaint at shutdown either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except OSError as error:
+        name = f"{error.filename}: " if error.filename else ""
+        _say(f"{name}{error.strerror or error}")
+        sys.exit(1)
+    sys.exit(0)
+
+
+LISTS = {"--modes": ("default", "verbose", "omniscient", "verbose_omniscient", "all")}
+"""Options that take several values in a row, as the official tool has them, and those values."""
+
+
+def spread_lists(arguments: list[str]) -> list[str]:
+    """`--modes default verbose` as `--modes default --modes verbose`, which the parser understands."""
+    spread: list[str] = []
+    rest = list(arguments)
+    while rest:
+        option = rest.pop(0)
+        values = LISTS.get(option, ())
+        if not rest or rest[0] not in values:
+            spread.append(option)
+        while rest and rest[0] in values:
+            spread += [option, rest.pop(0)]
+    return spread
+
+
+def _say(message: str) -> None:
+    for line in message.splitlines():
+        print(f"error: {line}", file=sys.stderr)

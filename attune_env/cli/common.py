@@ -1,0 +1,83 @@
+"""What the commands share: arguments, progress, and telling problems one a line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from attune_data.errors import DataError, Problem
+
+if TYPE_CHECKING:
+    from attune_data.codebook import Codebook
+
+SkipInvalid = Annotated[
+    bool, typer.Option("--skip-invalid", help="Leave out what cannot be read, saying what, and go on.")
+]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of everything that is drawn.")]
+DataArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="PATH",
+        help="Folder of conversation_N.json, .json or .jsonl file, saved dataset, dataset name, or: sample.",
+    ),
+]
+
+
+def tell(problems: Sequence[Problem], limit: int | None = None) -> None:
+    """Prints problems on standard error, one a line."""
+    for problem in problems[:limit]:
+        print(f"{problem.severity}: {problem}", file=sys.stderr)
+    if limit is not None and len(problems) > limit:
+        print(f"… and {len(problems) - limit} more like these", file=sys.stderr)
+
+
+def left_out(problems: Sequence[Problem], *, skip: bool) -> None:
+    """Stops at problems, or says what is left out where the caller asked to skip."""
+    if problems and not skip:
+        raise DataError(problems)
+    if problems:
+        tell(problems)
+        print(f"left out: {len({p.file for p in problems})} file(s)", file=sys.stderr)
+
+
+@contextmanager
+def progress_bar(label: str, total: int) -> Iterator[Callable[[], None]]:
+    """A bar on standard error while the block runs; gives the function that moves it by one.
+
+    Without a terminal there is no bar.
+    """
+    if not sys.stderr.isatty() or total < 2:
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=total)
+        yield lambda: bar.advance(task)
+
+
+def existing_folder(path: Path) -> Path:
+    """The path of an output folder, made if it is not there; refuses a file in its place."""
+    if path.exists() and not path.is_dir():
+        raise DataError(Problem(str(path), "", "a file", "a folder for the results", "choose another -o"))
+    return path
+
+
+def find_codebook(given: Path | None, data: str) -> Codebook:
+    """The codebook asked for, else the official one beside the data, else our own; says which."""
+    from attune_data.codebook import Codebook, find_official, load_official
+
+    beside = data != "sample" and Path(data).exists()
+    path = given or (find_official(Path(data)) if beside else None)
+    book = load_official(path) if path else Codebook.own()
+    print(f"wording: {book.name}", file=sys.stderr)
+    if book.missing:
+        print(f"not in {path}, so in our own wording: {', '.join(book.missing)}", file=sys.stderr)
+    return book

@@ -1,0 +1,67 @@
+"""`attune data`: look at and check conversation files."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Annotated
+
+import typer
+
+from attune_env.cli.common import DataArgument, SkipInvalid, left_out, tell
+
+app = typer.Typer(help="Check, describe and prepare conversation files.", no_args_is_help=True)
+
+
+@app.command()
+def validate(path: DataArgument) -> None:
+    """Check conversation files: every problem is listed, one a line, with its place.
+
+    Exit code 1 if anything is wrong; warnings alone leave it at 0.
+
+    Example: attune data validate "Test Samples/Sample200"
+    """
+    from attune_data import DataError, load
+    from attune_data.loading import Conversations
+    from attune_data.validate import oddities
+
+    problems = []
+    try:
+        loaded = load(path, skip_invalid=True)
+        problems = list(loaded.left_out)
+    except DataError as error:
+        loaded, problems = Conversations([]), list(error.problems)
+    tell(problems)
+    warnings = [w for c in loaded for w in oddities(c, f"{path} {c.conversation_id}")]
+    tell(warnings)
+    turns = sum(len(c.turns) for c in loaded)
+    print(f"{len(loaded)} conversations, {turns} turns: {len(problems)} problems, {len(warnings)} warnings")
+    if loaded:
+        print(f"provenance {loaded.provenance}, fingerprint {loaded.fingerprint}")
+    if problems:
+        sys.exit(1)
+
+
+@app.command()
+def stats(
+    path: DataArgument,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    skip_invalid: SkipInvalid = False,
+) -> None:
+    """Describe a data set: turns, base rates of every question, tags, goals, gaps.
+
+    Example: attune data stats sample
+    """
+    from attune_data import load
+    from attune_data.stats import describe
+    from attune_env.report.data_tables import data_tables
+
+    loaded = load(path, skip_invalid=skip_invalid)
+    left_out(loaded.left_out, skip=skip_invalid)
+    facts = describe(loaded) | {"fingerprint": loaded.fingerprint}
+    if as_json:
+        utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+        print(json.dumps(facts, ensure_ascii=not utf8, indent=1))
+        return
+    for table in data_tables(facts, path):
+        table.print()

@@ -1,0 +1,1 @@
+"""Turning scores into something to look at: terminal tables for now."""

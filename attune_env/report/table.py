@@ -1,0 +1,132 @@
+"""A table for people and for pipes: rich in a terminal, plain and unwrapped everywhere else."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from attune_data.errors import one_line
+from attune_env.statistics.bootstrap import Interval
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+DASH = "–"
+_INTERVAL = re.compile(r" \[(-?[\d.]+), (-?[\d.]+)\]")
+_GAP = 3
+"""What a terminal table puts between two columns."""
+
+
+@dataclass(slots=True)
+class Table:
+    """A titled table with notes beneath; cells are texts."""
+
+    title: str
+    columns: Sequence[str]
+    rows: list[tuple[str, ...]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    dim: set[int] = field(default_factory=set)
+    """Rows shown as references (null policies, the ceiling)."""
+    foldable: Sequence[str] = ()
+    """Columns that a terminal shows as a note where they say the same in every row."""
+    keys: int = 1
+    """How many leading columns name the row; a narrow terminal repeats them beside each group of others."""
+
+    def print(self) -> None:
+        """Draws it on standard output; without a terminal: tab-separated, one row a line."""
+        if sys.stdout.isatty():
+            self._draw()
+            return
+        print(f"# {one_line(self.title)}")
+        print("\t".join(self.columns))
+        for row in self.rows:
+            print("\t".join(one_line(cell) for cell in row))
+        for note in self.notes:
+            print(f"# {one_line(note)}")
+        print()
+
+    def _draw(self) -> None:
+        from rich.console import Console
+        from rich.markup import escape
+
+        console = Console()
+        columns, rows, notes = self._folded()
+        available = console.width - 2  # the edges
+        if sum(_widths(columns, rows)) > available:
+            # an interval goes below its mean rather than break in the middle
+            rows = [tuple(_INTERVAL.sub(r"\n[\1,\2]", cell) for cell in row) for row in rows]
+        for first, last in self._pages(_widths(columns, rows), available):
+            shown = [*range(self.keys), *range(first, last)]
+            title = self.title if first == self.keys else f"{self.title} (continued)"
+            self._page(console, title, [columns[i] for i in shown], [[row[i] for i in shown] for row in rows])
+        for note in notes:
+            console.print(escape(note), style="dim", highlight=False)
+        console.print()
+
+    def _pages(self, widths: Sequence[int], available: int) -> Iterator[tuple[int, int]]:
+        """Ranges of columns that fit beside the key columns; at least one column each."""
+        first = self.keys
+        while first < len(widths) or first == self.keys:
+            last, used = first, sum(widths[: self.keys])
+            while last < len(widths) and (last == first or used + widths[last] <= available):
+                used += widths[last]
+                last += 1
+            yield first, last
+            first = last if last > first else last + 1
+
+    def _page(self, console: Console, title: str, columns: list[str], rows: list[list[str]]) -> None:
+        from rich import box
+        from rich.markup import escape
+        from rich.table import Table as RichTable
+
+        table = RichTable(
+            title=escape(title), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False
+        )
+        for number, column in enumerate(columns):
+            is_key = number < self.keys
+            table.add_column(escape(column), justify="left" if is_key else "right", overflow="fold")
+        for number, row in enumerate(rows):
+            cells = [escape("\n".join(map(one_line, cell.split("\n")))) for cell in row]
+            table.add_row(*cells, style="dim" if number in self.dim else None)
+        console.print(table)
+
+    def _folded(self) -> tuple[list[str], list[tuple[str, ...]], list[str]]:
+        """Columns, rows and notes, with foldable columns that never vary turned into notes."""
+        same = {
+            i: self.rows[0][i]
+            for i, column in enumerate(self.columns)
+            if column in self.foldable and self.rows and len({row[i] for row in self.rows}) == 1
+        }
+        kept = [i for i in range(len(self.columns)) if i not in same or i < self.keys]
+        notes = list(self.notes)
+        if same:
+            notes.insert(0, "all rows: " + ", ".join(f"{self.columns[i]} {text}" for i, text in same.items()))
+        rows = [tuple(row[i] for i in kept) for row in self.rows]
+        return [self.columns[i] for i in kept], rows, notes
+
+
+def _widths(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
+    """What each column wants of the terminal, the gap included; heads may break at blanks."""
+    widths = []
+    for number, column in enumerate(columns):
+        lines = column.split(" ") + [line for row in rows for line in row[number].split("\n")]
+        widths.append(max(map(len, lines)) + _GAP)
+    return widths
+
+
+def interval_text(interval: Interval, *, places: int = 3, scale: float = 1.0) -> str:
+    """`0.512 [0.480, 0.544]`; a dash where undefined, `†` where too few units carry the interval."""
+    if interval.mean is None or interval.low is None or interval.high is None:
+        return DASH
+    mean, low, high = (
+        f"{scale * value:.{places}f}" for value in (interval.mean, interval.low, interval.high)
+    )
+    return f"{mean} [{low}, {high}]" + ("" if interval.meaningful else "†")
+
+
+def share_text(value: float | None, places: int = 1) -> str:
+    """A share in [0, 1] as a percentage, a dash where undefined."""
+    return DASH if value is None else f"{100 * value:.{places}f}%"

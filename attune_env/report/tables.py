@@ -1,0 +1,133 @@
+"""The tables of a scores file: leaderboard and the README's three groups, every mean with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attune_env.report.groups import GROUPS, LEADERBOARD, Metric
+from attune_env.report.table import Table, interval_text, share_text
+from attune_env.results.scores import parse_rate
+from attune_env.statistics.bootstrap import RESAMPLES, Interval
+from attune_env.statistics.scores import Key, Resample, intervals, resampled_unit
+
+NULLS = ("empty", "always-yes", "always-no", "random", "mode", "prior", "longest", "shortest", "copy")
+"""Built-in policies that read nothing or the surface only; tables mark them."""
+
+
+def role_of(em_model: str) -> str:
+    """`null`, `ceiling` or "" for a model's name: what kind of reference row it is."""
+    provider, _, name = em_model.partition("/")
+    if provider != "builtin":
+        return ""
+    return "null" if name in NULLS else "ceiling" if name == "oracle" else "reader"
+
+
+def mode_text(mode: str) -> str:
+    """The mode, marked where it is not the benchmark's primary one."""
+    return mode if mode == "default" else f"{mode} (not primary)"
+
+
+def ranked(scores: Mapping[str, Any]) -> list[Key]:
+    """(model, mode) by the mean of the leading Composite, best first; ties by name."""
+    leading = LEADERBOARD[scores["metadata"]["settings"]["scoring"]][0]
+    means = {(e["em_model"], e["mode"]): e.get(leading) for e in scores["aggregates"]}
+    return sorted(means, key=lambda key: (-means[key] if means[key] is not None else float("inf"), key))
+
+
+def leaderboard(scores: Mapping[str, Any], *, resample: Resample = "auto", seed: int = 0) -> Table:
+    """Composite and its three pillars per (model, mode), best first, nulls marked."""
+    entries = scores["conversations"]
+    reading = scores["metadata"]["settings"]["scoring"]
+    columns = LEADERBOARD[reading]
+    found = intervals(entries, columns, resample=resample, seed=seed)
+    name = "Strict Composite" if reading == "strict" else "Composite"
+    table = Table(
+        f"Leaderboard, {reading} reading, points of 100",
+        (
+            "model",
+            "kind",
+            "mode",
+            name,
+            "Emotion 24%",
+            "Evaluation 49%",
+            "Holistic 27%",
+            "n",
+            "parsed",
+            "unscored",
+        ),
+        foldable=("mode", "n", "parsed", "unscored"),
+    )
+    for number, key in enumerate(ranked(scores)):
+        these = [e for e in entries if (e["em_model"], e["mode"]) == key]
+        values = found[key]
+        kind = role_of(key[0])
+        if kind in ("null", "ceiling"):
+            table.dim.add(number)
+        table.rows.append(
+            (
+                key[0],
+                kind or "model",
+                mode_text(key[1]),
+                interval_text(values[columns[0]], places=1),
+                *(interval_text(values[column], places=1, scale=100) for column in columns[1:]),
+                str(values[columns[0]].n),
+                share_text(parse_rate(these)),
+                share_text(sum(e["unscored_share"] for e in these) / len(these)),
+            )
+        )
+    table.notes = notes(scores, found, resample)
+    return table
+
+
+def group_tables(scores: Mapping[str, Any], *, resample: Resample = "auto", seed: int = 0) -> list[Table]:
+    """One table per group of the README: metrics as rows, (model, mode) as columns, best first.
+
+    Metrics that are undefined for every model are named in a note instead of shown.
+    """
+    entries = scores["conversations"]
+    metrics = [metric for _, group in GROUPS for metric in group]
+    found = intervals(entries, [m.name for m in metrics], resample=resample, seed=seed)
+    keys = ranked(scores)
+    usual = max(interval.n for values in found.values() for interval in values.values())
+    tables = []
+    absent = []
+    for title, group in GROUPS:
+        heads = (f"{model} {mode_text(mode)}" for model, mode in keys)
+        table = Table(title, ("metric", "counts as", *heads), keys=2)
+        for metric in group:
+            values = [found[key][metric.name] for key in keys]
+            if all(interval.mean is None for interval in values):
+                absent.append(metric.label)
+                continue
+            table.rows.append((metric.label, metric.role, *(_cell(i, metric, usual) for i in values)))
+        tables.append(table)
+    tables[-1].notes = [
+        f"n = {usual} where no other n is given."
+        + (f" Not in these results: {', '.join(absent)}." if absent else ""),
+        "counts as: input = enters the canonical Composite; beside = reported alongside; "
+        "diagnostic = no paper metric.",
+        *notes(scores, found, resample),
+    ]
+    return tables
+
+
+def _cell(interval: Interval, metric: Metric, usual: int) -> str:
+    text = interval_text(interval, places=metric.places)
+    return text if interval.mean is None or interval.n == usual else f"{text} n={interval.n}"
+
+
+def notes(
+    scores: Mapping[str, Any], found: Mapping[Key, Mapping[str, Interval]], resample: Resample
+) -> list[str]:
+    """What a reader must know to trust the numbers above."""
+    entries = scores["conversations"]
+    unit = resampled_unit(entries, resample)
+    lines = [
+        f"mean [95% percentile bootstrap interval], {RESAMPLES:,} resamples by {unit}; "
+        f"data {scores['metadata']['data']['provenance']} {scores['metadata']['data']['fingerprint']}.",
+        "null = reads nothing of the conversation or its surface only; ceiling = is shown the annotations.",
+    ]
+    if any(not i.meaningful and i.mean is not None for values in found.values() for i in values.values()):
+        lines.append(f"† fewer than five {unit}s: the interval is not meaningful.")
+    return lines

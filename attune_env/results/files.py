@@ -1,0 +1,168 @@
+"""Result files on disk: their names, written whole or not at all, read with every problem listed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from attune_data import Conversations
+from attune_data.codebook import Codebook
+from attune_data.errors import DataError, Problem, show
+from attune_data.jsonio import read_json
+from attune_data.loading import fingerprint
+from attune_env.results.marks import mapping, marks_of
+from attune_rewards.predictions import ConversationPrediction
+from attune_rewards.records import read_record
+
+_UNSAFE = re.compile(r"[^\w.@+ -]", re.ASCII)
+
+
+def safe_name(text: str, *, official: bool = False, longest: int = 80) -> str:
+    """`text` as a part of a file name: nothing that could leave the folder, hide the file or be too long.
+
+    Where characters had to go, a short hash keeps different names apart; with `official`, slashes become
+    underscores without one, as the official runner writes model names.
+    """
+    plain = text.replace("/", "_") if official else text
+    clean = _UNSAFE.sub("_", plain).lstrip("._ ")[:longest] or "x"
+    if clean == plain:
+        return clean
+    return f"{clean}-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+
+
+def result_name(conversation_id: str, em_model: str, mode: str) -> str:
+    """`<conversationId>_<provider>_<model>_<mode>.json`, slashes as underscores."""
+    model = safe_name(em_model, official=True)
+    return f"{safe_name(conversation_id)}_{model}_{safe_name(mode, longest=30)}.json"
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Writes JSON (UTF-8, indented) so that the file is whole or as it was before."""
+    write_text(path, json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes text into a temporary file beside `path`, then puts it in its place in one step."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".part")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One result file, read against its conversation."""
+
+    path: Path
+    record: Mapping[str, Any]
+    prediction: ConversationPrediction
+
+    @property
+    def em_model(self) -> str:
+        """`provider/model`."""
+        return str(self.record["em_model"])
+
+    @property
+    def mode(self) -> str:
+        """The mode it was run in; files that do not say are default."""
+        return str(self.record.get("mode") or "default")
+
+
+def result_files(folder: Path) -> list[Path]:
+    """The result files of a folder: its .json files but for skip lists, scores and hidden ones."""
+    if not folder.is_dir():
+        raise DataError(
+            Problem(str(folder), "", "no such folder", "a folder of result files", "check the path")
+        )
+    return sorted(
+        f for f in folder.glob("*.json") if not f.name.startswith(("_", ".")) and f.name != "scores.json"
+    )
+
+
+def read_results(
+    folder: Path, conversations: Conversations, *, reparse_with: Codebook | None = None
+) -> tuple[list[Result], list[Problem], list[Problem]]:
+    """Every result file of a folder, the problems that keep files out, and warnings.
+
+    A problem is a file that is not JSON or no result record, one for an unknown conversation, or a
+    second one for the same conversation, model and mode. With `reparse_with` the raw replies that the
+    files keep are parsed again, as asked in that wording.
+    """
+    results: list[Result] = []
+    problems: list[Problem] = []
+    warnings: list[Problem] = []
+    first_seen: dict[tuple[str, str, str], Path] = {}
+    files = result_files(folder)
+    if not files:
+        problems.append(
+            Problem(str(folder), "", "no result file",
+                    "files <conversationId>_<provider>_<model>_<mode>.json", "run `attune run` first")
+        )  # fmt: skip
+    for path in files:
+        try:
+            record = read_json(path)
+        except DataError as error:
+            problems.extend(error.problems)
+            continue
+        if problem := _not_a_result(record, path, conversations):
+            problems.append(problem)
+            continue
+        conversation = conversations.by_id[record["conversationId"]]
+        key = (record["conversationId"], record["em_model"], str(record.get("mode") or "default"))
+        if key in first_seen:
+            problems.append(
+                Problem(str(path), "", f"a second result for {key[0]} by {key[1]} in mode {key[2]}",
+                        f"one (the first is {first_seen[key].name})", "move one away")
+            )  # fmt: skip
+            continue
+        first_seen[key] = path
+        if reparse_with is not None:
+            from attune_env.results.reparse import reparsed
+
+            try:
+                record = reparsed(record, conversation, reparse_with, str(path))
+            except DataError as error:
+                problems.extend(error.problems)
+                continue
+        prediction, noted = read_record(record, conversation, str(path))
+        warnings.extend(noted)
+        run_on = mapping(marks_of(record).get("data")).get("fingerprint")
+        if run_on is not None and run_on != fingerprint(conversation):
+            warnings.append(
+                Problem(str(path), "attune.data.fingerprint", show(run_on),
+                        f"{fingerprint(conversation)}, that of the ground truth",
+                        "the conversation has changed since the run", severity="warning")
+            )  # fmt: skip
+        results.append(Result(path, record, prediction))
+    return results, problems, warnings
+
+
+def _not_a_result(record: Any, path: Path, conversations: Conversations) -> Problem | None:
+    file = str(path)
+    if not isinstance(record, dict):
+        return Problem(file, "", "no object", "a result record {…}", "move the file away")
+    for field in ("conversationId", "em_model"):
+        if not isinstance(record.get(field), str):
+            return Problem(file, field, show(record.get(field)), "text", "is this a result file?")
+    if record["conversationId"] not in conversations.by_id:
+        return Problem(file, "conversationId", show(record["conversationId"]),
+                       f"one of the {len(conversations)} conversations of {conversations.source}",
+                       "score it against the data it was run on")  # fmt: skip
+    return None

@@ -1,0 +1,28 @@
+"""Our own additions to result files, read with care: they may be missing or not what they should be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+KEY = "attune"
+"""Where our additions stand, in the file, in each turn and in the post part; and nowhere else."""
+
+
+def marks_of(part: object) -> Mapping[str, Any]:
+    """What a part of a result file holds under `attune`; {} where it holds nothing there."""
+    return mapping(part.get(KEY)) if isinstance(part, Mapping) else {}
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """The value if it is an object, else {}."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def parts_of(record: Mapping[str, Any]) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
+    """(turn number, part) of each turn that is one, then (None, post part)."""
+    turns = record.get("turns")
+    for entry in turns if isinstance(turns, list) else ():
+        if isinstance(entry, Mapping) and type(entry.get("turnNumber")) is int:
+            yield entry["turnNumber"], entry
+    yield None, mapping(record.get("post_conversation"))

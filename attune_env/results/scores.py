@@ -1,0 +1,128 @@
+"""`scores.json`: every metric per conversation and per (model, mode), with what made it."""
+
+from __future__ import annotations
+
+import platform
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from attune_data import Conversations, __version__
+from attune_data.errors import DataError, Problem
+from attune_data.jsonio import read_json
+from attune_data.version import SCORING_VERSION
+from attune_env.results.files import Result
+from attune_env.results.marks import mapping, marks_of, parts_of
+from attune_rewards.aggregate import aggregate
+from attune_rewards.canonical import Q1Overlap
+from attune_rewards.scoring import score_conversation
+
+Reading = Literal["canonical", "strict"]
+FORMAT = 1
+"""Version of the scores file's own layout."""
+
+
+def score_results(
+    results: Sequence[Result],
+    conversations: Conversations,
+    *,
+    ground_truth: str,
+    scoring: Reading = "canonical",
+    q1_overlap: Q1Overlap = "jaccard",
+) -> dict[str, Any]:
+    """The content of a scores file: `metadata`, `conversations`, `aggregates`.
+
+    Both readings are always computed; `scoring` says which one tables lead with.
+    """
+    entries = [_entry(result, conversations, q1_overlap) for result in results]
+    entries.sort(key=lambda e: (e["em_model"], e["mode"], e["conversationId"]))
+    aggregates = aggregate(entries)
+    for group in aggregates:
+        these = [e for e in entries if (e["em_model"], e["mode"]) == (group["em_model"], group["mode"])]
+        group["parse_rate"] = parse_rate(these)
+    return {
+        "metadata": {
+            "format": FORMAT,
+            "models": sorted({e["em_model"] for e in entries}),
+            "modes": sorted({e["mode"] for e in entries}),
+            "ground_truth": ground_truth,
+            "n_conversations": len({e["conversationId"] for e in entries}),
+            "n_results": len(entries),
+            "data": {"fingerprint": conversations.fingerprint, "provenance": conversations.provenance},
+            "settings": {"scoring": scoring, "q1_overlap": q1_overlap},
+            "versions": {
+                "attune-env": __version__,
+                "scoring": SCORING_VERSION,
+                "python": platform.python_version(),
+            },
+        },
+        "conversations": entries,
+        "aggregates": aggregates,
+    }
+
+
+def _entry(result: Result, conversations: Conversations, q1_overlap: Q1Overlap) -> dict[str, Any]:
+    conversation = conversations.by_id[result.prediction.conversation_id]
+    outcomes = outcome_counts(result.record)
+    return {
+        "conversationId": conversation.conversation_id,
+        "em_model": result.em_model,
+        "mode": result.mode,
+        **score_conversation(conversation, result.prediction, q1_overlap=q1_overlap),
+        "source_result": result.path.name,
+        "attune": {
+            "participant": conversation.participant,
+            "outcomes": dict(sorted(outcomes.items())),
+        },
+    }
+
+
+def outcome_counts(record: Mapping[str, Any]) -> Counter[str]:
+    """How often each outcome (ok, unparsed:<code>, …) stands in a result file; empty if it says nothing."""
+    counts: Counter[str] = Counter()
+    for _, part in parts_of(record):
+        outcomes = mapping(marks_of(part).get("outcomes"))
+        counts.update(str(outcome) for outcome in outcomes.values() if outcome != "not_asked")
+    return counts
+
+
+def parse_rate(entries: Sequence[Mapping[str, Any]]) -> float | None:
+    """Share of requests whose reply was parsed; None where the result files do not say."""
+    counts: Counter[str] = Counter()
+    for entry in entries:
+        counts.update(entry["attune"]["outcomes"])
+    total = sum(counts.values())
+    return counts["ok"] / total if total else None
+
+
+def read_scores(path: Path) -> dict[str, Any]:
+    """A scores file; raises DataError if it is none, or of a layout this version does not read."""
+    scores = read_json(path)
+    if not isinstance(scores, dict) or not isinstance(scores.get("conversations"), list):
+        raise _not_scores(path, "conversations", "no list of scored conversations")
+    metadata = scores.get("metadata")
+    found = metadata.get("format") if isinstance(metadata, dict) else None
+    if found != FORMAT:
+        raise DataError(
+            Problem(str(path), "metadata.format", str(found), str(FORMAT),
+                    "remake it with `attune score` of this version")
+        )  # fmt: skip
+    needed = {"conversationId", "em_model", "mode", "post_score", "attune", "unscored_share"}
+    for index, entry in enumerate(scores["conversations"]):
+        missing = needed - set(entry if isinstance(entry, dict) else ())
+        if missing:
+            raise _not_scores(path, f"conversations[{index}]", f"no {', '.join(sorted(missing))}")
+    settings = metadata.get("settings") if isinstance(metadata, dict) else None
+    if not scores["conversations"] or not isinstance(scores.get("aggregates"), list):
+        raise _not_scores(path, "conversations", "nothing scored")
+    if not isinstance(settings, dict) or settings.get("scoring") not in ("canonical", "strict"):
+        raise _not_scores(path, "metadata.settings.scoring", "no reading")
+    return scores
+
+
+def _not_scores(path: Path, place: str, found: str) -> DataError:
+    return DataError(
+        Problem(str(path), place, found, "a scores file",
+                "make one with `attune score --results … --ground-truth … --output …`")
+    )  # fmt: skip
