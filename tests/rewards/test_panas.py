@@ -88,7 +88,7 @@ def test_baseline_adjusted(
     pre: float | None, post: float | None, guess: float | None, value: float | None
 ) -> None:
     assert metrics.baseline_adjusted(pre, post, guess) == pytest.approx(value, abs=1e-12)
-    found = scores(panas(totals=(pre, 5)), panas(totals=(post, 5)), Reflect(panas_totals=(guess, None)))
+    found = scores(panas(totals=(pre, 15)), panas(totals=(post, 15)), Reflect(panas_totals=(guess, None)))
     assert found["panas_pa_baseline_adjusted"] == pytest.approx(value, abs=1e-12)
     assert found["panas_na_baseline_adjusted"] is None
     assert found["panas_baseline_adjusted"] == pytest.approx(value, abs=1e-12)  # the mean of the defined
