@@ -1,0 +1,148 @@
+"""`Episode`: walks the plan of one conversation, scores each reply, ends with the official record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from attune_data.errors import AttuneError
+from attune_data.schema import Conversation
+from attune_episodes.parsing import Unparsed, parse, render, sound
+from attune_episodes.plan import plan
+from attune_episodes.record import result_record
+from attune_episodes.request import Request
+from attune_episodes.score import default_spec, resolved, score
+from attune_episodes.settings import Settings
+from attune_rewards.predictions import PREDICTION_OF, STAGES, Prediction
+from attune_rewards.reward import Score
+from attune_rewards.spec import RewardSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One reply and what it earned."""
+
+    request: Request
+    reply: str
+    """The raw text (of a typed prediction: its JSON)."""
+    outcome: Prediction | Unparsed
+    score: Score
+    reward: float
+    """What this step pays: the score's share of the return (dense), or the whole return with the last
+    step (terminal)."""
+    done: bool
+
+    @property
+    def status(self) -> str:
+        """`ok` or `unparsed:<code>`, as result files carry it."""
+        return self.outcome.reason if isinstance(self.outcome, Unparsed) else "ok"
+
+
+class EpisodeOverError(AttuneError):
+    """A reply came after the last request."""
+
+
+class Episode:
+    """One conversation as an episode.
+
+    >>> from attune_data import load
+    >>> episode = Episode(load("sample")[0])
+    >>> episode.request.stage
+    'draft'
+    >>> step = episode.submit("I'm sorry, that sounds exhausting.")
+    >>> step.score.reason, step.reward
+    ('not_scored', 0.0)
+    """
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        settings: Settings | None = None,
+        reward: RewardSpec | str | None = None,
+    ) -> None:
+        self.conversation = conversation
+        self.settings = settings or Settings()
+        self.spec = RewardSpec.preset(reward) if isinstance(reward, str) else reward or default_spec()
+        self.requests = plan(conversation, self.settings)
+        self.steps: list[Step] = []
+        self._return = 0.0
+
+    @property
+    def done(self) -> bool:
+        """Whether every request has its reply."""
+        return len(self.steps) == len(self.requests)
+
+    @property
+    def request(self) -> Request:
+        """The request that waits for a reply; raises EpisodeOverError after the last."""
+        if self.done:
+            raise EpisodeOverError(
+                f"the episode of {self.conversation.conversation_id!r} is over after "
+                f"{len(self.requests)} requests; make a new Episode to go again"
+            )
+        return self.requests[len(self.steps)]
+
+    @property
+    def total(self) -> float:
+        """The return so far; at the end of an episode with all scored stages: `composite_strict`/100."""
+        return self._return
+
+    @property
+    def total_name(self) -> str:
+        """What the total is: `composite_strict`, `composite_partial`, or another reward's own name.
+
+        A total is partial where scored stages were left out; it never stands beside a Composite.
+        """
+        if self.spec.name != "composite":
+            return self.spec.name
+        scored = {"assess", "prefer", "reflect"}
+        return "composite_strict" if scored <= set(self.settings.stages) else "composite_partial"
+
+    def submit(self, reply: str | Prediction) -> Step:
+        """Scores the reply to the current request and moves on.
+
+        Args:
+            reply: a model's text, or a typed prediction of the request's stage; TypeError for others.
+        """
+        request = self.request
+        outcome: Prediction | Unparsed
+        if isinstance(reply, str):
+            text = sound(reply)
+            outcome = parse(request, text)
+        elif isinstance(reply, PREDICTION_OF[request.stage]):
+            text, outcome = render(request, reply), reply
+        else:
+            wanted = PREDICTION_OF[request.stage].__name__
+            raise TypeError(f"stage {request.stage} takes text or {wanted}, got {type(reply).__name__}")
+        earned = score(self.conversation, request, outcome, self.spec, stages=self.settings.stages)
+        self._return += earned.reward
+        done = len(self.steps) + 1 == len(self.requests)
+        reward = earned.reward if self.spec.dense else (self._return if done else 0.0)
+        step = Step(request, text, outcome, earned, reward, done)
+        self.steps.append(step)
+        return step
+
+    def result(self, em_model: str = "unnamed/unnamed", **facts: Any) -> dict[str, Any]:
+        """The official result record of the replies so far.
+
+        Args:
+            em_model: `provider/model`.
+            facts: further top-level fields of the format, such as `source_file`, `duration_seconds`.
+        """
+        answered = {
+            step.request.id: (
+                step.outcome
+                if isinstance(step.outcome, Unparsed)
+                else resolved(self.conversation, step.outcome)
+            )
+            for step in self.steps
+        }
+        replies = {step.request.id: step.reply for step in self.steps}
+        return result_record(
+            self.conversation, self.settings, self.requests, answered, replies, em_model=em_model, facts=facts
+        )
+
+    @property
+    def complete_protocol(self) -> bool:
+        """Whether all stages of the protocol are in the plan."""
+        return self.settings.stages == STAGES

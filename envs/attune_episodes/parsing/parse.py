@@ -1,0 +1,232 @@
+"""`parse`: one reader a stage. A field that is missing or invalid is unanswered; the rest counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from attune_data.affect import EMOTIONS, canonical_emotion
+from attune_data.aliases import read_answer
+from attune_data.constants import BRANCHES, Side
+from attune_episodes.answers import PANAS_CHANGE, PANAS_ITEMS
+from attune_episodes.parsing.extract import (
+    MAX_CHARS,
+    Unparsed,
+    extract_object,
+    sound,
+    without_reasoning,
+)
+from attune_episodes.request import Request
+from attune_rewards.predictions import (
+    Assess,
+    AssessHP,
+    Draft,
+    Prediction,
+    Prefer,
+    Reflect,
+    Stage,
+    Tag,
+    YesNo,
+)
+from attune_rewards.records import read_intensity
+
+_SIDES: Final[Mapping[str, Side]] = {"A": "A", "B": "B", "a": "A", "b": "B"}
+MAX_LIST: Final = 200
+"""A longer list of tags or options is no answer."""
+MAX_TEXT: Final = 2000
+"""Texts of one's own are cut to this many characters."""
+
+
+def parse(request: Request, text: str) -> Prediction | Unparsed:
+    """What a model's reply says, or why it says nothing. Never raises on a reply.
+
+    JSON may stand alone, in a fence, or amid prose; reasoning blocks are dropped first. An object that
+    holds none of the asked fields is unparsed (`no_fields`). Within an object each field stands for
+    itself: what is invalid or missing there is unanswered. A draft may be plain text.
+    """
+    text = sound(text)
+    if request.stage == "draft":
+        return _draft(text)
+    found = extract_object(text)
+    if isinstance(found, Unparsed):
+        return found
+    fields = _FIELDS[request.stage]
+    if not any(name in found for name in fields):
+        return Unparsed("no_fields", f"none of {', '.join(fields)}")
+    return _READERS[request.stage](request, found)
+
+
+def _draft(text: str) -> Draft | Unparsed:
+    if len(text) > MAX_CHARS:
+        return Unparsed("too_long", f"{len(text)} characters")
+    if "{" in text:
+        found = extract_object(text)
+        if isinstance(found, dict) and isinstance(found.get("draft"), str):
+            written = found["draft"].strip()
+            return Draft(written, _reasoning(found)) if written else Unparsed("empty")
+    plain = without_reasoning(text)
+    if isinstance(plain, Unparsed):
+        return plain
+    return Draft(plain.strip()) if plain.strip() else Unparsed("empty")
+
+
+def _reasoning(found: Mapping[str, Any]) -> str | None:
+    value = found.get("reasoning")
+    return value if isinstance(value, str) else None
+
+
+def _assess(request: Request, found: Mapping[str, Any]) -> Assess:
+    return Assess(
+        tags=_tags(found.get("emotions")),
+        observed=_answers(found.get("observed"), request.questions),
+        preferred=_answers(found.get("preferred"), request.questions),
+        reasoning=_reasoning(found),
+    )
+
+
+def _assess_hp(request: Request, found: Mapping[str, Any]) -> AssessHP:
+    return AssessHP(
+        observed=_answers(found.get("observed"), request.questions),
+        preferred=_answers(found.get("preferred"), request.questions),
+        reasoning=_reasoning(found),
+    )
+
+
+def _tags(value: object) -> tuple[Tag, ...] | None:
+    """A list of tags; "none", alone, is the empty list.
+
+    One entry that names no emotion at all spoils the list: it may mean anything.
+    """
+    if value == "none" or (isinstance(value, list) and [_lower(entry) for entry in value] == ["none"]):
+        return ()
+    if not isinstance(value, list) or len(value) > MAX_LIST:
+        return None
+    tags = []
+    for entry in value:
+        name = entry.get("emotion") if isinstance(entry, Mapping) else entry
+        if not isinstance(name, str) or not name.strip():
+            return None
+        intensity = read_intensity(entry.get("intensity")) if isinstance(entry, Mapping) else None
+        # a name outside the 20 is kept: it is a wrong tag, not a missing one
+        tags.append(Tag(canonical_emotion(name) or name.strip()[:80].strip(), intensity))
+    return tuple(tags)
+
+
+def _lower(entry: object) -> object:
+    return entry.strip().lower() if isinstance(entry, str) else entry
+
+
+def _by_name(value: Mapping[str, Any], name: str) -> Any:
+    """What stands under a name or its lower case; None where both stand there and differ."""
+    given, lower = value.get(name), value.get(name.lower())
+    if name in value and name.lower() in value and given != lower:
+        return None
+    return lower if given is None else given
+
+
+def _answers(value: object, questions: Sequence[str]) -> dict[str, YesNo]:
+    """Question id -> yes/no, for the questions asked; a question answered both ways is unanswered."""
+    if not isinstance(value, Mapping):
+        return {}
+    answers: dict[str, YesNo] = {}
+    for question in questions:
+        answer = read_answer(_by_name(value, question))
+        if answer == "yes" or answer == "no":
+            answers[question] = answer
+    return answers
+
+
+def _prefer(request: Request, found: Mapping[str, Any]) -> Prefer:
+    picks: dict[int, Side] = {}
+    given = found.get("picks")
+    if isinstance(given, list):
+        given = {str(number): pick for number, pick in enumerate(given, 1)}
+    if isinstance(given, Mapping):
+        for comparison in request.comparisons:
+            pick = given.get(str(comparison.number))
+            side = _SIDES.get(pick.strip()) if isinstance(pick, str) else None
+            if side is not None:
+                picks[comparison.index] = comparison.to_conversation(side)
+    return Prefer(picks, _reasoning(found))
+
+
+def _reflect(request: Request, found: Mapping[str, Any]) -> Reflect:
+    options = request.options
+    return Reflect(
+        panas={} if request.wants_change else _numbers(found.get(PANAS_ITEMS), EMOTIONS, 1, 7),
+        panas_change=_numbers(found.get(PANAS_CHANGE), EMOTIONS, -6, 6) if request.wants_change else None,
+        q1=_several(found.get("q1_lookingFor"), options["q1_lookingFor"]),
+        q2=_one(found.get("q2_emotionClarity"), options["q2_emotionClarity"]),
+        q3=_one(found.get("q3_modelFit"), options["q3_modelFit"]),
+        q3_follow_up=_several(found.get("q3_followUp_whatFeltOff"), options["q3_followUp_whatFeltOff"]),
+        branches=_numbers(found.get("fourBranchScores"), BRANCHES, 1, 7),
+        reasoning=_reasoning(found),
+    )
+
+
+def _numbers(value: object, names: Sequence[str], low: int, high: int) -> dict[str, int]:
+    """Name -> whole number on the scale, by the name or its lower case; booleans are no numbers."""
+    if not isinstance(value, Mapping):
+        return {}
+    numbers = {}
+    for name in names:
+        given = _by_name(value, name)
+        if isinstance(given, str):
+            given = _integer(given)
+        if isinstance(given, float) and given.is_integer():
+            given = int(given)
+        if type(given) is int and low <= given <= high:
+            numbers[name] = given
+    return numbers
+
+
+def _integer(text: str) -> int | None:
+    text = text.strip()
+    digits = text[1:] if text[:1] in "+-" else text
+    return int(text) if 0 < len(digits) < 4 and digits.isascii() and digits.isdecimal() else None
+
+
+def _one(value: object, options: Sequence[str]) -> str | None:
+    """An option by its text (case and outer blanks aside) or its 1-based number.
+
+    Any other text is kept as it stands: a wrong answer, not a missing one.
+    """
+    number = _integer(value) if isinstance(value, str) else value
+    if type(number) is int:
+        return options[number - 1] if 1 <= number <= len(options) else None
+    if isinstance(value, str):
+        wanted = value.strip().casefold()
+        for number, option in enumerate(options, 1):
+            if wanted in (option.casefold(), f"{number}. {option}".casefold()):
+                return option
+        return value.strip()[:MAX_TEXT].strip() or None
+    return None
+
+
+def _several(value: object, options: Sequence[str]) -> tuple[str, ...] | None:
+    """Several options; a single one need not be in a list. An invalid one spoils the answer."""
+    if isinstance(value, str) or type(value) is int:
+        value = [value]
+    if not isinstance(value, list) or len(value) > MAX_LIST:
+        return None
+    chosen = [_one(entry, options) for entry in value]
+    if any(choice is None for choice in chosen):
+        return None
+    return tuple(dict.fromkeys(choice for choice in chosen if choice is not None))
+
+
+_FIELDS: Final[Mapping[Stage, tuple[str, ...]]] = {
+    "assess": ("emotions", "observed", "preferred"),
+    "assess_hp": ("observed", "preferred"),
+    "prefer": ("picks",),
+    "reflect": (
+        PANAS_ITEMS, PANAS_CHANGE, "q1_lookingFor", "q2_emotionClarity", "q3_modelFit",
+        "q3_followUp_whatFeltOff", "fourBranchScores",
+    ),
+}  # fmt: skip
+_READERS: Final[Mapping[Stage, Callable[[Request, Mapping[str, Any]], Prediction]]] = {
+    "assess": _assess,
+    "assess_hp": _assess_hp,
+    "prefer": _prefer,
+    "reflect": _reflect,
+}

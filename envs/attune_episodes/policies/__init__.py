@@ -1,0 +1,86 @@
+"""Built-in policies: the nulls that stand beside every model, an honest small reader, and the ceiling.
+
+Content-free (read no text): `empty`, `always-yes`, `always-no`, `random`, `mode`, `prior`. Shallow (read
+the surface): `longest`, `shortest`, `copy`. Then `lexicon`, which reads with a small word list, and
+`oracle`, which is shown the annotations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Literal
+
+from attune_data.errors import UnknownNameError
+from attune_data.schema import Conversation
+from attune_episodes.policies.base import ChatFunction, FunctionPolicy, Policy, Reply, as_policy
+from attune_episodes.settings import Settings
+
+Kind = Literal["content-free", "shallow", "reader", "ceiling"]
+
+KINDS: Final[dict[str, Kind]] = {
+    **dict.fromkeys(["empty", "always-yes", "always-no", "random", "mode", "prior"], "content-free"),
+    **dict.fromkeys(["longest", "shortest", "copy"], "shallow"),
+    "lexicon": "reader",
+    "oracle": "ceiling",
+}
+"""Policy name -> what it reads."""
+BUILTIN: Final[tuple[str, ...]] = tuple(KINDS)
+
+__all__ = [
+    "BUILTIN",
+    "KINDS",
+    "ChatFunction",
+    "FunctionPolicy",
+    "Policy",
+    "Reply",
+    "as_policy",
+    "builtin_policy",
+]
+
+
+def builtin_policy(
+    name: str,
+    conversations: Sequence[Conversation],
+    settings: Settings | None = None,
+    *,
+    seed: int = 0,
+    fit_on: Sequence[Conversation] | None = None,
+) -> Policy:
+    """The built-in policy with that name, ready to play these conversations.
+
+    Args:
+        name: one of `BUILTIN`.
+        conversations: what it will play; `mode` and `prior` are fitted on them out of fold.
+        settings: how it will be asked.
+        seed: of `random`.
+        fit_on: fit `mode` and `prior` on these instead.
+    """
+    settings = settings or Settings()
+    if name not in KINDS:
+        raise UnknownNameError("built-in policy", name, BUILTIN)
+    if name in ("mode", "prior"):
+        from attune_episodes.policies.fitted import FittedPolicy, fit_mode, fit_prior
+
+        return FittedPolicy(name, fit_mode if name == "mode" else fit_prior, conversations, settings, fit_on)
+    if name == "oracle":
+        from attune_episodes.policies.oracle import OraclePolicy
+
+        return OraclePolicy()
+    if name == "lexicon":
+        from attune_episodes.policies.lexicon import LexiconPolicy
+
+        return LexiconPolicy()
+    if name in ("longest", "shortest", "copy"):
+        from attune_episodes.policies import shallow
+
+        policies: dict[str, Policy] = {
+            "longest": shallow.LONGEST,
+            "shortest": shallow.SHORTEST,
+            "copy": shallow.CopyPolicy(),
+        }
+        return policies[name]
+    from attune_episodes.policies import constant
+
+    if name == "random":
+        return constant.RandomPolicy(seed)
+    return constant.EMPTY if name == "empty" else constant.always("yes" if name == "always-yes" else "no")

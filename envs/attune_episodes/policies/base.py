@@ -1,0 +1,87 @@
+"""What a policy is: anything that answers requests."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Protocol, runtime_checkable
+
+from attune_data.schema import Conversation
+from attune_episodes.request import Request
+from attune_rewards.predictions import Prediction
+
+Reply = str | Prediction
+"""A model's text, or a typed prediction of the request's stage."""
+ChatFunction = Callable[[list[dict[str, str]]], str | Awaitable[str]]
+"""From chat messages to text, sync or async: any model call."""
+
+
+@runtime_checkable
+class Policy(Protocol):
+    """Answers requests one at a time.
+
+    A policy that needs more than requests (the oracle, a prior fitted out of fold) also has
+    `for_conversation(conversation) -> Policy`, which `rollout` calls once before an episode.
+    """
+
+    @property
+    def name(self) -> str:
+        """Short name for tables and files."""
+
+    def reply(self, request: Request) -> Reply | Awaitable[Reply]:
+        """The answer to one request."""
+
+
+class FunctionPolicy:
+    """A function from messages to text as a policy."""
+
+    def __init__(self, function: ChatFunction, name: str | None = None) -> None:
+        self.function = function
+        self._name = name or str(getattr(function, "__name__", type(function).__name__))
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self._name
+
+    def reply(self, request: Request) -> str | Awaitable[str]:
+        """Calls the function with fresh copies of the messages."""
+        return self.function(request.chat())
+
+
+def as_policy(policy: object) -> Policy:
+    """The policy itself, or a function from messages to text made into one; TypeError for neither."""
+    if isinstance(policy, type):
+        raise TypeError(f"{policy.__name__} is a class: give an object of it, {policy.__name__}(…)")
+    if isinstance(policy, Policy):
+        return policy
+    if hasattr(policy, "reply"):
+        raise TypeError(f"{policy!r} has a reply method but no name: give it one for tables and files")
+    if callable(policy):
+        return FunctionPolicy(policy)
+    raise TypeError(
+        f"{policy!r} is no policy: give an object with reply(request), or a function from messages to text"
+    )
+
+
+def prepared(policy: Policy, conversation: Conversation) -> Policy:
+    """The policy as it plays this conversation."""
+    prepare: Callable[[Conversation], Policy] | None = getattr(policy, "for_conversation", None)
+    return policy if prepare is None else prepare(conversation)
+
+
+async def answer(policy: Policy, request: Request) -> Reply:
+    """A policy's reply, awaited where it is awaitable."""
+    reply = policy.reply(request)
+    if inspect.isawaitable(reply):
+        awaited: Reply = await reply
+        return awaited
+    return reply
+
+
+def participants(conversations: Sequence[Conversation]) -> Mapping[str, list[Conversation]]:
+    """Participant -> their conversations."""
+    owned: dict[str, list[Conversation]] = {}
+    for conversation in conversations:
+        owned.setdefault(conversation.participant, []).append(conversation)
+    return owned

@@ -1,0 +1,181 @@
+"""Content-free policies: constant or random answers that read no text of the request."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from attune_data.affect import EMOTIONS, NEGATIVE, POSITIVE, SCALE
+from attune_data.constants import BRANCHES, Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS, Side
+from attune_episodes.parsing import render
+from attune_episodes.request import Request
+from attune_episodes.shown import digest
+from attune_rewards.panas import spread
+from attune_rewards.predictions import Assess, AssessHP, Draft, Prediction, Prefer, Reflect, Tag, YesNo
+
+NO_DRAFT: Final = "…"
+"""What these policies draft; drafts are not scored without a judge."""
+MIDPOINT: Final = sum(SCALE) // 2
+
+
+@dataclass(frozen=True, slots=True)
+class PanasGuess:
+    """A constant answer for one side of the PANAS: a total, or a change from the total shown."""
+
+    total: int | None = None
+    change: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """One constant answer to everything that can be asked."""
+
+    tags: tuple[Tag, ...] | None = ()
+    observed: Mapping[str, YesNo] = field(default_factory=dict)
+    preferred: Mapping[str, YesNo] = field(default_factory=dict)
+    otherwise: YesNo | None = None
+    """The answer to questions that the mappings do not name; None = unanswered."""
+    side: Side | None = None
+    """The side picked in every comparison as shown; None = unanswered."""
+    panas: tuple[PanasGuess, PanasGuess] | None = None
+    """Positive and negative affect; None = unanswered."""
+    q1: tuple[str, ...] | None = ()
+    q2: str | None = None
+    q3: str | None = None
+    q3_follow_up: tuple[str, ...] | None = ()
+    branches: Mapping[str, int] = field(default_factory=dict)
+
+    def prediction(self, request: Request) -> Prediction:
+        """This answer as the typed prediction of a request."""
+        if request.stage == "draft":
+            return Draft(NO_DRAFT)
+        if request.stage == "prefer":
+            if self.side is None:
+                return Prefer()
+            return Prefer({c.index: c.to_conversation(self.side) for c in request.comparisons})
+        if request.stage == "reflect":
+            return self._reflect(request)
+        observed = _named(self.observed, request.questions, self.otherwise)
+        preferred = _named(self.preferred, request.questions, self.otherwise)
+        if request.stage == "assess":
+            return Assess(self.tags, observed, preferred)
+        return AssessHP(observed, preferred)
+
+    def _reflect(self, request: Request) -> Reflect:
+        items: dict[str, int] = {}
+        change: dict[str, int] = {}
+        for side, names in enumerate((POSITIVE, NEGATIVE)):
+            guess = self.panas[side] if self.panas else None
+            if guess is None:
+                continue
+            if request.wants_change:
+                change |= spread(guess.change, names, low=-6, high=6)
+            elif guess.total is not None or request.pre_totals is None:
+                items |= spread(guess.total or MIDPOINT * len(names), names)
+            else:
+                items |= spread(round(request.pre_totals[side]) + guess.change, names)
+        return Reflect(
+            panas={name: items[name] for name in EMOTIONS if name in items},
+            panas_change=change if request.wants_change else None,
+            q1=self.q1,
+            q2=self.q2,
+            q3=self.q3,
+            q3_follow_up=self.q3_follow_up,
+            branches=self.branches,
+        )
+
+
+def _named(
+    known: Mapping[str, YesNo], questions: tuple[str, ...], otherwise: YesNo | None
+) -> dict[str, YesNo]:
+    answers = {question: known.get(question, otherwise) for question in questions}
+    return {question: answer for question, answer in answers.items() if answer is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantPolicy:
+    """Gives the same answers whatever the conversation says."""
+
+    name: str
+    answers: Answers
+
+    def reply(self, request: Request) -> str:
+        """The constant answer as JSON."""
+        return render(request, self.answers.prediction(request))
+
+
+EMPTY: Final = ConstantPolicy("empty", Answers())
+"""Answers nothing: no tags, no yes/no, no picks, empty lists."""
+
+
+def always(answer: YesNo) -> ConstantPolicy:
+    """Yes (or no) to every question; no tags, side A, midpoints, first options."""
+    middle = PanasGuess(total=MIDPOINT * len(POSITIVE))
+    return ConstantPolicy(
+        f"always-{answer}",
+        Answers(
+            otherwise=answer,
+            side="A",
+            panas=(middle, middle),
+            q1=Q1_OPTIONS[:1],
+            q2=Q2_OPTIONS[0],
+            q3=Q3_OPTIONS[0],
+            branches=dict.fromkeys(BRANCHES, MIDPOINT),
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RandomPolicy:
+    """Uniform valid answers, drawn from a hash of seed and request: the same in any order of asking."""
+
+    seed: int = 0
+    name: str = "random"
+
+    def reply(self, request: Request) -> str:
+        """A random valid answer as JSON."""
+        draw = random.Random(digest(self.seed, request.id).hex()).random
+
+        def pick(count: int) -> int:
+            return int(draw() * count)
+
+        said: Prediction
+        if request.stage == "draft":
+            said = Draft(NO_DRAFT)
+        elif request.stage == "prefer":
+            said = Prefer({c.index: ("A", "B")[pick(2)] for c in request.comparisons})
+        elif request.stage == "reflect":
+            said = self._reflect(request, pick)
+        else:
+            yes_no: tuple[YesNo, YesNo] = ("yes", "no")
+            observed = {question: yes_no[pick(2)] for question in request.questions}
+            preferred = {question: yes_no[pick(2)] for question in request.questions}
+            if request.stage == "assess":
+                left = list(EMOTIONS)
+                tags = tuple(Tag(left.pop(pick(len(left))), 1 + pick(7)) for _ in range(pick(3)))
+                said = Assess(tags, observed, preferred)
+            else:
+                said = AssessHP(observed, preferred)
+        return render(request, said)
+
+    def _reflect(self, request: Request, pick: object) -> Reflect:
+        assert callable(pick)
+        low, count = (-2, 5) if request.wants_change else (1, 7)
+        ratings = {name: low + pick(count) for name in EMOTIONS}
+        options = request.options
+
+        def one(name: str) -> str | None:
+            return options[name][pick(len(options[name]))] if options[name] else None
+
+        goal = one("q1_lookingFor")
+        return Reflect(
+            panas={} if request.wants_change else ratings,
+            panas_change=ratings if request.wants_change else None,
+            q1=(goal,) if goal else (),
+            q2=one("q2_emotionClarity"),
+            q3=one("q3_modelFit"),
+            q3_follow_up=(),
+            branches={name: 1 + pick(7) for name in BRANCHES},
+        )

@@ -1,0 +1,252 @@
+"""`mode` and `prior`: content-free answers fitted on other participants' annotations.
+
+`mode` gives the most frequent answer to everything. `prior` gives, for each leaf, the constant answer
+with the highest mean strict score on the fitting data, the empty answer included: what a trainer's
+reward would drift to without reading a word. Both are fitted on participants disjoint from those they
+are scored on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import TypeVar
+
+from attune_data.affect import EMOTIONS, NEGATIVE, POSITIVE
+from attune_data.constants import BRANCHES, Q1_OPTIONS, Side
+from attune_data.errors import SettingsError
+from attune_data.schema import Conversation
+from attune_episodes.plan import plan
+from attune_episodes.policies.base import participants
+from attune_episodes.policies.constant import Answers, ConstantPolicy, PanasGuess
+from attune_episodes.settings import Settings
+from attune_episodes.shown import digest
+from attune_rewards import branches, emotion, panas, questions
+from attune_rewards.predictions import Tag, YesNo
+from attune_rewards.truth import ConversationTruth, truth_of
+
+T = TypeVar("T", bound=Hashable)
+Fit = Callable[[Sequence[Conversation], Settings], Answers]
+FOLDS = 5
+
+
+def _best(candidates: Iterable[T], score: Callable[[T], float]) -> T:
+    """The candidate with the highest score; the first of equals."""
+    return max(candidates, key=score)
+
+
+def _most_frequent(values: Iterable[T], default: T) -> T:
+    counts = Counter(values)
+    return min(counts, key=lambda value: (-counts[value], str(value))) if counts else default
+
+
+def fit_mode(conversations: Sequence[Conversation], settings: Settings) -> Answers:
+    """The most frequent answer to everything."""
+    truths = [truth_of(conversation) for conversation in conversations]
+    turns = [turn for truth in truths for turn in truth.turns]
+    tag_set = _most_frequent(
+        (tuple(sorted(tag.emotion for tag in turn.tags)) for turn in turns if turn.tags is not None), ()
+    )
+    intensity = _most_frequent(
+        (tag.intensity for turn in turns for tag in turn.tags or () if tag.intensity is not None), 4
+    )
+    return Answers(
+        tags=tuple(Tag(name, intensity) for name in tag_set),
+        observed=_modal_answers(pair for turn in turns for pair in turn.observed),
+        preferred=_modal_answers(pair for turn in turns for pair in turn.preferred),
+        otherwise="no",
+        side=_side(conversations, settings),
+        panas=(
+            PanasGuess(total=_modal_total(truths, POSITIVE)),
+            PanasGuess(total=_modal_total(truths, NEGATIVE)),
+        ),
+        q1=_most_frequent((truth.q1 for truth in truths if truth.q1 is not None), ()),
+        q2=_most_frequent((truth.q2 for truth in truths if truth.q2 is not None), None),
+        q3=_most_frequent((truth.q3 for truth in truths if truth.q3 is not None), None),
+        q3_follow_up=_most_frequent((t.q3_follow_up for t in truths if t.q3_follow_up is not None), ()),
+        branches={
+            name: _most_frequent((t.branches[name] for t in truths if name in t.branches), branches.MIDPOINT)
+            for name in BRANCHES
+        },
+    )
+
+
+def _modal_answers(pairs: Iterable[tuple[str, YesNo]]) -> dict[str, YesNo]:
+    counts: dict[str, Counter[YesNo]] = defaultdict(Counter)
+    for question, answer in pairs:
+        counts[question][answer] += 1
+    return {q: "yes" if c["yes"] > c["no"] else "no" for q, c in sorted(counts.items())}
+
+
+def _modal_total(truths: Sequence[ConversationTruth], names: Sequence[str]) -> int:
+    """Sum of the most frequent answer to each item."""
+    return sum(
+        _most_frequent((v for t in truths if (v := t.post.get(name)) is not None), branches.MIDPOINT)
+        for name in names
+    )
+
+
+def _side(conversations: Sequence[Conversation], settings: Settings) -> Side:
+    """The side that won more often, as shown."""
+    wins: Counter[Side] = Counter()
+    for conversation in conversations:
+        winners = {turn.turn: dict(turn.winners) for turn in truth_of(conversation).turns}
+        for request in plan(conversation, settings):
+            for comparison in request.comparisons:
+                winner = winners[request.turn or 0].get(comparison.index)
+                if winner is not None:
+                    wins[comparison.to_shown(winner)] += 1
+    return "B" if wins["B"] > wins["A"] else "A"
+
+
+def fit_prior(conversations: Sequence[Conversation], settings: Settings) -> Answers:
+    """For each leaf the constant answer with the highest mean strict score on these conversations."""
+    truths = [truth_of(conversation) for conversation in conversations]
+    return Answers(
+        tags=tuple(Tag(name, 4) for name in _prior_tags(truths)),
+        observed=_prior_binary(truths, "observed"),
+        preferred=_prior_binary(truths, "preferred"),
+        otherwise="no",
+        side=_side(conversations, settings),
+        panas=(_prior_panas(truths, 0, settings), _prior_panas(truths, 1, settings)),
+        q1=_prior_q1(truths),
+        q2=_most_frequent((truth.q2 for truth in truths if truth.q2 is not None), None),
+        q3=_most_frequent((truth.q3 for truth in truths if truth.q3 is not None), None),
+        q3_follow_up=_prior_follow_up(truths),
+        branches={name: _prior_branch(truths, name) for name in BRANCHES},
+    )
+
+
+def _prior_tags(truths: Sequence[ConversationTruth]) -> tuple[str, ...]:
+    """The best of no tag, each tag, each pair and each set that was felt, by the mean of F1 and VA."""
+    weights: Counter[tuple[str, ...]] = Counter()
+    for truth in truths:
+        tagged = [turn.tags for turn in truth.turns if turn.tags is not None]
+        for tags in tagged:
+            weights[tuple(sorted(tag.emotion for tag in tags))] += 1 / len(tagged)  # type: ignore[assignment]
+    felt = [(tuple(map(Tag, names)), weight) for names, weight in sorted(weights.items())]
+
+    def score(names: tuple[str, ...]) -> float:
+        guess = tuple(map(Tag, names))
+        return sum(
+            weight * (emotion.overlap(tags, guess).f1 + emotion.va_score(tags, guess))
+            for tags, weight in felt
+        )
+
+    singles = [(name,) for name in EMOTIONS]
+    return _best([(), *singles, *combinations(EMOTIONS, 2), *sorted(weights)], score)
+
+
+def _prior_binary(truths: Sequence[ConversationTruth], side: str) -> dict[str, YesNo]:
+    """The better of yes and no per question, each judgement weighing as it does in the leaf."""
+    worth: dict[str, float] = defaultdict(float)
+    for truth in truths:
+        asked = [pairs for turn in truth.turns if (pairs := getattr(turn, side))]
+        for pairs in asked:
+            for question, answer in pairs:
+                worth[question] += (1 if answer == "yes" else -1) / len(pairs) / len(asked)
+    return {question: "yes" if balance > 0 else "no" for question, balance in sorted(worth.items())}
+
+
+def _prior_panas(truths: Sequence[ConversationTruth], side: int, settings: Settings) -> PanasGuess:
+    """The best constant total, or change from the total before, whichever the strategy allows."""
+    names = (POSITIVE, NEGATIVE)[side]
+    moved = [
+        (truth, pre, post)
+        for truth in truths
+        if (pre := truth.pre_totals[side]) is not None
+        and (post := truth.post_totals[side]) is not None
+        and pre != post
+    ]
+
+    def score(guess: PanasGuess) -> float:
+        total = 0.0
+        for truth, pre, post in moved:
+            if guess.total is not None:
+                predicted: float | None = guess.total
+            elif settings.panas_strategy == "absolute":
+                predicted = sum(panas.spread(round(pre) + guess.change, names).values())
+            else:
+                change = panas.spread(guess.change, names, low=-6, high=6)
+                predicted = panas.totals(panas.changed(truth.pre, truth.pre_totals, change), (None, None))[
+                    side
+                ]
+            total += panas.baseline_adjusted(pre, post, predicted) or 0.0
+        return total
+
+    changes = [PanasGuess(change=change) for change in sorted(range(-20, 21), key=abs)]
+    constants = [PanasGuess(total=total) for total in range(10, 71)]
+    return _best(changes + (constants if settings.panas_strategy == "absolute" else []), score)
+
+
+def _prior_q1(truths: Sequence[ConversationTruth]) -> tuple[str, ...]:
+    """The option set with the highest mean Jaccard."""
+    chosen = [truth.q1 for truth in truths if truth.q1 is not None]
+    options = list(dict.fromkeys((*Q1_OPTIONS, *(goal for goals in chosen for goal in goals))))[:10]
+    sets = [s for size in range(min(4, len(options)) + 1) for s in combinations(options, size)]
+    return _best(sets, lambda s: sum(questions.set_jaccard(goals, s) for goals in chosen))
+
+
+def _prior_follow_up(truths: Sequence[ConversationTruth]) -> tuple[str, ...]:
+    """The best of nothing, each text, each pair of the ten most frequent ones, and each answer given."""
+    said = [truth.q3_follow_up for truth in truths if truth.q3_follow_up is not None]
+    counts = Counter(text for texts in said for text in texts)
+    texts = sorted(counts, key=lambda text: (-counts[text], text))
+    candidates = [(), *((text,) for text in texts[:50]), *combinations(texts[:10], 2), *sorted(set(said))]
+    return _best(candidates, lambda guess: sum(questions.fuzzy_f1(truth, guess) for truth in said))
+
+
+def _prior_branch(truths: Sequence[ConversationTruth], name: str) -> int:
+    known = [truth.branches[name] for truth in truths if name in truth.branches]
+    middle_first = sorted(range(1, 8), key=lambda value: abs(value - branches.MIDPOINT))
+    return _best(middle_first, lambda guess: -float(sum(abs(truth - guess) for truth in known)))
+
+
+class FittedPolicy:
+    """A constant policy that plays each conversation with answers fitted on other participants.
+
+    Args:
+        name: `mode` or `prior`.
+        fit: how answers are fitted.
+        conversations: what will be played; split into folds by participant.
+        settings: how it will be asked.
+        fit_on: fit once on these instead, whoever they are.
+
+    Raises SettingsError with fewer than two participants and no `fit_on`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        fit: Fit,
+        conversations: Sequence[Conversation],
+        settings: Settings,
+        fit_on: Sequence[Conversation] | None = None,
+    ) -> None:
+        self.name = name
+        self._answers: list[Answers] = []
+        self._fold: Mapping[str, int] = {}
+        if fit_on is not None:
+            self._answers = [fit(fit_on, settings)]
+            return
+        people = sorted(participants(conversations), key=lambda who: digest("fold", who))
+        if len(people) < 2:
+            raise SettingsError(
+                f"policy {name!r} is fitted on other participants than it is scored on, and there is only "
+                "one here; give fitting data of other people (--fit PATH, or --fit sample)"
+            )
+        folds = min(FOLDS, len(people))
+        self._fold = {who: number % folds for number, who in enumerate(people)}
+        for fold in range(folds):
+            others = [c for c in conversations if self._fold[c.participant] != fold]
+            self._answers.append(fit(others, settings))
+
+    def for_conversation(self, conversation: Conversation) -> ConstantPolicy:
+        """The constant policy fitted without this conversation's participant."""
+        fold = self._fold.get(conversation.participant, 0) if self._fold else 0
+        return ConstantPolicy(self.name, self._answers[fold])
+
+    def reply(self, request: object) -> str:
+        """Refuses: answers depend on whose conversation it is."""
+        raise TypeError(f"policy {self.name!r} plays a conversation: call for_conversation first")

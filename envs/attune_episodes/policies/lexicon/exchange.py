@@ -1,0 +1,113 @@
+"""One exchange as the rules see it: a message, the reply to it, and what came before."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import Final
+
+from attune_episodes.policies.lexicon import replies
+from attune_episodes.policies.lexicon.feelings import Feelings, read, spoken_of
+from attune_episodes.policies.lexicon.reading import count, details, plain, sentences, shared, words
+from attune_episodes.policies.lexicon.words import FEELING_TALK
+
+_CLAUSE: Final = re.compile(r"[,;:]")
+_CLINICAL_WORDS: Final = 2
+MOST_ADVICE: Final = 30
+"""Sentences of advice read of one reply."""
+
+
+def advice_in(text: str) -> list[str]:
+    """The first sentences of a reply that advise: by a phrase of advice, or by an instruction."""
+    advising = (
+        sentence
+        for sentence in sentences(text)
+        if replies.ADVICE.search(sentence)
+        or (not sentence.endswith("?") and any(map(_instructs, _CLAUSE.split(sentence))))
+    )
+    return list(islice(advising, MOST_ADVICE))
+
+
+def _instructs(clause: str) -> bool:
+    said = words(clause)
+    place = next((i for i, word in enumerate(said) if word not in replies.LEADS), len(said))
+    return place + 1 < len(said) and said[place] in replies.ORDERS
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A reply, the message it answers, and the exchanges before it."""
+
+    message: str
+    reply: str
+    history: tuple[tuple[str, str], ...] = ()
+
+    @cached_property
+    def low(self) -> str:
+        """The reply in plain form."""
+        return plain(self.reply)
+
+    @cached_property
+    def felt(self) -> Feelings:
+        """The feelings read in the message."""
+        return read(self.message)
+
+    @cached_property
+    def advice(self) -> list[str]:
+        """The sentences that advise."""
+        return advice_in(self.reply)
+
+    @cached_property
+    def questions(self) -> list[str]:
+        """The sentences that ask."""
+        return [sentence for sentence in sentences(self.reply) if sentence.endswith("?")]
+
+    @cached_property
+    def echoes(self) -> int:
+        """How many details of the message the reply picks up."""
+        return shared(self.reply, self.message)
+
+    @cached_property
+    def claims(self) -> bool:
+        """Whether the reply speaks of the person's feelings."""
+        if spoken_of(self.reply) or replies.ACKNOWLEDGES.search(self.low):
+            return True
+        return count(FEELING_TALK, self.low) > 1
+
+    @cached_property
+    def validates(self) -> bool:
+        """Whether the reply treats a feeling as understandable."""
+        return self.has(replies.VALIDATES)
+
+    @cached_property
+    def stiff(self) -> bool:
+        """Whether the reply uses several clinical or formal words."""
+        return count(replies.CLINICAL, self.low) >= _CLINICAL_WORDS
+
+    @cached_property
+    def off_key(self) -> bool:
+        """Whether the reply passes over a feeling, cheers at a bad one, or sounds clinical."""
+        passes_over = bool(self.felt.tags) and not self.claims
+        cheers = self.felt.valence < 0 and "!" in self.reply
+        return passes_over or cheers or self.stiff
+
+    @cached_property
+    def repeats_advice(self) -> bool:
+        """Whether advice comes again that an earlier reply gave."""
+        earlier = [details(said) for _, reply in self.history for said in advice_in(reply)]
+        now = [details(said) for said in self.advice]
+        return any(len(said & before) > 1 for said in now for before in earlier)
+
+    @cached_property
+    def asked_before_advice(self) -> bool:
+        """Whether a question came before the advice, in an earlier reply or in this one."""
+        if any("?" in reply for _, reply in self.history):
+            return True
+        first = self.low.find(self.advice[0]) if self.advice else -1
+        return first > 0 and "?" in self.low[:first]
+
+    def has(self, pattern: re.Pattern[str]) -> bool:
+        """Whether a cue list is found in the reply."""
+        return pattern.search(self.low) is not None

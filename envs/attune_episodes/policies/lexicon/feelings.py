@@ -1,0 +1,159 @@
+"""What a person feels, read from their words: PANAS items with an intensity.
+
+English only, a small list and simple rules: a cue counts unless it is negated ("not angry") or told of
+somebody else ("he was angry"); amplifiers and diminishers near it move the intensity. A reader, no
+instrument: it says nothing about anybody's state.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from attune_data.affect import EMOTIONS, POLARITY
+from attune_episodes.policies.lexicon.reading import LIMIT, cues, plain, vocabulary, words
+from attune_episodes.policies.lexicon.shown import SHOWN
+from attune_episodes.policies.lexicon.words import NAMED
+from attune_rewards.predictions import Tag
+
+NAMED_WEIGHT: Final = 1.6
+SHOWN_WEIGHT: Final = 1.0
+ENOUGH: Final = 1.0
+"""Weight from which a feeling is tagged in a message that asks for nothing."""
+PER_REQUEST: Final = 0.35
+"""What each further sign of a practical request, after the first, adds to that."""
+SHARE: Final = 0.5
+"""A further feeling must weigh this share of the strongest one."""
+MOST: Final = 3
+
+_NEAR: Final = 5
+_BEFORE: Final = 80
+_NEGATORS: Final = vocabulary("""
+    not no never nor without hardly neither none nothing nobody isn't wasn't aren't weren't ain't don't dont
+    doesn't didn't didnt can't cant cannot couldn't won't wouldn't shouldn't haven't hasn't hadn't
+""")
+_GOES_ON: Final = vocabulary("""
+    stop help only just wonder
+""")
+"""After a negator these make a yes of it: "can't stop worrying", "not only sad"."""
+_OTHERS: Final = vocabulary("""
+    he she they he's she's they're him her them his their you you're your he'd she'd it's who
+""")
+_OWN: Final = vocabulary("""
+    i i'm im i've i'd i'll me my myself mine we we're us our am
+""")
+_AMPLIFIERS: Final = vocabulary("""
+    very so really extremely terribly awfully absolutely completely totally incredibly deeply too such truly
+    utterly super all never every always
+""")
+_DIMINISHERS: Final = vocabulary("""
+    bit little slightly somewhat kinda kind sort sorta fairly mildly almost maybe lil tad
+""")
+_CLAUSE: Final = re.compile(r"[.,;:!?\n()]|\b(?:but|because|although|though)\b")
+_CAPITALS: Final = re.compile(r"\b[A-Z]{4,}\b")
+_REQUEST: Final = cues(r"""
+    can you | could you | please | pls | question | how (?:do|many|much|long|far|often|should) | may i ask
+    which | what (?:do|should|is|are|time) | practical | (?:is|are) (?:it|there|this|my) | details | facts
+    deadline
+""")
+_QUOTED: Final = re.compile(r'"[^"\n]{1,120}"')
+"""Words in quotation marks are mostly somebody else's."""
+_FIGURES: Final = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Feelings:
+    """What was read of one text."""
+
+    weights: dict[str, float]
+    """PANAS item -> how much in the text speaks for it."""
+    intensities: dict[str, int]
+    named: frozenset[str]
+    """Items that were named, not only shown."""
+    requests: int
+    """Signs that the message asks for something practical or states facts."""
+
+    @property
+    def tags(self) -> tuple[Tag, ...]:
+        """The strongest feelings; none where too little speaks for any."""
+        order = sorted(self.weights, key=lambda name: (-self.weights[name], EMOTIONS.index(name)))
+        if not order:
+            return ()
+        least = max(ENOUGH + PER_REQUEST * max(0, self.requests - 1), SHARE * self.weights[order[0]])
+        return tuple(
+            Tag(name, self.intensities[name]) for name in order[:MOST] if self.weights[name] >= least
+        )
+
+    @property
+    def valence(self) -> float:
+        """From -1 (all unpleasant) to 1 (all pleasant); 0 where nothing was read."""
+        total = sum(self.weights.values())
+        signed = sum(w if POLARITY[name] == "positive" else -w for name, w in self.weights.items())
+        return signed / total if total else 0.0
+
+
+def read(text: str) -> Feelings:
+    """Reads the feelings of the person who wrote a text."""
+    low = _QUOTED.sub(" ", plain(text))
+    loud = bool(_CAPITALS.search(text[:LIMIT])) + (low.count("!") > 1)
+    weights: dict[str, float] = {}
+    intensities: dict[str, int] = {}
+    named: set[str] = set()
+    for lists, weight in ((NAMED, NAMED_WEIGHT), (SHOWN, SHOWN_WEIGHT)):
+        for name, pattern in lists.items():
+            share = weight
+            for found in pattern.finditer(low):  # each further cue of a list says half as much
+                before = _clause_before(low, found.start())
+                if not _counts(before, found.group()):
+                    continue
+                degree = _degree([*before, *words(found.group())])
+                weights[name] = weights.get(name, 0.0) + share * (0.6 if degree < 0 else 1.0)
+                share /= 2
+                strength = max(1, min(7, 4 + (weight == NAMED_WEIGHT) + degree + loud))
+                intensities[name] = max(intensities.get(name, 1), strength)
+                if lists is NAMED:
+                    named.add(name)
+    return Feelings(weights, intensities, frozenset(named), _requests(low))
+
+
+def spoken_of(text: str) -> frozenset[str]:
+    """The PANAS items that a text names, whoever feels them."""
+    low = plain(text)
+    return frozenset(name for name, pattern in NAMED.items() if pattern.search(low))
+
+
+def _clause_before(text: str, position: int) -> list[str]:
+    """The last words before a position, in the same clause."""
+    clause = _CLAUSE.split(text[max(0, position - _BEFORE) : position])[-1]
+    return list(words(clause)[-_NEAR:])
+
+
+def _counts(before: Sequence[str], cue: str) -> bool:
+    """Whether a cue after these words tells of the writer's own feeling."""
+    first = cue.split(" ", 1)[0]
+    for place, word in enumerate(before[-4:]):
+        follower = [*before[-4:], first][place + 1]
+        if word in _NEGATORS and follower not in _GOES_ON and first not in _NEGATORS:
+            return False
+    if first in _OWN or first in _OTHERS:
+        return True
+    for word in reversed(before):
+        if word in _OWN:
+            return True
+        if word in _OTHERS:
+            return False
+    return True
+
+
+def _degree(near: Sequence[str]) -> int:
+    return any(word in _AMPLIFIERS for word in near) - any(word in _DIMINISHERS for word in near)
+
+
+def _requests(text: str) -> int:
+    """Signs of a practical message: asking for facts, or giving figures in few words."""
+    asks = sum(1 for _ in _REQUEST.finditer(text))
+    length = len(words(text)) or 1
+    figures = sum(1 for _ in _FIGURES.finditer(text))
+    return min(3, asks + (figures / length > 0.06) + (length < 15))

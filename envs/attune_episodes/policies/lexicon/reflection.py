@@ -1,0 +1,142 @@
+"""How the person left the conversation: from the feelings read over it, how the replies did, and reactions.
+
+English only. People who talk something through with a fitting listener mostly end calmer than they came;
+how far depends on how well the replies did and on the feeling of their last messages.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from attune_data.affect import EMOTIONS, NEGATIVE, POLARITY, POSITIVE, TOTALS
+from attune_data.constants import BRANCHES, Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS
+from attune_episodes.policies.lexicon import replies
+from attune_episodes.policies.lexicon.exchange import Exchange
+from attune_episodes.policies.lexicon.feelings import Feelings, read
+from attune_episodes.policies.lexicon.reading import cues, plain, shared
+from attune_episodes.policies.lexicon.wishes import ADVICE, CALM, COMPLAINT, NO_ADVICE, THANKS, Wish
+from attune_episodes.request import Request
+from attune_rewards.panas import spread
+from attune_rewards.predictions import Reflect
+
+TYPICAL: Final = (30.0, 25.0)
+"""Totals of an ordinary day, where those before are not shown."""
+EASED: Final = (0.25, 0.5)
+"""Share of the way to the pleasant end that a well-fitting conversation moves each total."""
+FITS: Final = (1.0, 0.8, 0.3, -0.2)
+"""The same, by how well the replies fit, best first."""
+LIMITS: Final = (0.15, 0.8, 1.4)
+"""Troubles per turn up to which replies fit very well, mostly, in part."""
+SCORES: Final = (6, 5, 3, 2)
+"""Branch score by how well the replies fit."""
+FOLLOW_UPS: Final = {
+    "advice": "It gave advice before it understood",
+    "missed": "It missed what I was feeling",
+    "generic": "It felt generic",
+    "stiff": "It sounded formal or clinical",
+    "repeats": "It repeated itself",
+}
+DECISION: Final = cues(r"""
+    options | decide | decision | choose | choice | should i | what (?:do|should|can|would) (?:i|we|you)
+    where do i | either | or not | which (?:one|of) | pros and cons
+""")
+
+
+def reflected(request: Request) -> Reflect:
+    """The answer to the questions after the last turn."""
+    history = request.history
+    messages = [message for message, _ in history]
+    felt = [read(message) for message in messages]
+    troubles = _troubles(history)
+    fit = _fit(troubles, messages)
+    after, change = _panas(request, felt, fit)
+    off = [FOLLOW_UPS[name] for name, number in troubles.most_common(2) if number and name in FOLLOW_UPS]
+    options = request.options
+    return Reflect(
+        panas={} if request.wants_change else after,
+        panas_change=change if request.wants_change else None,
+        q1=(_option(options.get("q1_lookingFor", ()), Q1_OPTIONS[_goal(messages, felt)]),),
+        q2=_option(options.get("q2_emotionClarity", ()), Q2_OPTIONS[_clarity(felt)]),
+        q3=_option(options.get("q3_modelFit", ()), Q3_OPTIONS[fit]),
+        q3_follow_up=tuple(
+            dict.fromkeys(_option(options.get("q3_followUp_whatFeltOff", ()), text) for text in off)
+        )
+        if fit > 1
+        else (),
+        branches=dict.fromkeys(BRANCHES, SCORES[fit]),
+    )
+
+
+def _option(given: Sequence[str], ours: str) -> str:
+    """Our text, or the given option that shares most with it."""
+    if not given or ours in given:
+        return ours
+    return max(given, key=lambda text: shared(text, ours))
+
+
+def _troubles(history: Sequence[tuple[str, str]]) -> Counter[str]:
+    """What went wrong in the replies, and how often."""
+    found: Counter[str] = Counter()
+    for turn, (message, reply) in enumerate(history):
+        exchange = Exchange(message, reply, tuple(history[:turn]))
+        wish = Wish(message, tuple(earlier for earlier, _ in history[:turn]))
+        found["advice"] += bool(exchange.advice) and not wish.practical and bool(wish.felt.tags)
+        found["missed"] += bool(wish.felt.tags) and not exchange.claims
+        found["generic"] += exchange.has(replies.GENERIC)
+        found["stiff"] += exchange.stiff
+        found["repeats"] += exchange.repeats_advice and not wish.practical
+    return found
+
+
+def _fit(troubles: Counter[str], messages: Sequence[str]) -> int:
+    """How well the replies fit: the place among the four answers, best first."""
+    answers = [plain(message) for message in messages[1:]]
+    protests = sum(COMPLAINT.search(text) is not None for text in answers)
+    thanks = sum(THANKS.search(text) is not None for text in answers)
+    load = (troubles.total() - 0.5 * troubles["advice"] + 2 * protests - 0.5 * thanks) / (len(messages) or 1)
+    return sum(load > limit for limit in LIMITS)
+
+
+def _panas(request: Request, felt: Sequence[Feelings], fit: int) -> tuple[dict[str, int], dict[str, int]]:
+    """The items after the conversation, and their changes."""
+    last = felt[-1].valence if felt else 0.0
+    before = request.pre_totals or TYPICAL
+    after: dict[str, int] = {}
+    change: dict[str, int] = {}
+    for side, names in enumerate((POSITIVE, NEGATIVE)):
+        goal = TOTALS[1] if side == 0 else TOTALS[0]
+        moved = round((goal - before[side]) * EASED[side] * (FITS[fit] + 0.3 * last))
+        strength = {name: sum(reading.weights.get(name, 0.0) for reading in felt) for name in names}
+        order = sorted(names, key=lambda name: (-strength[name], EMOTIONS.index(name)))
+        after |= spread(round(before[side]) + moved, order)
+        # the feelings that were read have more room to move
+        change |= spread(moved, order if moved > 0 else order[::-1], low=-6, high=6)
+    return {name: after[name] for name in EMOTIONS}, {name: change[name] for name in EMOTIONS}
+
+
+def _goal(messages: Sequence[str], felt: Sequence[Feelings]) -> int:
+    """What the person was looking for: a place among the options of Q1."""
+    low = [plain(message) for message in messages]
+    opening = low[0] if low else ""
+    if any(NO_ADVICE.search(text) for text in low):
+        return 0
+    if any(CALM.search(text) for text in low[:2]):
+        return 5
+    if "?" in opening and ADVICE.search(opening):
+        return 2 if DECISION.search(opening) else 4
+    asked = sum(Wish(message).asks for message in messages)
+    if asked > len(messages) / 2:
+        return 4
+    return 1
+
+
+def _clarity(felt: Sequence[Feelings]) -> int:
+    """How clear the feelings were: a place among the options of Q2."""
+    feeling = [reading for reading in felt if reading.tags]
+    mixed = sum(len({POLARITY[tag.emotion] for tag in reading.tags}) > 1 for reading in feeling)
+    if mixed * 2 > len(feeling):
+        return 2
+    named = sum(any(tag.emotion in reading.named for tag in reading.tags) for reading in feeling)
+    return 0 if feeling and named * 2 > len(feeling) else 1

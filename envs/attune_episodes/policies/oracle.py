@@ -1,0 +1,88 @@
+"""`oracle`: reads the annotations and answers with them. The ceiling: strict Composite 100 everywhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from attune_data.affect import EMOTIONS, NEGATIVE, POSITIVE
+from attune_data.constants import BRANCHES
+from attune_data.schema import Conversation
+from attune_episodes.parsing import render
+from attune_episodes.request import Request
+from attune_rewards.branches import MIDPOINT
+from attune_rewards.panas import spread
+from attune_rewards.predictions import Assess, AssessHP, Draft, Prediction, Prefer, Reflect, YesNo
+from attune_rewards.truth import ConversationTruth, TurnTruth, truth_of
+
+
+@dataclass(frozen=True, slots=True)
+class OraclePolicy:
+    """Answers from the annotations; what is not annotated gets a valid neutral answer."""
+
+    name: str = "oracle"
+
+    def for_conversation(self, conversation: Conversation) -> _Oracle:
+        """The oracle of one conversation."""
+        return _Oracle(truth_of(conversation))
+
+    def reply(self, request: object) -> str:
+        """Refuses: the annotations are the conversation's."""
+        raise TypeError("the oracle plays a conversation: call for_conversation first")
+
+
+@dataclass(frozen=True, slots=True)
+class _Oracle:
+    truth: ConversationTruth
+    name: str = "oracle"
+
+    def reply(self, request: Request) -> str:
+        return render(request, self.prediction(request))
+
+    def prediction(self, request: Request) -> Prediction:
+        if request.turn is None:
+            return self._reflect(request)
+        turn = self.truth.turn(request.turn)
+        if turn is None:
+            raise LookupError(f"{request.id} is no request of {self.truth.conversation_id!r}")
+        if request.stage == "draft":
+            texts = (turn.responses["human"], turn.responses["original"])
+            return Draft(next((text for text in texts if text and text.strip()), "…"))
+        if request.stage == "prefer":
+            winners = dict(turn.winners)
+            return Prefer({c.index: winners.get(c.index, "A") for c in request.comparisons})
+        observed, preferred = self._both(turn, request)
+        if request.stage == "assess":
+            return Assess(turn.tags or (), observed, preferred)
+        return AssessHP(observed, preferred)
+
+    def _both(self, turn: TurnTruth, request: Request) -> tuple[dict[str, YesNo], dict[str, YesNo]]:
+        no: dict[str, YesNo] = dict.fromkeys(request.questions, "no")
+        return no | dict(turn.observed), no | dict(turn.preferred)
+
+    def _reflect(self, request: Request) -> Reflect:
+        truth = self.truth
+        after: dict[str, int] = {}
+        change: dict[str, int] = {}
+        for names, before_total, after_total in zip(
+            (POSITIVE, NEGATIVE), truth.pre_totals, truth.post_totals, strict=True
+        ):
+            posts = {name: value for name in names if (value := truth.post[name]) is not None}
+            pres = {name: value for name in names if (value := truth.pre[name]) is not None}
+            if len(posts) < len(names):
+                # totals without items: any items that sum to the total are right
+                posts = spread(round(after_total or MIDPOINT * len(names)), names) | posts
+            if len(pres) == len(names):
+                change |= {name: posts[name] - pres[name] for name in names}
+            else:
+                moved = round((after_total or 0) - (before_total or after_total or 0))
+                change |= spread(moved, names, low=-6, high=6)
+            after |= posts
+        return Reflect(
+            panas={} if request.wants_change else {name: after[name] for name in EMOTIONS},
+            panas_change={name: change[name] for name in EMOTIONS} if request.wants_change else None,
+            q1=truth.q1 or (),
+            q2=truth.q2 or (request.options["q2_emotionClarity"] or ("",))[0],
+            q3=truth.q3 or (request.options["q3_modelFit"] or ("",))[0],
+            q3_follow_up=truth.q3_follow_up or (),
+            branches={name: truth.branches.get(name, MIDPOINT) for name in BRANCHES},
+        )

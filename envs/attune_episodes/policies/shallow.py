@@ -1,0 +1,81 @@
+"""Shallow policies: they read the surface only (length, shared words) and judge nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from attune_data.affect import EMOTIONS
+from attune_data.constants import Side
+from attune_episodes.parsing import render
+from attune_episodes.policies.constant import Answers, PanasGuess, always
+from attune_episodes.request import Request
+from attune_rewards.predictions import Assess, AssessHP, Draft, Prediction, Prefer, Tag, YesNo
+
+_WORD: Final = re.compile(r"\w{5,}")
+_UNCHANGED: Final = (PanasGuess(), PanasGuess())
+
+
+@dataclass(frozen=True, slots=True)
+class LengthPolicy:
+    """Prefers the longer (or the shorter) response; otherwise answers as `always-no`."""
+
+    name: str
+    sign: int
+    """1 for the longest, -1 for the shortest."""
+
+    def reply(self, request: Request) -> str:
+        """Picks by length, as JSON."""
+        if request.stage != "prefer":
+            return always("no").reply(request)
+        return render(request, pick_by(request, lambda text: self.sign * len(text)))
+
+
+LONGEST: Final = LengthPolicy("longest", 1)
+SHORTEST: Final = LengthPolicy("shortest", -1)
+
+
+def pick_by(request: Request, worth: Callable[[str], float]) -> Prefer:
+    """In each comparison the response of higher worth; A where they are equal."""
+    worths = {label: worth(text) for label, text in request.responses.items()}
+    picks: dict[int, Side] = {}
+    for comparison in request.comparisons:
+        shown: Side = "A" if worths[comparison.label_a] >= worths[comparison.label_b] else "B"
+        picks[comparison.index] = comparison.to_conversation(shown)
+    return Prefer(picks)
+
+
+@dataclass(frozen=True, slots=True)
+class CopyPolicy:
+    """Repeats what it is shown: the person's words, the PANAS words in them, the feelings from before.
+
+    Yes to every question where the reply repeats a longer word of the message; of two responses the one
+    that shares more such words with the message.
+    """
+
+    name: str = "copy"
+
+    def reply(self, request: Request) -> str:
+        """The copied answer as JSON."""
+        return render(request, self._prediction(request))
+
+    def _prediction(self, request: Request) -> Prediction:
+        words = set(_WORD.findall(request.user_message.lower()))
+
+        def shared(text: str) -> int:
+            return len(words.intersection(_WORD.findall(text.lower())))
+
+        if request.stage == "draft":
+            return Draft(request.user_message.strip() or "…")
+        if request.stage == "prefer":
+            return pick_by(request, shared)
+        if request.stage == "reflect":
+            return Answers(otherwise="no", panas=_UNCHANGED).prediction(request)
+        repeats: YesNo = "yes" if shared(request.reply or "") else "no"
+        answers = dict.fromkeys(request.questions, repeats)
+        if request.stage == "assess_hp":
+            return AssessHP(answers, answers)
+        tags = tuple(Tag(name, 4) for name in EMOTIONS if name.lower() in words)
+        return Assess(tags, answers, answers)

@@ -1,0 +1,112 @@
+"""Prompt templates: folders of Jinja files that a person can read and edit.
+
+`full/` follows the protocol: one growing thread in which earlier answers are replaced by a placeholder.
+`compact/` puts everything into one short message, for small models; its results say so. A folder of
+one's own works the same: copy one, edit, and name its path in `Settings(prompts=…)`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from attune_data.errors import DataError, Problem, UnknownNameError
+from attune_data.jsonio import read_json, read_text
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+FOLDER: Final = Path(__file__).parent
+NAMES: Final = ("full", "compact")
+TEMPLATES: Final = ("system", "background", "draft", "assess", "assess_hp", "prefer", "reflect")
+
+
+@dataclass(frozen=True)
+class PromptSet:
+    """The templates of one folder."""
+
+    name: str
+    """`full`, `compact`, or "custom" and the folder's name."""
+    texts: tuple[str, ...]
+    """Template sources, in the order of `TEMPLATES`."""
+    threaded: bool
+    """True: each turn adds messages to a thread. False: every request is one message that holds it all."""
+    placeholder: str
+    """What stands in the thread where the model's earlier answers were. Distinctive on purpose: it must
+    never be mistaken for a reply."""
+
+    @staticmethod
+    def named(name: str) -> PromptSet:
+        """The set with that name, or of the folder at that path.
+
+        Raises UnknownNameError for neither, DataError for a folder that lacks a template.
+        """
+        if name in NAMES:
+            return _packaged(name)
+        if not Path(name).is_dir():
+            raise UnknownNameError("prompt set", name, (*NAMES, "a folder of templates"))
+        return _load(Path(name), f"custom ({Path(name).name})")
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """16 hex digits that name the templates."""
+        text = json.dumps([self.texts, self.threaded, self.placeholder])
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @cached_property
+    def _compiled(self) -> dict[str, Template]:
+        return {}
+
+    def _template(self, name: str) -> Template:
+        if name not in self._compiled:
+            import jinja2
+
+            environment = jinja2.Environment(
+                autoescape=False,  # chat text, never HTML
+                undefined=jinja2.StrictUndefined,
+                trim_blocks=True,
+                lstrip_blocks=True,
+            )
+            self._compiled[name] = environment.from_string(self.texts[TEMPLATES.index(name)])
+        return self._compiled[name]
+
+    def render(self, template: str, values: dict[str, Any]) -> str:
+        """A template filled in; raises DataError naming the template where it is at fault."""
+        import jinja2
+
+        try:
+            return self._template(template).render(values).strip()
+        except jinja2.TemplateError as error:
+            raise DataError(
+                Problem(f"prompts {self.name}", f"{template}.md", str(error), "a template that renders",
+                        "compare it with the one in the package")
+            ) from error  # fmt: skip
+
+
+@cache
+def _packaged(name: str) -> PromptSet:
+    return _load(FOLDER / name, name)
+
+
+def _load(folder: Path, name: str) -> PromptSet:
+    problems = [
+        Problem(str(folder), f"{template}.md", "no such file", "a template", "copy it from the package")
+        for template in TEMPLATES
+        if not (folder / f"{template}.md").is_file()
+    ]
+    if problems:
+        raise DataError(problems)
+    about = folder / "set.json"
+    facts = read_json(about) if about.is_file() else {}
+    if not isinstance(facts, dict):
+        raise DataError(Problem(str(about), "", "no object", '{"threaded": …, "placeholder": …}'))
+    return PromptSet(
+        name=name,
+        texts=tuple(read_text(folder / f"{template}.md") for template in TEMPLATES),
+        threaded=bool(facts.get("threaded", True)),
+        placeholder=str(facts.get("placeholder", "[[ your earlier answer is not shown here ]]")),
+    )

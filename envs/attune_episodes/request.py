@@ -1,0 +1,79 @@
+"""`Request`: one question of the plan, with everything a policy may know and nothing it may not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from attune_data.constants import ResponseName, Side
+from attune_rewards.predictions import Stage
+
+Message = Mapping[str, str]
+"""A chat message: `{"role": "system" | "user" | "assistant", "content": …}`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownComparison:
+    """One comparison as the model sees it, and where it stands in the conversation."""
+
+    number: int
+    """1-based number in the prompt."""
+    index: int
+    """Its index in the conversation, the key in result files."""
+    question: str
+    label_a: str
+    label_b: str
+    swapped: bool
+    """Whether side A of the prompt is side B of the conversation."""
+
+    def to_conversation(self, shown: Side) -> Side:
+        """A pick in the prompt's frame, in the conversation's frame."""
+        if not self.swapped:
+            return shown
+        return "B" if shown == "A" else "A"
+
+    to_shown = to_conversation
+    """A pick in the conversation's frame, in the prompt's: a swap undoes itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request of an episode. Nothing in it is an answer of the annotations."""
+
+    conversation_id: str
+    turn: int | None
+    """Turn number; None in the reflect stage."""
+    stage: Stage
+    messages: tuple[Message, ...]
+    """The chat messages, in order, the last one from the user."""
+    schema: Mapping[str, Any]
+    """JSON schema of the answer."""
+    verbose: bool = False
+    history: tuple[tuple[str, str], ...] = ()
+    """(message, reply) of the turns before this one; of all turns in the reflect stage."""
+    user_message: str = ""
+    reply: str | None = None
+    """The OM's reply; None in the draft stage, which must not see it."""
+    questions: tuple[str, ...] = ()
+    """Ids of the yes/no questions asked."""
+    responses: Mapping[str, str] = field(default_factory=dict)
+    """Label -> text of the responses to compare."""
+    comparisons: tuple[ShownComparison, ...] = ()
+    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Option lists of the q-questions (reflect); () = free text."""
+    pre_totals: tuple[float, float] | None = None
+    """PANAS totals before, where the strategy shows them."""
+    wants_change: bool = False
+    """Whether PANAS changes are asked rather than items."""
+    shown_labels: Mapping[str, ResponseName] = field(default_factory=dict)
+    """Label -> response, for the record; never in the messages."""
+
+    @property
+    def id(self) -> str:
+        """`conversation/turn/stage`, unique within a plan."""
+        return f"{self.conversation_id}/{'end' if self.turn is None else self.turn}/{self.stage}"
+
+    def chat(self) -> list[dict[str, str]]:
+        """The messages as fresh plain dicts, as chat clients take them."""
+        return [dict(message) for message in self.messages]

@@ -1,0 +1,53 @@
+"""`score`: what a parsed reply earns. The metrics live in `attune_rewards`; this only joins the two."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+from attune_data.schema import Conversation
+from attune_episodes.parsing import Unparsed
+from attune_episodes.request import Request
+from attune_rewards.panas import changed
+from attune_rewards.predictions import STAGES, Prediction, Reflect, Stage
+from attune_rewards.reward import OK, Score, score_request
+from attune_rewards.spec import RewardSpec
+from attune_rewards.truth import truth_of
+
+
+@cache
+def default_spec() -> RewardSpec:
+    """The reward used where none is named: the strict Composite."""
+    return RewardSpec.preset("composite")
+
+
+def resolved(conversation: Conversation, said: Prediction) -> Prediction:
+    """The prediction with PANAS changes turned into items: clamp(pre + change, 1-7)."""
+    if isinstance(said, Reflect) and said.panas_change is not None:
+        truth = truth_of(conversation)
+        return replace(said, panas=changed(truth.pre, truth.pre_totals, said.panas_change))
+    return said
+
+
+def score(
+    conversation: Conversation,
+    request: Request,
+    prediction: Prediction | Unparsed,
+    spec: RewardSpec | None = None,
+    *,
+    stages: tuple[Stage, ...] = STAGES,
+) -> Score:
+    """The score of one reply under a reward spec (the strict Composite by default).
+
+    `value` is the weighted mean of the request's parts in [0, 1]; a reply that could not be parsed
+    earns 0.0 with its reason; `None` means that nothing here is scored (stage without weight, nothing
+    annotated). `stages` are those of the plan, which fix the weights.
+    """
+    if spec is None:
+        spec = default_spec()
+    said: Prediction | None
+    if isinstance(prediction, Unparsed):
+        said, reason = None, prediction.reason
+    else:
+        said, reason = (resolved(conversation, prediction) if request.wants_change else prediction), OK
+    return score_request(conversation, request.stage, request.turn, said, spec, asked=stages, reason=reason)

@@ -1,0 +1,97 @@
+"""How a conversation is asked about: mode, stages, PANAS strategy, labels, seed, prompts, wording."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final, Literal, get_args
+
+from attune_data.codebook import Codebook
+from attune_data.errors import SettingsError, UnknownNameError
+from attune_episodes.prompts import PromptSet
+from attune_rewards.predictions import STAGES, Stage
+
+Mode = Literal["default", "verbose", "omniscient", "verbose_omniscient"]
+MODES: Final[tuple[Mode, ...]] = get_args(Mode)
+PanasStrategy = Literal["absolute", "delta", "blind_delta"]
+PANAS_STRATEGIES: Final[tuple[PanasStrategy, ...]] = get_args(PanasStrategy)
+Labels = Literal["masked", "official"]
+LABELS: Final[tuple[Labels, ...]] = get_args(Labels)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides what a request says, besides the conversation itself."""
+
+    mode: Mode = "default"
+    """`verbose` adds reasoning to each answer, `omniscient` the participant's background at turn 1."""
+    stages: tuple[Stage, ...] = STAGES
+    """The stages that are asked, in the protocol's order whatever the order given."""
+    panas_strategy: PanasStrategy = "absolute"
+    """`absolute` predicts the items, `delta` changes (both are shown the totals before), `blind_delta`
+    changes with nothing shown."""
+    labels: Labels = "masked"
+    """`masked`: neutral labels permuted once a turn, sides and order shuffled. `official`: the public
+    port's fixed labels, sides and order, which betray the source of each response."""
+    seed: int = 0
+    """Seeds labels, sides and order, together with conversation and turn."""
+    prompts: str = "full"
+    """`full`, `compact`, or the path of a folder with templates of one's own."""
+    codebook: Codebook = field(default_factory=Codebook.own)
+    """The wording of all questions."""
+
+    def __post_init__(self) -> None:
+        for kind, value, known in (
+            ("mode", self.mode, MODES),
+            ("PANAS strategy", self.panas_strategy, PANAS_STRATEGIES),
+            ("label style", self.labels, LABELS),
+        ):
+            if value not in known:
+                raise UnknownNameError(kind, value, known)
+        for stage in self.stages:
+            if stage not in STAGES:
+                raise UnknownNameError("stage", stage, STAGES)
+        if not self.stages:
+            raise SettingsError(f"no stage is asked; choose from {', '.join(STAGES)}")
+        object.__setattr__(self, "stages", tuple(s for s in STAGES if s in self.stages))
+
+    @property
+    def verbose(self) -> bool:
+        """Whether answers carry reasoning."""
+        return self.mode.startswith("verbose")
+
+    @property
+    def omniscient(self) -> bool:
+        """Whether the participant's background is shown."""
+        return self.mode.endswith("omniscient")
+
+    @cached_property
+    def prompt_set(self) -> PromptSet:
+        """The templates, loaded once."""
+        return PromptSet.named(self.prompts)
+
+    @cached_property
+    def key(self) -> Hashable:
+        """What makes two settings ask the same: used to keep plans."""
+        return (
+            self.mode,
+            self.stages,
+            self.panas_strategy,
+            self.labels,
+            self.seed,
+            self.prompt_set.fingerprint,
+            self.codebook.fingerprint,
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """The settings as result files record them."""
+        return {
+            "mode": self.mode,
+            "stages": list(self.stages),
+            "panas_strategy": self.panas_strategy,
+            "labels": self.labels,
+            "seed": self.seed,
+            "prompts": {"name": self.prompt_set.name, "fingerprint": self.prompt_set.fingerprint},
+            "codebook": {"name": self.codebook.name, "fingerprint": self.codebook.fingerprint},
+        }

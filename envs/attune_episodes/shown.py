@@ -1,0 +1,59 @@
+"""What the prefer stage shows: labels, sides and order, seeded so that none of them betrays the source.
+
+Each order is by a hash of (seed, conversation, turn, thing), so it is the same on every machine and says
+nothing about which response won.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+
+from attune_data.constants import RESPONSES, ResponseName
+from attune_data.schema import Turn
+from attune_episodes.request import ShownComparison
+
+MASKED = ("X", "Y", "Z")
+OFFICIAL: Mapping[ResponseName, str] = {
+    "original": "original",
+    "alternate": "alternate1",
+    "human": "alternate2",
+}
+
+
+def digest(*parts: object) -> bytes:
+    """A hash of the parts' texts."""
+    return hashlib.sha256("/".join(map(str, parts)).encode("utf-8", "surrogatepass")).digest()
+
+
+Place = tuple[int, str]
+"""(seed, conversation id)"""
+
+
+def label_responses(turn: Turn, place: Place, *, masked: bool) -> dict[str, ResponseName]:
+    """Label -> response, for the responses that the turn's comparisons name, in label order."""
+    used = {name for c in turn.comparisons for name in (c.response_a, c.response_b)}
+    names = [name for name in RESPONSES if name in used]
+    if not masked:
+        return {OFFICIAL[name]: name for name in names}
+    names.sort(key=lambda name: digest(*place, turn.turn_number, "label", name))
+    return dict(zip(MASKED, names, strict=False))
+
+
+def show_comparisons(
+    turn: Turn, labels: Mapping[str, ResponseName], place: Place, *, masked: bool
+) -> tuple[ShownComparison, ...]:
+    """The comparisons as they are shown: numbered from 1, order and sides shuffled unless official."""
+    comparisons, number_of_turn = turn.comparisons, turn.turn_number
+    label_of = {name: label for label, name in labels.items()}
+    order = list(range(len(comparisons)))
+    if masked:
+        order.sort(key=lambda index: digest(*place, number_of_turn, "order", index))
+    shown = []
+    for number, index in enumerate(order, 1):
+        comparison = comparisons[index]
+        swapped = masked and bool(digest(*place, number_of_turn, "side", index)[0] & 1)
+        sides = (label_of[comparison.response_a], label_of[comparison.response_b])
+        a, b = sides[::-1] if swapped else sides
+        shown.append(ShownComparison(number, index, comparison.question_id, a, b, swapped))
+    return tuple(shown)

@@ -1,0 +1,57 @@
+"""Measuring a reward from what the `prior` policy earns: the nulls of the `skill` preset.
+
+Run as `python -m attune_episodes.skill PATH` to print the preset's file for a reference data set; the
+one in the package is frozen in `attune_rewards/presets/skill.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from attune_data import Conversations, load
+from attune_data.schema import Conversation
+from attune_episodes.policies import builtin_policy
+from attune_episodes.rollout import rollout
+from attune_episodes.settings import Settings
+from attune_rewards.spec import RewardSpec, skill_spec
+from attune_rewards.tree import LEAVES
+
+
+def prior_scores(conversations: Sequence[Conversation], settings: Settings | None = None) -> dict[str, float]:
+    """Leaf -> mean strict score of `prior`, fitted out of fold by participant, in [0, 1].
+
+    Mean over the turns of a conversation, then over the conversations where the leaf is defined; leaves
+    defined nowhere are left out.
+    """
+    policy = builtin_policy("prior", conversations, settings)
+    scores: dict[str, list[float]] = {}
+    for conversation in conversations:
+        for leaf, score in rollout(conversation, policy, settings).parts.items():
+            scores.setdefault(leaf, []).append(score)
+    return {leaf: sum(scores[leaf]) / len(scores[leaf]) for leaf in LEAVES if leaf in scores}
+
+
+def fit_skill(conversations: Conversations, settings: Settings | None = None) -> RewardSpec:
+    """The `skill` reward measured on reference data of one's own.
+
+    Each part s becomes (s - n)/(1 - n) with n = `prior_scores`; parts with n > 0.95 are left out.
+    """
+    return skill_spec(prior_scores(conversations, settings), _reference(conversations))
+
+
+def _reference(conversations: Conversations) -> str:
+    return f"{conversations.source} ({len(conversations)} conversations, {conversations.fingerprint})"
+
+
+def main(source: str) -> None:
+    """Prints the preset file for a reference data set."""
+    conversations = load(source)
+    preset: dict[str, Any] = {"reference": _reference(conversations), "nulls": prior_scores(conversations)}
+    print(json.dumps(preset, indent=1))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,241 @@
+"""Built-in policies do what their kind says: read nothing, read the surface, or read the annotations."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attune_data import Conversation, Conversations, UnknownNameError, load
+from attune_episodes import BUILTIN, KINDS, Settings, builtin_policy, parse, plan, rollout
+from attune_episodes.policies.base import Policy, prepared
+from attune_rewards import Assess, AssessHP, Prefer, Reflect
+from tests.episodes.players import SETTINGS, example
+from tests.rewards.builders import EMOJI, LONG, RIGHT_TO_LEFT, Json, comparison, conversation, turn
+from tests.rewards.strategies import conversations
+
+SAMPLE = load("sample")[:4]
+CONTENT_FREE = [name for name, kind in KINDS.items() if kind == "content-free"]
+WORDS = st.sampled_from([EMOJI, RIGHT_TO_LEFT, LONG, "hostile! upset, proud", "{}", ""]) | st.text(
+    max_size=30
+)
+few = settings(max_examples=30, deadline=None)
+
+
+def rewritten(about: Conversation, change: Callable[[str], str]) -> Conversation:
+    """The conversation with every text in it changed; ids, annotations and structure stay."""
+    record = about.to_record()
+    for one in record["turns"]:
+        one["userMessage"] = change(one["userMessage"])
+        one["llmResponse"] = change(one["llmResponse"])
+        alternates = (one.get("annotations") or {}).get("alternateResponses") or {}
+        for name, text in alternates.items():
+            alternates[name] = None if text is None else change(text)
+    for key in ("metadata", "conversation_topic_attitude"):
+        record.pop(key, None)
+    return Conversation.model_validate(record)
+
+
+def replies(policy: Policy, about: Conversation, asked: Settings | None = None) -> list[str]:
+    player = prepared(policy, about)
+    said = [player.reply(request) for request in plan(about, asked or Settings())]
+    assert all(isinstance(reply, str) for reply in said)
+    return [str(reply) for reply in said]
+
+
+def all_replies(
+    name: str, data: Sequence[Conversation], asked: Settings | None = None, seed: int = 0
+) -> list[list[str]]:
+    policy = builtin_policy(name, data, asked, seed=seed)
+    return [replies(policy, about, asked) for about in data]
+
+
+# --- content-free ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CONTENT_FREE)
+@few
+@given(texts=st.lists(WORDS, min_size=3, max_size=5), asked=SETTINGS)
+def test_content_free_policies_read_no_text(name: str, texts: list[str], asked: Settings) -> None:
+    feed = iter(texts * 200)
+    other = [rewritten(about, lambda text: next(feed)) for about in SAMPLE[:2]]
+    assert all_replies(name, other, asked) == all_replies(name, SAMPLE[:2], asked)
+
+
+def test_the_check_of_content_free_policies_can_fail() -> None:
+    other = [rewritten(about, lambda text: text[::-1] + "upset") for about in SAMPLE]
+    for name in ("copy", "lexicon"):
+        assert all_replies(name, other) != all_replies(name, SAMPLE)
+
+
+@few
+@given(about=conversations(), asked=SETTINGS, seed=st.integers())
+def test_random_answers_depend_on_seed_and_request_only(
+    about: Conversation, asked: Settings, seed: int
+) -> None:
+    policy = builtin_policy("random", [], asked, seed=seed)
+    requests = plan(about, asked)
+    forwards = {r.id: policy.reply(r) for r in requests}
+    assert forwards == {r.id: builtin_policy("random", [], seed=seed).reply(r) for r in reversed(requests)}
+
+
+def test_another_seed_draws_other_answers() -> None:
+    seeds = {json.dumps(all_replies("random", SAMPLE[:1], seed=seed)) for seed in range(5)}
+    assert len(seeds) == 5
+    # every request draws for itself: the turns of a conversation are not answered alike
+    first, second = (json.loads(all_replies("random", SAMPLE[:1])[0][at])["observed"] for at in (1, 5))
+    both = first.keys() & second.keys()
+    assert {q: first[q] for q in both} != {q: second[q] for q in both}
+
+
+def test_random_picks_and_answers_are_about_even() -> None:
+    sides: list[str] = []
+    answers: list[str] = []
+    for said in all_replies("random", load("sample")):
+        for reply in map(json.loads, said):
+            sides += reply.get("picks", {}).values()
+            answers += reply.get("observed", {}).values()
+    for drawn, one in ((sides, "A"), (answers, "yes")):
+        # n > 1000 fair draws: a share outside 0.4-0.6 is more than 6 standard deviations away
+        assert len(drawn) > 1000
+        assert 0.4 < drawn.count(one) / len(drawn) < 0.6
+
+
+# --- constants, worked by hand ------------------------------------------------------------------------
+
+
+def parsed(name: str, about: Conversation, asked: Settings | None = None) -> list[Any]:
+    said = replies(builtin_policy(name, [about], asked), about, asked)
+    requests = plan(about, asked or Settings())
+    return [parse(request, reply) for request, reply in zip(requests, said, strict=True)]
+
+
+@pytest.mark.parametrize("answer", ["yes", "no"])
+def test_always_gives_one_answer_side_a_and_midpoints(answer: str) -> None:
+    _, assess, again, prefer, reflect = parsed(f"always-{answer}", example(), Settings(labels="official"))
+    both = {"B1": answer, "B2": answer}
+    assert (assess.tags, assess.observed, assess.preferred) == ((), both, both)
+    assert (again.observed, again.preferred) == (both, both)
+    assert prefer.picks == {0: "A", 1: "A"}
+    assert set(reflect.panas.values()) == set(reflect.branches.values()) == {4}
+    assert (len(reflect.panas), len(reflect.branches)) == (20, 4)
+
+
+def test_empty_answers_nothing_but_lists() -> None:
+    _, assess, again, prefer, reflect = parsed("empty", example())
+    assert (assess, again, prefer) == (Assess(()), AssessHP(), Prefer())
+    assert reflect == Reflect(q1=(), q3_follow_up=())
+
+
+# --- shallow -----------------------------------------------------------------------------------------
+
+
+def test_longest_and_shortest_pick_by_length() -> None:
+    about = conversation(
+        turn(
+            1,
+            comparisons=[
+                comparison("original", "alternate"),
+                comparison("alternate", "human"),
+                comparison("human", "original"),
+            ],
+            texts=("123", "1234567", "12345"),
+        )
+    )
+    # original 3, alternate 7, human 5 characters; the frame is the conversation's whatever is shown
+    for seed in range(4):
+        asked = Settings(seed=seed, stages=("prefer",))
+        assert parsed("longest", about, asked) == [Prefer({0: "B", 1: "A", 2: "A"})]
+        assert parsed("shortest", about, asked) == [Prefer({0: "A", 1: "B", 2: "B"})]
+
+
+@pytest.mark.parametrize("name", ["longest", "shortest"])
+@few
+@given(letter=st.characters(exclude_categories=["Cs"]), asked=SETTINGS)
+def test_longest_and_shortest_read_lengths_only(name: str, letter: str, asked: Settings) -> None:
+    other = [rewritten(about, lambda text: letter * len(text)) for about in SAMPLE[:1]]
+    assert all_replies(name, other, asked) == all_replies(name, SAMPLE[:1], asked)
+
+
+def masked(said: list[list[str]]) -> list[list[Json]]:
+    """The replies without drafts and emotion tags, which name words."""
+    return [
+        [{k: v for k, v in json.loads(reply).items() if k not in ("draft", "emotions")} for reply in one]
+        for one in said
+    ]
+
+
+def test_copy_reads_which_words_are_shared_and_no_more() -> None:
+    # a letter cipher keeps which words are the same, and nothing else of them
+    other = [rewritten(about, lambda text: codecs.encode(text, "rot13")) for about in SAMPLE]
+    assert masked(all_replies("copy", other)) == masked(all_replies("copy", SAMPLE))
+    torn = [rewritten(about, lambda text: text[::-1] + str(len(text))) for about in SAMPLE]
+    assert masked(all_replies("copy", torn)) != masked(all_replies("copy", SAMPLE))
+
+
+def test_copy_worked_by_hand() -> None:
+    record = turn(
+        1, comparisons=[comparison("original", "human"), comparison("human", "alternate")],
+        texts=("So you are upset about moving?", "I see.", "Moving in SUMMER makes people nervous."),
+    )  # fmt: skip
+    record["userMessage"] = "Moving this summer; I am UPSET, nervous and sad."
+    record["annotations"]["binaryJudgements"] = [{"questionId": "B1", "observedBehavior": "no"}]
+    about = conversation(record)
+    draft, assess, again, prefer, _ = parsed("copy", about)
+    assert draft.text == record["userMessage"]
+    # words of five letters or more: moving summer upset nervous; the reply repeats upset and moving
+    assert [tag.emotion for tag in assess.tags] == ["Nervous", "Upset"]
+    assert assess.observed == assess.preferred == again.observed == {"B1": "yes"}
+    # shared words: original 2 (upset, moving), human 3 (moving, summer, nervous), alternate 0
+    assert prefer.picks == {0: "B", 1: "A"}
+
+
+# --- all ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", BUILTIN)
+def test_every_builtin_has_a_kind_its_name_and_replies_that_parse(name: str) -> None:
+    policy = builtin_policy(name, SAMPLE)
+    assert (policy.name, KINDS[name]) == (name, KINDS.get(policy.name))
+    for about in SAMPLE:
+        played = rollout(about, policy)
+        assert played.policy == name
+        assert {step.status for step in played.steps} == {"ok"}
+
+
+@pytest.mark.parametrize("name", [name for name in BUILTIN if name not in ("mode", "prior")])
+@few
+@given(about=conversations(), asked=SETTINGS)
+def test_replies_to_odd_conversations_parse_too(name: str, about: Conversation, asked: Settings) -> None:
+    assert rollout(about, builtin_policy(name, [about], asked), asked).parse_rate == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "meant"), [("priors", "prior"), ("Oracle", "oracle"), ("allways-yes", "always-yes")]
+)
+def test_an_unknown_name_is_refused_with_the_nearest(wrong: str, meant: str) -> None:
+    with pytest.raises(UnknownNameError, match=f"no built-in policy named .*{wrong}.*did you mean '{meant}'"):
+        builtin_policy(wrong, SAMPLE)
+
+
+@pytest.mark.parametrize("name", ["oracle", "mode", "prior"])
+def test_policies_that_need_the_conversation_refuse_to_play_without(name: str) -> None:
+    with pytest.raises(TypeError, match="for_conversation"):
+        builtin_policy(name, SAMPLE).reply(plan(SAMPLE[0])[0])
+
+
+def test_the_oracle_refuses_a_request_of_another_conversation() -> None:
+    oracle = prepared(builtin_policy("oracle", []), example())
+    strange = [request for request in plan(SAMPLE[0]) if request.turn == 3]
+    with pytest.raises(LookupError, match="no request of 'c1'"):
+        oracle.reply(strange[0])
+
+
+def test_slices_keep_what_policies_need() -> None:
+    assert isinstance(SAMPLE, Conversations)
+    assert len({about.participant for about in SAMPLE}) == 4

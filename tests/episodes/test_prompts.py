@@ -1,0 +1,227 @@
+"""Prompt templates: they render everywhere, a folder of one's own works, texts are never templates."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from attune_data import DataError, UnknownNameError
+from attune_data.affect import EMOTIONS
+from attune_data.codebook import Codebook, load_official
+from attune_data.constants import BINARY_IDS, BRANCHES, PAIRWISE_IDS
+from attune_episodes import MODES, Settings, plan
+from attune_episodes.prompts import FOLDER, NAMES, TEMPLATES, PromptSet
+from attune_episodes.settings import Mode
+from tests.episodes.builders import (
+    ASKED,
+    EVERY_SETTING,
+    NOT_ASKED,
+    PW_ASKED,
+    UNICODE,
+    Json,
+    conversation,
+    request_of,
+    setting_id,
+    told,
+    turn,
+)
+
+OWN = Codebook.own()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of the full set, to be edited."""
+    return Path(shutil.copytree(FOLDER / "full", tmp_path / "mine"))
+
+
+@pytest.mark.parametrize("settings", EVERY_SETTING, ids=setting_id)
+def test_every_template_renders_whatever_is_or_is_not_annotated(settings: Settings) -> None:
+    bare = conversation(
+        {"turnNumber": 1, "userMessage": "", "llmResponse": ""}, turn(2, binary=[]),
+        metadata=None, participant_profile=None, prePanas=None, conversationWideQuestions=None,
+    )  # fmt: skip
+    for about in (conversation(), bare):
+        for request in plan(about, settings):
+            assert all(message["content"].strip() == message["content"] for message in request.messages)
+            assert all(message["content"] for message in request.messages)
+            text = told(request).replace("“None”", "")  # a word of the codebook
+            assert not any(mark in text for mark in ("{{", "{%", "Undefined", "None"))
+
+
+@pytest.mark.parametrize(("mode", "prompts"), list(product(MODES, NAMES)))
+def test_reasoning_is_asked_for_in_the_verbose_modes_only(mode: Mode, prompts: str) -> None:
+    for request in plan(conversation(), Settings(mode=mode, prompts=prompts)):
+        assert ('"reasoning"' in request.messages[-1]["content"]) is mode.startswith("verbose")
+
+
+@pytest.mark.parametrize("prompts", NAMES)
+def test_the_observer_wording_is_for_assess_and_the_facing_wording_for_assess_hp(prompts: str) -> None:
+    for stage, observer in (("assess", True), ("assess_hp", False)):
+        request = next(r for r in plan(conversation(), Settings(prompts=prompts)) if r.stage == stage)
+        last = request.messages[-1]["content"]
+        for question in ASKED:
+            assert f"{question}: {OWN.binary_text(question, observer=observer)}\n" in last
+        assert OWN.binary["B1"].text != OWN.binary["B1"].observer
+        assert not any(f"{question}:" in last for question in NOT_ASKED)
+
+
+def test_questions_that_do_not_apply_are_named_as_such() -> None:
+    assert f"leave them out: {', '.join(NOT_ASKED)}." in told(request_of("assess"))
+
+
+def test_a_turn_without_questions_says_so() -> None:
+    text = told(request_of("assess", of=conversation(turn(1, binary=[]))))
+    assert "No yes/no question applies to this turn." in text
+    assert '"observed"' not in text
+
+
+@pytest.mark.parametrize("prompts", NAMES)
+def test_all_feelings_branches_options_and_comparison_questions_are_named(prompts: str) -> None:
+    settings = Settings(prompts=prompts)
+    assert ", ".join(EMOTIONS) in told(request_of("assess", settings))
+    last = told(request_of("reflect", settings))
+    assert ", ".join(EMOTIONS) in last
+    assert all(f"{name}: {OWN.branches[name].observer}" in last for name in BRANCHES)
+    assert all(option in last for options in OWN.options.values() for option in options)
+    prefer = told(request_of("prefer", settings))
+    assert all(f"[{q}] {OWN.pairwise[q]}" in prefer for q in PW_ASKED)
+
+
+@pytest.mark.parametrize("prompts", NAMES)
+def test_the_official_wording_takes_the_place_of_ours(tmp_path: Path, prompts: str) -> None:
+    raw: Json = {id_: {"text": f"HP-{id_}?", "observerText": f"OBSERVER-{id_}?"} for id_ in BINARY_IDS}
+    raw |= {id_: f"PAIR-{id_}?" for id_ in PAIRWISE_IDS}
+    raw["q2_emotionClarity"] = {"text": "HP-Q2?", "observerText": "OBSERVER-Q2?", "options": ["OPTION-Q2"]}
+    path = tmp_path / "annotation_codebook.json"
+    path.write_text(json.dumps(raw), encoding="utf-8")
+    settings = Settings(prompts=prompts, codebook=load_official(path))
+    requests: dict[str, str] = {
+        r.stage: r.messages[-1]["content"] for r in plan(conversation(turn(1)), settings)
+    }
+    for stage, want, other in (
+        ("assess", "OBSERVER-B1?", "HP-B1?"),
+        ("assess_hp", "HP-B1?", "OBSERVER-B1?"),
+        ("prefer", "PAIR-PW4?", "HP-B1?"),
+        ("reflect", "OBSERVER-Q2?", "HP-Q2?"),
+    ):
+        assert want in requests[stage]
+        assert other not in requests[stage]
+    assert "OPTION-Q2" in requests["reflect"]
+    assert OWN.options["q2_emotionClarity"][0] not in requests["reflect"]
+
+
+@pytest.mark.parametrize("prompts", NAMES)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ 7*7 }}",
+        "{% raw %}",
+        "{% endraw %}{{ reply }}",
+        "{# gone? #}",
+        "{{ undefined_name }}",
+        "{% for x in y %}",
+        "<b>&amp; \\n \\u0041</b>",
+        UNICODE,
+        "</message>\n<reply>",
+        "word " * 5000 + "end",
+        "  \t indented\r\n\r\n\r\ntail",
+    ],
+)
+def test_texts_of_the_conversation_are_shown_as_they_stand(prompts: str, text: str) -> None:
+    marked = f"[{text}]"
+    about = conversation(
+        turn(1, texts=dict.fromkeys(("MSG", "OM", "ALT", "HUM"), marked)),
+        participant_profile={"conversation_topic_attitude": marked},
+    )
+    for request in plan(about, Settings(mode="omniscient", prompts=prompts)):
+        assert marked in told(request)
+        assert "49" not in told(request)
+    wanted = {"draft": 2, "assess": 3, "prefer": 6 if prompts == "full" else 5}
+    # background + message; + reply; + three responses, the reply standing in the thread of the full set too
+    for request in plan(about, Settings(mode="omniscient", prompts=prompts)):
+        if request.stage in wanted:
+            assert told(request).count(marked) == wanted[request.stage]
+
+
+def test_a_folder_of_ones_own_is_used(folder: Path) -> None:
+    (folder / "draft.md").write_text("MINE {{ user_message }}", encoding="utf-8")
+    (folder / "set.json").write_text('{"placeholder": "MY-PLACEHOLDER"}', encoding="utf-8")
+    settings = Settings(prompts=str(folder))
+    about = conversation()
+    draft, assess, *_ = plan(about, settings)
+    assert draft.messages[-1]["content"] == f"MINE {about.turns[0].user_message}"
+    assert assess.messages[2]["content"] == "MY-PLACEHOLDER"
+    assert settings.prompt_set.name == "custom (mine)"
+    assert settings.describe()["prompts"]["fingerprint"] != Settings().describe()["prompts"]["fingerprint"]
+
+
+def test_a_copied_folder_asks_the_same_under_another_name(folder: Path) -> None:
+    settings = Settings(prompts=str(folder))
+    assert plan(conversation(), settings) == plan(conversation())
+    assert settings.prompt_set.fingerprint == PromptSet.named("full").fingerprint
+
+
+def test_a_folder_without_set_json_is_a_thread_with_the_usual_placeholder(folder: Path) -> None:
+    (folder / "set.json").unlink()
+    assert plan(conversation(), Settings(prompts=str(folder))) == plan(conversation())
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_folder_that_lacks_a_template_is_refused_naming_it(folder: Path, template: str) -> None:
+    (folder / f"{template}.md").unlink()
+    with pytest.raises(DataError) as caught:
+        plan(conversation(), Settings(prompts=str(folder)))
+    assert [(p.file, p.place) for p in caught.value.problems] == [(str(folder), f"{template}.md")]
+
+
+def test_all_missing_templates_are_listed_at_once(tmp_path: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        PromptSet.named(str(tmp_path))
+    assert [p.place for p in caught.value.problems] == [f"{template}.md" for template in TEMPLATES]
+
+
+def test_a_set_that_is_no_folder_is_unknown() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'compact'"):
+        PromptSet.named("compakt")
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_an_unknown_variable_names_its_template(folder: Path, template: str) -> None:
+    (folder / f"{template}.md").write_text("{{ no_such_thing }}", encoding="utf-8")
+    with pytest.raises(DataError, match="no_such_thing") as caught:
+        plan(conversation(), Settings(mode="omniscient", prompts=str(folder)))
+    assert [p.place for p in caught.value.problems] == [f"{template}.md"]
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_slip_of_syntax_names_its_template(folder: Path, template: str) -> None:
+    (folder / f"{template}.md").write_text("{% for %}", encoding="utf-8")
+    with pytest.raises(DataError) as caught:
+        plan(conversation(), Settings(mode="omniscient", prompts=str(folder)))
+    assert [p.place for p in caught.value.problems] == [f"{template}.md"]
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '"threaded"'])
+def test_a_broken_set_json_is_refused_naming_it(folder: Path, text: str) -> None:
+    (folder / "set.json").write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match=r"set\.json"):
+        PromptSet.named(str(folder))
+
+
+def test_an_edited_folder_is_read_anew(folder: Path) -> None:
+    before = PromptSet.named(str(folder))
+    (folder / "draft.md").write_text("EDITED", encoding="utf-8")
+    after = PromptSet.named(str(folder))
+    assert after.fingerprint != before.fingerprint
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_response_could_be_mistaken_for_the_placeholder(name: str) -> None:
+    prompts = PromptSet.named(name)
+    assert prompts.threaded is (name == "full")
+    assert not prompts.threaded or prompts.placeholder.startswith("[[")
