@@ -1,5 +1,99 @@
-"""attune-env: AttuneBench as a Gym-style environment and a reward library."""
+"""attune-env: AttuneBench as a Gym-style environment and a reward library.
+
+Each annotated conversation is an episode, each step one prediction about it, and the return of the
+episode is the benchmark's score. The public names load on first use, so that importing the package costs
+next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from attune_data.version import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from attune_data import Conversation, Conversations, load
+    from attune_data.codebook import Codebook
+    from attune_episodes import (
+        Episode,
+        Policy,
+        Request,
+        Rollout,
+        Settings,
+        Step,
+        Unparsed,
+        builtin_policy,
+        parse,
+        plan,
+        render,
+        rollout,
+        rollout_async,
+        rollout_batch,
+        score,
+    )
+    from attune_rewards import RewardSpec, Score
+
+_HOME = {
+    **dict.fromkeys(["Conversation", "Conversations", "load"], "attune_data"),
+    "Codebook": "attune_data.codebook",
+    **dict.fromkeys(["RewardSpec", "Score"], "attune_rewards"),
+    **dict.fromkeys(
+        [
+            "Episode",
+            "Policy",
+            "Request",
+            "Rollout",
+            "Settings",
+            "Step",
+            "Unparsed",
+            "builtin_policy",
+            "parse",
+            "plan",
+            "render",
+            "rollout",
+            "rollout_async",
+            "rollout_batch",
+            "score",
+        ],
+        "attune_episodes",
+    ),
+}
+"""Public name -> the module that it comes from."""
+
+__all__ = [
+    "Codebook",
+    "Conversation",
+    "Conversations",
+    "Episode",
+    "Policy",
+    "Request",
+    "RewardSpec",
+    "Rollout",
+    "Score",
+    "Settings",
+    "Step",
+    "Unparsed",
+    "__version__",
+    "builtin_policy",
+    "load",
+    "parse",
+    "plan",
+    "render",
+    "rollout",
+    "rollout_async",
+    "rollout_batch",
+    "score",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

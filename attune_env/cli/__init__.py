@@ -40,8 +40,9 @@ def _root(
 
 
 def _register() -> None:
-    from attune_env.cli import data, score
+    from attune_env.cli import data, run, score
 
+    run.register(app)
     score.register(app)
     app.add_typer(data.app, name="data")
 

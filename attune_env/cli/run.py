@@ -1,0 +1,183 @@
+"""`attune run` and `attune demo`: policies over data into result files."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from attune_env.cli.common import (
+    DataArgument,
+    Seed,
+    SkipInvalid,
+    existing_folder,
+    find_codebook,
+    left_out,
+    progress_bar,
+)
+
+if TYPE_CHECKING:
+    from attune_episodes.settings import Mode
+    from attune_rewards.predictions import Stage
+
+PROVIDERS = ("builtin",)
+
+
+class PanasChoice(StrEnum):
+    """How post-conversation feelings are asked."""
+
+    absolute = "absolute"
+    delta = "delta"
+    blind_delta = "blind_delta"
+
+
+class LabelChoice(StrEnum):
+    """How the three responses are labelled."""
+
+    masked = "masked"
+    official = "official"
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands to the root."""
+    app.command()(run)
+    app.command()(demo)
+
+
+def run(
+    provider: Annotated[str, typer.Argument(metavar="PROVIDER", help="Where the model is: builtin.")],
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="For builtin: empty, always-yes, …, lexicon, oracle.")
+    ],
+    path: DataArgument,
+    modes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--modes", help="default verbose omniscient verbose_omniscient, or all.", metavar="MODE…"
+        ),
+    ] = None,
+    panas_strategy: Annotated[PanasChoice, typer.Option(help="How feelings afterwards are asked.")] = (
+        PanasChoice.absolute
+    ),
+    labels: Annotated[LabelChoice, typer.Option(help="masked hides which response is which.")] = (
+        LabelChoice.masked
+    ),
+    stages: Annotated[
+        str | None, typer.Option(help="Comma-separated subset of draft,assess,assess_hp,prefer,reflect.")
+    ] = None,
+    prompts: Annotated[str, typer.Option(help="full, compact, or a folder of templates.")] = "full",
+    codebook: Annotated[
+        Path | None,
+        typer.Option(help="Official annotation_codebook.json; by default the one beside the data."),
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the result files.")] = Path(
+        "results"
+    ),
+    limit: Annotated[int | None, typer.Option(min=1, help="Play only the first N conversations.")] = None,
+    fit: Annotated[
+        str | None, typer.Option("--fit", help="Fit mode and prior on this data instead of out of fold.")
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Make results again that are there.")
+    ] = False,
+    seed: Seed = 0,
+    skip_invalid: SkipInvalid = False,
+) -> None:
+    """Play conversations with a policy and write one result file each; runs resume.
+
+    Examples:
+    attune run builtin prior sample -o results
+
+    attune run builtin lexicon "Test Samples/Sample200" --modes all --limit 20
+    """
+    from attune_data import UnknownNameError, load
+    from attune_env.running import run_builtin
+    from attune_episodes.policies import KINDS
+    from attune_episodes.settings import Settings
+
+    if provider not in PROVIDERS:
+        raise UnknownNameError("provider", provider, PROVIDERS)
+    if model not in KINDS:
+        raise UnknownNameError("built-in policy", model, KINDS)
+    wanted = read_modes(modes or ["default"])
+    settings = Settings(
+        stages=read_stages(stages),
+        panas_strategy=panas_strategy.value,
+        labels=labels.value,
+        seed=seed,
+        prompts=prompts,
+        codebook=find_codebook(codebook, path),
+    )
+    conversations = load(path, skip_invalid=skip_invalid)
+    left_out(conversations.left_out, skip=skip_invalid)
+    if limit is not None:
+        conversations = conversations[:limit]
+    existing_folder(output)
+    with progress_bar(f"{provider}/{model}", len(conversations) * len(wanted)) as step:
+        report = run_builtin(
+            model,
+            conversations,
+            output,
+            modes=wanted,
+            settings=settings,
+            seed=seed,
+            fit_on=load(fit) if fit else None,
+            overwrite=overwrite,
+            on_done=step,
+        )
+    print(f"wrote {report.written} results to {output}, {report.skipped} were complete already")
+    print(f'next: attune score --results "{output}" --ground-truth "{path}" --output scores.json')
+
+
+def read_stages(names: str | None) -> tuple[Stage, ...]:
+    """The stages of a comma-separated list; all of them without one."""
+    from attune_data import UnknownNameError
+    from attune_rewards.predictions import STAGES
+
+    wanted = [name.strip() for name in names.split(",")] if names is not None else list(STAGES)
+    for name in wanted:
+        if name not in STAGES:
+            raise UnknownNameError("stage", name, STAGES)
+    return tuple(stage for stage in STAGES if stage in wanted)
+
+
+def read_modes(names: list[str]) -> list[Mode]:
+    """The modes named, in the protocol's order; `all` is all four."""
+    from attune_data import UnknownNameError
+    from attune_episodes.settings import MODES
+
+    for name in names:
+        if name not in (*MODES, "all"):
+            raise UnknownNameError("mode", name, (*MODES, "all"))
+    return [mode for mode in MODES if "all" in names or mode in names]
+
+
+def demo(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of results and scores.")] = Path(
+        "results/demo"
+    ),
+) -> None:
+    """Run every built-in policy over the bundled sample, score, and show the leaderboard.
+
+    Needs no key and no network. Example: attune demo -o results/demo
+    """
+    from attune_data import load
+    from attune_env.report.tables import leaderboard
+    from attune_env.results import read_results, score_results, write_json
+    from attune_env.running import run_builtin
+    from attune_episodes.policies import BUILTIN
+
+    conversations = load("sample")
+    existing_folder(output)
+    with progress_bar("playing", len(BUILTIN) * len(conversations)) as step:
+        for name in BUILTIN:
+            run_builtin(name, conversations, output, on_done=step)
+    results, problems, _ = read_results(output, conversations)
+    left_out(problems, skip=False)
+    scores = score_results(results, conversations, ground_truth="sample")
+    write_json(output / "scores.json", scores)
+    leaderboard(scores).print()
+    print(f"{len(results)} result files and scores.json are in {output}")
+    print(f'next: attune report --scores "{output / "scores.json"}"')

@@ -1,0 +1,87 @@
+"""Reading the raw replies of a result file again, without a model: what `attune score --reparse` does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attune_data.codebook import Codebook
+from attune_data.errors import AttuneError, DataError, Problem
+from attune_data.schema import Conversation
+from attune_env.results.marks import mapping, marks_of, parts_of
+from attune_episodes.parsing import parse
+from attune_episodes.parsing.extract import Unparsed
+from attune_episodes.plan import plan
+from attune_episodes.record import result_record
+from attune_episodes.request import Request
+from attune_episodes.score import resolved
+from attune_episodes.settings import Settings
+
+
+def reparsed(
+    record: Mapping[str, Any], conversation: Conversation, codebook: Codebook, file: str
+) -> dict[str, Any]:
+    """The record with its answers parsed anew from the raw replies it keeps.
+
+    Raises DataError where the file keeps no replies (the official runner's), or was asked in another
+    wording than `codebook`, whose option lists decide what a number in a reply means.
+    """
+    marks = marks_of(record)
+    settings = mapping(marks.get("settings"))
+    if not settings:
+        raise DataError(
+            Problem(file, "attune", "no raw replies", "a result file written by attune",
+                    "score it without --reparse")
+        )  # fmt: skip
+    asked_in = mapping(settings.get("codebook"))
+    if asked_in.get("fingerprint") != codebook.fingerprint:
+        raise DataError(
+            Problem(file, "attune.settings.codebook", f"wording {asked_in.get('name')}", codebook.name,
+                    "give the codebook of the run with --codebook")
+        )  # fmt: skip
+    same = _settings(settings, codebook, file)
+    requests = plan(conversation, same)
+    replies = _replies(record, requests)
+    answered = {}
+    for request in requests:
+        if request.id in replies:
+            said = parse(request, replies[request.id])
+            answered[request.id] = said if isinstance(said, Unparsed) else resolved(conversation, said)
+    again = result_record(
+        conversation, same, requests, answered, replies, em_model=record["em_model"], facts=record
+    )
+    before = dict(parts_of(record))
+    for entry in again["turns"]:
+        # a judge's ratings are no replies of the model: they stay as they are
+        kept = before.get(entry["turnNumber"], {})
+        entry |= {key: kept[key] for key in entry if key.startswith("em_draft_") and kept.get(key)}
+    return again | {"attune": {**marks, "complete": again["attune"]["complete"]}}
+
+
+def _settings(found: Mapping[str, Any], codebook: Codebook, file: str) -> Settings:
+    """The settings that a file records; raises DataError where they are not settings."""
+    try:
+        return Settings(
+            mode=found["mode"],
+            stages=tuple(found["stages"]),
+            panas_strategy=found["panas_strategy"],
+            labels=found["labels"],
+            seed=int(found["seed"]),
+            codebook=codebook,
+        )
+    except (AttuneError, KeyError, TypeError, ValueError) as error:
+        raise DataError(
+            Problem(file, "attune.settings", f"{type(error).__name__} {error}", "the settings of a run",
+                    "score it without --reparse")
+        ) from error  # fmt: skip
+
+
+def _replies(record: Mapping[str, Any], requests: tuple[Request, ...]) -> dict[str, str]:
+    """Request id -> raw reply."""
+    kept = {
+        (number, stage): text
+        for number, part in parts_of(record)
+        for stage, text in mapping(marks_of(part).get("replies")).items()
+        if isinstance(text, str)
+    }
+    return {r.id: kept[r.turn, r.stage] for r in requests if (r.turn, r.stage) in kept}

@@ -1,0 +1,63 @@
+"""What `import attune_env` offers."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+import attune_env
+
+PROMISED = {"load", "plan", "parse", "score", "Episode", "Policy", "rollout", "rollout_batch", "RewardSpec"}
+"""The names that others build on."""
+
+
+def test_the_promised_names_are_public() -> None:
+    assert set(attune_env.__all__) >= PROMISED
+
+
+@pytest.mark.parametrize("name", attune_env.__all__)
+def test_every_public_name_resolves_to_the_thing_itself(name: str) -> None:
+    value = getattr(attune_env, name)
+    assert value is not None
+    if name != "__version__":
+        home = importlib.import_module(attune_env._HOME[name])
+        assert value is getattr(home, name)
+        assert not name.startswith("_")
+
+
+def test_names_and_homes_agree() -> None:
+    assert set(attune_env.__all__) == {*attune_env._HOME, "__version__"}
+    assert sorted(attune_env.__all__) == dir(attune_env)
+    assert len(set(attune_env.__all__)) == len(attune_env.__all__)
+
+
+def test_a_star_import_brings_them_all() -> None:
+    names: dict[str, object] = {}
+    exec("from attune_env import *", names)
+    assert names.keys() >= set(attune_env.__all__)
+
+
+@pytest.mark.parametrize("name", ["rolout", "attune_data", "_home", "Load"])
+def test_an_unknown_name_is_an_attribute_error(name: str) -> None:
+    with pytest.raises(AttributeError, match=f"module 'attune_env' has no attribute '{name}'"):
+        getattr(attune_env, name)
+    assert not hasattr(attune_env, name)
+
+
+def test_an_unknown_name_cannot_be_imported() -> None:
+    with pytest.raises(ImportError, match="rolout"):
+        exec("from attune_env import rolout")
+
+
+def test_versions_agree_with_the_installed_package() -> None:
+    from importlib.metadata import version
+
+    assert attune_env.__version__ == version("attune-env")
+
+
+@pytest.mark.parametrize("package", ["attune_data", "attune_rewards", "attune_episodes"])
+def test_the_floors_below_name_only_what_they_have(package: str) -> None:
+    module = importlib.import_module(package)
+    for name in module.__all__:
+        assert getattr(module, name) is not None

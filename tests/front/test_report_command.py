@@ -1,0 +1,140 @@
+"""`attune report`: three groups and a leaderboard, plain wherever no terminal is watching."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attune_data import load
+from attune_env.report.groups import COMPOSITES, GROUPS, TURN, WIDE
+from attune_env.results import read_results, score_results, write_json
+from tests.data.builders import write
+from tests.front.command import attune, data_folder, read, results, table_rows
+
+BOXES = set("─━│┃┌┐└┘├┤┬┴┼╭╮╰╯╇╡┏┓┗┛┡┩╴╶")
+POLICIES = ("oracle", "always-no", "empty")
+
+
+@pytest.fixture(scope="module")
+def scores(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A scores file of three policies on three conversations."""
+    place = tmp_path_factory.mktemp("report")
+    data = load(data_folder(place / "data"))
+    folder = results(place / "results", data, *POLICIES)
+    found, problems, _ = read_results(folder, data)
+    assert problems == []
+    write_json(place / "scores.json", score_results(found, data, ground_truth="data"))
+    return place / "scores.json"
+
+
+def report(scores: Path, *options: str, code: int = 0, **environment: str) -> tuple[str, list[str]]:
+    done = attune("report", "--scores", scores, *options, cwd=scores.parent, code=code, **environment)
+    return done.stdout, done.stderr.splitlines()
+
+
+def test_the_three_groups_stand_under_the_leaderboard(scores: Path) -> None:
+    out, err = report(scores)
+    assert err == []
+    tables = table_rows(out)
+    leading, *groups = tables
+    assert leading.startswith("Leaderboard, canonical reading")
+    assert groups == ["Turn-by-turn scores", "Conversation-wide scores", "Composite"]
+    (absent,) = [line for line in out.splitlines() if "Not in these results" in line]
+    for title, group in GROUPS:
+        header, *rows = tables[title]
+        assert header[:2] == ["metric", "counts as"]
+        assert sorted(header[2:]) == [f"builtin/{name} default" for name in sorted(POLICIES)]
+        assert {len(row) for row in rows} == {len(header)}
+        # what no policy has (nobody judged the drafts) is named instead
+        shown = [row[:2] for row in rows]
+        for metric in group:
+            assert (metric.label in absent) != ([metric.label, metric.role] in shown)
+
+
+def test_every_metric_of_the_groups_stands_in_score_files(scores: Path) -> None:
+    from attune_rewards import flatten
+
+    flat = flatten(read(scores)["conversations"][0])
+    for metric in (*TURN, *WIDE, *COMPOSITES):
+        assert metric.name in flat
+
+
+def test_means_are_those_of_the_scores_file(scores: Path) -> None:
+    tables = table_rows(report(scores)[0])
+    values = [
+        e["composite_strict"] for e in read(scores)["conversations"] if e["em_model"] == "builtin/always-no"
+    ]
+    header, *rows = tables["Composite"]
+    (row,) = [row for row in rows if row[0] == "Strict Composite (0-100)"]
+    cell = row[header.index("builtin/always-no default")]
+    assert cell.startswith(f"{sum(values) / 3:.2f} [")
+    assert cell.endswith("]†")  # three conversations: no interval to trust
+
+
+@pytest.mark.parametrize("columns", ["40", "400"])
+def test_without_a_terminal_there_are_no_boxes_colours_or_folds(scores: Path, columns: str) -> None:
+    wide = report(scores, COLUMNS="200")[0]
+    out, _ = report(scores, COLUMNS=columns, FORCE_COLOR="1", TERM="xterm-256color")
+    assert out == wide
+    assert "\x1b" not in out
+    assert not BOXES & set(out)
+    assert all(len(rows) > 1 for rows in table_rows(out).values())
+
+
+def test_the_output_is_the_same_every_time(scores: Path) -> None:
+    outputs = {report(scores, PYTHONHASHSEED=seed)[0] for seed in ("1", "2")}
+    assert len(outputs) == 1
+
+
+@pytest.mark.parametrize(("unit", "said"), [
+    ("auto", "by conversation"), ("conversation", "by conversation"), ("participant", "by participant"),
+])  # fmt: skip
+def test_what_is_resampled_is_said(scores: Path, unit: str, said: str) -> None:
+    assert f"10,000 resamples {said};" in report(scores, "--resample", unit)[0]
+
+
+def test_participants_with_several_conversations_are_resampled_as_one(scores: Path, tmp_path: Path) -> None:
+    content = read(scores)
+    for entry in content["conversations"]:
+        entry["attune"]["participant"] = "P1" if entry["conversationId"] != "c-3" else "P3"
+    assert "resamples by participant;" in report(write(tmp_path / "scores.json", content))[0]
+
+
+def test_other_modes_are_marked_as_not_primary(scores: Path, tmp_path: Path) -> None:
+    content = read(scores)
+    for entry in (*content["conversations"], *content["aggregates"]):
+        entry["mode"] = "verbose"
+    out, _ = report(write(tmp_path / "scores.json", content))
+    assert "builtin/always-no verbose (not primary)" in table_rows(out)["Composite"][0]
+
+
+def bad_scores() -> dict[str, Any]:
+    entry = {"conversationId": "c", "em_model": "m", "mode": "default", "post_score": {}}
+    good = {"metadata": {"format": 1}, "conversations": [entry]}
+    return {
+        "not json": "{",
+        "a list": [],
+        "no conversations": {"metadata": {"format": 1}},
+        "another layout": good | {"metadata": {"format": 99}},
+        "no metadata": good | {"metadata": None},
+        "an entry that is none": good | {"conversations": [3]},
+        "an entry without scores": good | {"conversations": [{"conversationId": "c"}]},
+        "settings left out": good,
+    }
+
+
+@pytest.mark.parametrize("name", ["missing", *bad_scores()])
+def test_what_is_no_scores_file_is_refused_in_one_message(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "scores.json"
+    if name != "missing":
+        write(path, bad_scores()[name])
+    out, err = report(path, code=1)
+    assert out == ""
+    assert [line.startswith(f"error: {path}") for line in err] == [True]
+
+
+def test_a_scores_file_is_asked_for(tmp_path: Path) -> None:
+    done = attune("report", cwd=tmp_path, code=2)
+    assert "--scores" in done.stderr

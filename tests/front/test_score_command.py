@@ -1,0 +1,229 @@
+"""`attune score` through the real command line: what it reads, refuses, and writes."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attune_data import load
+from attune_env.results import result_name
+from attune_episodes import builtin_policy, rollout
+from tests.data.builders import folder, write
+from tests.front.command import (
+    FIRST,
+    attune,
+    change,
+    composites,
+    data_folder,
+    names,
+    own,
+    read,
+    results,
+    score,
+    snapshot,
+    table_rows,
+)
+from tests.rewards.builders import Json
+
+
+def test_scores_hold_every_conversation_and_both_readings(place: Path) -> None:
+    out, err = score(place)
+    assert err == []
+    assert out.splitlines()[-1] == "wrote scores.json (6 results)"
+    scores = read(place / "scores.json")
+    assert scores.keys() == {"metadata", "conversations", "aggregates"}
+    meta = scores["metadata"]
+    assert (meta["models"], meta["modes"]) == (["builtin/always-no", "builtin/oracle"], ["default"])
+    assert (meta["n_conversations"], meta["n_results"], meta["ground_truth"]) == (3, 6, "data")
+    loaded = load(place / "data")
+    assert meta["data"] == {"fingerprint": loaded.fingerprint, "provenance": "own"}
+    for entry in scores["conversations"]:
+        name = result_name(entry["conversationId"], entry["em_model"], "default")
+        assert entry["source_result"] == name
+        policy = builtin_policy(entry["em_model"].removeprefix("builtin/"), loaded)
+        total = rollout(loaded.by_id[entry["conversationId"]], policy).total
+        assert entry["composite_strict"] == pytest.approx(100 * total, abs=1e-10)
+        assert entry["composite_score"] is not None
+    assert [group["parse_rate"] for group in scores["aggregates"]] == [1.0, 1.0]
+
+
+def test_the_leaderboard_is_plain_and_the_best_stands_first(place: Path) -> None:
+    out, _ = score(place, "-o", "sub folder/mine.json", "--scoring", "strict")
+    ((title, (header, *rows)),) = table_rows(out).items()
+    assert title.startswith("Leaderboard, strict reading")
+    assert [(row[0], row[1], row[2]) for row in rows] == [
+        ("builtin/oracle", "ceiling", "default"), ("builtin/always-no", "null", "default"),
+    ]  # fmt: skip
+    assert {len(row) for row in rows} == {len(header)}
+    assert read(place / "sub folder" / "mine.json")["metadata"]["settings"]["scoring"] == "strict"
+
+
+@pytest.mark.parametrize("name", ["missing", "empty"])
+def test_a_folder_without_results_is_named(place: Path, name: str) -> None:
+    shutil.rmtree(place / "results")
+    if name == "empty":
+        (place / "results").mkdir()
+    out, err = score(place, code=1)
+    assert (out, len(err)) == ("", 1)
+    assert err[0].startswith(
+        f"error: results: found no {'result file' if name == 'empty' else 'such folder'}"
+    )
+    assert "scores.json" not in names(place)
+
+
+BAD = {
+    "c-2_x_default.json": {"conversationId": "c-9", "em_model": "builtin/x", "turns": []},
+    "broken.json": '{"conversationId": "c-1',
+    "list.json": [1],
+    "nameless.json": {"conversationId": "c-1"},
+    "twice.json": None,
+}
+
+
+def test_every_file_that_cannot_be_scored_is_listed(place: Path) -> None:
+    for name, value in BAD.items():
+        write(place / "results" / name, read(place / "results" / FIRST) if value is None else value)
+    before = snapshot(place)
+    out, err = score(place, code=1)
+    assert out == ""
+    told = {line.split(": ")[1].removeprefix("results/"): line for line in err}
+    assert told.keys() == BAD.keys()
+    assert 'found "c-9", expected one of the 3 conversations of data' in told["c-2_x_default.json"]
+    assert "a second result for c-1 by builtin/oracle in mode default" in told["twice.json"]
+    assert snapshot(place) == before
+    _, err = score(place, "--skip-invalid")
+    assert err[-1] == "left out: 5 file(s)"
+    assert read(place / "scores.json")["metadata"]["n_results"] == 6
+
+
+def test_skipping_leaves_no_score_of_nothing(place: Path) -> None:
+    for path in (place / "results").iterdir():
+        path.write_text("{")
+    score(place, "--skip-invalid", code=1)
+    assert "scores.json" not in names(place)
+
+
+def test_conversations_without_a_result_are_counted_aloud(place: Path) -> None:
+    (place / "results" / FIRST).unlink()
+    (place / "results" / FIRST.replace("oracle", "always-no")).unlink()
+    _, err = score(place)
+    assert err == ["1 of 3 conversations have no result"]
+
+
+def test_skip_lists_and_hidden_files_are_no_results(place: Path) -> None:
+    write(place / "results" / "_skipped_x.json", [])
+    write(place / "results" / ".c-1.json", "junk")
+    write(place / "results" / "notes.txt", "junk")
+    assert score(place)[1] == []
+
+
+def test_files_of_the_official_runner_score_the_same(place: Path) -> None:
+    score(place)
+    ours = composites(read(place / "scores.json")), composites(read(place / "scores.json"), "composite_score")
+
+    def strip(record: Json) -> None:
+        for part in (record, *record["turns"], record["post_conversation"]):
+            del part["attune"]
+
+    for path in (place / "results").iterdir():
+        change(path, strip)
+    score(place)
+    scores = read(place / "scores.json")
+    assert (composites(scores), composites(scores, "composite_score")) == ours
+    assert [group["parse_rate"] for group in scores["aggregates"]] == [None, None]
+
+
+def test_warnings_name_what_counts_as_unanswered(place: Path) -> None:
+    def spoil(record: Json) -> None:
+        record["turns"][0]["em_emotion_tags"] = "Upset"
+        record["turns"][1]["em_pairwise_selections"]["0"] = "C"
+
+    change(place / "results" / FIRST, spoil)
+    _, err = score(place)
+    assert [line.split(": ")[:3] for line in err] == [
+        ["warning", f"results/{FIRST}", "turns[0].em_emotion_tags"],
+        ["warning", f"results/{FIRST}", "turns[1].em_pairwise_selections.0"],
+    ]
+
+
+@pytest.mark.parametrize(("field", "value"), [
+    ("turns", 5), ("turns", [7, None]), ("turns", {}), ("post_conversation", [1]), ("mode", 3), ("attune", 1),
+    ("attune", {"not_asked": 3}), ("turns", None),
+])  # fmt: skip
+def test_a_damaged_result_is_no_crash(place: Path, field: str, value: Any) -> None:
+    change(place / "results" / FIRST, lambda record: record.update({field: value}))
+    score(place, "--scoring", "strict")
+    assert read(place / "scores.json")["metadata"]["n_results"] == 6
+
+
+# --- subsets of stages -----------------------------------------------------------------------------------
+
+
+def test_a_subset_of_stages_is_a_partial_composite(tmp_path: Path) -> None:
+    data_folder(tmp_path / "data")
+    attune("run", "builtin", "oracle", "data", "--stages", "assess,prefer", "-o", "results", cwd=tmp_path)
+    score(tmp_path)
+    scores = read(tmp_path / "scores.json")
+    for entry in scores["conversations"]:
+        assert entry["composite_partial"] == pytest.approx(100.0)
+        for composite in ("composite_strict", "composite_score", "composite_exact", "equal_weight_composite"):
+            assert entry[composite] is None
+        assert entry["strict_parts"].keys() == {
+            "emotion_f1", "emotion_va", "binary_om", "binary_hp", "pairwise",
+        }  # fmt: skip
+
+
+# --- odd names and places --------------------------------------------------------------------------------
+
+IDS = [
+    "../../x",
+    "a/b",
+    "a_b",
+    "a\\b",
+    "con",
+    "y" * 200,
+    "😢",
+    "😀",
+    "_under",
+    ".dot",
+    "שלום",
+    "x" * 199 + "/",
+]
+
+
+def test_odd_conversation_ids_stay_inside_stay_apart_and_score(tmp_path: Path) -> None:
+    home = tmp_path / "home" / "deep"
+    home.mkdir(parents=True)
+    folder(home / "data", {n: own(identity, f"P{n}") for n, identity in enumerate(IDS)})
+    done = attune("run", "builtin", "oracle", "data", "-o", "results", cwd=home)
+    assert done.stdout.startswith(f"wrote {len(IDS)} results")
+    assert names(tmp_path) == ["home"]
+    assert names(tmp_path / "home") == ["deep"]
+    assert len(names(home / "results")) == len(IDS)
+    score(home)
+    assert {identity for identity, _ in composites(read(home / "scores.json"))} == set(IDS)
+
+
+def test_benchmark_data_in_a_folder_with_a_space(tmp_path: Path) -> None:
+    data = "Test Samples/Sample200"
+    data_folder(tmp_path / data)
+    results(tmp_path / "results", load(tmp_path / data), "empty")
+    score(tmp_path, data=data)
+    assert read(tmp_path / "scores.json")["metadata"]["data"]["provenance"] == "benchmark"
+
+
+def test_q1_overlap_is_chosen_by_option(tmp_path: Path) -> None:
+    data_folder(tmp_path / "data")
+    results(tmp_path / "results", load(tmp_path / "data"), "random")
+    found = []
+    for option in ("jaccard", "f1"):
+        score(tmp_path, "--q1-overlap", option)
+        scores = read(tmp_path / "scores.json")
+        assert scores["metadata"]["settings"]["q1_overlap"] == option
+        found.append([e["post_score"]["q1_looking_for_score"] for e in scores["conversations"]])
+    # one goal guessed, two true: 1/2 against 2/3, or 0 both
+    assert [want for want, _ in zip(*found, strict=True)] == pytest.approx([f / (2 - f) for f in found[1]])
+    assert set(found[0]) <= {0.0, 0.5}
