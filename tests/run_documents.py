@@ -2,7 +2,8 @@
 
 A `python` block runs in the document's own namespace; if a `text` block follows it, that must be what it
 prints. In a `bash` block every line that calls `attune` runs in a temporary folder and must exit with 0
-(`make` lines are run by the checks themselves). Each example runs from another folder.
+(`make` lines are run by the checks themselves). Relative links must lead somewhere. Each example runs
+from another folder.
 """
 
 from __future__ import annotations
@@ -19,6 +20,19 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+LINK = re.compile(r"\[[^\]]+\]\((?!https?:|#)([^)#\s]+)[^)]*\)")
+
+
+def check_links(path: Path) -> list[str]:
+    """Relative links that lead nowhere."""
+    targets = LINK.findall(path.read_text(encoding="utf-8"))
+    return [
+        f"{path.relative_to(ROOT)} links to {target}, which is not there"
+        for target in targets
+        if not (path.parent / target).exists()
+    ]
 
 
 def check_document(path: Path, folder: str) -> list[str]:
@@ -65,9 +79,9 @@ def main() -> int:
     """Runs everything; 1 if anything fails."""
     problems: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
-        for document in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        for document in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]:
             os.chdir(folder)
-            problems += check_document(document, folder)
+            problems += check_links(document) + check_document(document, folder)
             print(f"checked {document.relative_to(ROOT)}")
         for example in sorted((ROOT / "examples").glob("*.py")):
             done = subprocess.run([sys.executable, str(example)], cwd=folder, capture_output=True, text=True)

@@ -12,100 +12,21 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Annotated, Any, Self
 
-from pydantic import (
-    AliasChoices,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StrictInt,
-    StrictStr,
-    field_serializer,
-    field_validator,
+from pydantic import Field, StrictInt, StrictStr, field_serializer, field_validator
+
+from attune_data import affect
+from attune_data.constants import Answer, Provenance, ResponseName
+from attune_data.fields import (
+    AnswerField,
+    EmotionField,
+    IntensityField,
+    Rating,
+    Record,
+    ResponseField,
+    WinnerField,
+    expected,
+    named,
 )
-from pydantic_core import PydanticCustomError
-
-from attune_data import affect, aliases
-from attune_data.constants import Answer, Provenance, ResponseName, Side
-
-
-def _expected(text: str) -> PydanticCustomError:
-    return PydanticCustomError("expected", "{expected}", {"expected": text})
-
-
-def _answer(value: object) -> object:
-    if value is None:
-        return None
-    if (answer := aliases.read_answer(value)) is None:
-        raise _expected('"yes", "no" or "na"')
-    return answer
-
-
-def _lookup(table: dict[object, Any], expected: str) -> BeforeValidator:
-    """Reads a value through a table of spellings; anything else is refused with `expected`."""
-
-    def read(value: object) -> object:
-        if isinstance(value, str) and value in table:
-            return table[value]
-        raise _expected(expected)
-
-    return BeforeValidator(read)
-
-
-def _winner(value: object) -> object:
-    if value is None:
-        return None
-    if isinstance(value, str) and value in aliases.WINNERS:
-        return aliases.WINNERS[value]
-    raise _expected('"A" or "B" (null if none was annotated)')
-
-
-def _intensity(value: object) -> object:
-    if isinstance(value, str):
-        value = aliases.INTENSITIES.get(value.strip().casefold(), value)
-    if value is None or (type(value) is int and 1 <= value <= 7):
-        return value
-    if isinstance(value, float) and value.is_integer() and 1 <= value <= 7:
-        return int(value)
-    raise _expected("a whole number from 1 to 7 (or mild, moderate, intense)")
-
-
-def _emotion(value: object) -> object:
-    name = affect.canonical_emotion(value) if isinstance(value, str) else None
-    if name is None:
-        raise _expected("one of the 20 PANAS items")
-    return name
-
-
-def _rating(value: object) -> object:
-    if value is None or (type(value) is int and 1 <= value <= 7):
-        return value
-    if isinstance(value, float) and value.is_integer() and 1 <= value <= 7:
-        return int(value)
-    raise _expected("a whole number from 1 to 7")
-
-
-AnswerField = Annotated[Answer | None, BeforeValidator(_answer)]
-ResponseField = Annotated[ResponseName, _lookup(aliases.RESPONSE_NAMES, '"original", "alternate" or "human"')]
-WinnerField = Annotated[Side | None, BeforeValidator(_winner)]
-IntensityField = Annotated[int | None, BeforeValidator(_intensity)]
-EmotionField = Annotated[str, BeforeValidator(_emotion)]
-Rating = Annotated[int | None, BeforeValidator(_rating)]
-
-
-class Record(BaseModel):
-    """Base of all parts of the format: frozen, unknown fields kept."""
-
-    model_config = ConfigDict(frozen=True, extra="allow", validate_by_name=True, validate_by_alias=True)
-
-
-def named(name: str, **kwargs: Any) -> Any:
-    """A field called `name` in files, accepted under its aliases too."""
-    return Field(
-        validation_alias=AliasChoices(name, *aliases.FIELDS.get(name, ())),
-        serialization_alias=name,
-        **kwargs,
-    )
 
 
 class MoodTag(Record):
@@ -217,7 +138,7 @@ class Panas(Record):
     def _number(cls, value: object) -> object:
         if value is None or (type(value) in (int, float) and 10 <= value <= 70):  # type: ignore[operator]
             return value
-        raise _expected("a number from 10 to 70")
+        raise expected("a number from 10 to 70")
 
     @field_validator("responses", mode="after")
     @classmethod
@@ -226,7 +147,7 @@ class Panas(Record):
             return None
         named = {affect.canonical_emotion(key) or key: rating for key, rating in value.items()}
         if len(named) != len(value):
-            raise _expected("each item once, whatever its case")
+            raise expected("each item once, whatever its case")
         return named
 
     @field_serializer("responses")
@@ -339,7 +260,7 @@ class Conversation(Record):
         if len(set(numbers)) != len(numbers):
             twice = next(n for n in numbers if numbers.count(n) > 1)
             where = " and ".join(f"turns[{i}]" for i, n in enumerate(numbers) if n == twice)
-            raise _expected(f"each turnNumber once; {twice} stands at {where}")
+            raise expected(f"each turnNumber once; {twice} stands at {where}")
         return tuple(sorted(turns, key=lambda turn: turn.turn_number))
 
     @property
