@@ -16,7 +16,7 @@ for part, score in played.parts.items():
 episode = Episode(conversations[0])
 while not episode.done:
     request = episode.request
-    step = episode.submit(reader.reply(request))  # type: ignore[arg-type]  # a sync policy's reply
+    step = episode.submit(reader.reply(request))
     worth = "not scored" if step.score.value is None else f"{step.score.value:.3f}"
     print(f"{request.id:22s} {step.status:9s} {worth:>10s}  reward {step.reward:.4f}")
 print(f"return {episode.total:.3f}")

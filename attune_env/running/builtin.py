@@ -68,9 +68,12 @@ def run_builtin(
                     policy,
                     asked,
                     em_model=em_model,
-                    source_file=Path(conversations.files.get(conversation.conversation_id, "")).name or None,
-                    api_cost=0.0,
-                    attune={"policy": facts},
+                    facts={
+                        "source_file": Path(conversations.files.get(conversation.conversation_id, "")).name
+                        or None,
+                        "api_cost": 0.0,
+                        "attune": {"policy": facts},
+                    },
                 )
                 record = played.result | {"duration_seconds": round(time.perf_counter() - started, 6)}
                 write_json(path, record)

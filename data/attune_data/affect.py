@@ -60,7 +60,7 @@ _BY_FOLDED: Final[dict[str, str]] = {name.casefold(): name for name in EMOTIONS}
 
 def canonical_emotion(name: str) -> str | None:
     """The item's own spelling for `name`, whatever its case; None if it is none of the 20."""
-    return _BY_FOLDED.get(name.strip().casefold())
+    return name if name in POLARITY else _BY_FOLDED.get(name.strip().casefold())
 
 
 def similarity(first: str, second: str) -> float:

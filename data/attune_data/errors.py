@@ -68,7 +68,8 @@ class UnknownNameError(AttuneError, LookupError):
     """A name that is not one of the known ones; the message suggests the nearest."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        self.kind, self.name, self.known = kind, name, tuple(known)
+        self.kind, self.name, self.known = kind, str(name), tuple(known)
+        name = self.name
         near = difflib.get_close_matches(name, self.known, n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         super().__init__(f"no {kind} named {show(name)}; {hint}known: {', '.join(self.known)}")

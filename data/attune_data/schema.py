@@ -245,8 +245,7 @@ class Conversation(Record):
         return copy
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
-        # everything below is frozen, so that one level is deep enough
-        return self.__copy__()
+        return super(Conversation, self.__copy__()).__deepcopy__(memo)
 
     def __getstate__(self) -> dict[Any, Any]:
         state = super().__getstate__()
@@ -262,6 +261,11 @@ class Conversation(Record):
             where = " and ".join(f"turns[{i}]" for i, n in enumerate(numbers) if n == twice)
             raise expected(f"each turnNumber once; {twice} stands at {where}")
         return tuple(sorted(turns, key=lambda turn: turn.turn_number))
+
+    def __repr__(self) -> str:
+        return f"Conversation({self.conversation_id!r}, {len(self.turns)} turns, {self.origin})"
+
+    __str__ = __repr__
 
     @property
     def origin(self) -> Provenance:

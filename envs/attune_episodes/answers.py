@@ -1,12 +1,16 @@
-"""JSON schemas of the answers, one builder a stage; also what servers get for structured output."""
+"""JSON schemas of the answers; also what servers get for structured output."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
 
 from attune_data.affect import EMOTIONS
 from attune_data.constants import BRANCHES
+
+if TYPE_CHECKING:
+    from attune_episodes.request import Request
 
 Schema = dict[str, Any]
 PANAS_ITEMS = "post_panas"
@@ -32,54 +36,45 @@ def _choices(names: Sequence[str], *values: str) -> Schema:
     return _object({name: {"type": "string", "enum": list(values)} for name in names})
 
 
-def draft_schema(*, verbose: bool) -> Schema:
-    """`{"draft": text}`; plain text is accepted as well."""
-    return _object({"draft": {"type": "string"}}, verbose=verbose)
+def schema_of(request: Request) -> Schema:
+    """The JSON schema of the answer to a request; the reasoning is asked for in verbose modes."""
+    properties: Schema = {}
+    if request.stage == "draft":
+        properties["draft"] = {"type": "string"}
+    elif request.stage == "prefer":
+        properties["picks"] = _choices([str(c.number) for c in request.comparisons], "A", "B")
+    elif request.stage == "reflect":
+        properties = _reflect(request)
+    else:
+        if request.stage == "assess":
+            properties["emotions"] = {"type": "array", "items": deepcopy(_TAG)}
+        if request.questions:
+            both = _choices(request.questions, "yes", "no")
+            properties |= {"observed": both, "preferred": deepcopy(both)}
+    return _object(properties, verbose=request.verbose)
 
 
-def assess_schema(questions: Sequence[str], *, verbose: bool) -> Schema:
-    """Emotion tags, and two yes/no answers a question."""
-    tag = _object(
-        {
-            "emotion": {"type": "string", "enum": list(EMOTIONS)},
-            "intensity": {"type": "integer", "minimum": 1, "maximum": 7},
-        }
-    )
-    properties: Schema = {"emotions": {"type": "array", "items": tag}}
-    if questions:
-        properties |= _both(questions)
-    return _object(properties, verbose=verbose)
-
-
-def assess_hp_schema(questions: Sequence[str], *, verbose: bool) -> Schema:
-    """Two yes/no answers a question."""
-    return _object(_both(questions), verbose=verbose)
-
-
-def _both(questions: Sequence[str]) -> Schema:
-    return {side: _choices(questions, "yes", "no") for side in ("observed", "preferred")}
-
-
-def prefer_schema(numbers: Sequence[int], *, verbose: bool) -> Schema:
-    """A or B for each numbered comparison."""
-    return _object({"picks": _choices([str(n) for n in numbers], "A", "B")}, verbose=verbose)
-
-
-def reflect_schema(options: Mapping[str, Sequence[str]], *, wants_change: bool, verbose: bool) -> Schema:
-    """Feelings after the conversation and the answers about it."""
-
+def _reflect(request: Request) -> Schema:
     def one(name: str) -> Schema:
-        return {"type": "string", "enum": list(options[name])} if options[name] else {"type": "string"}
+        options = request.options[name]
+        return {"type": "string", "enum": list(options)} if options else {"type": "string"}
 
-    panas = _scale(EMOTIONS, -6, 6) if wants_change else _scale(EMOTIONS, 1, 7)
-    return _object(
-        {
-            PANAS_CHANGE if wants_change else PANAS_ITEMS: panas,
-            "q1_lookingFor": {"type": "array", "items": one("q1_lookingFor")},
-            "q2_emotionClarity": one("q2_emotionClarity"),
-            "q3_modelFit": one("q3_modelFit"),
-            "q3_followUp_whatFeltOff": {"type": "array", "items": {"type": "string"}},
-            "fourBranchScores": _scale(BRANCHES, 1, 7),
-        },
-        verbose=verbose,
-    )
+    change = request.wants_change
+    return {
+        PANAS_CHANGE if change else PANAS_ITEMS: _scale(EMOTIONS, -6, 6)
+        if change
+        else _scale(EMOTIONS, 1, 7),
+        "q1_lookingFor": {"type": "array", "items": one("q1_lookingFor")},
+        "q2_emotionClarity": one("q2_emotionClarity"),
+        "q3_modelFit": one("q3_modelFit"),
+        "q3_followUp_whatFeltOff": {"type": "array", "items": {"type": "string"}},
+        "fourBranchScores": _scale(BRANCHES, 1, 7),
+    }
+
+
+_TAG = _object(
+    {
+        "emotion": {"type": "string", "enum": list(EMOTIONS)},
+        "intensity": {"type": "integer", "minimum": 1, "maximum": 7},
+    }
+)

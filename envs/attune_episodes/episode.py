@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,12 +14,12 @@ from attune_episodes.record import result_record
 from attune_episodes.request import Request
 from attune_episodes.score import default_spec, resolved, score
 from attune_episodes.settings import Settings
-from attune_rewards.predictions import PREDICTION_OF, STAGES, Prediction
+from attune_rewards.predictions import PREDICTION_OF, Prediction
 from attune_rewards.reward import Score
 from attune_rewards.spec import RewardSpec
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Step:
     """One reply and what it earned."""
 
@@ -31,6 +32,9 @@ class Step:
     """What this step pays: the score's share of the return (dense), or the whole return with the last
     step (terminal)."""
     done: bool
+
+    def __repr__(self) -> str:
+        return f"Step({self.request.id}, {self.status}, value {self.score.value}, reward {self.reward:.4f})"
 
     @property
     def status(self) -> str:
@@ -98,22 +102,25 @@ class Episode:
         scored = {"assess", "prefer", "reflect"}
         return "composite_strict" if scored <= set(self.settings.stages) else "composite_partial"
 
-    def submit(self, reply: str | Prediction) -> Step:
+    def submit(self, reply: str | Prediction | None) -> Step:
         """Scores the reply to the current request and moves on.
 
         Args:
-            reply: a model's text, or a typed prediction of the request's stage; TypeError for others.
+            reply: a model's text, or a typed prediction of the request's stage; None, as some clients give
+                for no content, counts as an empty text. TypeError for anything else.
         """
         request = self.request
         outcome: Prediction | Unparsed
-        if isinstance(reply, str):
-            text = sound(reply)
+        if isinstance(reply, str) or reply is None:
+            text = sound(reply or "")
             outcome = parse(request, text)
         elif isinstance(reply, PREDICTION_OF[request.stage]):
             text, outcome = render(request, reply), reply
         else:
             wanted = PREDICTION_OF[request.stage].__name__
-            raise TypeError(f"stage {request.stage} takes text or {wanted}, got {type(reply).__name__}")
+            raise TypeError(
+                f"stage {request.stage} takes text or {wanted}, got {type(reply).__name__} ({request.id})"
+            )
         earned = score(self.conversation, request, outcome, self.spec, stages=self.settings.stages)
         self._return += earned.reward
         done = len(self.steps) + 1 == len(self.requests)
@@ -122,12 +129,15 @@ class Episode:
         self.steps.append(step)
         return step
 
-    def result(self, em_model: str = "unnamed/unnamed", **facts: Any) -> dict[str, Any]:
+    def result(
+        self, em_model: str = "unnamed/unnamed", facts: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
         """The official result record of the replies so far.
 
         Args:
             em_model: `provider/model`.
-            facts: further top-level fields of the format, such as `source_file`, `duration_seconds`.
+            facts: further top-level fields of the format: `source_file`, `run_timestamp`, `api_cost`,
+                `duration_seconds`; and under `attune` more of our own.
         """
         answered = {
             step.request.id: (
@@ -139,10 +149,11 @@ class Episode:
         }
         replies = {step.request.id: step.reply for step in self.steps}
         return result_record(
-            self.conversation, self.settings, self.requests, answered, replies, em_model=em_model, facts=facts
+            self.conversation,
+            self.settings,
+            self.requests,
+            answered,
+            replies,
+            em_model=em_model,
+            facts=facts or {},
         )
-
-    @property
-    def complete_protocol(self) -> bool:
-        """Whether all stages of the protocol are in the plan."""
-        return self.settings.stages == STAGES

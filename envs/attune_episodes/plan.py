@@ -7,10 +7,11 @@ request depends on a reply: the requests of a subset of stages are the same as i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
 from attune_data.affect import EMOTIONS, POSITIVE
 from attune_data.constants import BRANCHES
+from attune_data.memo import memoised
 from attune_data.schema import Conversation, Turn
 from attune_episodes import answers
 from attune_episodes.background import background_lines
@@ -30,12 +31,12 @@ def plan(conversation: Conversation, settings: Settings | None = None) -> tuple[
     Per turn draft, assess, assess_hp, prefer, then reflect; only the stages of the settings, and only
     where there is something to ask: no applicable question, no assess_hp; no comparison, no prefer.
     """
-    settings = settings or Settings()
-    memo = conversation.memo
-    key = ("plan", settings.key)
-    if (known := memo.get(key)) is None:
-        known = memo[key] = tuple(_Planner(conversation, settings).requests())
-    return cast("tuple[Request, ...]", known)
+    if not isinstance(conversation, Conversation):
+        raise TypeError(f"a plan is of one Conversation, got {type(conversation).__name__}")
+    if settings is not None and not isinstance(settings, Settings):
+        raise TypeError(f"settings are a Settings(…), got {type(settings).__name__}")
+    asked = settings or Settings()
+    return memoised(conversation, "plans", asked.key, lambda: tuple(_Planner(conversation, asked).requests()))
 
 
 class _Planner:
@@ -52,7 +53,7 @@ class _Planner:
             self.background = self._render("background", {"background": lines}) + "\n\n"
 
     def _message(self, role: str, content: str) -> Message:
-        return {"role": role, "content": content}
+        return Message(role, content)
 
     def _render(self, template: str, values: dict[str, Any]) -> str:
         return self.prompts.render(template, values)
@@ -77,41 +78,34 @@ class _Planner:
         }
         shared = {"history": history, "user_message": turn.user_message}
         draft_text = self._render("draft", base)
-        yield from self._ask("draft", turn, truth, draft_text, schema=answers.draft_schema, **shared)
+        yield from self._ask("draft", turn, draft_text, **shared)
         self._elide(draft_text)
 
         base["reply"] = shared["reply"] = turn.llm_response
         assess_text = self._render("assess", base | self._assess_values(turn, truth))
         asked = {"questions": truth.applicable}
-        yield from self._ask(
-            "assess", turn, truth, assess_text, schema=answers.assess_schema, **shared, **asked
-        )
+        yield from self._ask("assess", turn, assess_text, **shared, **asked)
         self._elide(assess_text)
 
         if "assess_hp" in self.settings.stages and is_asked("assess_hp", truth):
             values = {"questions": self._questions(truth.applicable, observer=False)}
             text = self._render("assess_hp", base | values)
-            yield from self._ask(
-                "assess_hp", turn, truth, text, schema=answers.assess_hp_schema, **shared, **asked
-            )
+            yield from self._ask("assess_hp", turn, text, **shared, **asked)
         if "prefer" in self.settings.stages and is_asked("prefer", truth):
             yield from self._prefer(turn, truth, base, shared)
 
-    def _ask(
-        self, stage: Stage, turn: Turn, truth: TurnTruth, text: str, *, schema: Any, **parts: Any
-    ) -> Iterator[Request]:
+    def _ask(self, stage: Stage, turn: Turn, text: str, **parts: Any) -> Iterator[Request]:
         """The request of a stage, if the settings ask it: the thread so far and this message."""
-        if stage not in self.settings.stages:
-            return
-        verbose = self.settings.verbose
-        arguments = (parts["questions"],) if "questions" in parts else ()
-        yield Request(
+        if stage in self.settings.stages:
+            yield self._request(stage, turn.turn_number, text, **parts)
+
+    def _request(self, stage: Stage, turn: int | None, text: str, **parts: Any) -> Request:
+        return Request(
             conversation_id=self.conversation.conversation_id,
-            turn=turn.turn_number,
+            turn=turn,
             stage=stage,
             messages=(*self.thread, self._message("user", text)),
-            schema=schema(*arguments, verbose=verbose),
-            verbose=verbose,
+            verbose=self.settings.verbose,
             **parts,
         )
 
@@ -149,13 +143,10 @@ class _Planner:
             "pairwise_questions": [(q, book.pairwise_text(q)) for q in asked],
         }
         text = self._render("prefer", base | values)
-        yield Request(
-            conversation_id=self.conversation.conversation_id,
-            turn=turn.turn_number,
-            stage="prefer",
-            messages=(*self.thread, self._message("user", text)),
-            schema=answers.prefer_schema([c.number for c in comparisons], verbose=settings.verbose),
-            verbose=settings.verbose,
+        yield self._request(
+            "prefer",
+            turn.turn_number,
+            text,
             responses=texts,
             comparisons=comparisons,
             shown_labels=labels,
@@ -183,13 +174,10 @@ class _Planner:
         }
         for short, name in zip(("q1", "q2", "q3", "follow_up"), OPTION_FIELDS, strict=True):
             values[short] = {"text": book.questions[name].observer, "options": book.options[name]}
-        return Request(
-            conversation_id=self.conversation.conversation_id,
-            turn=None,
-            stage="reflect",
-            messages=(*self.thread, self._message("user", self._render("reflect", values))),
-            schema=answers.reflect_schema(book.options, wants_change=wants_change, verbose=settings.verbose),
-            verbose=settings.verbose,
+        return self._request(
+            "reflect",
+            None,
+            self._render("reflect", values),
             history=history,
             options={name: book.options[name] for name in OPTION_FIELDS},
             pre_totals=pre_totals,

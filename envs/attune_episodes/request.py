@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from attune_data.constants import ResponseName, Side
+from attune_episodes import answers
 from attune_rewards.predictions import Stage
 
-Message = Mapping[str, str]
-"""A chat message: `{"role": "system" | "user" | "assistant", "content": …}`."""
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Message(Mapping[str, str]):
+    """A chat message, as an unchangeable mapping of `role` and `content`."""
+
+    role: str
+    """system, user or assistant"""
+    content: str
+
+    def __getitem__(self, key: str) -> str:
+        if key not in ("role", "content"):
+            raise KeyError(key)
+        return self.role if key == "role" else self.content
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(("role", "content"))
+
+    def __len__(self) -> int:
+        return 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +55,7 @@ class ShownComparison:
     """A pick in the conversation's frame, in the prompt's: a swap undoes itself."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Request:
     """One request of an episode. Nothing in it is an answer of the annotations."""
 
@@ -47,8 +65,6 @@ class Request:
     stage: Stage
     messages: tuple[Message, ...]
     """The chat messages, in order, the last one from the user."""
-    schema: Mapping[str, Any]
-    """JSON schema of the answer."""
     verbose: bool = False
     history: tuple[tuple[str, str], ...] = ()
     """(message, reply) of the turns before this one; of all turns in the reflect stage."""
@@ -69,10 +85,18 @@ class Request:
     shown_labels: Mapping[str, ResponseName] = field(default_factory=dict)
     """Label -> response, for the record; never in the messages."""
 
+    def __repr__(self) -> str:
+        return f"Request({self.id}, {len(self.messages)} messages)"
+
     @property
     def id(self) -> str:
         """`conversation/turn/stage`, unique within a plan."""
         return f"{self.conversation_id}/{'end' if self.turn is None else self.turn}/{self.stage}"
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """JSON schema of the answer, made anew at each call."""
+        return answers.schema_of(self)
 
     def chat(self) -> list[dict[str, str]]:
         """The messages as fresh plain dicts, as chat clients take them."""

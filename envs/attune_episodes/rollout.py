@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable
+import inspect
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from attune_data.schema import Conversation
 from attune_episodes.episode import Episode, Step
-from attune_episodes.policies.base import ChatFunction, Policy, answer, as_policy, prepared
+from attune_episodes.policies.base import (
+    ChatFunction,
+    FunctionPolicy,
+    Policy,
+    Reply,
+    as_policy,
+    prepared,
+)
+from attune_episodes.request import Request
 from attune_episodes.settings import Settings
 from attune_rewards.spec import RewardSpec
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Rollout:
     """A finished episode."""
 
@@ -29,6 +38,12 @@ class Rollout:
     total_name: str
     result: dict[str, Any]
     """The official result record."""
+
+    def __repr__(self) -> str:
+        return (
+            f"Rollout({self.policy} on {self.conversation.conversation_id!r}, {len(self.steps)} steps, "
+            f"{self.total_name} {self.total:.4f})"
+        )
 
     @property
     def parts(self) -> dict[str, float]:
@@ -45,66 +60,62 @@ class Rollout:
         return sum(step.status == "ok" for step in self.steps) / len(self.steps) if self.steps else 1.0
 
 
+def rollout(
+    conversation: Conversation,
+    policy: Policy | ChatFunction,
+    settings: Settings | None = None,
+    reward: RewardSpec | str | None = None,
+    *,
+    em_model: str | None = None,
+    facts: Mapping[str, Any] | None = None,
+) -> Rollout:
+    """Plays one conversation with a policy and scores it.
+
+    Args:
+        conversation: the annotated conversation.
+        policy: an object with `name` and `reply(request)`, or any sync or async function from chat
+            messages to text.
+        settings: mode, stages, wording and so on.
+        reward: a RewardSpec or the name of a preset; the strict Composite by default.
+        em_model: `provider/model` for the result record; `policy/<name>` by default.
+        facts: further fields of the result record: `source_file`, `api_cost`, …
+
+    Works in notebooks. Each call runs an async policy in an event loop of its own; one that keeps a
+    client across conversations wants `rollout_batch`, or `await rollout_async(…)`.
+    """
+    playing = as_policy(policy)
+    player = prepared(playing, conversation)
+    if _is_async(player):
+        return _run(rollout_async(conversation, policy, settings, reward, em_model=em_model, facts=facts))
+    episode = Episode(conversation, settings, reward)
+    while not episode.done:
+        reply = _ask(player, episode.request)
+        # a plain function may still hand back a coroutine
+        episode.submit(_run(_wait(reply)) if inspect.isawaitable(reply) else reply)
+    return _finished(episode, playing.name, em_model, facts)
+
+
 async def rollout_async(
     conversation: Conversation,
     policy: Policy | ChatFunction,
     settings: Settings | None = None,
     reward: RewardSpec | str | None = None,
-    **facts: Any,
+    *,
+    em_model: str | None = None,
+    facts: Mapping[str, Any] | None = None,
 ) -> Rollout:
     """`rollout` for callers that run an event loop already."""
     playing = as_policy(policy)
     player = prepared(playing, conversation)
     episode = Episode(conversation, settings, reward)
     while not episode.done:
-        episode.submit(await answer(player, episode.request))
-    facts.setdefault("em_model", f"policy/{playing.name}")
-    return Rollout(
-        conversation,
-        playing.name,
-        tuple(episode.steps),
-        episode.total,
-        episode.total_name,
-        episode.result(**facts),
-    )
-
-
-def rollout(
-    conversation: Conversation,
-    policy: Policy | ChatFunction,
-    settings: Settings | None = None,
-    reward: RewardSpec | str | None = None,
-    **facts: Any,
-) -> Rollout:
-    """Plays one conversation with a policy and scores it.
-
-    Args:
-        conversation: the annotated conversation.
-        policy: an object with `reply(request)`, or any sync or async function from chat messages to text.
-        settings: mode, stages, wording and so on.
-        reward: a RewardSpec or the name of a preset; the strict Composite by default.
-        facts: for the result record: `em_model`, `source_file`, `duration_seconds`, …
-
-    Works in notebooks too. An async policy that belongs to a running event loop wants
-    `await rollout_async(…)`.
-    """
-    return _run(rollout_async(conversation, policy, settings, reward, **facts))
-
-
-def _run(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Runs a coroutine to its end; beside a running event loop (a notebook) in a thread of its own."""
-    if not _loop_is_running():
-        return asyncio.run(coroutine)
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        return pool.submit(asyncio.run, coroutine).result()
-
-
-def _loop_is_running() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
+        request = episode.request
+        reply = _ask(player, request)
+        try:
+            episode.submit(await reply if inspect.isawaitable(reply) else reply)
+        except Exception as error:
+            raise _placed(error, player, request) from None
+    return _finished(episode, playing.name, em_model, facts)
 
 
 def rollout_batch(
@@ -113,23 +124,34 @@ def rollout_batch(
     settings: Settings | None = None,
     reward: RewardSpec | str | None = None,
     *,
+    em_model: str | None = None,
     concurrency: int = 8,
     on_done: Callable[[Rollout], None] | None = None,
 ) -> list[Rollout]:
     """Plays many conversations, in their order; an async policy plays `concurrency` of them at a time.
 
-    An error of the policy stops the batch and is raised. `on_done` is called with each as it ends.
+    An error of the policy stops the batch and is raised as it is, with a note that names the request.
+    `on_done` is called with each rollout as it ends, so that nothing finished is lost.
     """
     if concurrency < 1:
         raise ValueError(f"concurrency is {concurrency}; it must be at least 1")
-    return _run(_batch(list(conversations), policy, settings, reward, concurrency, on_done))
+    playing = as_policy(policy)
+    if _is_async(playing):
+        return _run(_batch(list(conversations), playing, settings, reward, em_model, concurrency, on_done))
+    played = []
+    for conversation in conversations:
+        played.append(rollout(conversation, playing, settings, reward, em_model=em_model))
+        if on_done is not None:
+            on_done(played[-1])
+    return played
 
 
 async def _batch(
     conversations: list[Conversation],
-    policy: Policy | ChatFunction,
+    policy: Policy,
     settings: Settings | None,
     reward: RewardSpec | str | None,
+    em_model: str | None,
     concurrency: int,
     on_done: Callable[[Rollout], None] | None,
 ) -> list[Rollout]:
@@ -137,8 +159,7 @@ async def _batch(
 
     async def play(conversation: Conversation) -> Rollout:
         async with gate:
-            await asyncio.sleep(0)  # a sync policy leaves no other chance to stop after an error
-            done = await rollout_async(conversation, policy, settings, reward)
+            done = await rollout_async(conversation, policy, settings, reward, em_model=em_model)
         if on_done is not None:
             on_done(done)
         return done
@@ -149,3 +170,53 @@ async def _batch(
     except BaseExceptionGroup as failed:
         raise failed.exceptions[0] from None  # the policy's own error; the group stopped the others
     return [task.result() for task in tasks]
+
+
+def _finished(
+    episode: Episode, policy: str, em_model: str | None, facts: Mapping[str, Any] | None
+) -> Rollout:
+    return Rollout(
+        episode.conversation,
+        policy,
+        tuple(episode.steps),
+        episode.total,
+        episode.total_name,
+        episode.result(em_model or f"policy/{policy}", facts),
+    )
+
+
+def _is_async(policy: Policy) -> bool:
+    """Whether the policy says by its definition that it replies asynchronously."""
+    function = policy.function if isinstance(policy, FunctionPolicy) else policy.reply
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+
+
+def _ask(policy: Policy, request: Request) -> Reply | Awaitable[Reply]:
+    try:
+        return policy.reply(request)
+    except Exception as error:
+        raise _placed(error, policy, request) from None
+
+
+def _placed(error: Exception, policy: Policy, request: Request) -> Exception:
+    """The policy's own error, with a note of where it came up."""
+    error.add_note(f"while {policy.name!r} answered {request.id}")
+    return error
+
+
+async def _wait(reply: Awaitable[Reply]) -> Reply:
+    return await reply
+
+
+def _run(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Runs a coroutine to its end; beside a running event loop (a notebook) in a thread of its own."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        running = False
+    else:
+        running = True
+    if not running:
+        return asyncio.run(coroutine)
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()

@@ -43,6 +43,8 @@ def score(
     earns 0.0 with its reason; `None` means that nothing here is scored (stage without weight, nothing
     annotated). `stages` are those of the plan, which fix the weights.
     """
+    if request.conversation_id != conversation.conversation_id:
+        raise ValueError(f"{request.id} is no request of {conversation.conversation_id!r}")
     if spec is None:
         spec = default_spec()
     said: Prediction | None
@@ -50,4 +52,4 @@ def score(
         said, reason = None, prediction.reason
     else:
         said, reason = (resolved(conversation, prediction) if request.wants_change else prediction), OK
-    return score_request(conversation, request.stage, request.turn, said, spec, asked=stages, reason=reason)
+    return score_request(conversation, request.stage, request.turn, said, spec, stages=stages, reason=reason)

@@ -49,12 +49,20 @@ class Settings:
         ):
             if value not in known:
                 raise UnknownNameError(kind, value, known)
+        if isinstance(self.stages, str):
+            raise SettingsError(f"stages is a list of names, such as ({self.stages!r},), not one text")
+        if type(self.seed) is not int:
+            raise SettingsError(f"seed is {self.seed!r}; it must be a whole number")
         for stage in self.stages:
             if stage not in STAGES:
                 raise UnknownNameError("stage", stage, STAGES)
         if not self.stages:
             raise SettingsError(f"no stage is asked; choose from {', '.join(STAGES)}")
         object.__setattr__(self, "stages", tuple(s for s in STAGES if s in self.stages))
+        _ = self.prompt_set  # a wrong name is told here, not at the first plan
+
+    def __hash__(self) -> int:
+        return hash(self.key)
 
     @property
     def verbose(self) -> bool:

@@ -6,12 +6,12 @@ nothing about which response won.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 
 from attune_data.constants import RESPONSES, ResponseName
 from attune_data.schema import Turn
 from attune_episodes.request import ShownComparison
+from attune_episodes.seeding import digest
 
 MASKED = ("X", "Y", "Z")
 OFFICIAL: Mapping[ResponseName, str] = {
@@ -19,11 +19,6 @@ OFFICIAL: Mapping[ResponseName, str] = {
     "alternate": "alternate1",
     "human": "alternate2",
 }
-
-
-def digest(*parts: object) -> bytes:
-    """A hash of the parts' texts."""
-    return hashlib.sha256("/".join(map(str, parts)).encode("utf-8", "surrogatepass")).digest()
 
 
 Place = tuple[int, str]

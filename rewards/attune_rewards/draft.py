@@ -12,16 +12,7 @@ from dataclasses import dataclass
 from attune_data.affect import SCALE
 from attune_data.constants import JUDGE_DIMENSIONS, ResponseName
 from attune_rewards.binary import TruthPairs
-
-
-def tokens(text: str) -> frozenset[str]:
-    """The set of tokens of a text: lower-cased, split at white space, punctuation kept."""
-    return frozenset(text.lower().split())
-
-
-def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
-    """Shared / all words, in [0, 1]; 0 where neither has any."""
-    return len(first & second) / len(first | second) if first or second else 0.0
+from attune_rewards.text import jaccard, tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +53,8 @@ def judge_score(scores: Mapping[str, float]) -> float | None:
 def binary_alignment(truth: TruthPairs, answers: Mapping[str, str] | None) -> float | None:
     """Share of preferred behaviours that the judge found in the draft as wanted; in [0, 1].
 
-    A missing answer disagrees. None without an assessment (None or empty) or without a yes/no truth.
+    A missing answer disagrees. None without an assessment or without a yes/no truth.
     """
-    if not answers or not truth:
+    if answers is None or not truth:
         return None
     return sum(answers.get(question) == want for question, want in truth) / len(truth)

@@ -92,9 +92,7 @@ def va_score(truth: Sequence[Tag], predicted: Sequence[Tag]) -> float:
     """
     if not truth or not predicted:
         return 1.0 if not truth and not predicted else 0.0
-    total = matched_similarity(
-        tuple([tag.emotion for tag in truth]), tuple([tag.emotion for tag in predicted])
-    )
+    total = matched_similarity([tag.emotion for tag in truth], [tag.emotion for tag in predicted])
     # mean over the matched pairs x coverage = total / pairs x pairs / longer = total / longer
     return total / max(len(truth), len(predicted))
 

@@ -8,17 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Final
 
 from attune_data.affect import SIMILARITY, canonical_emotion
 
 
-@lru_cache(maxsize=65_536)
-def matched_similarity(truth: tuple[str, ...], predicted: tuple[str, ...]) -> float:
+def matched_similarity(truth: Sequence[str], predicted: Sequence[str]) -> float:
     """Total similarity of the best matching of two lists of emotion names, each with at least one.
 
     Names outside the 20 items match at 0.
     """
-    return matched_total(similarities(truth, predicted))
+    # keys of the cache come from 21 short strings, whatever a model writes
+    rows = tuple([canonical_emotion(name) or "" for name in truth])
+    columns = tuple([canonical_emotion(name) or "" for name in predicted])
+    if len(rows) + len(columns) > LONGEST_KEPT:
+        return matched_total(similarities(rows, columns))
+    return _kept_similarity(rows, columns)
+
+
+LONGEST_KEPT: Final = 16
+"""Pairs of lists with more names than this together are matched anew each time."""
+
+
+@lru_cache(maxsize=65_536)
+def _kept_similarity(rows: tuple[str, ...], columns: tuple[str, ...]) -> float:
+    return matched_total(similarities(rows, columns))
 
 
 def similarities(truth: Sequence[str], predicted: Sequence[str]) -> list[list[float]]:

@@ -115,10 +115,11 @@ class CustomPart:
         """The function's value; raises ValueError if it leaves [0, 1]."""
         if said is None:
             return 0.0
-        value = float(self.function(truth, turn, said))
-        if not 0.0 <= value <= 1.0:
+        value = self.function(truth, turn, said)
+        known: object = value
+        if not isinstance(known, (int, float)) or not 0.0 <= value <= 1.0:
             raise ValueError(f"part {self.name!r} returned {value}; a part's score lies in [0, 1]")
-        return value
+        return float(value)
 
 
 LEAF_PARTS: Final[dict[str, Leaf]] = {name: Leaf(name) for name in leaves.LEAF_STAGE}

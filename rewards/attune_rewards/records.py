@@ -123,6 +123,7 @@ class Reader:
 
 
 _DIGITS = frozenset("1234567")
+_INDICES = frozenset(map(str, range(1000)))
 
 
 def read_intensity(value: object) -> int | None:
@@ -143,7 +144,12 @@ def read_record(
     Turns that the conversation does not have are left out with a warning; of a turn that stands twice,
     the first counts.
     """
+    if not isinstance(record, Mapping):
+        raise TypeError(f"a result record is an object, got {type(record).__name__}")
     reader = Reader(file)
+    given = record.get("conversationId")
+    if given is not None and given != conversation.conversation_id:
+        reader.warn("conversationId", given, f"{conversation.conversation_id!r}, the conversation given")
     turns: dict[int, TurnPrediction] = {}
     entries = record.get("turns")
     if entries is not None and not isinstance(entries, list):
@@ -166,9 +172,16 @@ def read_record(
         conversation_id=conversation.conversation_id,
         turns=turns,
         reflect=_read_reflect(reader, post) if post else None,
-        not_asked=_stages(left_out),
+        not_asked=_stages(left_out) | _reflect_not_asked(post),
     )
     return prediction, tuple(reader.warnings)
+
+
+def _reflect_not_asked(post: Mapping[str, Any] | None) -> frozenset[Stage]:
+    marks = post.get("attune") if post else None
+    outcomes = marks.get("outcomes") if isinstance(marks, Mapping) else None
+    skipped = isinstance(outcomes, Mapping) and outcomes.get("reflect") == "not_asked"
+    return frozenset(("reflect",)) if skipped else frozenset()
 
 
 def _stages(names: object) -> frozenset[Stage]:
@@ -226,7 +239,8 @@ def _read_picks(
     for key, value in given.items():
         here = f"{place}.em_pairwise_selections.{key}"
         side = WINNERS.get(value) if isinstance(value, str) else None
-        index = int(key) if key.isascii() and key.isdecimal() and len(key) < 5 else -1
+        # the index as it is written: "00" is no second name of "0"
+        index = int(key) if key in _INDICES else -1
         if side is None or not 0 <= index < len(comparisons):
             if value is not None:
                 reader.warn(here, value, "A or B at the index of a comparison")
@@ -235,7 +249,7 @@ def _read_picks(
         if isinstance(frame, Mapping) and ("A" in frame or "B" in frame):
             ours = (comparisons[index].response_a, comparisons[index].response_b)
             theirs = (_response(frame.get("A")), _response(frame.get("B")))
-            if theirs == ours[::-1]:
+            if theirs != ours and theirs == ours[::-1]:
                 side = "B" if side == "A" else "A"
             elif theirs != ours:
                 reader.warn(f"{place}.pairwise_assignment.{key}", theirs, f"the responses {ours}")
@@ -252,7 +266,9 @@ def _read_judged(reader: Reader, entry: Mapping[str, Any], place: str) -> Judged
     scores = reader.ratings(entry.get("em_draft_judge_scores"), f"{place}.em_draft_judge_scores", 1, 7)
     binary = reader.answers(entry.get("em_draft_binary_assessment"), f"{place}.em_draft_binary_assessment")
     known = {name: scores[name] for name in JUDGE_DIMENSIONS if name in scores}
-    return Judged(known, binary or None) if known or binary else None
+    given = entry.get("em_draft_binary_assessment")
+    assessed = isinstance(given, Mapping) and bool(given)
+    return Judged(known, binary if assessed else None) if known or assessed else None
 
 
 def _read_reflect(reader: Reader, post: Mapping[str, Any]) -> Reflect:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
+from attune_data.memo import memoised
 from attune_data.schema import Conversation
 from attune_rewards.leaves import LEAF_STAGE, score_stage
 from attune_rewards.parts import Part
 from attune_rewards.predictions import STAGES, Prediction, Stage
-from attune_rewards.spec import RewardSpec
+from attune_rewards.spec import RewardSpec, above_null
 from attune_rewards.truth import truth_of
 
 OK = "ok"
@@ -29,7 +30,7 @@ class Score:
     value: float | None
     """Σ w·s / Σ w over its parts, in [0, 1] (below 0 where the spec measures from nulls)."""
     reason: str = OK
-    """ok, unparsed:<code>, failed:<code>, or not_scored."""
+    """ok, unparsed:<code>, or not_scored."""
     parts: Mapping[str, float] = field(default_factory=dict)
     """Part -> score in [0, 1], before nulls are taken off."""
     weight: float = 0.0
@@ -56,38 +57,41 @@ class _Scored:
     """The parts among them that are no leaves of the benchmark."""
 
 
-_Plan = Mapping[tuple[Stage, int | None], _Scored]
+_Table = Mapping[tuple[Stage, int | None], _Scored]
 
 
-def _plan(conversation: Conversation, spec: RewardSpec, asked: Collection[Stage]) -> _Plan:
-    """(stage, turn) -> what is scored there (memoised on the conversation)."""
-    memo = conversation.memo
-    key = id(spec) if asked is STAGES else (id(spec), asked)
-    known = memo.get(key)
-    if known is None or known[0] is not spec:
-        weights: dict[tuple[Stage, int | None], dict[str, float]] = {}
-        for slot, weight in spec.weights(truth_of(conversation), asked).items():
-            weights.setdefault((slot.stage, slot.turn), {})[slot.part] = weight
-        parts = spec.parts
-        table = {
-            place: _Scored(
-                tuple((name, weight, spec.nulls.get(name, 0.0)) for name, weight in named.items()),
-                sum(named.values()),
-                tuple(parts[name] for name in named if name not in LEAF_STAGE),
-            )
-            for place, named in weights.items()
-        }
-        known = memo[key] = (spec, table)
-    return cast(_Plan, known[1])
+def _scored_requests(conversation: Conversation, spec: RewardSpec, stages: tuple[Stage, ...]) -> _Table:
+    """(stage, turn) -> what is scored there (kept on the conversation, by the spec object)."""
+    key = id(spec) if stages is STAGES else (id(spec), stages)
+    kept = conversation.memo.get("rewards", {}).get(key)
+    if kept is not None and kept[0] is spec:
+        return cast(_Table, kept[1])
+    conversation.memo.get("rewards", {}).pop(key, None)  # an id that has come to name another spec
+    return memoised(conversation, "rewards", key, lambda: (spec, _table(conversation, spec, stages)))[1]
+
+
+def _table(conversation: Conversation, spec: RewardSpec, stages: tuple[Stage, ...]) -> _Table:
+    weights: dict[tuple[Stage, int | None], dict[str, float]] = {}
+    for slot, weight in spec.weights(truth_of(conversation), stages).items():
+        weights.setdefault((slot.stage, slot.turn), {})[slot.part] = weight
+    parts = spec.parts
+    return {
+        place: _Scored(
+            tuple((name, weight, spec.nulls.get(name, 0.0)) for name, weight in named.items()),
+            sum(named.values()),
+            tuple(parts[name] for name in named if name not in LEAF_STAGE),
+        )
+        for place, named in weights.items()
+    }
 
 
 def request_weights(
-    conversation: Conversation, spec: RewardSpec, asked: Collection[Stage] = STAGES
+    conversation: Conversation, spec: RewardSpec, stages: tuple[Stage, ...] = STAGES
 ) -> dict[tuple[Stage, int | None], dict[str, float]]:
     """(stage, turn) -> part -> weight, over a whole episode; all together they sum to 1."""
     return {
         place: {name: weight for name, weight, _ in scored.parts}
-        for place, scored in _plan(conversation, spec, tuple(asked)).items()
+        for place, scored in _scored_requests(conversation, spec, stages).items()
     }
 
 
@@ -98,7 +102,7 @@ def score_request(
     said: Prediction | None,
     spec: RewardSpec,
     *,
-    asked: tuple[Stage, ...] = STAGES,
+    stages: tuple[Stage, ...] = STAGES,
     reason: str = OK,
 ) -> Score:
     """The score of one request under a reward spec.
@@ -109,13 +113,19 @@ def score_request(
         turn: its turn number; None for reflect.
         said: the prediction, None where the reply could not be parsed (every part then scores 0).
         spec: parts and weights.
-        asked: the stages of the plan, which fix the weights.
+        stages: the stages of the plan, which fix the weights.
         reason: what to report beside an unparsed reply's 0.
+
+    Raises LookupError for a stage or turn that the conversation does not have.
     """
-    scored = _plan(conversation, spec, asked).get((stage, turn))
-    if scored is None:
-        return _UNSCORED
+    scored = _scored_requests(conversation, spec, stages).get((stage, turn))
     truth = truth_of(conversation)
+    if scored is None:
+        if stage not in STAGES or (turn is None) != (stage == "reflect"):
+            raise LookupError(f"no stage {stage!r} in turn {turn}")
+        if turn is not None and truth.turn(turn) is None:
+            raise LookupError(f"conversation {truth.conversation_id!r} has no turn {turn}")
+        return _UNSCORED
     scores = score_stage(truth, stage, turn, said)
     if scored.custom:
         here = truth.turn(turn) if turn is not None else None
@@ -125,5 +135,5 @@ def score_request(
     paid = 0.0
     for name, weight, null in scored.parts:
         value = scores[name]
-        paid += weight * ((value - null) / (1.0 - null) if null else value)
+        paid += weight * (above_null(value, null) if null else value)
     return Score(paid / scored.weight, reason, scores, scored.weight)

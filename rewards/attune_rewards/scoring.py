@@ -32,8 +32,7 @@ def score_conversation(
     strict = None if total is None else 100 * total
     scores["strict_parts"] = parts
     for pillar in ("emotion", "evaluation", "holistic"):
-        node = COMPOSITE.find(pillar)
-        scores[f"strict_{pillar}"] = node.value(parts) if node else None
+        scores[f"strict_{pillar}"] = COMPOSITE.part(pillar).value(parts)
     scores["composite_strict"] = strict
     if prediction.not_asked:
         scores |= dict.fromkeys(_depending_on(prediction.not_asked, scores))

@@ -29,7 +29,7 @@ _ROOTS: Final[Mapping[str, Node]] = {
     "emotion": Node("emotion", children=(Node("emotion_f1"), Node("emotion_va"))),
     "behaviour": Node("behaviour", children=(Node("binary_om"), Node("binary_hp"))),
     "preference": Node("preference", children=(Node("pairwise"),)),
-    "holistic": COMPOSITE.find("holistic") or COMPOSITE,
+    "holistic": COMPOSITE.part("holistic"),
 }
 
 
@@ -66,14 +66,23 @@ class RewardSpec:
 
     def __post_init__(self) -> None:
         known = {*LEAF_PARTS, *(part.name for part in self.extra)}
-        for name in self.root.leaves():
+        leaves = list(self.root.leaves())
+        for name in leaves:
             if name not in known:
                 raise UnknownNameError("reward part", name, sorted(known))
+            if leaves.count(name) > 1:
+                raise SettingsError(f"part {name!r} stands twice in the reward; each part once")
+        for node in self.root.nodes():
+            _check_weight(node.name, node.weight)
         for name, null in self.nulls.items():
             if not 0.0 <= null < 1.0:
                 raise SettingsError(f"null of part {name!r} is {null}; it must lie in [0, 1)")
 
+    def __hash__(self) -> int:
+        return hash((self.name, self.root, self.left_out, self.dense, self.reference))
+
     @staticmethod
+    @cache
     def preset(name: str) -> RewardSpec:
         """A named spec.
 
@@ -104,6 +113,8 @@ class RewardSpec:
         weight: float,
     ) -> RewardSpec:
         """This reward plus a part of one's own: the old parts weigh 1 together, the new one `weight`."""
+        if stage not in STAGES:
+            raise UnknownNameError("stage", stage, STAGES)
         return self._plus(CustomPart(name, stage, function), weight)
 
     def with_format(self, weight: float) -> RewardSpec:
@@ -114,9 +125,9 @@ class RewardSpec:
         if part.name in {*LEAF_PARTS, *(other.name for other in self.extra)}:
             raise SettingsError(f"there is a part named {part.name!r} already")
         _check_weight(part.name, weight)
-        root = Node(f"{self.name}+{part.name}", children=(self.root, Node(part.name, float(weight))))
-        # the old root keeps weight 1 beside the new part, whatever its weight in a larger tree was
-        root = replace(root, children=(replace(self.root, weight=1.0), root.children[1]))
+        # the old parts weigh 1 together beside the new one, whatever their root weighed in a larger tree
+        old, new = replace(self.root, weight=1.0), Node(part.name, float(weight))
+        root = Node(f"{self.name}+{part.name}", children=(old, new))
         return replace(self, name=root.name, root=root, extra=(*self.extra, part))
 
     def terminal(self) -> RewardSpec:
@@ -131,10 +142,9 @@ class RewardSpec:
 
     def transform(self, part: str, score: float) -> float:
         """A part's score as it is paid: (s - n)/(1 - n), or s itself where the part has no null."""
-        null = self.nulls.get(part, 0.0)
-        return (score - null) / (1.0 - null)
+        return above_null(score, self.nulls.get(part, 0.0))
 
-    def weights(self, truth: ConversationTruth, asked: Collection[Stage] = STAGES) -> dict[Slot, float]:
+    def weights(self, truth: ConversationTruth, stages: Collection[Stage] = STAGES) -> dict[Slot, float]:
         """Weight of every slot of an episode, summing to 1 ({} where nothing is scored).
 
         A part's weight is spread evenly over the requests where it is defined; a part that is defined
@@ -142,9 +152,9 @@ class RewardSpec:
         """
         found: dict[str, list[Slot]] = {}
         places: list[tuple[Stage, TurnTruth | None]] = [
-            (stage, turn) for turn in truth.turns for stage in STAGES[:-1] if stage in asked
+            (stage, turn) for turn in truth.turns for stage in STAGES[:-1] if stage in stages
         ]
-        if "reflect" in asked:
+        if "reflect" in stages:
             places.append(("reflect", None))
         for name, part in self.parts.items():
             for stage, turn in places:
@@ -155,6 +165,11 @@ class RewardSpec:
             for name, weight in self.root.weights(found).items()
             for slot in found[name]
         }
+
+
+def above_null(score: float, null: float) -> float:
+    """(s - n)/(1 - n): 0 for the null's score, 1 for a perfect one, below 0 for worse than the null."""
+    return (score - null) / (1.0 - null)
 
 
 def _check_weight(part: str, weight: float) -> None:

@@ -31,11 +31,18 @@ class Node:
         for child in self.children:
             yield from child.leaves()
 
-    def find(self, name: str) -> Node | None:
-        """The node with that name at or below this one."""
-        if self.name == name:
-            return self
-        return next((found for child in self.children if (found := child.find(name))), None)
+    def nodes(self) -> Iterator[Node]:
+        """This node and all below it."""
+        yield self
+        for child in self.children:
+            yield from child.nodes()
+
+    def part(self, name: str) -> Node:
+        """The node with that name at or below this one; raises LookupError if there is none."""
+        for node in self.nodes():
+            if node.name == name:
+                return node
+        raise LookupError(f"no part {name!r} in {self.name!r}")
 
     def weights(self, defined: Collection[str]) -> dict[str, float]:
         """Weight of each defined leaf, summing to 1 ({} where none is defined)."""
@@ -80,7 +87,7 @@ COMPOSITE: Final = Node(
         ),
     ),
 )
-"""The whole tree; `COMPOSITE.find("emotion")` is a pillar."""
+"""The whole tree; `COMPOSITE.part("emotion")` is a pillar."""
 
 LEAVES: Final[tuple[str, ...]] = tuple(COMPOSITE.leaves())
 """The 15 leaves in their order."""

@@ -64,10 +64,10 @@ class ConversationTruth:
 
 
 def truth_of(conversation: Conversation) -> ConversationTruth:
-    """The annotations of a conversation as scoring reads them (memoised on the conversation)."""
-    memo = conversation.memo
-    if (known := memo.get("truth")) is None:
-        known = memo["truth"] = _compile(conversation)
+    """The annotations of a conversation as scoring reads them (kept on the conversation)."""
+    known = conversation.memo.get("truth")
+    if known is None:
+        known = conversation.memo["truth"] = _compile(conversation)
     return cast(ConversationTruth, known)
 
 

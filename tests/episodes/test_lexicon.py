@@ -116,7 +116,6 @@ def test_answers_every_request_whatever_the_text(texts: list[str], change: bool,
             turn=None if stage == "reflect" else 2,
             stage=stage,
             messages=(),
-            schema={},
             history=((other[0], other[1]), (message, reply))
             if stage == "reflect"
             else ((other[0], other[1]),),

@@ -103,7 +103,7 @@ def test_every_difference_of_settings_has_a_plan_of_its_own() -> None:
     plans = [plan(about, settings) for settings in EVERY_SETTING]
     again = [plan(conversation(), settings) for settings in EVERY_SETTING]
     assert plans == again
-    seeds = {str(plan(about, Settings(seed=seed))) for seed in range(5)}
+    seeds = {str([r.messages for r in plan(about, Settings(seed=seed))]) for seed in range(5)}
     assert len(seeds) == 5
 
 

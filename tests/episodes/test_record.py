@@ -222,7 +222,7 @@ def test_sides_as_shown_do_not_reach_the_record() -> None:
 
 def test_attune_names_what_made_the_record() -> None:
     about, asked = example(), Settings(seed=5, stages=("assess", "reflect"))
-    record = Episode(about, asked).result("lab/model", attune={"policy": {"name": "x"}})
+    record = Episode(about, asked).result("lab/model", {"attune": {"policy": {"name": "x"}}})
     assert record["attune"] == {
         "versions": {"attune-env": __version__, "scoring": SCORING_VERSION},
         "settings": asked.describe(),

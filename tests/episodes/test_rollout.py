@@ -145,14 +145,16 @@ def test_the_rollout_is_the_episode_played_by_hand() -> None:
         reply = policy.reply(episode.request)
         assert isinstance(reply, str)
         episode.submit(reply)
-    played = rollout(conversation, policy, asked, spec, run_timestamp="t")
+    played = rollout(conversation, policy, asked, spec, facts={"run_timestamp": "t"})
     assert played.steps == tuple(episode.steps)
     assert (played.total, played.total_name) == (episode.total, "preference")
-    assert played.result == episode.result("policy/longest", run_timestamp="t")
+    assert played.result == episode.result("policy/longest", {"run_timestamp": "t"})
 
 
 def test_facts_reach_the_record() -> None:
-    played = rollout(ONE, first_side, em_model="lab/model", source_file="conversation_7.json", api_cost=0.5)
+    played = rollout(
+        ONE, first_side, em_model="lab/model", facts={"source_file": "conversation_7.json", "api_cost": 0.5}
+    )
     assert [played.result[key] for key in ("em_model", "source_file", "api_cost")] == [
         "lab/model", "conversation_7.json", 0.5,
     ]  # fmt: skip
@@ -244,5 +246,7 @@ def test_text_and_typed_answers_of_one_policy_leave_the_same_record() -> None:
         def reply(self, request: Request) -> str:  # type: ignore[override]  # the same, as text
             return render(request, Typed().reply(request))
 
-    typed, written = (rollout(ONE, policy, run_timestamp="t").result for policy in (Typed(), Written()))
+    typed, written = (
+        rollout(ONE, policy, facts={"run_timestamp": "t"}).result for policy in (Typed(), Written())
+    )
     assert typed == written

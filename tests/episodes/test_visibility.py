@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 
@@ -41,7 +41,8 @@ every_setting = pytest.mark.parametrize("settings", EVERY_SETTING, ids=setting_i
 
 def everything_in(request: Request) -> str:
     """All that a policy is handed, except what is for the record only."""
-    return str(replace(request, conversation_id="", shown_labels={}))
+    handed = replace(request, conversation_id="", shown_labels={})
+    return str([getattr(handed, field.name) for field in fields(handed)])
 
 
 def shows_totals(text: str) -> list[bool]:

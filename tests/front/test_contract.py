@@ -43,7 +43,7 @@ Player = Callable[[Policy, Conversation, str], Outcome]
 
 
 def by_rollout(policy: Policy, about: Conversation, preset: str) -> Outcome:
-    played = rollout(about, policy, reward=preset, em_model="m/x", run_timestamp=TIME)
+    played = rollout(about, policy, reward=preset, em_model="m/x", facts={"run_timestamp": TIME})
     steps = played.steps
     return Outcome([s.reward for s in steps], played.total, [s.status for s in steps], played.result)
 
@@ -55,7 +55,7 @@ def by_hand(policy: Policy, about: Conversation, preset: str) -> Outcome:
         assert isinstance(reply, str)
         episode.submit(reply)
     steps = episode.steps
-    record = episode.result("m/x", run_timestamp=TIME)
+    record = episode.result("m/x", {"run_timestamp": TIME})
     return Outcome([s.reward for s in steps], episode.total, [s.status for s in steps], record)
 
 

@@ -160,7 +160,7 @@ def paid(
 ) -> float:
     """Sum of the rewards of all requests of the plan."""
     rewards = (
-        score_request(about, stage, number, answer(said, stage, number), spec, asked=asked).reward
+        score_request(about, stage, number, answer(said, stage, number), spec, stages=asked).reward
         for stage, number in places(truth_of(about))
         if stage in asked
     )

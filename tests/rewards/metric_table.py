@@ -21,13 +21,14 @@ from attune_rewards import (
     pairwise,
     panas,
     questions,
+    text,
 )
 from attune_rewards.panas import Totals
 from tests.rewards.builders import comparison
 from tests.rewards.strategies import ANY_EMOTION, RATINGS, TEXTS, item_values
 
-MODULES = (emotion, binary, pairwise, panas, questions, draft, branches)
-PREPARATIONS = {"panas.totals", "panas.valid_total", "panas.changed", "panas.spread", "draft.tokens"}
+MODULES = (emotion, binary, pairwise, panas, questions, draft, branches, text)
+PREPARATIONS = {"panas.totals", "panas.valid_total", "panas.changed", "panas.spread", "text.tokens"}
 """Public functions that make what a metric reads: they compare nothing."""
 
 Values = float | None | Sequence[float | None]
@@ -253,7 +254,7 @@ METRICS = [
         swap=plain_swap,
     ),
     Metric("questions.fuzzy_f1", questions.fuzzy_f1, SAYINGS, SAYINGS, 0, 1, 1, swap=plain_swap),
-    Metric("draft.jaccard", draft.jaccard, WORDS.filter(bool), WORDS, 0, 1, 1, swap=plain_swap),
+    Metric("text.jaccard", text.jaccard, WORDS.filter(bool), WORDS, 0, 1, 1, swap=plain_swap),
     Metric(
         "draft.similarity",
         similarities,

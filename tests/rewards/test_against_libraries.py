@@ -22,7 +22,7 @@ from sklearn.metrics import (  # type: ignore[import-untyped]  # scikit-learn sh
 
 from attune_data.affect import EMOTIONS, similarity
 from attune_data.constants import Q1_OPTIONS, Side
-from attune_rewards import Tag, binary, draft, emotion, pairwise, questions
+from attune_rewards import Tag, binary, emotion, pairwise, questions, text
 from attune_rewards.matching import matched_similarity, matched_total
 from attune_rewards.predictions import YesNo
 from attune_rewards.truth import truth_of
@@ -122,7 +122,7 @@ def test_q1_overlaps_are_scikit_learns(truth: set[str], guess: set[str]) -> None
     f1 = questions.set_f1(sorted(truth), sorted(guess))
     assert jaccard == pytest.approx(jaccard_score(want, got, zero_division=1), abs=EXACT)
     assert f1 == pytest.approx(f1_score(want, got, zero_division=1), abs=EXACT)
-    similar = draft.jaccard(frozenset(truth), frozenset(guess))
+    similar = text.jaccard(frozenset(truth), frozenset(guess))
     assert similar == pytest.approx(jaccard_score(want, got, zero_division=0), abs=EXACT)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from attune_rewards import Draft, Judged, Reflect, TurnPrediction, score_conversation
+from attune_rewards import Draft, Judged, Reflect, TurnPrediction, score_conversation, text
 from attune_rewards import branches as branch_metrics
 from attune_rewards import draft as metrics
 from attune_rewards.predictions import YesNo
@@ -45,7 +45,7 @@ def turn_scores(said: TurnPrediction, **parts: Any) -> Json:
     ],
 )
 def test_token_jaccard(first: str, second: str, value: float) -> None:
-    assert metrics.jaccard(metrics.tokens(first), metrics.tokens(second)) == pytest.approx(value)
+    assert text.jaccard(text.tokens(first), text.tokens(second)) == pytest.approx(value)
 
 
 def test_response_similarity_is_the_best_of_the_three() -> None:
@@ -96,7 +96,7 @@ def test_a_dimension_beyond_the_four_is_not_averaged() -> None:
         ({"B2": "no"}, 1 / 3),  # a missing answer disagrees, "no" truths too
         ({"B9": "no"}, 0.0),
         ({"B4": "yes", "B1": "yes"}, 1 / 3),  # B4 has no yes/no preferred truth
-        ({}, None),  # no assessment
+        ({}, 0.0),  # assessed, but with no valid answer
         (None, None),
     ],
 )

@@ -159,7 +159,7 @@ def test_specs_do_not_share_weights() -> None:
     for _ in range(2):
         assert score_request(ABOUT, "reflect", None, Reflect(), first).weight == 1.0
         assert score_request(ABOUT, "reflect", None, Reflect(), second).weight == 0.25
-        assert score_request(ABOUT, "reflect", None, Reflect(), second, asked=only).weight == 1.0
+        assert score_request(ABOUT, "reflect", None, Reflect(), second, stages=only).weight == 1.0
 
 
 # --- building on a spec -------------------------------------------------------------------------------------

@@ -58,6 +58,9 @@ class Codebook:
         text = json.dumps([dict(part) for part in parts], sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
     def binary_text(self, question: str, *, observer: bool) -> str:
         """The wording of a yes/no question; an id without wording is named as such, never left out."""
         wording = self.binary.get(question)

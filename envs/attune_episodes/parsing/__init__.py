@@ -2,6 +2,6 @@
 
 from attune_episodes.parsing.extract import Unparsed, extract_object, sound
 from attune_episodes.parsing.parse import parse
-from attune_episodes.parsing.render import render
+from attune_episodes.parsing.rendering import render
 
 __all__ = ["Unparsed", "extract_object", "parse", "render", "sound"]

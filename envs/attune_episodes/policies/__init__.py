@@ -12,7 +12,14 @@ from typing import Final, Literal
 
 from attune_data.errors import UnknownNameError
 from attune_data.schema import Conversation
-from attune_episodes.policies.base import ChatFunction, FunctionPolicy, Policy, Reply, as_policy
+from attune_episodes.policies.base import (
+    BuiltinPolicy,
+    ChatFunction,
+    FunctionPolicy,
+    Policy,
+    Reply,
+    as_policy,
+)
 from attune_episodes.settings import Settings
 
 Kind = Literal["content-free", "shallow", "reader", "ceiling"]
@@ -29,6 +36,7 @@ BUILTIN: Final[tuple[str, ...]] = tuple(KINDS)
 __all__ = [
     "BUILTIN",
     "KINDS",
+    "BuiltinPolicy",
     "ChatFunction",
     "FunctionPolicy",
     "Policy",
@@ -45,7 +53,7 @@ def builtin_policy(
     *,
     seed: int = 0,
     fit_on: Sequence[Conversation] | None = None,
-) -> Policy:
+) -> BuiltinPolicy:
     """The built-in policy with that name, ready to play these conversations.
 
     Args:
@@ -73,7 +81,7 @@ def builtin_policy(
     if name in ("longest", "shortest", "copy"):
         from attune_episodes.policies import shallow
 
-        policies: dict[str, Policy] = {
+        policies: dict[str, BuiltinPolicy] = {
             "longest": shallow.LONGEST,
             "shortest": shallow.SHORTEST,
             "copy": shallow.CopyPolicy(),

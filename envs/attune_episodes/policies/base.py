@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
@@ -70,13 +70,21 @@ def prepared(policy: Policy, conversation: Conversation) -> Policy:
     return policy if prepare is None else prepare(conversation)
 
 
-async def answer(policy: Policy, request: Request) -> Reply:
-    """A policy's reply, awaited where it is awaitable."""
-    reply = policy.reply(request)
-    if inspect.isawaitable(reply):
-        awaited: Reply = await reply
-        return awaited
-    return reply
+class BuiltinPolicy(ABC):
+    """Base of the built-in policies: each replies at once, with text."""
+
+    __slots__ = ()
+
+    name: str
+    """Short name for tables and files."""
+
+    def for_conversation(self, conversation: Conversation) -> BuiltinPolicy:
+        """The policy as it plays this conversation: itself, unless it has to know whose it is."""
+        return self
+
+    @abstractmethod
+    def reply(self, request: Request) -> str:
+        """The answer to one request, as JSON."""
 
 
 def participants(conversations: Sequence[Conversation]) -> Mapping[str, list[Conversation]]:

@@ -10,8 +10,9 @@ from typing import Final
 from attune_data.affect import EMOTIONS, NEGATIVE, POSITIVE, SCALE
 from attune_data.constants import BRANCHES, Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS, Side
 from attune_episodes.parsing import render
+from attune_episodes.policies.base import BuiltinPolicy
 from attune_episodes.request import Request
-from attune_episodes.shown import digest
+from attune_episodes.seeding import digest
 from attune_rewards.panas import spread
 from attune_rewards.predictions import Assess, AssessHP, Draft, Prediction, Prefer, Reflect, Tag, YesNo
 
@@ -95,7 +96,7 @@ def _named(
 
 
 @dataclass(frozen=True, slots=True)
-class ConstantPolicy:
+class ConstantPolicy(BuiltinPolicy):
     """Gives the same answers whatever the conversation says."""
 
     name: str
@@ -128,7 +129,7 @@ def always(answer: YesNo) -> ConstantPolicy:
 
 
 @dataclass(frozen=True, slots=True)
-class RandomPolicy:
+class RandomPolicy(BuiltinPolicy):
     """Uniform valid answers, drawn from a hash of seed and request: the same in any order of asking."""
 
     seed: int = 0

@@ -18,10 +18,11 @@ from attune_data.constants import BRANCHES, Q1_OPTIONS, Side
 from attune_data.errors import SettingsError
 from attune_data.schema import Conversation
 from attune_episodes.plan import plan
-from attune_episodes.policies.base import participants
+from attune_episodes.policies.base import BuiltinPolicy, participants
 from attune_episodes.policies.constant import Answers, ConstantPolicy, PanasGuess
+from attune_episodes.request import Request
+from attune_episodes.seeding import digest
 from attune_episodes.settings import Settings
-from attune_episodes.shown import digest
 from attune_rewards import branches, emotion, panas, questions
 from attune_rewards.predictions import Tag, YesNo
 from attune_rewards.truth import ConversationTruth, truth_of
@@ -203,7 +204,7 @@ def _prior_branch(truths: Sequence[ConversationTruth], name: str) -> int:
     return _best(middle_first, lambda guess: -float(sum(abs(truth - guess) for truth in known)))
 
 
-class FittedPolicy:
+class FittedPolicy(BuiltinPolicy):
     """A constant policy that plays each conversation with answers fitted on other participants.
 
     Args:
@@ -228,6 +229,8 @@ class FittedPolicy:
         self._answers: list[Answers] = []
         self._fold: Mapping[str, int] = {}
         if fit_on is not None:
+            if not fit_on:
+                raise SettingsError(f"policy {name!r} has nothing to be fitted on: the fitting data is empty")
             self._answers = [fit(fit_on, settings)]
             return
         people = sorted(participants(conversations), key=lambda who: digest("fold", who))
@@ -247,6 +250,6 @@ class FittedPolicy:
         fold = self._fold.get(conversation.participant, 0) if self._fold else 0
         return ConstantPolicy(self.name, self._answers[fold])
 
-    def reply(self, request: object) -> str:
+    def reply(self, request: Request) -> str:
         """Refuses: answers depend on whose conversation it is."""
         raise TypeError(f"policy {self.name!r} plays a conversation: call for_conversation first")

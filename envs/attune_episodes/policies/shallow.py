@@ -10,6 +10,7 @@ from typing import Final
 from attune_data.affect import EMOTIONS
 from attune_data.constants import Side
 from attune_episodes.parsing import render
+from attune_episodes.policies.base import BuiltinPolicy
 from attune_episodes.policies.constant import Answers, PanasGuess, always
 from attune_episodes.request import Request
 from attune_rewards.predictions import Assess, AssessHP, Draft, Prediction, Prefer, Tag, YesNo
@@ -19,7 +20,7 @@ _UNCHANGED: Final = (PanasGuess(), PanasGuess())
 
 
 @dataclass(frozen=True, slots=True)
-class LengthPolicy:
+class LengthPolicy(BuiltinPolicy):
     """Prefers the longer (or the shorter) response; otherwise answers as `always-no`."""
 
     name: str
@@ -48,7 +49,7 @@ def pick_by(request: Request, worth: Callable[[str], float]) -> Prefer:
 
 
 @dataclass(frozen=True, slots=True)
-class CopyPolicy:
+class CopyPolicy(BuiltinPolicy):
     """Repeats what it is shown: the person's words, the PANAS words in them, the feelings from before.
 
     Yes to every question where the reply repeats a longer word of the message; of two responses the one

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -57,34 +57,30 @@ class PromptSet:
         text = json.dumps([self.texts, self.threaded, self.placeholder])
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    @cached_property
-    def _compiled(self) -> dict[str, Template]:
-        return {}
-
-    def _template(self, name: str) -> Template:
-        if name not in self._compiled:
-            import jinja2
-
-            environment = jinja2.Environment(
-                autoescape=False,  # chat text, never HTML
-                undefined=jinja2.StrictUndefined,
-                trim_blocks=True,
-                lstrip_blocks=True,
-            )
-            self._compiled[name] = environment.from_string(self.texts[TEMPLATES.index(name)])
-        return self._compiled[name]
-
     def render(self, template: str, values: dict[str, Any]) -> str:
         """A template filled in; raises DataError naming the template where it is at fault."""
-        import jinja2
-
         try:
-            return self._template(template).render(values).strip()
-        except jinja2.TemplateError as error:
+            return _compiled(self.texts[TEMPLATES.index(template)]).render(values).strip()
+        except Exception as error:  # whatever a template of one's own may do wrong
             raise DataError(
                 Problem(f"prompts {self.name}", f"{template}.md", str(error), "a template that renders",
                         "compare it with the one in the package")
             ) from error  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def _compiled(source: str) -> Template:
+    """A template ready to render; sandboxed, since templates may come from others."""
+    import jinja2
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    environment = ImmutableSandboxedEnvironment(
+        autoescape=False,  # chat text, never HTML
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.from_string(source)
 
 
 @cache

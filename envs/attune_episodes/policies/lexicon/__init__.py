@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from attune_episodes.parsing import render
+from attune_episodes.policies.base import BuiltinPolicy
 from attune_episodes.policies.lexicon.behaviour import observed
 from attune_episodes.policies.lexicon.choice import preferred
 from attune_episodes.policies.lexicon.exchange import Exchange
@@ -28,7 +29,7 @@ REASONING: Final = "Read with a word list and simple cues."
 
 
 @dataclass(frozen=True, slots=True)
-class LexiconPolicy:
+class LexiconPolicy(BuiltinPolicy):
     """Reads the words of a request, and answers every stage from them."""
 
     name: str = "lexicon"

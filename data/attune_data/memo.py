@@ -1,0 +1,28 @@
+"""Keeping what is computed from a frozen record beside it, a few values a kind, so that memory stays flat."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, TypeVar, cast
+
+if TYPE_CHECKING:
+    from attune_data.schema import Conversation
+
+T = TypeVar("T")
+KEPT = 4
+"""Values kept per kind: nearly always one is in use; the oldest goes first."""
+
+
+def memoised(conversation: Conversation, kind: str, key: Hashable, make: Callable[[], T]) -> T:
+    """`make()` for this conversation, made once as long as it is among the last `KEPT` of its kind.
+
+    `make` must be a pure function of the conversation and `key`, and its value must not be changed.
+    """
+    kept = conversation.memo.setdefault(kind, {})
+    if key in kept:
+        return cast(T, kept[key])
+    value = make()
+    while len(kept) >= KEPT:
+        kept.pop(next(iter(kept)), None)
+    kept[key] = value
+    return value

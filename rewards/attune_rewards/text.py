@@ -1,0 +1,13 @@
+"""Words of texts and how many two texts share."""
+
+from __future__ import annotations
+
+
+def tokens(text: str) -> frozenset[str]:
+    """The set of tokens of a text: lower-cased, split at white space, punctuation kept."""
+    return frozenset(text.lower().split())
+
+
+def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
+    """Shared / all tokens, in [0, 1]; 0 where neither has any."""
+    return len(first & second) / len(first | second) if first or second else 0.0
