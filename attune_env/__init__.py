@@ -15,6 +15,7 @@ from attune_data.version import __version__
 if TYPE_CHECKING:
     from attune_data import Conversation, Conversations, load
     from attune_data.codebook import Codebook
+    from attune_env.results import save_results
     from attune_episodes import (
         Episode,
         Policy,
@@ -58,6 +59,7 @@ _HOME = {
         ],
         "attune_episodes",
     ),
+    "save_results": "attune_env.results",
 }
 """Public name -> the module that it comes from."""
 
@@ -83,6 +85,7 @@ __all__ = [
     "rollout",
     "rollout_async",
     "rollout_batch",
+    "save_results",
     "score",
 ]
 

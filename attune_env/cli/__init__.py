@@ -11,6 +11,9 @@ import typer
 
 from attune_data.version import __version__
 
+WIDE = {"terminal_width": 400, "max_content_width": 400}
+"""Without a terminal nothing is wrapped or cut."""
+
 app = typer.Typer(
     name="attune",
     help="Measure and train emotional intelligence in language models with AttuneBench.",
@@ -20,7 +23,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     # boxes are for people: without a terminal, help is plain text like everything else
     rich_markup_mode="rich" if sys.stdout.isatty() else None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"]} | ({} if sys.stdout.isatty() else WIDE),
 )
 
 

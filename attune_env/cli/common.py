@@ -28,21 +28,30 @@ DataArgument = Annotated[
 ]
 
 
-def tell(problems: Sequence[Problem], limit: int | None = None) -> None:
+def tell(problems: Sequence[Problem]) -> None:
     """Prints problems on standard error, one a line."""
-    for problem in problems[:limit]:
+    for problem in problems:
         print(f"{problem.severity}: {problem}", file=sys.stderr)
-    if limit is not None and len(problems) > limit:
-        print(f"… and {len(problems) - limit} more like these", file=sys.stderr)
 
 
 def left_out(problems: Sequence[Problem], *, skip: bool) -> None:
     """Stops at problems, or says what is left out where the caller asked to skip."""
     if problems and not skip:
         raise DataError(problems)
+    for problem in problems:
+        print(f"left out: {problem}", file=sys.stderr)
     if problems:
-        tell(problems)
-        print(f"left out: {len({p.file for p in problems})} file(s)", file=sys.stderr)
+        print(f"files left out: {len({p.file for p in problems})}", file=sys.stderr)
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Ends at Ctrl-C with a word on what is kept, exit code 130."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print("stopped; what is complete is kept: run the same command again to go on", file=sys.stderr)
+        raise typer.Exit(130) from None
 
 
 @contextmanager
@@ -63,8 +72,8 @@ def progress_bar(label: str, total: int) -> Iterator[Callable[[], None]]:
         yield lambda: bar.advance(task)
 
 
-def existing_folder(path: Path) -> Path:
-    """The path of an output folder, made if it is not there; refuses a file in its place."""
+def output_folder(path: Path) -> Path:
+    """The path of an output folder; raises DataError where a file stands in its place."""
     if path.exists() and not path.is_dir():
         raise DataError(Problem(str(path), "", "a file", "a folder for the results", "choose another -o"))
     return path
@@ -77,7 +86,7 @@ def find_codebook(given: Path | None, data: str) -> Codebook:
     beside = data != "sample" and Path(data).exists()
     path = given or (find_official(Path(data)) if beside else None)
     book = load_official(path) if path else Codebook.own()
-    print(f"wording: {book.name}", file=sys.stderr)
+    print(f"questions in the wording of {book.name}", file=sys.stderr)
     if book.missing:
         print(f"not in {path}, so in our own wording: {', '.join(book.missing)}", file=sys.stderr)
     return book

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from attune_env.cli.common import DataArgument, SkipInvalid, left_out, tell
 
-app = typer.Typer(help="Check, describe and prepare conversation files.", no_args_is_help=True)
+app = typer.Typer(help="Check and describe conversation files.", no_args_is_help=True)
 
 
 @app.command()
@@ -32,14 +34,25 @@ def validate(path: DataArgument) -> None:
     except DataError as error:
         loaded, problems = Conversations([]), list(error.problems)
     tell(problems)
-    warnings = [w for c in loaded for w in oddities(c, f"{path} {c.conversation_id}")]
+    warnings = [w for c in loaded for w in oddities(c, loaded.files[c.conversation_id])]
     tell(warnings)
     turns = sum(len(c.turns) for c in loaded)
-    print(f"{len(loaded)} conversations, {turns} turns: {len(problems)} problems, {len(warnings)} warnings")
+    others = ignored_files(Path(path))
+    if others:
+        print(f"not looked at, since not called conversation_N.json: {', '.join(others)}", file=sys.stderr)
+    print(f"conversations {len(loaded)}, turns {turns}, problems {len(problems)}, warnings {len(warnings)}")
     if loaded:
         print(f"provenance {loaded.provenance}, fingerprint {loaded.fingerprint}")
     if problems:
         sys.exit(1)
+
+
+def ignored_files(folder: Path) -> list[str]:
+    """Names of JSON files in a folder that loading passes over."""
+    if not folder.is_dir():
+        return []
+    names = sorted(f.name for f in folder.glob("*.json") if f.name != "annotation_codebook.json")
+    return [name for name in names if not re.fullmatch(r"conversation_\d+\.json", name)][:10]
 
 
 @app.command()

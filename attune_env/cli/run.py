@@ -12,10 +12,11 @@ from attune_env.cli.common import (
     DataArgument,
     Seed,
     SkipInvalid,
-    existing_folder,
     find_codebook,
     left_out,
+    output_folder,
     progress_bar,
+    stoppable,
 )
 
 if TYPE_CHECKING:
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
     from attune_rewards.predictions import Stage
 
 PROVIDERS = ("builtin",)
+POLICIES = (
+    "empty", "always-yes", "always-no", "random", "mode", "prior", "longest", "shortest", "copy", "lexicon",
+    "oracle",
+)  # fmt: skip
+"""As `attune_episodes.policies.BUILTIN` has them, spelt out so that --help loads nothing; a test compares."""
 
 
 class PanasChoice(StrEnum):
@@ -48,14 +54,12 @@ def register(app: typer.Typer) -> None:
 
 def run(
     provider: Annotated[str, typer.Argument(metavar="PROVIDER", help="Where the model is: builtin.")],
-    model: Annotated[
-        str, typer.Argument(metavar="MODEL", help="For builtin: empty, always-yes, …, lexicon, oracle.")
-    ],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help=f"For builtin: {', '.join(POLICIES)}.")],
     path: DataArgument,
     modes: Annotated[
         list[str] | None,
         typer.Option(
-            "--modes", help="default verbose omniscient verbose_omniscient, or all.", metavar="MODE…"
+            "--modes", help="One or several of default verbose omniscient verbose_omniscient, or all."
         ),
     ] = None,
     panas_strategy: Annotated[PanasChoice, typer.Option(help="How feelings afterwards are asked.")] = (
@@ -114,8 +118,8 @@ def run(
     left_out(conversations.left_out, skip=skip_invalid)
     if limit is not None:
         conversations = conversations[:limit]
-    existing_folder(output)
-    with progress_bar(f"{provider}/{model}", len(conversations) * len(wanted)) as step:
+    output_folder(output)
+    with stoppable(), progress_bar(f"{provider}/{model}", len(conversations) * len(wanted)) as step:
         report = run_builtin(
             model,
             conversations,
@@ -159,9 +163,11 @@ def demo(
         "results/demo"
     ),
 ) -> None:
-    """Run every built-in policy over the bundled sample, score, and show the leaderboard.
+    """Run every built-in policy over the sample and show the leaderboard.
 
-    Needs no key and no network. Example: attune demo -o results/demo
+    Needs no key and no network. Writes result files and scores.json.
+
+    Example: attune demo -o results/demo
     """
     from attune_data import load
     from attune_env.report.tables import leaderboard
@@ -170,10 +176,11 @@ def demo(
     from attune_episodes.policies import BUILTIN
 
     conversations = load("sample")
-    existing_folder(output)
-    with progress_bar("playing", len(BUILTIN) * len(conversations)) as step:
+    output_folder(output)
+    with stoppable(), progress_bar("playing", len(BUILTIN) * len(conversations)) as step:
         for name in BUILTIN:
-            run_builtin(name, conversations, output, on_done=step)
+            # always anew: it takes seconds, and results of an older version would only be in the way
+            run_builtin(name, conversations, output, overwrite=True, on_done=step)
     results, problems, _ = read_results(output, conversations)
     left_out(problems, skip=False)
     scores = score_results(results, conversations, ground_truth="sample")

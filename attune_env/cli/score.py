@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from attune_env.cli.common import SkipInvalid, find_codebook, left_out, tell
+from attune_env.cli.common import SkipInvalid, find_codebook, left_out, progress_bar, tell
 
 
 class Scoring(StrEnum):
@@ -71,27 +71,39 @@ def score(
     """
     from attune_data import load
     from attune_env.report.tables import leaderboard
-    from attune_env.results import read_results, score_results, write_json
+    from attune_env.results import check_replaceable, read_results, score_results, write_json
 
+    check_replaceable(output)
     conversations = load(ground_truth, skip_invalid=skip_invalid)
     left_out(conversations.left_out, skip=skip_invalid)
     again = find_codebook(codebook, ground_truth) if reparse else None
     found, problems, warnings = read_results(results, conversations, reparse_with=again)
-    tell(warnings, limit=50)
+    tell(warnings)
     left_out(problems, skip=skip_invalid and bool(found))
-    scores = score_results(
-        found, conversations, ground_truth=ground_truth, scoring=scoring.value, q1_overlap=q1_overlap.value
-    )
+    with progress_bar("scoring", len(found)) as step:
+        scores = score_results(
+            found,
+            conversations,
+            ground_truth=ground_truth,
+            scoring=scoring.value,
+            q1_overlap=q1_overlap.value,
+            on_done=step,
+        )
     write_json(output, scores)
     leaderboard(scores).print()
     unscored = len(conversations) - scores["metadata"]["n_conversations"]
     if unscored:
         print(f"{unscored} of {len(conversations)} conversations have no result", file=sys.stderr)
     print(f"wrote {output} ({len(found)} results)")
+    print(f'next: attune report --scores "{output}"')
 
 
 def report(
     scores: Annotated[Path, typer.Option("--scores", help="A scores file made by `attune score`.")],
+    scoring: Annotated[
+        Scoring | None,
+        typer.Option(help="The reading that leads; by default the one the file was made with."),
+    ] = None,
     resample: Annotated[
         Resampled, typer.Option(help="Units of the bootstrap; auto: participants where one owns several.")
     ] = Resampled.auto,
@@ -105,6 +117,8 @@ def report(
     from attune_env.results import read_scores
 
     content = read_scores(scores)
+    if scoring is not None:
+        content["metadata"]["settings"]["scoring"] = scoring.value
     leaderboard(content, resample=resample.value, seed=seed).print()
     for table in group_tables(content, resample=resample.value, seed=seed):
         table.print()

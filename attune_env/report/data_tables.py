@@ -11,7 +11,7 @@ from attune_env.report.table import DASH, Table, share_text
 
 def data_tables(facts: Mapping[str, Any], source: str) -> list[Table]:
     """What `attune_data.stats.describe` found, for people."""
-    overview = Table(f"{source}", ("what", "value"))
+    overview = Table(f"{source}", ("what", "value"), left=("value",))
     per = facts["turns_per_conversation"]
     overview.rows = [
         ("conversations", str(facts["conversations"])),
@@ -52,13 +52,14 @@ def data_tables(facts: Mapping[str, Any], source: str) -> list[Table]:
             for q, row in facts["questions"].items()
             if row["annotated"]
         ],
+        left=("question",),
     )  # fmt: skip
     gaps = Table(
         "Missing and contradictory",
         ("what", "count"),
         [
             *((str(name), str(count)) for name, count in facts["missing"].items()),
-            ("contradictions", str(len(facts["contradictions"]))),
+            ("warnings", str(len(facts["contradictions"]))),
         ],
         notes=facts["contradictions"][:20],
     )

@@ -21,6 +21,8 @@ class Metric:
     label: str
     role: Role
     places: int = 3
+    scale: float = 1.0
+    """What values are multiplied by to be shown."""
 
 
 TURN: Final = (
@@ -54,9 +56,9 @@ COMPOSITES: Final = (
     Metric("composite_score", "Composite (0-100)", "input", 2),
     Metric("composite_strict", "Strict Composite (0-100)", "beside", 2),
     Metric("equal_weight_composite", "Equal-weight Composite (0-100)", "diagnostic", 2),
-    Metric("pillar_emotion", "Emotion Tracking (24%)", "input"),
-    Metric("pillar_evaluation", "Evaluation Quality (49%)", "input"),
-    Metric("pillar_holistic", "Holistic Comprehension (27%)", "input"),
+    Metric("pillar_emotion", "Emotion Tracking, 24% (0-100)", "input", 2, 100.0),
+    Metric("pillar_evaluation", "Evaluation Quality, 49% (0-100)", "input", 2, 100.0),
+    Metric("pillar_holistic", "Holistic Comprehension, 27% (0-100)", "input", 2, 100.0),
 )
 GROUPS: Final = (
     ("Turn-by-turn scores", TURN),

@@ -30,6 +30,8 @@ class Table:
     notes: list[str] = field(default_factory=list)
     dim: set[int] = field(default_factory=set)
     """Rows shown as references (null policies, the ceiling)."""
+    left: Sequence[str] = ()
+    """Columns of prose, aligned left; the key columns are anyway."""
     foldable: Sequence[str] = ()
     """Columns that a terminal shows as a note where they say the same in every row."""
     keys: int = 1
@@ -41,7 +43,7 @@ class Table:
             self._draw()
             return
         print(f"# {one_line(self.title)}")
-        print("\t".join(self.columns))
+        print("\t".join(map(one_line, self.columns)))
         for row in self.rows:
             print("\t".join(one_line(cell) for cell in row))
         for note in self.notes:
@@ -53,31 +55,23 @@ class Table:
         from rich.markup import escape
 
         console = Console()
-        columns, rows, notes = self._folded()
+        columns, rows, notes, keys = self._folded()
         available = console.width - 2  # the edges
         if sum(_widths(columns, rows)) > available:
             # an interval goes below its mean rather than break in the middle
             rows = [tuple(_INTERVAL.sub(r"\n[\1,\2]", cell) for cell in row) for row in rows]
-        for first, last in self._pages(_widths(columns, rows), available):
-            shown = [*range(self.keys), *range(first, last)]
-            title = self.title if first == self.keys else f"{self.title} (continued)"
-            self._page(console, title, [columns[i] for i in shown], [[row[i] for i in shown] for row in rows])
+        for first, last in _pages(_widths(columns, rows), keys, available):
+            shown = [*range(keys), *range(first, last)]
+            title = self.title if first == keys else f"{self.title} (continued)"
+            cells = [[row[i] for i in shown] for row in rows]
+            self._page(console, title, [columns[i] for i in shown], cells, keys)
         for note in notes:
             console.print(escape(note), style="dim", highlight=False)
         console.print()
 
-    def _pages(self, widths: Sequence[int], available: int) -> Iterator[tuple[int, int]]:
-        """Ranges of columns that fit beside the key columns; at least one column each."""
-        first = self.keys
-        while first < len(widths) or first == self.keys:
-            last, used = first, sum(widths[: self.keys])
-            while last < len(widths) and (last == first or used + widths[last] <= available):
-                used += widths[last]
-                last += 1
-            yield first, last
-            first = last if last > first else last + 1
-
-    def _page(self, console: Console, title: str, columns: list[str], rows: list[list[str]]) -> None:
+    def _page(
+        self, console: Console, title: str, columns: list[str], rows: list[list[str]], keys: int
+    ) -> None:
         from rich import box
         from rich.markup import escape
         from rich.table import Table as RichTable
@@ -86,26 +80,39 @@ class Table:
             title=escape(title), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False
         )
         for number, column in enumerate(columns):
-            is_key = number < self.keys
-            table.add_column(escape(column), justify="left" if is_key else "right", overflow="fold")
+            left = number < keys or column in self.left
+            table.add_column(escape(one_line(column)), justify="left" if left else "right", overflow="fold")
         for number, row in enumerate(rows):
             cells = [escape("\n".join(map(one_line, cell.split("\n")))) for cell in row]
             table.add_row(*cells, style="dim" if number in self.dim else None)
         console.print(table)
 
-    def _folded(self) -> tuple[list[str], list[tuple[str, ...]], list[str]]:
-        """Columns, rows and notes, with foldable columns that never vary turned into notes."""
+    def _folded(self) -> tuple[list[str], list[tuple[str, ...]], list[str], int]:
+        """Columns, rows, notes and key columns, foldable columns that never vary turned into a note."""
         same = {
             i: self.rows[0][i]
             for i, column in enumerate(self.columns)
             if column in self.foldable and self.rows and len({row[i] for row in self.rows}) == 1
         }
-        kept = [i for i in range(len(self.columns)) if i not in same or i < self.keys]
+        kept = [i for i in range(len(self.columns)) if i not in same]
         notes = list(self.notes)
         if same:
             notes.insert(0, "all rows: " + ", ".join(f"{self.columns[i]} {text}" for i, text in same.items()))
         rows = [tuple(row[i] for i in kept) for row in self.rows]
-        return [self.columns[i] for i in kept], rows, notes
+        keys = sum(i < self.keys for i in kept)
+        return [self.columns[i] for i in kept], rows, notes, keys
+
+
+def _pages(widths: Sequence[int], keys: int, available: int) -> Iterator[tuple[int, int]]:
+    """Ranges of columns that fit beside the key columns; at least one column each."""
+    first = keys
+    while first < len(widths) or first == keys:
+        last, used = first, sum(widths[:keys])
+        while last < len(widths) and (last == first or used + widths[last] <= available):
+            used += widths[last]
+            last += 1
+        yield first, last
+        first = last if last > first else last + 1
 
 
 def _widths(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:

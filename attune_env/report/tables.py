@@ -10,17 +10,18 @@ from attune_env.report.table import Table, interval_text, share_text
 from attune_env.results.scores import parse_rate
 from attune_env.statistics.bootstrap import RESAMPLES, Interval
 from attune_env.statistics.scores import Key, Resample, intervals, resampled_unit
+from attune_episodes.policies import KINDS
+from attune_rewards.canonical import mean
 
-NULLS = ("empty", "always-yes", "always-no", "random", "mode", "prior", "longest", "shortest", "copy")
-"""Built-in policies that read nothing or the surface only; tables mark them."""
+PILLARS = ("Emotion 24%", "Evaluation 49%", "Holistic 27%")
 
 
 def role_of(em_model: str) -> str:
-    """`null`, `ceiling` or "" for a model's name: what kind of reference row it is."""
+    """What kind of row a model is: `null`, `reader` or `ceiling` for built-in policies, else `model`."""
     provider, _, name = em_model.partition("/")
-    if provider != "builtin":
-        return ""
-    return "null" if name in NULLS else "ceiling" if name == "oracle" else "reader"
+    if provider != "builtin" or name not in KINDS:
+        return "model"
+    return "null" if KINDS[name] in ("content-free", "shallow") else KINDS[name]
 
 
 def mode_text(mode: str) -> str:
@@ -40,23 +41,14 @@ def leaderboard(scores: Mapping[str, Any], *, resample: Resample = "auto", seed:
     entries = scores["conversations"]
     reading = scores["metadata"]["settings"]["scoring"]
     columns = LEADERBOARD[reading]
-    found = intervals(entries, columns, resample=resample, seed=seed)
-    name = "Strict Composite" if reading == "strict" else "Composite"
+    other = "composite_score" if reading == "strict" else "composite_strict"
+    found = intervals(entries, (*columns, other), resample=resample, seed=seed)
+    heads = ("Strict", "Canonical") if reading == "strict" else ("Composite", "Strict")
     table = Table(
         f"Leaderboard, {reading} reading, points of 100",
-        (
-            "model",
-            "kind",
-            "mode",
-            name,
-            "Emotion 24%",
-            "Evaluation 49%",
-            "Holistic 27%",
-            "n",
-            "parsed",
-            "unscored",
-        ),
-        foldable=("mode", "n", "parsed", "unscored"),
+        ("model", "kind", "mode", *heads, *PILLARS, "n", "parsed", "answered", "unscored"),
+        foldable=("mode", "n", "parsed", "answered", "unscored"),
+        keys=3,
     )
     for number, key in enumerate(ranked(scores)):
         these = [e for e in entries if (e["em_model"], e["mode"]) == key]
@@ -67,13 +59,15 @@ def leaderboard(scores: Mapping[str, Any], *, resample: Resample = "auto", seed:
         table.rows.append(
             (
                 key[0],
-                kind or "model",
+                kind,
                 mode_text(key[1]),
                 interval_text(values[columns[0]], places=1),
+                interval_text(values[other], places=1),
                 *(interval_text(values[column], places=1, scale=100) for column in columns[1:]),
                 str(values[columns[0]].n),
                 share_text(parse_rate(these)),
-                share_text(sum(e["unscored_share"] for e in these) / len(these)),
+                share_text(mean([e.get("answered_share") for e in these])),
+                share_text(mean([e["unscored_share"] for e in these])),
             )
         )
     table.notes = notes(scores, found, resample)
@@ -113,7 +107,7 @@ def group_tables(scores: Mapping[str, Any], *, resample: Resample = "auto", seed
 
 
 def _cell(interval: Interval, metric: Metric, usual: int) -> str:
-    text = interval_text(interval, places=metric.places)
+    text = interval_text(interval, places=metric.places, scale=metric.scale)
     return text if interval.mean is None or interval.n == usual else f"{text} n={interval.n}"
 
 

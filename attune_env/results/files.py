@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-import tempfile
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,19 +51,22 @@ def write_json(path: Path, value: Any) -> None:
 def write_text(path: Path, text: str) -> None:
     """Writes text into a temporary file beside `path`, then puts it in its place in one step."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".part")
+    temporary = path.parent / f".{path.name[:40]}.{secrets.token_hex(8)}.part"
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
             stream.write(text)
             stream.flush()
             os.fsync(stream.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
         os.replace(temporary, path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
+
+
+def is_scores(content: object) -> bool:
+    """Whether a JSON value looks like a scores file."""
+    return isinstance(content, dict) and {"metadata", "conversations", "aggregates"} <= set(content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,8 @@ def read_results(
         except DataError as error:
             problems.extend(error.problems)
             continue
+        if is_scores(record):
+            continue  # it may lie beside the results
         if problem := _not_a_result(record, path, conversations):
             problems.append(problem)
             continue

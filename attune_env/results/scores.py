@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ from attune_data import Conversations, __version__
 from attune_data.errors import DataError, Problem
 from attune_data.jsonio import read_json
 from attune_data.version import SCORING_VERSION
-from attune_env.results.files import Result
+from attune_env.results.files import Result, is_scores
 from attune_env.results.marks import mapping, marks_of, parts_of
 from attune_rewards.aggregate import aggregate
 from attune_rewards.canonical import Q1Overlap
@@ -30,12 +30,17 @@ def score_results(
     ground_truth: str,
     scoring: Reading = "canonical",
     q1_overlap: Q1Overlap = "jaccard",
+    on_done: Callable[[], None] | None = None,
 ) -> dict[str, Any]:
     """The content of a scores file: `metadata`, `conversations`, `aggregates`.
 
     Both readings are always computed; `scoring` says which one tables lead with.
     """
-    entries = [_entry(result, conversations, q1_overlap) for result in results]
+    entries = []
+    for result in results:
+        entries.append(_entry(result, conversations, q1_overlap))
+        if on_done is not None:
+            on_done()
     entries.sort(key=lambda e: (e["em_model"], e["mode"], e["conversationId"]))
     aggregates = aggregate(entries)
     for group in aggregates:
@@ -119,6 +124,21 @@ def read_scores(path: Path) -> dict[str, Any]:
     if not isinstance(settings, dict) or settings.get("scoring") not in ("canonical", "strict"):
         raise _not_scores(path, "metadata.settings.scoring", "no reading")
     return scores
+
+
+def check_replaceable(path: Path) -> None:
+    """Raises DataError where `path` is a file, and not an earlier scores file that may be replaced."""
+    if not path.exists():
+        return
+    try:
+        known = is_scores(read_json(path))
+    except DataError:
+        known = False
+    if not known:
+        raise DataError(
+            Problem(str(path), "", "a file that is no scores file", "a new name or an earlier scores file",
+                    "choose another --output")
+        )  # fmt: skip
 
 
 def _not_scores(path: Path, place: str, found: str) -> DataError:

@@ -52,9 +52,9 @@ def is_complete(
         "policy": marks.get("policy"),
         "scoring version": mapping(marks.get("versions")).get("scoring"),
     }
-    differing = [
+    differing = dict.fromkeys(
         _difference(name, wanted[name], found[name]) for name in wanted if wanted[name] != found[name]
-    ]
+    )
     if differing:
         raise SettingsError(
             f"{path} holds a result of another run ({'; '.join(differing)}); "
@@ -66,5 +66,7 @@ def is_complete(
 def _difference(name: str, wanted: Any, found: Any) -> str:
     if isinstance(wanted, dict) and isinstance(found, dict):
         keys = [key for key in wanted if wanted[key] != found.get(key)]
+        if keys == ["fitted_on"]:
+            return "fitted on other data: --limit and --fit change what it is fitted on"
         return ", ".join(f"{key} {found.get(key)} there, {wanted[key]} now" for key in keys) or name
     return f"other {name}"

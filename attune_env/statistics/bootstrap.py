@@ -15,6 +15,8 @@ import numpy.typing as npt
 
 RESAMPLES: Final = 10_000
 LEVEL: Final = 0.95
+CHUNK: Final = 1_000
+"""Resamples worked on at a time."""
 MEANINGFUL: Final = 5
 """With fewer units than this a percentile interval says little; tables mark it."""
 
@@ -63,12 +65,24 @@ class Bootstrap:
             raise ValueError("a bootstrap needs at least one row")
         if clusters is not None and len(clusters) != rows:
             raise ValueError(f"{len(clusters)} cluster labels for {rows} rows; one a row is needed")
-        numbers = {label: i for i, label in enumerate(dict.fromkeys(clusters or range(rows)))}
-        self.cluster_of_row = np.array([numbers[label] for label in (clusters or range(rows))])
+        labels: Sequence[Hashable] = range(rows) if clusters is None else clusters
+        numbers = {label: i for i, label in enumerate(dict.fromkeys(labels))}
+        self.cluster_of_row = np.array([numbers[label] for label in labels])
         units = len(numbers)
-        drawn = np.random.default_rng(seed).multinomial(units, np.full(units, 1 / units), size=resamples)
-        self.weights: Array = drawn.astype(np.float64)[:, self.cluster_of_row]
+        generator, even = np.random.default_rng(seed), np.full(units, 1 / units)
+        self.drawn = np.empty((resamples, units), dtype=np.uint16 if units < 65_536 else np.uint32)
+        """(resamples, units): how often each unit is drawn."""
+        for start in range(0, resamples, CHUNK):
+            part = self.drawn[start : start + CHUNK]
+            part[:] = generator.multinomial(units, even, size=len(part))
+
+    @property
+    def weights(self) -> Array:
         """(resamples, rows): how often each row is drawn."""
+        return self._weights(slice(None))
+
+    def _weights(self, part: slice) -> Array:
+        return self.drawn[part].astype(np.float64)[:, self.cluster_of_row]
 
     def means(self, values: npt.ArrayLike) -> Array:
         """(resamples, columns): the mean of the defined values of each column in each resample.
@@ -78,12 +92,14 @@ class Bootstrap:
         """
         table = np.asarray(values, dtype=np.float64)
         defined = ~np.isnan(table)
-        sums = self.weights @ np.where(defined, table, 0.0)
-        if defined.all():
-            return sums / self.weights.sum(axis=1, keepdims=True)  # type: ignore[no-any-return]
-        counts = self.weights @ defined.astype(np.float64)
-        with np.errstate(invalid="ignore"):
-            return sums / counts
+        filled, counted = np.where(defined, table, 0.0), defined.astype(np.float64)
+        means = np.empty((len(self.drawn), table.shape[1]))
+        for start in range(0, len(means), CHUNK):  # in chunks: the weights of all rows at once are large
+            part = slice(start, start + CHUNK)
+            weights = self._weights(part)
+            with np.errstate(invalid="ignore"):
+                means[part] = (weights @ filled) / (weights @ counted)
+        return means
 
     def intervals(self, values: npt.ArrayLike, level: float = LEVEL) -> list[Interval]:
         """One interval a column of `values`, shape (rows, columns), NaN = undefined."""

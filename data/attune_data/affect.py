@@ -7,6 +7,7 @@ Source: AttuneBench v1.0 (coordinates in [0, 1] on both axes). The similarity of
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple
 
 Polarity = Literal["positive", "negative"]
@@ -79,3 +80,15 @@ SIMILARITY: Final[dict[tuple[str, str], float]] = {
     for a in ITEMS
     for b in ITEMS
 }
+
+
+def side_total(items: Mapping[str, int | None], polarity: Polarity, stated: float | None) -> float | None:
+    """Positive or negative affect: its ten items summed, else the stated total, else unknown.
+
+    All ten known: their sum, whatever total is stated. None known: the stated total. Some known: None.
+    """
+    names = POSITIVE if polarity == "positive" else NEGATIVE
+    known = [value for name in names if (value := items.get(name)) is not None]
+    if len(known) == len(names):
+        return float(sum(known))
+    return None if known else stated

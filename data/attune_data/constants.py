@@ -5,12 +5,13 @@ Wording lives in `codebook/`; what stands here is what files and metrics refer t
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 Answer = Literal["yes", "no", "na"]
 ResponseName = Literal["original", "alternate", "human"]
 Side = Literal["A", "B"]
 Provenance = Literal["simulated", "imported", "own", "benchmark"]
+PROVENANCES: Final[tuple[Provenance, ...]] = get_args(Provenance)
 
 RESPONSES: Final[tuple[ResponseName, ...]] = ("original", "alternate", "human")
 """What the OM said, the LLM-improved rewrite, the human-edited one."""

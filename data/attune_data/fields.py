@@ -41,7 +41,7 @@ def _winner(value: object) -> object:
 def _emotion(value: object) -> object:
     name = affect.canonical_emotion(value) if isinstance(value, str) else None
     if name is None:
-        raise expected("one of the 20 PANAS items")
+        raise expected(f"one of the 20 PANAS items: {', '.join(affect.EMOTIONS)}")
     return name
 
 

@@ -32,7 +32,13 @@ def read_text(path: Path, max_bytes: int | None = MAX_BYTES) -> str:
         data = path.read_bytes()
     except OSError as error:
         raise DataError(
-            Problem(str(path), "", error.strerror or str(error), "a readable file", "check path and rights")
+            Problem(
+                str(path),
+                "",
+                (error.strerror or str(error)).lower(),
+                "a readable file",
+                "check path and rights",
+            )
         ) from error
     try:
         return data.decode("utf-8-sig")
@@ -64,17 +70,22 @@ def parse_json(text: str, file: str) -> Any:
         # a string may not hold a line end: one without an end runs to the end of the file
         at_end = not text[error.pos :].strip() or error.msg.startswith("Unterminated string")
         what = error.msg.lower().removesuffix(" at")
-        found = "the end of the file" if at_end else f"{what} at {show(text[error.pos : error.pos + 20])}"
+        found = (
+            "the end of the file"
+            if at_end
+            else f"broken JSON ({what}) at {show(text[error.pos : error.pos + 20])}"
+        )
         raise DataError(
             Problem(file, f"line {error.lineno} column {error.colno}", found, "valid JSON",
-                    "the file is cut off: fetch it again" if at_end else "mend the syntax there")
+                    "it is cut off: fetch it again, or write one record a line" if at_end
+                    else "mend the syntax there")
         ) from error  # fmt: skip
     except RecursionError as error:
         raise DataError(
             Problem(file, "", "nesting too deep to read", f"at most {MAX_DEPTH} levels")
         ) from error
     # the search for places is slow: only where something was seen that json.loads lets through
-    if reader.suspicious or "\\u" in text or not _depth_ok(value):
+    if reader.suspicious or "\\u" in text or not depth_ok(value, MAX_DEPTH):
         problems = list(_unsound(value, file))
         if problems:
             raise DataError(problems)
@@ -118,9 +129,10 @@ class _Reader:
         return number
 
 
-def _depth_ok(value: Any) -> bool:
+def depth_ok(value: Any, deepest: int) -> bool:
+    """Whether lists and objects are nested at most so deep."""
     level = [value]
-    for _ in range(MAX_DEPTH + 1):
+    for _ in range(deepest + 1):
         level = [
             child
             for item in level

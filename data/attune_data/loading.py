@@ -5,15 +5,16 @@ from __future__ import annotations
 import gc
 import hashlib
 import json
+import logging
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, overload
 
-from attune_data.constants import Provenance
-from attune_data.errors import AttuneError, DataError, Problem, SettingsError, show
+from attune_data.constants import PROVENANCES, Provenance
+from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
 from attune_data.jsonio import MAX_BYTES, parse_json, read_json, read_text
 from attune_data.schema import Conversation
 from attune_data.validate import conversation_from
@@ -53,7 +54,9 @@ class Conversations(Sequence[Conversation]):
     @overload
     def __getitem__(self, index: slice) -> Conversations: ...
     def __getitem__(self, index: int | slice) -> Conversation | Conversations:
-        """One conversation, or a slice as `Conversations`."""
+        """One conversation, or a slice as `Conversations`; by id: `.by_id[…]`."""
+        if isinstance(index, str):
+            raise TypeError(f"index by number or slice; by id it is .by_id[{index!r}]")
         if isinstance(index, slice):
             return Conversations(
                 self._items[index], source=self.source, left_out=self.left_out, files=self.files
@@ -109,9 +112,10 @@ def load(
     """Conversations from a folder, a file, a dataset, or the bundled sample.
 
     Args:
-        source: `"sample"`; a folder of `conversation_N.json`; one `.json` file; a `.jsonl` file (one
-            record a line); a folder written by `datasets.Dataset.save_to_disk`; or the name of a
-            dataset (`owner/name`), which `datasets` then loads. An existing path wins over a name.
+        source: `"sample"`, always the bundled one (a folder of that name is `"./sample"`); a folder of
+            `conversation_N.json`; one `.json` file; a `.jsonl` file (one record a line); a folder written by
+            `datasets.Dataset.save_to_disk`; or the name of a dataset (`owner/name`), which `datasets` then
+            loads. An existing path wins over a name.
         provenance: the mark of records that carry none. Without it such records count as benchmark.
             Records under a folder called `Test Samples` are benchmark whatever is said here.
         skip_invalid: leave out what cannot be read instead of raising; `.left_out` says what and why.
@@ -125,14 +129,22 @@ def load(
     """
     name = str(source)
     path = SAMPLE if name == "sample" else Path(source)
+    if provenance is not None and provenance not in PROVENANCES:
+        raise UnknownNameError("provenance", provenance, PROVENANCES)
+    try:
+        is_folder, is_file = bool(name.strip()) and path.is_dir(), path.is_file()
+    except OSError:  # a name that no file can have
+        is_folder = is_file = False
+    if split is not None and (is_file or (is_folder and not _is_saved_dataset(path))):
+        raise SettingsError(f"split {show(split)}: only datasets have splits, {name} is none")
     records: Iterable[tuple[str, Callable[[], Any]]]
-    if name.strip() and path.is_dir():
+    if is_folder:
         records = _saved_dataset(path, split) if _is_saved_dataset(path) else _folder(path)
-    elif path.is_file():
+    elif is_file:
         records = _jsonl(path) if path.suffix == ".jsonl" else [(str(path), partial(read_json, path))]
     elif not name.strip():
         raise DataError(Problem('""', "", "an empty path", "a folder, a file, a dataset name, or sample"))
-    elif _DATASET_NAME.fullmatch(name) and not path.suffix:
+    elif _DATASET_NAME.fullmatch(name) and not path.suffix and not path.parent.exists():
         records = _named_dataset(name, split)
     else:
         raise DataError(
@@ -140,12 +152,10 @@ def load(
                     'a folder of conversation_N.json, a .json or .jsonl file, a dataset name, or "sample"',
                     "check the path (quote it if it holds spaces)")
         )  # fmt: skip
-    if split is not None and not isinstance(records, Generator):
-        raise SettingsError(f"split {show(split)}: only datasets have splits, {name} is none")
-    parts = {*path.absolute().parts, *path.resolve().parts}  # a link does not wash the mark off
-    forced: Provenance | None = "benchmark" if "Test Samples" in parts else None
     with _without_cycle_collection():
-        good, problems, files = _read_all(records, provenance, forced)
+        good, problems, files = _read_all(
+            records, provenance, forced="benchmark" if _is_benchmark(path) else None
+        )
     if problems and not skip_invalid:
         raise DataError(problems)
     if not good:
@@ -163,6 +173,12 @@ def _without_cycle_collection() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+def _is_benchmark(path: Path) -> bool:
+    """Whether a path lies under `Test Samples`, itself or what it links to."""
+    parts = (*path.absolute().parts, *path.resolve().parts)
+    return "test samples" in {part.casefold() for part in parts}
 
 
 def _read_all(
@@ -187,7 +203,8 @@ def _read_all(
             )  # fmt: skip
             continue
         first_seen[key] = file
-        mark = forced or conversation.provenance or default
+        linked = Path(file).is_symlink() and _is_benchmark(Path(file))
+        mark = "benchmark" if linked else forced or conversation.provenance or default
         good.append(conversation.marked(mark) if mark else conversation)
     return good, problems, first_seen
 
@@ -256,6 +273,7 @@ def _saved_dataset(path: Path, split: str | None) -> Iterator[tuple[str, Callabl
 def _named_dataset(name: str, split: str | None) -> Iterator[tuple[str, Callable[[], Any]]]:
     import datasets
 
+    logging.getLogger("huggingface_hub").setLevel(logging.CRITICAL)  # what fails is said once, below
     try:
         loaded = datasets.load_dataset(name)
     except Exception as error:  # the hub client raises many kinds: all of them mean "not loaded"
@@ -276,9 +294,9 @@ def _rows(loaded: Any, name: str, split: str | None) -> Iterator[tuple[str, Call
 
     if isinstance(loaded, datasets.DatasetDict):
         if split is None and len(loaded) > 1:
-            raise AttuneError(f"{name} has the splits {', '.join(loaded)}; say which one (split=…)")
+            raise SettingsError(f"{name} has the splits {', '.join(loaded)}; say which one (split=…)")
         if split is not None and split not in loaded:
-            raise AttuneError(f"{name} has no split {show(split)}; it has {', '.join(loaded)}")
+            raise UnknownNameError("split", split, loaded)
         loaded = loaded[split or next(iter(loaded))]
     as_text = "record" in loaded.column_names
     for index, row in enumerate(loaded):

@@ -162,17 +162,9 @@ class Panas(Record):
         return self.responses.get(name) if self.responses else None
 
     def total(self, polarity: affect.Polarity) -> float | None:
-        """Sum of the ten items when all are known; the stored total when none is; else None.
-
-        Items win over a stored total that contradicts them (validation warns of it).
-        """
-        names = affect.POSITIVE if polarity == "positive" else affect.NEGATIVE
-        known = [value for name in names if (value := self.item(name)) is not None]
-        if len(known) == len(names):
-            return float(sum(known))
-        if known:
-            return None
-        return self.total_positive_affect if polarity == "positive" else self.total_negative_affect
+        """The total of one side, as `affect.side_total` has it."""
+        stated = self.total_positive_affect if polarity == "positive" else self.total_negative_affect
+        return affect.side_total(self.responses or {}, polarity, stated)
 
 
 class ConversationWide(Record):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import difflib
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -10,6 +11,7 @@ from pydantic_core import ErrorDetails
 
 from attune_data import affect, constants
 from attune_data.errors import DataError, Problem, show
+from attune_data.fields import Record
 from attune_data.schema import Conversation, Panas, Turn
 
 _EXPECTED = {
@@ -89,27 +91,65 @@ def oddities(conversation: Conversation, file: str) -> Iterator[Problem]:
     def warn(place: str, found: str, expected: str, advice: str = "") -> Problem:
         return Problem(file, place, found, expected, advice, severity="warning")
 
+    for place, name, meant in _near_misses(conversation, ""):
+        yield warn(
+            place, f"the unknown field {show(name)}", f"{meant}, if that is meant", "it is kept, but not read"
+        )
     for side, panas in (("prePanas", conversation.pre_panas), ("postPanas", conversation.post_panas)):
         if panas is not None:
             for place, found, expected in _panas_contradictions(panas):
                 yield warn(f"{side}.{place}", found, expected, "scoring takes the items")
+            for key, meant in _unknown_keys(panas, None):
+                yield warn(f"{side}.responses.{key}", show(key), meant, "it is kept, but not read")
     for index, turn in enumerate(conversation.turns):
         yield from _turn_oddities(turn, f"turns[{index}]", warn)
     wide = conversation.conversation_wide
     if wide is None:
         return
+    for key, meant in _unknown_keys(None, wide.four_branch_scores):
+        yield warn(
+            f"conversationWideQuestions.fourBranchScores.{key}", show(key), meant, "it is kept, but not read"
+        )
     options = (("q2_emotionClarity", wide.q2_emotion_clarity, constants.Q2_OPTIONS),
                ("q3_modelFit", wide.q3_model_fit, constants.Q3_OPTIONS))  # fmt: skip
     for name, given, known in options:
         if given is not None and given.casefold() not in {option.casefold() for option in known}:
-            yield warn(f"conversationWideQuestions.{name}", show(given), "one of the codebook's options")
+            yield warn(f"conversationWideQuestions.{name}", show(given), f"one of: {' | '.join(known)}")
     for goal in wide.q1_looking_for or ():
         if goal not in constants.Q1_OPTIONS:
-            yield warn("conversationWideQuestions.q1_lookingFor", show(goal), "the codebook's options")
+            known_goals = " | ".join(constants.Q1_OPTIONS)
+            yield warn("conversationWideQuestions.q1_lookingFor", show(goal), f"some of: {known_goals}")
     negative = {option.casefold() for option in constants.Q3_NEGATIVE}
     if wide.q3_follow_up and wide.q3_model_fit is not None and wide.q3_model_fit.casefold() not in negative:
         yield warn("conversationWideQuestions.q3_followUp_whatFeltOff", f"{len(wide.q3_follow_up)} entries",
                    "none after a good fit")  # fmt: skip
+
+
+def _near_misses(part: Record, place: str) -> Iterator[tuple[str, str, str]]:
+    """(place, field, what it looks like) of every unknown field whose name is nearly a known one."""
+    known = [field.serialization_alias or name for name, field in type(part).model_fields.items()]
+    for name in part.model_extra or {}:
+        if near := difflib.get_close_matches(str(name), known, n=1, cutoff=0.8):
+            yield f"{place}.{name}".lstrip("."), str(name), near[0]
+    for name, field in type(part).model_fields.items():
+        inner = f"{place}.{field.serialization_alias or name}".lstrip(".")
+        value = getattr(part, name)
+        if isinstance(value, Record):
+            yield from _near_misses(value, inner)
+        elif isinstance(value, tuple):
+            for index, child in enumerate(value):
+                if isinstance(child, Record):
+                    yield from _near_misses(child, f"{inner}[{index}]")
+
+
+def _unknown_keys(panas: Panas | None, scores: Mapping[str, object] | None) -> Iterator[tuple[str, str]]:
+    """(key, what was expected) of ratings under names that nothing reads."""
+    for key in (panas.responses if panas else None) or {}:
+        if key not in affect.POLARITY:
+            yield key, "one of the 20 PANAS items"
+    for key in scores or {}:
+        if key not in constants.BRANCHES:
+            yield key, f"one of {', '.join(constants.BRANCHES)}"
 
 
 def _panas_contradictions(panas: Panas) -> Iterator[tuple[str, str, str]]:

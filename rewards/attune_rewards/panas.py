@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Final, NamedTuple
 
-from attune_data.affect import EMOTIONS, NEGATIVE, POSITIVE, SCALE, TOTALS
+from attune_data.affect import EMOTIONS, NEGATIVE, POSITIVE, SCALE, TOTALS, side_total
 
 ITEM_SPAN = SCALE[1] - SCALE[0]
 TOTAL_SPAN = TOTALS[1] - TOTALS[0]
@@ -25,15 +25,8 @@ class Totals(NamedTuple):
 
 
 def totals(items: Mapping[str, int | None], stated: tuple[float | None, float | None]) -> Totals:
-    """Per side: the sum of its ten items when all are known, the stated total when none is, else None."""
-
-    def side(names: tuple[str, ...], total: float | None) -> float | None:
-        known = [value for name in names if (value := items.get(name)) is not None]
-        if len(known) == len(names):
-            return float(sum(known))
-        return None if known else total
-
-    return Totals(side(POSITIVE, stated[0]), side(NEGATIVE, stated[1]))
+    """Both totals, each as `attune_data.affect.side_total` has it."""
+    return Totals(side_total(items, "positive", stated[0]), side_total(items, "negative", stated[1]))
 
 
 def valid_total(items: Mapping[str, int], side: int) -> int | None:

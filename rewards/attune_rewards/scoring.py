@@ -8,7 +8,7 @@ from typing import Any, Final
 from attune_data.schema import Conversation
 from attune_rewards.canonical import Q1Overlap, score_canonical
 from attune_rewards.predictions import ConversationPrediction, Stage
-from attune_rewards.strict import fully_annotated, strict_parts, unscored_share
+from attune_rewards.strict import answered_share, fully_annotated, strict_parts, unscored_share
 from attune_rewards.tree import COMPOSITE
 from attune_rewards.truth import truth_of
 
@@ -40,6 +40,7 @@ def score_conversation(
             scores["composite_partial"] = strict
     scores["fully_annotated"] = fully_annotated(truth)
     scores["unscored_share"] = unscored_share(truth)
+    scores["answered_share"] = answered_share(truth, prediction)
     return scores
 
 

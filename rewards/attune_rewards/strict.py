@@ -6,8 +6,8 @@ result's whole record here; `reward.py` pays the same total request by request.
 
 from __future__ import annotations
 
-from attune_rewards import leaves
-from attune_rewards.predictions import ConversationPrediction
+from attune_rewards import leaves, panas
+from attune_rewards.predictions import Assess, ConversationPrediction, Reflect
 from attune_rewards.tree import COMPOSITE
 from attune_rewards.truth import ConversationTruth, TurnTruth
 
@@ -50,6 +50,44 @@ def unscored_share(truth: ConversationTruth) -> float:
         len(leaves.defined_in_turn(turn, stage)) for turn in truth.turns for stage in ("assess", "prefer")
     )
     return 1 - defined / places
+
+
+def answered_share(truth: ConversationTruth, prediction: ConversationPrediction) -> float | None:
+    """Share, in [0, 1], of what is scored that was answered validly, whatever it says; None without any.
+
+    Each scored place counts once: tags twice (two leaves), each side of the yes/no questions and the
+    comparisons by the share of their items, each leaf of the reflect stage.
+    """
+    shares: list[float] = []
+    for turn in truth.turns:
+        said = prediction.turns.get(turn.turn)
+        skipped = prediction.not_asked | (said.not_asked if said else frozenset())
+        assess = (said.assess if said else None) or _NO_ASSESS
+        picks = said.prefer.picks if said and said.prefer else {}
+        if "assess" not in skipped:
+            if turn.tags is not None:
+                shares += [float(assess.tags is not None)] * 2
+            for pairs, answers in ((turn.observed, assess.observed), (turn.preferred, assess.preferred)):
+                if pairs:
+                    shares.append(sum(question in answers for question, _ in pairs) / len(pairs))
+        if "prefer" not in skipped and turn.winners:
+            shares.append(sum(index in picks for index, _ in turn.winners) / len(turn.winners))
+    if "reflect" not in prediction.not_asked:
+        guess = prediction.reflect or Reflect()
+        given = {
+            "panas_pa": panas.valid_total(guess.panas, 0),
+            "panas_na": panas.valid_total(guess.panas, 1),
+            "q1": guess.q1,
+            "q2": guess.q2,
+            "q3": guess.q3,
+            "q3_follow_up": guess.q3_follow_up,
+            **{f"branch_{name}": guess.branches.get(name) for name in truth.branches},
+        }
+        shares += [float(given[leaf] is not None) for leaf in leaves.defined_in_reflect(truth)]
+    return sum(shares) / len(shares) if shares else None
+
+
+_NO_ASSESS = Assess()
 
 
 def fully_annotated(truth: ConversationTruth) -> bool:

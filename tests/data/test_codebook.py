@@ -168,20 +168,22 @@ def test_plain_strings_serve_for_both_stances(tmp_path: Path) -> None:
     book = load_official(write(tmp_path / "book.json", {"all": PLAIN}))
     assert all(w.text == w.observer == PLAIN[key] for key, w in book.binary.items())
     assert dict(book.pairwise) == {key: PLAIN[key] for key in constants.PAIRWISE_IDS}
-    assert book.missing == tuple(f"{key}.options" for key in QUESTIONS[1:])
-    assert book.options == OWN.options
+    assert book.missing == tuple(f"{key}.options" for key in QUESTIONS[1:4])
+    assert book.options["q3_followUp_whatFeltOff"] == ()  # asked as free text
+    assert {k: book.options[k] for k in QUESTIONS[1:4]} == {k: OWN.options[k] for k in QUESTIONS[1:4]}
 
 
 @pytest.mark.parametrize("key", [
     "B1", "B505", "general", "PW16", "moodShiftTags", "q1_lookingFor", "q3_followUp_whatFeltOff", "managing",
-    "Proud", "Interested",
 ])  # fmt: skip
 def test_a_left_out_entry_is_missing_and_keeps_our_wording(tmp_path: Path, key: str) -> None:
     book = load_official(write(tmp_path / "book.json", without(by_id(), (key,))))
-    assert book.missing == ((key, f"{key}.options") if key in OPTIONS else (key,))
+    listed = key in OPTIONS and key != "q3_followUp_whatFeltOff"
+    assert book.missing == ((key, f"{key}.options") if listed else (key,))
     for group in ("binary", "questions", "branches", "options", "pairwise", "panas"):
         mine, theirs = getattr(OWN, group), getattr(book, group)
-        assert theirs.get(key) == mine.get(key)
+        free_text = group == "options" and key == "q3_followUp_whatFeltOff"
+        assert theirs.get(key) == (() if free_text else mine.get(key))
 
 
 @pytest.mark.parametrize("options", [[], ["fine", ""], ["fine", None], ["fine", {}], "fine", None])
@@ -250,3 +252,14 @@ def test_the_official_codebook_is_found_from_inside(tmp_path: Path, monkeypatch:
     found = find_official(Path())
     assert found is not None
     assert found.samefile(book)
+
+
+def test_maps_of_their_own_give_each_stance_its_wording(tmp_path: Path) -> None:
+    observer, facing = {"B1": "in the HP's message?"}, {"B1": "in your message?"}
+    for raw in (
+        {"BINARY_QUESTION_TEXT": observer, "BINARY_HP_QUESTION_TEXT": facing},
+        {"BINARY_HP_QUESTION_TEXT": facing, "BINARY_QUESTION_TEXT": observer},
+    ):
+        book = load_official(write(tmp_path / "book.json", raw))
+        assert book.binary_text("B1", observer=True) == "in the HP's message?"
+        assert book.binary_text("B1", observer=False) == "in your message?"

@@ -49,7 +49,7 @@ def test_validating_sound_data_succeeds(tmp_path: Path) -> None:
     done = attune("validate", path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
-        "2 conversations, 4 turns: 0 problems, 0 warnings",
+        "conversations 2, turns 4, problems 0, warnings 0",
         f"provenance own, fingerprint {load(path).fingerprint}",
     ]
 
@@ -65,11 +65,11 @@ def test_validating_lists_every_problem_on_a_line_of_its_own_and_fails(tmp_path:
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
         f"error: {path}/conversation_2.json: line 1 column 20: found the end of the file, "
-        "expected valid JSON; the file is cut off: fetch it again",
+        "expected valid JSON; it is cut off: fetch it again, or write one record a line",
         f"error: {path}/conversation_10.json: turns[0].annotations.pairwiseComparisons[0].winner: "
         'found "C", expected "A" or "B" (null if none was annotated)',
     ]
-    assert done.stdout.splitlines()[0] == "1 conversations, 2 turns: 2 problems, 0 warnings"
+    assert done.stdout.splitlines()[0] == "conversations 1, turns 2, problems 2, warnings 0"
 
 
 def test_warnings_alone_do_not_fail(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_warnings_alone_do_not_fail(tmp_path: Path) -> None:
     (line,) = done.stderr.splitlines()
     assert line.startswith("warning: ")
     assert "prePanas.totalPositiveAffect: found 70, expected 30, the sum of its ten items" in line
-    assert done.stdout.splitlines()[0] == "1 conversations, 2 turns: 0 problems, 1 warnings"
+    assert done.stdout.splitlines()[0] == "conversations 1, turns 2, problems 0, warnings 1"
 
 
 @pytest.mark.parametrize("command", ["validate", "stats"])
@@ -129,7 +129,7 @@ def test_stats_stop_at_bad_files_unless_told_to_skip_them(tmp_path: Path) -> Non
     skipped = attune("stats", "--json", "--skip-invalid", path)
     assert skipped.returncode == 0
     assert json.loads(skipped.stdout)["conversations"] == 1
-    assert skipped.stderr.splitlines()[-1] == "left out: 2 file(s)"
+    assert skipped.stderr.splitlines()[-1] == "files left out: 2"
 
 
 def test_results_do_not_depend_on_the_hash_seed(tmp_path: Path) -> None:

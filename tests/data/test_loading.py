@@ -133,7 +133,7 @@ def test_a_dict_of_several_splits_wants_a_name(tmp_path: Path) -> None:
     assert ids(load(tmp_path / "dict", split="test")) == ["sparse"]
     with pytest.raises(AttuneError, match=r"splits train, test; say which"):
         load(tmp_path / "dict")
-    with pytest.raises(AttuneError, match=r'no split "dev"; it has train, test'):
+    with pytest.raises(AttuneError, match=r'no split named "dev"; known: train, test'):
         load(tmp_path / "dict", split="dev")
 
 

@@ -87,3 +87,14 @@ def test_missing_texts_are_told_once_for_each_comparison_and_response() -> None:
         (f"{HERE}.pairwiseComparisons[0]", 'no text of the response "alternate"'),
         (f"{HERE}.pairwiseComparisons[1]", 'no text of the response "alternate"'),
     ]
+
+
+def test_a_field_whose_name_is_nearly_a_known_one_is_told() -> None:
+    raw = record()
+    raw["provenence"] = "own"
+    raw["turns"][0]["moodShiftTag"] = raw["turns"][0].pop("moodShiftTags")
+    raw["prePanas"] = {"responses": {"proud": 3, "sad": 4}}
+    told = [str(problem) for problem in oddities(conversation_from(raw, "f"), "f")]
+    for place, meant in (("provenence", "provenance"), ("turns[0].moodShiftTag", "moodShiftTags")):
+        assert any(line.startswith(f"f: {place}: ") and f"expected {meant}, if" in line for line in told)
+    assert any("prePanas.responses.sad" in line for line in told)

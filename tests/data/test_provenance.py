@@ -59,7 +59,7 @@ def test_a_saved_dataset_under_test_samples_is_benchmark(tmp_path: Path) -> None
     assert load(path, provenance="own").provenance == "benchmark"
 
 
-@pytest.mark.parametrize("name", ["test samples", "Test Samples 2", "My Test Samples"])
+@pytest.mark.parametrize("name", ["Test Samples 2", "My Test Samples", "TestSamples"])
 def test_other_folders_are_not_test_samples(tmp_path: Path, name: str) -> None:
     assert load(folder(tmp_path / name, {1: record()}), provenance="own").provenance == "own"
 

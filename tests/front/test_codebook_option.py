@@ -35,7 +35,7 @@ def test_an_official_codebook_is_used_named_and_its_gaps_told(tmp_path: Path, wh
     path = write(tmp_path / where / NAME, OFFICIAL)
     given = ("--codebook", str(path)) if where == "elsewhere" else ()
     wording, missing = run(tmp_path, data, *given)
-    assert wording == f"wording: official ({NAME})"
+    assert wording == f"questions in the wording of official ({NAME})"
     found, _, gaps = missing.partition(", so in our own wording: ")
     assert (Path(found.removeprefix("not in ")).name, found.startswith("not in ")) == (NAME, True)
     assert set(BINARY_IDS) - set(gaps.split(", ")) == {"B1"}
@@ -47,19 +47,19 @@ def test_an_official_codebook_is_used_named_and_its_gaps_told(tmp_path: Path, wh
 def test_the_codebook_above_test_samples_is_found(tmp_path: Path) -> None:
     data = data_folder(tmp_path / "Test Samples" / "Subsample20")
     write(tmp_path / NAME, OFFICIAL)
-    assert run(tmp_path, data)[0] == f"wording: official ({NAME})"
+    assert run(tmp_path, data)[0] == f"questions in the wording of official ({NAME})"
 
 
 def test_the_codebook_asked_for_wins_over_the_one_beside_the_data(tmp_path: Path) -> None:
     data = data_folder(tmp_path / "data")
     write(data / NAME, OFFICIAL)
     mine = write(tmp_path / "mine.json", {"B2": "Did it understand you?"})
-    assert run(tmp_path, data, "--codebook", mine)[0] == "wording: official (mine.json)"
+    assert run(tmp_path, data, "--codebook", mine)[0] == "questions in the wording of official (mine.json)"
 
 
 def test_another_wording_is_another_run(tmp_path: Path) -> None:
     data = data_folder(tmp_path / "data")
-    assert run(tmp_path, data) == ["wording: attune-env 1.0"]
+    assert run(tmp_path, data) == ["questions in the wording of attune-env 1.0"]
     write(tmp_path / NAME, OFFICIAL)
     lines = run(tmp_path, data, code=2)
     assert lines[-1].startswith("error: ")

@@ -30,7 +30,7 @@ def test_one_file_a_conversation(tmp_path: Path, data: Path) -> None:
         "wrote 3 results to out, 0 were complete already",
         f'next: attune score --results "out" --ground-truth "{data}" --output scores.json',
     ]
-    assert err.splitlines() == ["wording: attune-env 1.0"]
+    assert err.splitlines() == ["questions in the wording of attune-env 1.0"]
     assert names(tmp_path / "out") == FILES
     record = read(tmp_path / "out" / FILES[1])
     assert [record[key] for key in ("conversationId", "source_file", "em_model", "mode", "api_cost")] == [
@@ -139,7 +139,7 @@ def test_fitted_policies_need_two_people_or_fitting_data(tmp_path: Path) -> None
     marks = read(tmp_path / "out" / "a_builtin_prior_default.json")["attune"]
     assert marks["policy"] == {"name": "prior", "fitted_on": f"sample {load('sample').fingerprint}"}
     _, err = run(tmp_path, "one", "--fit", "one", model="prior", code=2)
-    assert "fitted_on sample" in err
+    assert "fitted on other data" in err
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
@@ -177,8 +177,8 @@ def test_bad_data_lists_every_problem_and_writes_nothing(tmp_path: Path) -> None
     assert names(tmp_path) == ["data"]
     out, err = run(tmp_path, path, "--skip-invalid")
     assert out.startswith("wrote 1 results")
-    assert err.splitlines()[-1] == "left out: 2 file(s)"
-    assert len([line for line in err.splitlines() if line.startswith("error: ")]) == 3
+    assert err.splitlines()[-1] == "files left out: 2"
+    assert len([line for line in err.splitlines() if line.startswith("left out: ")]) == 3
 
 
 @pytest.mark.parametrize("where", ["nowhere", "empty", "out"])

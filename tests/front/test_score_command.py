@@ -32,7 +32,9 @@ from tests.rewards.builders import Json
 def test_scores_hold_every_conversation_and_both_readings(place: Path) -> None:
     out, err = score(place)
     assert err == []
-    assert out.splitlines()[-1] == "wrote scores.json (6 results)"
+    assert out.splitlines()[-2:] == [
+        "wrote scores.json (6 results)", 'next: attune report --scores "scores.json"',
+    ]  # fmt: skip
     scores = read(place / "scores.json")
     assert scores.keys() == {"metadata", "conversations", "aggregates"}
     meta = scores["metadata"]
@@ -95,7 +97,7 @@ def test_every_file_that_cannot_be_scored_is_listed(place: Path) -> None:
     assert "a second result for c-1 by builtin/oracle in mode default" in told["twice.json"]
     assert snapshot(place) == before
     _, err = score(place, "--skip-invalid")
-    assert err[-1] == "left out: 5 file(s)"
+    assert err[-1] == "files left out: 5"
     assert read(place / "scores.json")["metadata"]["n_results"] == 6
 
 

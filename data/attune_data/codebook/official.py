@@ -24,6 +24,7 @@ _ID_KEYS = ("id", "questionId", "question_id", "key", "code")
 _TEXT_KEYS = ("text", "question", "questionText", "label", "wording", "definition", "description")
 _OBSERVER_KEYS = ("observerText", "observer_text", "observer")
 _QUESTION_ID = re.compile(r"B\d+|PW\d+|general")
+_HP_SECTION = re.compile(r"(^|_)hp(_|$)|participant", re.IGNORECASE)
 _FIELDS = {
     "q1_lookingFor": ("q1_lookingfor", "q1lookingfor", "q1", "lookingfor"),
     "q2_emotionClarity": ("q2_emotionclarity", "q2emotionclarity", "q2", "emotionclarity"),
@@ -52,15 +53,20 @@ def load_official(path: str | Path) -> Codebook:
     raw = read_json(path)
     own = Codebook.own()
     found: dict[str, Any] = {}
-    for key, entry in _entries(raw):
+    facing: dict[str, str] = {}
+    for key, entry, section in _entries(raw):
         if key not in found or _rank(entry) > _rank(found[key]):
             found[key] = entry
+        if _HP_SECTION.search(section) and isinstance(entry, str):
+            facing[key] = entry  # a map of its own for the HP-facing wording
     binary, pairwise, questions = dict(own.binary), dict(own.pairwise), dict(own.questions)
     branches, panas = dict(own.branches), dict(own.panas)
     options = dict(own.options)
     missing: list[str] = []
     for key in constants.BINARY_IDS:
         _take(binary, key, found.get(key), missing)
+        if key in facing:
+            binary[key] = replace(binary[key], text=facing[key])
     for key in constants.PAIRWISE_IDS:
         if wording := _wording(found.get(key)):
             pairwise[key] = wording.text
@@ -77,6 +83,8 @@ def load_official(path: str | Path) -> Codebook:
         if key in options:
             if listed := _options(entry):
                 options[key] = listed
+            elif key == "q3_followUp_whatFeltOff":
+                options[key] = ()  # asked as free text: options of ours are not what people chose from
             else:
                 missing.append(f"{key}.options")
     for branch in constants.BRANCHES:
@@ -84,8 +92,6 @@ def load_official(path: str | Path) -> Codebook:
     for item in affect.EMOTIONS:
         if wording := _wording(found.get(item.casefold())):
             panas[item] = wording.text
-        else:
-            missing.append(item)
     return replace(
         own, name=f"official ({path.name})", binary=binary, pairwise=pairwise, questions=questions,
         options=options, panas=panas, branches=branches, missing=tuple(missing),
@@ -99,20 +105,23 @@ def _take(group: dict[str, Wording], key: str, entry: object, missing: list[str]
         missing.append(key)
 
 
-def _entries(node: Any) -> Iterator[tuple[str, Any]]:
-    """Every (id, entry) in the file; ids of questions as written, other names folded."""
+def _entries(node: Any, section: str = "") -> Iterator[tuple[str, Any, str]]:
+    """Every (id, entry, key above it) in the file; ids of questions as written, other names folded.
+
+    Maps of HP-facing wording come last, so that an observer map beside one gives the observer text.
+    """
     if isinstance(node, Mapping):
         for name in _ID_KEYS:
             if isinstance(node.get(name), str):
-                yield _fold(node[name]), node
+                yield _fold(node[name]), node, section
                 break
-        for key, child in node.items():
+        for key, child in sorted(node.items(), key=lambda pair: bool(_HP_SECTION.search(str(pair[0])))):
             if _wording(child) or _options(child):
-                yield _fold(str(key)), child
-            yield from _entries(child)
+                yield _fold(str(key)), child, section
+            yield from _entries(child, str(key))
     elif isinstance(node, list):
         for child in node:
-            yield from _entries(child)
+            yield from _entries(child, section)
 
 
 def _rank(entry: Any) -> int:
@@ -120,7 +129,7 @@ def _rank(entry: Any) -> int:
     if not (_wording(entry) or _options(entry)):
         return 0
     inside = list(entry.values()) if isinstance(entry, Mapping) else []
-    ids = [*(entry if isinstance(entry, Mapping) else ()), *(key for key, _ in _entries(inside))]
+    ids = [*(entry if isinstance(entry, Mapping) else ()), *(key for key, _, _ in _entries(inside))]
     return 1 if any(_QUESTION_ID.fullmatch(str(key)) for key in ids) else 2
 
 

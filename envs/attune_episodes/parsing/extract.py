@@ -12,6 +12,8 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from attune_data.jsonio import depth_ok
+
 Code = Literal[
     "empty", "too_long", "unfinished_reasoning", "no_json", "truncated", "malformed", "too_deep",
     "ambiguous", "duplicate_keys", "not_an_object", "no_fields",
@@ -19,6 +21,8 @@ Code = Literal[
 
 MAX_CHARS: Final = 1_000_000
 """Longer replies are not read."""
+MAX_CANDIDATES: Final = 20
+"""More different objects than this in one reply are no answer."""
 MAX_DEPTH: Final = 32
 """Deeper objects are not answers; the deepest answer has four levels."""
 
@@ -120,7 +124,10 @@ def _only_one(candidates: list[str]) -> dict[str, Any] | Unparsed:
     """The single object among the candidates; equal ones count as one."""
     found: dict[str, Any] | None = None
     problem: Unparsed | None = None
-    for candidate in candidates:
+    distinct = dict.fromkeys(candidates)
+    if len(distinct) > MAX_CANDIDATES:
+        return Unparsed("ambiguous", f"{len(distinct)} objects")
+    for candidate in distinct:
         value = _decode(candidate)
         if isinstance(value, Unparsed) and value.code == "malformed":
             value = _decode(_repaired(candidate))
@@ -146,7 +153,7 @@ def _decode(text: str) -> Any:
         return Unparsed("too_deep")
     except ValueError:
         return Unparsed("malformed")
-    if not _depth_ok(value):
+    if not depth_ok(value, MAX_DEPTH):
         return Unparsed("too_deep")
     return _sound_values(value) if "\\u" in text else value
 
@@ -183,19 +190,6 @@ def _no_number(constant: str) -> None:
 def _whole(digits: str) -> int | None:
     """An integer; null for one of absurd length, which Python would refuse to read."""
     return int(digits) if len(digits) < 20 else None
-
-
-def _depth_ok(value: Any) -> bool:
-    stack = [(value, 0)]
-    while stack:
-        item, depth = stack.pop()
-        if depth > MAX_DEPTH:
-            return False
-        if isinstance(item, dict):
-            stack.extend((child, depth + 1) for child in item.values() if isinstance(child, (dict, list)))
-        elif isinstance(item, list):
-            stack.extend((child, depth + 1) for child in item if isinstance(child, (dict, list)))
-    return True
 
 
 # a string without an end runs to the end of its line; possessive, so that the search stays linear
