@@ -1,9 +1,14 @@
 # attune-env: everything a person or CI runs. Needs Python >= 3.11 with pip, and make.
 
-PYTHON ?= python3
+# The first Python on the PATH that is new enough; name another with: make PYTHON=python3.12 …
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+  $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO_OUT ?= results/demo
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Whether the venv there works: it may be half made, or its Python gone.
+VENV_WORKS := $(shell $(BIN)/python -c 'import pip' 2>/dev/null && echo yes)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check lint types imports doctests readme wheel check-extras soak bench clean
@@ -11,28 +16,37 @@ DEMO_OUT ?= results/demo
 help:  ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
-# A venv counts once it is whole: one that was interrupted is made again.
+ifneq ($(VENV_WORKS),yes)
+.PHONY: $(VENV)/.created
+endif
 $(VENV)/.created:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "attune-env needs Python 3.11 or newer; name one with: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
-	@rm -rf $(VENV)
-	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); $(PYTHON) -m pip install --quiet --user virtualenv && \
-	  $(PYTHON) -m virtualenv --quiet $(VENV); }
+	@test -n "$(PYTHON)" || { echo "attune-env needs Python 3.11 or newer on the PATH" >&2; exit 1; }
+	@if [ "$(VENV_WORKS)" != yes ]; then \
+	  if [ -d $(VENV) ] && [ ! -e $(VENV)/.created ] && [ -e $(VENV)/pyvenv.cfg ] && [ ! -e $(VENV)/.ours ]; then \
+	    echo "there is a $(VENV) without pip that this Makefile did not make: move it away" >&2; exit 1; fi; \
+	  rm -rf $(VENV); mkdir $(VENV); touch $(VENV)/.ours; \
+	  $(PYTHON) -m venv $(VENV) 2>/dev/null || { \
+	    echo "no venv module here: using virtualenv" >&2; \
+	    $(PYTHON) -m pip install --quiet --target $(VENV)/.tool virtualenv && \
+	    PYTHONPATH=$(VENV)/.tool $(PYTHON) -m virtualenv --quiet $(VENV); }; fi
 	@touch $@
 
 # The stamps are remade when the requirements change, so that either command works first, and again.
 $(VENV)/.installed: pyproject.toml $(VENV)/.created
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@echo "installing into $(VENV): about 1 GB, a few minutes the first time"
+	$(PIP) --editable .
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml $(VENV)/.created
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@echo "installing into $(VENV) what the checks need: about 1 GB, a few minutes the first time"
+	$(PIP) --editable ".[dev]"
 	@touch $@ $(VENV)/.installed
 
 demo: $(VENV)/.installed  ## Install, then run every built-in policy over the sample and show the leaderboard
-	$(BIN)/attune demo --output $(DEMO_OUT)
+	$(BIN)/attune demo --output "$(DEMO_OUT)"
+	@echo "the commands live in $(BIN): source $(BIN)/activate"
 
-test: $(VENV)/.installed-dev  ## Install what tests need, then run them
+test: $(VENV)/.installed-dev  ## Install what tests need, then run them (two minutes or more)
 	$(BIN)/python -m pytest -n 2 --quiet -m "not soak"
 
 check: lint types imports test doctests readme wheel  ## Everything a change must pass
@@ -66,4 +80,4 @@ bench: $(VENV)/.installed  ## Speed, as ratios measured in one run
 	$(BIN)/python -m tests.bench
 
 clean:  ## Remove what was made here
-	rm -rf $(VENV) .venv-* build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis results
+	rm -rf $(VENV) .venv-* build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache results

@@ -63,7 +63,9 @@ def _is(version: str, executable: str) -> bool:
 
 def main() -> int:
     """Runs all of it; 1 if anything fails."""
-    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "optional-dependencies"
+    ]
     failed = []
     for folder in sorted((ROOT / "tests" / "extras").glob("*/")):
         if folder.name not in declared:

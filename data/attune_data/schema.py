@@ -4,7 +4,7 @@ Python names are snake_case, files keep the benchmark's camelCase (`to_record` w
 accepted name stands in `aliases.py`. Unknown fields are kept and written back. Absent or null in the
 annotations means *unannotated*; an empty list means *annotated as none*.
 
-HP is the human participant, OM the original model that answered in the recorded conversation.
+HP stands for the person who took part, OM for the model whose replies were recorded.
 """
 
 from __future__ import annotations

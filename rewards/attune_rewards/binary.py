@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from attune_rewards.predictions import YesNo
 
+K = TypeVar("K", str, int)
 TruthPairs = Sequence[tuple[str, YesNo]]
 """(question id, true answer) of every judgement with a yes/no truth, in the file's order."""
 
@@ -29,11 +31,16 @@ def accuracy(truth: TruthPairs, answers: Mapping[str, str]) -> float:
 
 def strict_accuracy(truth: TruthPairs, answers: Mapping[str, str]) -> float:
     """Share of questions answered right, a missing answer counting as wrong; `truth` not empty."""
-    hits = 0
-    for question, want in truth:
-        if answers.get(question) == want:
+    return right_share(truth, answers)
+
+
+def right_share(wanted: Sequence[tuple[K, str]], answers: Mapping[K, str]) -> float:
+    """Share of (key, wanted answer) pairs that `answers` holds; `wanted` not empty."""
+    hits = 0  # a plain loop: nothing shorter is as fast, and every reward runs it
+    for key, want in wanted:
+        if answers.get(key) == want:
             hits += 1
-    return hits / len(truth)
+    return hits / len(wanted)
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,13 @@ def overlap(truth: Sequence[Tag], predicted: Sequence[Tag]) -> Overlap:
     return Overlap(precision, recall, 2 * precision * recall / (precision + recall))
 
 
+def f1(truth: Sequence[Tag], predicted: Sequence[Tag]) -> float:
+    """The F1 of `overlap` alone, 2·shared / (true + predicted): what every reward asks for."""
+    want = {tag.emotion.casefold() for tag in truth}
+    got = {tag.emotion.casefold() for tag in predicted}
+    return 2 * len(want & got) / (len(want) + len(got)) if want or got else 1.0
+
+
 def intensity_errors(truth: Sequence[Tag], predicted: Sequence[Tag]) -> list[int]:
     """Absolute intensity errors (0–6) of the emotions named on both sides with known intensities.
 

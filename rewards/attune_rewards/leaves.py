@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final, TypeVar
 
 from attune_data.constants import BRANCHES
-from attune_rewards import binary, branches, emotion, pairwise, panas, questions
+from attune_rewards import binary, branches, emotion, panas, questions
 from attune_rewards.predictions import Assess, Prediction, Prefer, Reflect, Stage
 from attune_rewards.truth import ConversationTruth, TurnTruth
 
@@ -56,12 +56,12 @@ def score_assess(turn: TurnTruth, said: Assess | None) -> dict[str, float]:
     scores: dict[str, float] = {}
     if turn.tags is not None:
         tags = said.tags if said is not None else None
-        scores["emotion_f1"] = emotion.overlap(turn.tags, tags).f1 if tags is not None else 0.0
+        scores["emotion_f1"] = emotion.f1(turn.tags, tags) if tags is not None else 0.0
         scores["emotion_va"] = emotion.va_score(turn.tags, tags) if tags is not None else 0.0
     if turn.observed:
-        scores["binary_om"] = binary.strict_accuracy(turn.observed, said.observed) if said else 0.0
+        scores["binary_om"] = binary.right_share(turn.observed, said.observed) if said else 0.0
     if turn.preferred:
-        scores["binary_hp"] = binary.strict_accuracy(turn.preferred, said.preferred) if said else 0.0
+        scores["binary_hp"] = binary.right_share(turn.preferred, said.preferred) if said else 0.0
     return scores
 
 
@@ -69,7 +69,7 @@ def score_prefer(turn: TurnTruth, said: Prefer | None) -> dict[str, float]:
     """Score of the pairwise leaf, where it is defined."""
     if not turn.winners:
         return {}
-    return {"pairwise": pairwise.strict_accuracy(turn.winners, said.picks) if said else 0.0}
+    return {"pairwise": binary.right_share(turn.winners, said.picks) if said else 0.0}
 
 
 def score_reflect(truth: ConversationTruth, said: Reflect | None) -> dict[str, float]:
@@ -104,21 +104,19 @@ _BRANCH_LEAF: Final = {name: f"branch_{name}" for name in BRANCHES}
 
 
 def score_stage(
-    truth: ConversationTruth, stage: Stage, turn: int | None, said: Prediction | None
+    truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Prediction | None
 ) -> dict[str, float]:
     """Scores of every defined leaf of one request; {} for stages without leaves.
 
-    `said` of another stage than `stage` raises TypeError: that is a bug, not a model's mistake.
+    `turn` is None in the reflect stage. `said` of another stage than `stage` raises TypeError: that is a
+    bug, not a model's mistake.
     """
-    if stage == "reflect":
+    if turn is None:
         return score_reflect(truth, _of(Reflect, stage, said))
-    here = truth.by_number.get(turn) if turn is not None else None
-    if here is None:
-        raise LookupError(f"conversation {truth.conversation_id!r} has no turn {turn}")
     if stage == "assess":
-        return score_assess(here, _of(Assess, stage, said))
+        return score_assess(turn, _of(Assess, stage, said))
     if stage == "prefer":
-        return score_prefer(here, _of(Prefer, stage, said))
+        return score_prefer(turn, _of(Prefer, stage, said))
     return {}
 
 

@@ -11,6 +11,7 @@ from itertools import combinations
 
 from attune_data.constants import Side
 from attune_data.schema import PairwiseComparison
+from attune_rewards.binary import right_share
 
 
 def accuracy(comparisons: Sequence[PairwiseComparison], picks: Mapping[int, Side]) -> float:
@@ -26,11 +27,7 @@ def accuracy(comparisons: Sequence[PairwiseComparison], picks: Mapping[int, Side
 
 def strict_accuracy(winners: Sequence[tuple[int, Side]], picks: Mapping[int, Side]) -> float:
     """Share right among the comparisons that have a winner: (index, winner), at least one."""
-    hits = 0
-    for index, winner in winners:
-        if picks.get(index) == winner:
-            hits += 1
-    return hits / len(winners)
+    return right_share(winners, picks)
 
 
 def kendall_tau(comparisons: Sequence[PairwiseComparison], picks: Mapping[int, Side]) -> float | None:

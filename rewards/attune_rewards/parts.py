@@ -52,7 +52,7 @@ class Leaf:
         self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Prediction | None
     ) -> float:
         """Its strict score."""
-        return leaves.score_stage(truth, stage, turn.turn if turn else None, said)[self.name]
+        return leaves.score_stage(truth, stage, turn, said)[self.name]
 
 
 @dataclass(frozen=True, slots=True)

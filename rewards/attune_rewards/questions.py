@@ -20,6 +20,8 @@ _Q3_RANK = {option.casefold(): rank for rank, option in enumerate(Q3_OPTIONS)}
 
 def set_jaccard(truth: Sequence[str], predicted: Sequence[str]) -> float:
     """Intersection / union of two option sets (the README's Q1 overlap); both empty 1."""
+    if truth == predicted:
+        return 1.0
     want, got = set(map(_fold, truth)), set(map(_fold, predicted))
     shared = len(want & got)
     return shared / (len(want) + len(got) - shared) if want or got else 1.0

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import cast
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple
 
 from attune_data.memo import memoised
 from attune_data.schema import Conversation
@@ -12,15 +13,14 @@ from attune_rewards.leaves import LEAF_STAGE, score_stage
 from attune_rewards.parts import Part
 from attune_rewards.predictions import STAGES, Prediction, Stage
 from attune_rewards.spec import RewardSpec, above_null
-from attune_rewards.truth import truth_of
+from attune_rewards.truth import TurnTruth, truth_of
 
 OK = "ok"
 NOT_SCORED = "not_scored"
 """Reason of a request that no part of the reward scores: value None, reward 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(NamedTuple):
     """What one request earned.
 
     `value` is None where it could not be judged (`reason` says why: nothing annotated, or a stage
@@ -31,7 +31,7 @@ class Score:
     """Σ w·s / Σ w over its parts, in [0, 1] (below 0 where the spec measures from nulls)."""
     reason: str = OK
     """ok, unparsed:<code>, or not_scored."""
-    parts: Mapping[str, float] = field(default_factory=dict)
+    parts: Mapping[str, float] = MappingProxyType({})
     """Part -> score in [0, 1], before nulls are taken off."""
     weight: float = 0.0
     """Σ w: this request's share of the episode. Σ weight·value over an episode is its total."""
@@ -51,6 +51,7 @@ class _Scored:
 
     parts: tuple[tuple[str, float, float], ...]
     """(part, weight, null)"""
+    turn: TurnTruth | None
     weight: float
     """Sum of the weights."""
     custom: tuple[Part, ...]
@@ -63,21 +64,24 @@ _Table = Mapping[tuple[Stage, int | None], _Scored]
 def _scored_requests(conversation: Conversation, spec: RewardSpec, stages: tuple[Stage, ...]) -> _Table:
     """(stage, turn) -> what is scored there (kept on the conversation, by the spec object)."""
     key = id(spec) if stages is STAGES else (id(spec), stages)
-    kept = conversation.memo.get("rewards", {}).get(key)
-    if kept is not None and kept[0] is spec:
-        return cast(_Table, kept[1])
-    conversation.memo.get("rewards", {}).pop(key, None)  # an id that has come to name another spec
-    return memoised(conversation, "rewards", key, lambda: (spec, _table(conversation, spec, stages)))[1]
+    tables: dict[object, tuple[RewardSpec, _Table]] = conversation.memo.get("rewards") or {}
+    kept = tables.get(key)
+    if kept is None or kept[0] is not spec:
+        tables.pop(key, None)  # an id that has come to name another spec
+        kept = memoised(conversation, "rewards", key, lambda: (spec, _table(conversation, spec, stages)))
+    return kept[1]
 
 
 def _table(conversation: Conversation, spec: RewardSpec, stages: tuple[Stage, ...]) -> _Table:
     weights: dict[tuple[Stage, int | None], dict[str, float]] = {}
-    for slot, weight in spec.weights(truth_of(conversation), stages).items():
+    truth = truth_of(conversation)
+    for slot, weight in spec.weights(truth, stages).items():
         weights.setdefault((slot.stage, slot.turn), {})[slot.part] = weight
     parts = spec.parts
     return {
         place: _Scored(
             tuple((name, weight, spec.nulls.get(name, 0.0)) for name, weight in named.items()),
+            truth.turn(place[1]) if place[1] is not None else None,
             sum(named.values()),
             tuple(parts[name] for name in named if name not in LEAF_STAGE),
         )
@@ -119,16 +123,16 @@ def score_request(
     Raises LookupError for a stage or turn that the conversation does not have.
     """
     scored = _scored_requests(conversation, spec, stages).get((stage, turn))
-    truth = truth_of(conversation)
     if scored is None:
+        truth = truth_of(conversation)
         if stage not in STAGES or (turn is None) != (stage == "reflect"):
             raise LookupError(f"no stage {stage!r} in turn {turn}")
         if turn is not None and truth.turn(turn) is None:
             raise LookupError(f"conversation {truth.conversation_id!r} has no turn {turn}")
         return _UNSCORED
-    scores = score_stage(truth, stage, turn, said)
+    truth, here = truth_of(conversation), scored.turn
+    scores = score_stage(truth, stage, here, said)
     if scored.custom:
-        here = truth.turn(turn) if turn is not None else None
         scores |= {part.name: part.score(truth, stage, here, said) for part in scored.custom}
     if len(scores) > len(scored.parts):
         scores = {name: scores[name] for name, _, _ in scored.parts}

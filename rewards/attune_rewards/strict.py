@@ -15,8 +15,8 @@ from attune_rewards.truth import ConversationTruth, TurnTruth
 def strict_parts(truth: ConversationTruth, prediction: ConversationPrediction) -> dict[str, float]:
     """Leaf -> its strict score in [0, 1], for the leaves that are defined and were asked.
 
-    A turn absent from the result was asked and not answered: its defined leaves count 0. A stage that
-    was not in the plan (`not_asked`) is not scored.
+    A turn absent from the result was asked and not answered: its defined leaves count 0. Stages that the
+    run left out (`not_asked`) take no part.
     """
     values: dict[str, list[float]] = {}
     for turn in truth.turns:
@@ -93,8 +93,8 @@ _NO_ASSESS = Assess()
 def fully_annotated(truth: ConversationTruth) -> bool:
     """Whether every part of the protocol is annotated, so that strict = canonical on complete answers.
 
-    Every turn: tags present, a yes/no truth on both sides, comparisons that all have winners. Some PANAS
-    total moved. Q1-Q3, the follow-up and all branches present.
+    In each turn the tags, a yes or no on the observed and on the preferred side, and a winner of every
+    comparison; at the end a PANAS total that changed, the four questions and the four branch scores.
     """
     turns = all(
         turn.tags is not None

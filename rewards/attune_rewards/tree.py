@@ -5,8 +5,9 @@
     holistic   → panas .4, questions .3, branches .3
     panas      → pa, na     questions → q1, q2, q3, follow-up     branches → the four
 
-A node's value is the weighted mean of its *defined* children: an undefined child drops out and its
-siblings share its weight. Source: AttuneBench v1.0 (pillars), the strict reading in `docs/metrics.md`.
+Values flow upwards as weighted means. What the annotations do not define takes no part, and the weight it
+would have had goes to the parts beside it. Source: AttuneBench v1.0 (pillars), the strict reading in
+`docs/metrics.md`.
 """
 
 from __future__ import annotations

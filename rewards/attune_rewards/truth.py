@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import cast
 
 from attune_data.affect import EMOTIONS
 from attune_data.constants import BRANCHES, ResponseName, Side
@@ -65,10 +64,10 @@ class ConversationTruth:
 
 def truth_of(conversation: Conversation) -> ConversationTruth:
     """The annotations of a conversation as scoring reads them (kept on the conversation)."""
-    known = conversation.memo.get("truth")
+    known: ConversationTruth | None = conversation.memo.get("truth")
     if known is None:
         known = conversation.memo["truth"] = _compile(conversation)
-    return cast(ConversationTruth, known)
+    return known
 
 
 def _compile(conversation: Conversation) -> ConversationTruth:
@@ -93,22 +92,25 @@ def _compile(conversation: Conversation) -> ConversationTruth:
 
 def _turn(turn: ConversationTurn) -> TurnTruth:
     tags = turn.mood_shift_tags
+    observed = tuple(
+        (j.question_id, answer)
+        for j in turn.judgements
+        if (answer := j.observed_truth) is not None and answer != "na"
+    )
+    preferred = tuple(
+        (j.question_id, answer)
+        for j in turn.judgements
+        if (answer := j.preferred_truth) is not None and answer != "na"
+    )
+    winners = tuple((i, c.winner) for i, c in enumerate(turn.comparisons) if c.winner is not None)
     return TurnTruth(
         turn=turn.turn_number,
         tags=None if tags is None else tuple(Tag(tag.emotion, tag.intensity) for tag in tags),
         has_judgements=bool(turn.judgements),
-        observed=tuple(
-            (j.question_id, answer)
-            for j in turn.judgements
-            if (answer := j.observed_truth) is not None and answer != "na"
-        ),
-        preferred=tuple(
-            (j.question_id, answer)
-            for j in turn.judgements
-            if (answer := j.preferred_truth) is not None and answer != "na"
-        ),
+        observed=observed,
+        preferred=preferred,
         comparisons=turn.comparisons,
-        winners=tuple((i, c.winner) for i, c in enumerate(turn.comparisons) if c.winner is not None),
+        winners=winners,
         responses=turn.responses,
         applicable=tuple(dict.fromkeys(j.question_id for j in turn.judgements if j.applicable)),
     )

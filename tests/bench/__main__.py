@@ -132,17 +132,17 @@ def scoring_against_validation() -> None:
         for _, request, _, text in cases:
             MODELS[request.stage].model_validate_json(text)
 
-    every = [case for stage in MODELS for case in cases[stage]]
+    scored = [case for stage in ("assess", "prefer", "reflect") for case in cases[stage]]
     ratio(
-        f"score / pydantic validation, all {len(every)} replies with a schema",
-        lambda: scores(every),
-        lambda: validates(every),
+        f"score / pydantic validation, the {len(scored)} scored replies of the sample",
+        partial(scores, scored),
+        partial(validates, scored),
         5,
         "at most 1",
     )
-    for stage in MODELS:
+    for stage in ("assess", "prefer", "reflect"):
         these = cases[stage]
-        ratio(f"  {stage} x{len(these)}", partial(scores, these), partial(validates, these), 5, "")
+        ratio(f"  {stage} x{len(these)}", partial(scores, these), partial(validates, these), 5, "-")
 
 
 def scoring_against_prompts() -> None:
@@ -156,7 +156,7 @@ def scoring_against_prompts() -> None:
     settings = Settings()
 
     def prompts() -> None:
-        conversation.memo.pop(("plan", settings.key), None)
+        conversation.memo.pop("plans", None)
         plan(conversation, settings)
 
     def scores() -> None:

@@ -142,6 +142,7 @@ def similarities(texts: Any, text: Any) -> Values:
 
 UNEQUAL = ([Tag("Upset"), Tag("Proud")], [Tag("Upset")])
 METRICS = [
+    Metric("emotion.f1", emotion.f1, TAGS, TAGS, 0, 1, 1, swap=plain_swap),
     Metric("emotion.overlap", emotion.overlap, TAGS, TAGS, 0, 1, 1, lopsided=UNEQUAL),
     Metric("emotion.overlap", lambda t, g: emotion.overlap(t, g).f1, TAGS, TAGS, 0, 1, 1, swap=plain_swap),
     Metric(
@@ -161,6 +162,7 @@ METRICS = [
     Metric("emotion.va_score", emotion.va_score, APART, TAGS, 0, 1, 1, swap=plain_swap),
     Metric("emotion.va_intensity_score", emotion.va_intensity_score, APART, TAGS, 0, 1, 1, swap=plain_swap),
     Metric("binary.accuracy", binary.accuracy, PAIRS, ANSWERS, 0, 1, 1, right=dict),
+    Metric("binary.right_share", binary.right_share, PAIRS, ANSWERS, 0, 1, 1, right=dict),
     Metric("binary.strict_accuracy", binary.strict_accuracy, PAIRS, ANSWERS, 0, 1, 1, right=dict),
     Metric("binary.pooled", ratios, BOTH_LABELS, ANSWERS, 0, 1, 1, right=dict),
     Metric(
