@@ -166,6 +166,7 @@ class _Planner:
             "verbose": settings.verbose,
             "background": "" if self.prompts.threaded else self.background,
             "emotions": EMOTIONS,
+            "feelings": [(name, book.panas.get(name, "")) for name in EMOTIONS],
             "positive": POSITIVE,
             "pre_totals": pre_totals and tuple(f"{total:g}" for total in pre_totals),
             "wants_change": wants_change,
