@@ -1,1 +1,1 @@
-"""Turning scores into something to look at: terminal tables for now."""
+"""Turning scores into something to look at, in a terminal."""

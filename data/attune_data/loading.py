@@ -5,9 +5,8 @@ from __future__ import annotations
 import gc
 import hashlib
 import json
-import logging
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any, overload
 from attune_data.constants import PROVENANCES, Provenance
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
 from attune_data.jsonio import MAX_BYTES, parse_json, read_json, read_text
+from attune_data.rows import Row, is_saved_dataset, named_dataset, saved_dataset, without_nulls
 from attune_data.schema import Conversation
 from attune_data.validate import conversation_from
 
@@ -135,17 +135,17 @@ def load(
         is_folder, is_file = bool(name.strip()) and path.is_dir(), path.is_file()
     except OSError:  # a name that no file can have
         is_folder = is_file = False
-    if split is not None and (is_file or (is_folder and not _is_saved_dataset(path))):
+    if split is not None and (is_file or (is_folder and not is_saved_dataset(path))):
         raise SettingsError(f"split {show(split)}: only datasets have splits, {name} is none")
-    records: Iterable[tuple[str, Callable[[], Any]]]
+    records: Iterable[Row]
     if is_folder:
-        records = _saved_dataset(path, split) if _is_saved_dataset(path) else _folder(path)
+        records = saved_dataset(path, split) if is_saved_dataset(path) else _folder(path)
     elif is_file:
         records = _jsonl(path) if path.suffix == ".jsonl" else [(str(path), partial(read_json, path))]
     elif not name.strip():
         raise DataError(Problem('""', "", "an empty path", "a folder, a file, a dataset name, or sample"))
     elif _DATASET_NAME.fullmatch(name) and not path.suffix and not path.parent.exists():
-        records = _named_dataset(name, split)
+        records = named_dataset(name, split)
     else:
         raise DataError(
             Problem(name, "", "no such file or folder",
@@ -182,7 +182,7 @@ def _is_benchmark(path: Path) -> bool:
 
 
 def _read_all(
-    records: Iterable[tuple[str, Callable[[], Any]]],
+    records: Iterable[Row],
     default: Provenance | None,
     forced: Provenance | None,
 ) -> tuple[list[Conversation], list[Problem], dict[str, str]]:
@@ -209,7 +209,7 @@ def _read_all(
     return good, problems, first_seen
 
 
-def _folder(path: Path) -> list[tuple[str, Callable[[], Any]]]:
+def _folder(path: Path) -> list[Row]:
     def order(file: Path) -> tuple[int, str]:
         match = _FILE_NUMBER.fullmatch(file.name)
         return (int(match[1]) if match else -1, file.name)
@@ -235,7 +235,7 @@ def _nothing_in(path: Path) -> Problem:
     )
 
 
-def _jsonl(path: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
+def _jsonl(path: Path) -> Iterator[Row]:
     lines = read_text(path, max_bytes=None).split("\n")  # other line ends may stand inside JSON strings
     if not any(line.strip() for line in lines):
         raise DataError(Problem(str(path), "", "an empty file", "one conversation a line", ""))
@@ -251,71 +251,3 @@ def _line(path: Path, line: str, number: int) -> Any:
             Problem(where, "", f"{len(line) / 1e6:.1f} MB in one line", f"at most {MAX_BYTES / 1e6:.0f} MB")
         )
     return parse_json(line, where)
-
-
-def _is_saved_dataset(path: Path) -> bool:
-    return (path / "dataset_dict.json").exists() or (path / "state.json").exists()
-
-
-def _saved_dataset(path: Path, split: str | None) -> Iterator[tuple[str, Callable[[], Any]]]:
-    import datasets
-
-    try:
-        loaded = datasets.load_from_disk(str(path))
-    except Exception as error:  # it raises many kinds: all of them mean "not readable"
-        raise DataError(
-            Problem(str(path), "", f"a saved dataset that does not load: {_first_line(error)}",
-                    "a folder written by save_to_disk, with at least one row")
-        ) from error  # fmt: skip
-    return _rows(loaded, str(path), split)
-
-
-def _named_dataset(name: str, split: str | None) -> Iterator[tuple[str, Callable[[], Any]]]:
-    import datasets
-
-    logging.getLogger("huggingface_hub").setLevel(logging.CRITICAL)  # what fails is said once, below
-    try:
-        loaded = datasets.load_dataset(name)
-    except Exception as error:  # the hub client raises many kinds: all of them mean "not loaded"
-        raise DataError(
-            Problem(name, "", f"no such folder here, and as a dataset: {_first_line(error)}",
-                    "an existing path or a dataset that loads", "check the spelling and the network")
-        ) from error  # fmt: skip
-    return _rows(loaded, name, split)
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
-
-
-def _rows(loaded: Any, name: str, split: str | None) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Rows of a `datasets` object: the record's own columns, or one column `record` of JSON text."""
-    import datasets
-
-    if isinstance(loaded, datasets.DatasetDict):
-        if split is None and len(loaded) > 1:
-            raise SettingsError(f"{name} has the splits {', '.join(loaded)}; say which one (split=…)")
-        if split is not None and split not in loaded:
-            raise UnknownNameError("split", split, loaded)
-        loaded = loaded[split or next(iter(loaded))]
-    as_text = "record" in loaded.column_names
-    for index, row in enumerate(loaded):
-        where = f"{name}[{index}]"
-        yield where, partial(_row, row, where, as_text=as_text)
-
-
-def _row(row: dict[str, Any], where: str, *, as_text: bool) -> Any:
-    if not as_text:
-        return without_nulls(row)
-    if not isinstance(row["record"], str):
-        raise DataError(Problem(where, "record", show(row["record"]), "the JSON text of one conversation"))
-    return parse_json(row["record"], where)
-
-
-def without_nulls(value: Any) -> Any:
-    """`value` without the nulls that Arrow fills into mixed records: absent and null mean the same here."""
-    if isinstance(value, dict):
-        return {key: without_nulls(child) for key, child in value.items() if child is not None}
-    if isinstance(value, list):
-        return [without_nulls(child) for child in value]
-    return value

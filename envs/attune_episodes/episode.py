@@ -15,7 +15,7 @@ from attune_episodes.request import Request
 from attune_episodes.score import default_spec, resolved, score
 from attune_episodes.settings import Settings
 from attune_rewards.predictions import PREDICTION_OF, Prediction
-from attune_rewards.reward import Score
+from attune_rewards.reward import Score, request_weights
 from attune_rewards.spec import RewardSpec
 
 
@@ -95,8 +95,11 @@ class Episode:
     def total_name(self) -> str:
         """What the total is: `composite_strict`, `composite_partial`, or another reward's own name.
 
-        A total is partial where scored stages were left out; it never stands beside a Composite.
+        A total is partial where scored stages were left out; it never stands beside a Composite. Where
+        nothing at all is scored the total, 0.0, is called `not_scored`.
         """
+        if not request_weights(self.conversation, self.spec, self.settings.stages):
+            return "not_scored"
         if self.spec.name != "composite":
             return self.spec.name
         scored = {"assess", "prefer", "reflect"}

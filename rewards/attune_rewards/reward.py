@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from attune_data.memo import memoised
 from attune_data.schema import Conversation
@@ -20,6 +19,9 @@ NOT_SCORED = "not_scored"
 """Reason of a request that no part of the reward scores: value None, reward 0."""
 
 
+_NO_PARTS: Final[Mapping[str, float]] = {}
+
+
 class Score(NamedTuple):
     """What one request earned.
 
@@ -31,7 +33,7 @@ class Score(NamedTuple):
     """Σ w·s / Σ w over its parts, in [0, 1] (below 0 where the spec measures from nulls)."""
     reason: str = OK
     """ok, unparsed:<code>, or not_scored."""
-    parts: Mapping[str, float] = MappingProxyType({})
+    parts: Mapping[str, float] = _NO_PARTS
     """Part -> score in [0, 1], before nulls are taken off."""
     weight: float = 0.0
     """Σ w: this request's share of the episode. Σ weight·value over an episode is its total."""

@@ -119,3 +119,18 @@ def test_a_mark_that_is_none_of_the_four_is_refused(tmp_path: Path, mark: object
     with pytest.raises(DataError, match=r'"simulated", "imported", "own" or "benchmark"') as caught:
         load(path, provenance="own")
     assert [p.place for p in caught.value.problems] == ["provenance"]
+
+
+def test_a_linked_benchmark_file_stays_benchmark(tmp_path: Path) -> None:
+    real = tmp_path / "Test Samples" / "Sample200"
+    real.mkdir(parents=True)
+    (real / "conversation_1.json").write_text(json.dumps(record()), encoding="utf-8")
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "conversation_1.json").symlink_to(real / "conversation_1.json")
+    assert load(mine, provenance="own").provenance == "benchmark"
+
+
+def test_a_provenance_that_is_none_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(LookupError, match="no provenance named"):
+        load("sample", provenance="mine")  # type: ignore[arg-type]  # the slip under test

@@ -320,3 +320,16 @@ def test_stages_that_were_not_asked() -> None:
     said, warnings = read_record(record, ABOUT)
     assert ([*said.not_asked], [*said.turns[1].not_asked]) == (["reflect"], ["assess"])
     assert warnings == ()
+
+
+def test_a_comparison_of_a_response_with_itself_is_not_swapped() -> None:
+    about = conversation(turn(1, comparisons=[comparison("human", "human", "A")]))
+    entry = {
+        "turnNumber": 1,
+        "em_pairwise_selections": {"0": "A", "00": "B"},  # "00" is no second name of "0"
+        "pairwise_assignment": {"0": {"A": "human", "B": "alternate2"}},  # an alias of human
+    }
+    said, _ = read_record({"turns": [entry]}, about)
+    prefer = said.turns[1].prefer
+    assert prefer is not None
+    assert prefer.picks == {0: "A"}
