@@ -89,12 +89,11 @@ def run(
     seed: Seed = 0,
     skip_invalid: SkipInvalid = False,
 ) -> None:
-    """Play conversations with a policy and write one result file each; runs resume.
+    """Play conversations with a policy, one result file each; runs resume.
 
-    Examples:
-    attune run builtin prior sample -o results
+    Example: attune run builtin prior sample -o results
 
-    attune run builtin lexicon "Test Samples/Sample200" --modes all --limit 20
+    Example: attune run builtin lexicon "Test Samples/Sample200" --modes all --limit 20
     """
     from attune_data import UnknownNameError, load
     from attune_env.running import run_builtin

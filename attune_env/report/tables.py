@@ -120,7 +120,11 @@ def notes(
     lines = [
         f"mean [95% percentile bootstrap interval], {RESAMPLES:,} resamples by {unit}; "
         f"data {scores['metadata']['data']['provenance']} {scores['metadata']['data']['fingerprint']}.",
-        "null = reads nothing of the conversation or its surface only; ceiling = is shown the annotations.",
+        "Composite = the benchmark's reading, which pays for silence; Strict = what was asked and not "
+        "answered is 0.",
+        "null = reads nothing of the conversation or its surface only; ceiling = is shown the annotations. "
+        "parsed = replies that were read, answered = scored items with a valid answer, unscored = items "
+        "without an annotation.",
     ]
     if any(not i.meaningful and i.mean is not None for values in found.values() for i in values.values()):
         lines.append(f"† fewer than five {unit}s: the interval is not meaningful.")
