@@ -170,12 +170,12 @@ def demo(
     """
     from attune_data import load
     from attune_env.report.tables import leaderboard
-    from attune_env.results import read_results, score_results, write_json
+    from attune_env.results import check_replaceable, read_results, score_results, write_json
     from attune_env.running import run_builtin
     from attune_episodes.policies import BUILTIN
 
     conversations = load("sample")
-    output_folder(output)
+    check_replaceable(output_folder(output) / "scores.json")
     with stoppable(), progress_bar("playing", len(BUILTIN) * len(conversations)) as step:
         for name in BUILTIN:
             # always anew: it takes seconds, and results of an older version would only be in the way

@@ -61,7 +61,10 @@ def score(
         bool, typer.Option("--reparse", help="Read the raw replies again with this version's parser.")
     ] = False,
     codebook: Annotated[
-        Path | None, typer.Option(help="With --reparse: the codebook of the run, if not our own wording.")
+        Path | None,
+        typer.Option(
+            help="With --reparse: the codebook of the run; by default the one beside the data, else ours."
+        ),
     ] = None,
     skip_invalid: SkipInvalid = False,
 ) -> None:

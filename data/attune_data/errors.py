@@ -1,7 +1,7 @@
 """Every error this project raises on purpose, and the `Problem` that data errors are made of.
 
-Four kinds are enough: the base, bad data, an unknown name, a missing extra. Each also inherits the
-builtin that a caller would expect, so `except ValueError` keeps working.
+Four kinds are enough: the base, bad data, an unknown name, settings that do not go together.
+Each also inherits the builtin that a caller would expect, so `except ValueError` keeps working.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -65,7 +66,7 @@ def describe(conversations: Sequence[Conversation]) -> dict[str, Any]:
 
 
 def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
+    return math.fsum(values) / len(values) if values else None
 
 
 def _ranked(values: Iterable[str]) -> dict[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import math
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -52,7 +53,7 @@ class Rollout:
         for step in self.steps:
             for name, value in step.score.parts.items():
                 sums.setdefault(name, []).append(value)
-        return {name: sum(values) / len(values) for name, values in sums.items()}
+        return {name: math.fsum(values) / len(values) for name, values in sums.items()}
 
     @property
     def parse_rate(self) -> float:

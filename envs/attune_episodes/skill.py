@@ -7,6 +7,7 @@ one in the package is frozen in `attune_rewards/presets/skill.json`.
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -31,7 +32,7 @@ def prior_scores(conversations: Sequence[Conversation], settings: Settings | Non
     for conversation in conversations:
         for leaf, score in rollout(conversation, policy, settings).parts.items():
             scores.setdefault(leaf, []).append(score)
-    return {leaf: sum(scores[leaf]) / len(scores[leaf]) for leaf in LEAVES if leaf in scores}
+    return {leaf: math.fsum(scores[leaf]) / len(scores[leaf]) for leaf in LEAVES if leaf in scores}
 
 
 def fit_skill(conversations: Conversations, settings: Settings | None = None) -> RewardSpec:

@@ -45,8 +45,8 @@ def standard_error(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     if len(known) < 2:
         return None
-    center = sum(known) / len(known)
-    variance = sum((value - center) ** 2 for value in known) / (len(known) - 1)
+    center = math.fsum(known) / len(known)
+    variance = math.fsum((value - center) ** 2 for value in known) / (len(known) - 1)
     return math.sqrt(variance / len(known))
 
 
@@ -86,6 +86,6 @@ def _z_score(entry: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> 
     known = [value for value in peers if value is not None]
     if len(known) < 2 or entry["composite_score"] is None:
         return None
-    center = sum(known) / len(known)
-    deviation = math.sqrt(sum((value - center) ** 2 for value in known) / (len(known) - 1))
+    center = math.fsum(known) / len(known)
+    deviation = math.sqrt(math.fsum((value - center) ** 2 for value in known) / (len(known) - 1))
     return float(entry["composite_score"] - center) / deviation if deviation else None

@@ -7,6 +7,7 @@ Source: AttuneBench v1.0, scoring (equations in `docs/metrics.md`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -106,9 +107,13 @@ def score_post(
 
 
 def mean(values: Sequence[float | None]) -> float | None:
-    """Mean of the defined values; None without any."""
+    """Mean of the defined values; None without any.
+
+    Sums of floats are exact here and wherever they reach a result (`math.fsum`): Python 3.12 adds up
+    otherwise than 3.11, and scores are to be the same on every interpreter.
+    """
     known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+    return math.fsum(known) / len(known) if known else None
 
 
 def score_canonical(

@@ -6,6 +6,7 @@ Judge and Draft Binary Alignment (reported beside).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -47,7 +48,7 @@ def judge_score(scores: Mapping[str, float]) -> float | None:
     if not known:
         return None
     low, high = SCALE
-    return min(1.0, max(0.0, (sum(known) / len(known) - low) / (high - low)))
+    return min(1.0, max(0.0, (math.fsum(known) / len(known) - low) / (high - low)))
 
 
 def binary_alignment(truth: TruthPairs, answers: Mapping[str, str] | None) -> float | None:

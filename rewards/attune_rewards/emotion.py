@@ -7,6 +7,7 @@ AttuneBench v1.0, turn-by-turn metrics. All values are in [0, 1] except the inte
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -85,7 +86,7 @@ def f1_intensity(truth: Sequence[Tag], predicted: Sequence[Tag]) -> float:
     errors = intensity_errors(truth, predicted)
     if not errors:
         return 0.0
-    return overlap(truth, predicted).f1 * sum(1 - error / SPAN for error in errors) / len(errors)
+    return overlap(truth, predicted).f1 * math.fsum(1 - error / SPAN for error in errors) / len(errors)
 
 
 def va_score(truth: Sequence[Tag], predicted: Sequence[Tag]) -> float:

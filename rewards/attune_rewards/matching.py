@@ -6,6 +6,7 @@ bounded cache serves repeats, which are nearly all calls.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
@@ -44,7 +45,7 @@ def similarities(truth: Sequence[str], predicted: Sequence[str]) -> list[list[fl
 
 def matched_total(table: Sequence[Sequence[float]]) -> float:
     """Highest total of a one-to-one matching of rows and columns (min(rows, columns) pairs)."""
-    return sum(table[row][column] for row, column in _assign(table))
+    return math.fsum(table[row][column] for row, column in _assign(table))
 
 
 def _assign(table: Sequence[Sequence[float]]) -> list[tuple[int, int]]:

@@ -5,6 +5,7 @@ Source: AttuneBench v1.0, PANAS Normalized, PANAS Item Normalized, PANAS Baselin
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Final, NamedTuple
@@ -48,7 +49,7 @@ def total_mae(post: Totals, predicted: Totals) -> float:
         abs((MIDPOINT if want is None else want) - (MIDPOINT if got is None else got))
         for want, got in zip(post, predicted, strict=True)
     ]
-    return sum(errors) / len(errors)
+    return math.fsum(errors) / len(errors)
 
 
 def normalized(mae: float, span: float = TOTAL_SPAN) -> float:
@@ -88,7 +89,7 @@ def items_baseline_adjusted(
         for name in EMOTIONS
         if (value := baseline_adjusted(pre.get(name), post.get(name), predicted.get(name))) is not None
     ]
-    return sum(values) / len(values) if values else None
+    return math.fsum(values) / len(values) if values else None
 
 
 def changed(pre: Mapping[str, int | None], pre_totals: Totals, change: Mapping[str, int]) -> dict[str, int]:

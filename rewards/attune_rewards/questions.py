@@ -6,6 +6,7 @@ Clarity, Q3 Fit, Q3 Follow-up. All scores in [0, 1].
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -59,8 +60,8 @@ def fuzzy_f1(truth: Sequence[str], predicted: Sequence[str]) -> float:
     if truth == predicted:
         return 1.0
     want, got = list(dict.fromkeys(map(_fold, truth))), list(dict.fromkeys(map(_fold, predicted)))
-    precision = sum([1.0 if item in want else _nearest(item, want) for item in got]) / len(got)
-    recall = sum([1.0 if item in got else _nearest(item, got) for item in want]) / len(want)
+    precision = math.fsum([1.0 if item in want else _nearest(item, want) for item in got]) / len(got)
+    recall = math.fsum([1.0 if item in got else _nearest(item, got) for item in want]) / len(want)
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -84,7 +85,7 @@ def _table(conversation: Conversation, spec: RewardSpec, stages: tuple[Stage, ..
         place: _Scored(
             tuple((name, weight, spec.nulls.get(name, 0.0)) for name, weight in named.items()),
             truth.turn(place[1]) if place[1] is not None else None,
-            sum(named.values()),
+            math.fsum(named.values()),
             tuple(parts[name] for name in named if name not in LEAF_STAGE),
         )
         for place, named in weights.items()

@@ -35,7 +35,7 @@ def score_conversation(
         scores[f"strict_{pillar}"] = COMPOSITE.part(pillar).value(parts)
     scores["composite_strict"] = strict
     if prediction.not_asked:
-        scores |= dict.fromkeys(_depending_on(prediction.not_asked, scores))
+        _blank(scores, prediction.not_asked)
         if prediction.not_asked & {"assess", "prefer", "reflect"}:
             scores["composite_partial"] = strict
     scores["fully_annotated"] = fully_annotated(truth)
@@ -44,28 +44,41 @@ def score_conversation(
     return scores
 
 
+_TURN_SCORES: Final[Mapping[Stage, tuple[str, ...]]] = {
+    "draft": (
+        "response_similarity", "response_similarity_original", "response_similarity_llm_improved",
+        "response_similarity_human_edited", "draft_judge_score", "draft_binary_alignment",
+    ),
+    "assess": (
+        "emotion_hit_rate", "emotion_intensity_mae", "emotion_precision", "emotion_recall", "emotion_f1",
+        "emotion_f1_intensity", "emotion_va_score", "emotion_va_intensity_score", "binary_om_accuracy",
+        "binary_human_accuracy",
+    ),
+    "assess_hp": ("binary_om_accuracy_hp", "binary_human_accuracy_hp"),
+    "prefer": ("pairwise_accuracy", "pairwise_kendall_tau"),
+}  # fmt: skip
+"""Stage -> the scores of a turn that mean nothing without it; their means (`avg_…`) neither."""
 _COMPOSITES = ("composite_exact", "composite_score", "equal_weight_composite", "composite_strict")
 _STAGE_SCORES: Final[Mapping[Stage, tuple[str, ...]]] = {
-    "draft": ("avg_response_similarity", "avg_draft_"),
+    "draft": (),
     "assess": (
-        "avg_emotion_", "avg_binary_om_accuracy", "avg_binary_human_accuracy", "perspective_gap_om_hp",
-        "hp_perspective_gap", "pooled_binary_om_metrics", "pooled_binary_human_metrics", "pillar_emotion",
-        "pillar_evaluation", "turn_level_average", *_COMPOSITES,
+        "perspective_gap_om_hp", "hp_perspective_gap", "pooled_binary_om_metrics",
+        "pooled_binary_human_metrics", "pillar_emotion", "pillar_evaluation", "strict_emotion",
+        "strict_evaluation", "turn_level_average", *_COMPOSITES,
     ),
-    "assess_hp": (
-        "avg_binary_om_accuracy_hp", "avg_binary_human_accuracy_hp", "hp_perspective_gap",
-        "pooled_binary_om_metrics_hp", "pooled_binary_human_metrics_hp",
-    ),
-    "prefer": ("avg_pairwise_", "pillar_evaluation", "turn_level_average", *_COMPOSITES),
-    "reflect": ("pillar_holistic", "conversation_wide_average", *_COMPOSITES),
+    "assess_hp": ("hp_perspective_gap", "pooled_binary_om_metrics_hp", "pooled_binary_human_metrics_hp"),
+    "prefer": ("pillar_evaluation", "strict_evaluation", "turn_level_average", *_COMPOSITES),
+    "reflect": ("pillar_holistic", "strict_holistic", "conversation_wide_average", *_COMPOSITES),
 }  # fmt: skip
-"""Stage -> the scores that mean nothing without it; a name that ends in `_` stands for all that begin so."""
+"""Stage -> the scores of a conversation that mean nothing without it."""
 
 
-def _depending_on(stages: Collection[Stage], scores: Mapping[str, Any]) -> list[str]:
-    names = [name for stage in stages for name in _STAGE_SCORES[stage]]
-    return [
-        name
-        for name in scores
-        if name in names or any(prefix.endswith("_") and name.startswith(prefix) for prefix in names)
-    ]
+def _blank(scores: dict[str, Any], stages: Collection[Stage]) -> None:
+    """Sets to None, in place, what the stages left out would have been needed for."""
+    for stage in stages:
+        names = _TURN_SCORES.get(stage, ())
+        scores |= {
+            name: None for name in (*_STAGE_SCORES[stage], *(f"avg_{n}" for n in names)) if name in scores
+        }
+        for turn in scores["turn_scores"]:
+            turn |= dict.fromkeys(names)

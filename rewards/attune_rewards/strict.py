@@ -6,6 +6,8 @@ result's whole record here; `reward.py` pays the same total request by request.
 
 from __future__ import annotations
 
+import math
+
 from attune_rewards import leaves, panas
 from attune_rewards.predictions import Assess, ConversationPrediction, Reflect
 from attune_rewards.tree import COMPOSITE
@@ -25,7 +27,9 @@ def strict_parts(truth: ConversationTruth, prediction: ConversationPrediction) -
     if "reflect" not in prediction.not_asked:
         for leaf, score in leaves.score_reflect(truth, prediction.reflect).items():
             values[leaf] = [score]
-    return {leaf: sum(values[leaf]) / len(values[leaf]) for leaf in COMPOSITE.leaves() if leaf in values}
+    return {
+        leaf: math.fsum(values[leaf]) / len(values[leaf]) for leaf in COMPOSITE.leaves() if leaf in values
+    }
 
 
 def _turn_scores(turn: TurnTruth, prediction: ConversationPrediction) -> dict[str, float]:
@@ -84,7 +88,7 @@ def answered_share(truth: ConversationTruth, prediction: ConversationPrediction)
             **{f"branch_{name}": guess.branches.get(name) for name in truth.branches},
         }
         shares += [float(given[leaf] is not None) for leaf in leaves.defined_in_reflect(truth)]
-    return sum(shares) / len(shares) if shares else None
+    return math.fsum(shares) / len(shares) if shares else None
 
 
 _NO_ASSESS = Assess()

@@ -12,6 +12,7 @@ would have had goes to the parts beside it. Source: AttuneBench v1.0 (pillars), 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -50,13 +51,13 @@ class Node:
         if not self.children:
             return {self.name: 1.0} if self.name in defined else {}
         below = [(child.weight, inner) for child in self.children if (inner := child.weights(defined))]
-        total = sum(weight for weight, _ in below)
+        total = math.fsum(weight for weight, _ in below)
         return {leaf: weight / total * part for weight, inner in below for leaf, part in inner.items()}
 
     def value(self, parts: Mapping[str, float]) -> float | None:
         """Weighted mean of the defined leaves in `parts`; None where none is defined."""
         weights = self.weights(parts)
-        return sum(weight * parts[leaf] for leaf, weight in weights.items()) if weights else None
+        return math.fsum(weight * parts[leaf] for leaf, weight in weights.items()) if weights else None
 
 
 COMPOSITE: Final = Node(

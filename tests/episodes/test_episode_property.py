@@ -69,12 +69,12 @@ def test_the_return_of_some_stages_is_the_partial_composite_of_the_record(
     episode = play(*played, asked)
     scores = read_back(played[0], episode.result())
     if {"assess", "prefer", "reflect"} <= stages:
-        assert episode.total_name == "composite_strict"
+        assert episode.total_name in ("composite_strict", "not_scored")
         assert "composite_partial" not in scores
     else:
-        assert episode.total_name == "composite_partial"
+        assert episode.total_name in ("composite_partial", "not_scored")
         assert scores["composite_strict"] is scores["composite_score"] is None
-    assert episode.total == pytest.approx((scores[episode.total_name] or 0) / 100, abs=EXACT)
+    assert episode.total == pytest.approx((scores.get(episode.total_name) or 0) / 100, abs=EXACT)
 
 
 @few

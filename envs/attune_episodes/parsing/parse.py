@@ -40,9 +40,10 @@ MAX_TEXT: Final = 2000
 def parse(request: Request, text: str) -> Prediction | Unparsed:
     """What a model's reply says, or why it says nothing. Never raises on a reply.
 
-    JSON may stand alone, in a fence, or amid prose; reasoning blocks are dropped first. An object that
-    holds none of the asked fields is unparsed (`no_fields`). Within an object each field stands for
-    itself: what is invalid or missing there is unanswered. A draft may be plain text.
+    JSON may stand alone, in a fence, or amid prose; a text that is no object by itself is read without
+    its reasoning blocks. An object that holds none of the asked fields is unparsed (`no_fields`). Within
+    an object each field stands for itself: what is invalid or missing there is unanswered. A draft may be
+    plain text.
     """
     text = sound(text)
     if request.stage == "draft":

@@ -8,6 +8,7 @@ are scored on.
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import combinations
@@ -130,7 +131,7 @@ def _prior_tags(truths: Sequence[ConversationTruth]) -> tuple[str, ...]:
 
     def score(names: tuple[str, ...]) -> float:
         guess = tuple(map(Tag, names))
-        return sum(
+        return math.fsum(
             weight * (emotion.overlap(tags, guess).f1 + emotion.va_score(tags, guess))
             for tags, weight in felt
         )
@@ -186,7 +187,7 @@ def _prior_q1(truths: Sequence[ConversationTruth]) -> tuple[str, ...]:
     chosen = [truth.q1 for truth in truths if truth.q1 is not None]
     options = list(dict.fromkeys((*Q1_OPTIONS, *(goal for goals in chosen for goal in goals))))[:10]
     sets = [s for size in range(min(4, len(options)) + 1) for s in combinations(options, size)]
-    return _best(sets, lambda s: sum(questions.set_jaccard(goals, s) for goals in chosen))
+    return _best(sets, lambda s: math.fsum(questions.set_jaccard(goals, s) for goals in chosen))
 
 
 def _prior_follow_up(truths: Sequence[ConversationTruth]) -> tuple[str, ...]:
@@ -195,7 +196,7 @@ def _prior_follow_up(truths: Sequence[ConversationTruth]) -> tuple[str, ...]:
     counts = Counter(text for texts in said for text in texts)
     texts = sorted(counts, key=lambda text: (-counts[text], text))
     candidates = [(), *((text,) for text in texts[:50]), *combinations(texts[:10], 2), *sorted(set(said))]
-    return _best(candidates, lambda guess: sum(questions.fuzzy_f1(truth, guess) for truth in said))
+    return _best(candidates, lambda guess: math.fsum(questions.fuzzy_f1(truth, guess) for truth in said))
 
 
 def _prior_branch(truths: Sequence[ConversationTruth], name: str) -> int:

@@ -7,6 +7,7 @@ instrument: it says nothing about anybody's state.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -89,8 +90,8 @@ class Feelings:
     @property
     def valence(self) -> float:
         """From -1 (all unpleasant) to 1 (all pleasant); 0 where nothing was read."""
-        total = sum(self.weights.values())
-        signed = sum(w if POLARITY[name] == "positive" else -w for name, w in self.weights.items())
+        total = math.fsum(self.weights.values())
+        signed = math.fsum(w if POLARITY[name] == "positive" else -w for name, w in self.weights.items())
         return signed / total if total else 0.0
 
 

@@ -6,6 +6,7 @@ how far depends on how well the replies did and on the feeling of their last mes
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Final
@@ -108,7 +109,7 @@ def _panas(request: Request, felt: Sequence[Feelings], fit: int) -> tuple[dict[s
     for side, names in enumerate((POSITIVE, NEGATIVE)):
         goal = TOTALS[1] if side == 0 else TOTALS[0]
         moved = round((goal - before[side]) * EASED[side] * (FITS[fit] + 0.3 * last))
-        strength = {name: sum(reading.weights.get(name, 0.0) for reading in felt) for name in names}
+        strength = {name: math.fsum(reading.weights.get(name, 0.0) for reading in felt) for name in names}
         order = sorted(names, key=lambda name: (-strength[name], EMOTIONS.index(name)))
         after |= spread(round(before[side]) + moved, order)
         # the feelings that were read have more room to move
