@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -41,7 +42,8 @@ def test_an_empty_file_is_said_to_be_empty(text: str) -> None:
     ('{"a": 1,\n "b": oops}', "line 2 column 7"),
     ("{'a': 1}", "line 1 column 2"),
     ('{"a": 1} {"b": 2}', "line 1 column 10"),
-    ('{"a": 1,}', "line 1 column 9"),
+    # A comma too many: Python up to 3.12 names the brace behind it, later ones the comma itself.
+    ('{"a": 1,}', "line 1 column 8" if sys.version_info >= (3, 13) else "line 1 column 9"),
     ('{"a": "two\nlines"}', "line 1 column 11"),
     ('{"é😀": \\}', "line 1 column 8"),
 ])  # fmt: skip
