@@ -7,11 +7,9 @@ from typing import Any
 
 from attune_env.report.groups import GROUPS, LEADERBOARD, Metric
 from attune_env.report.table import Table, interval_text, share_text
-from attune_env.results.scores import parse_rate
 from attune_env.statistics.bootstrap import RESAMPLES, Interval
 from attune_env.statistics.scores import Key, Resample, intervals, resampled_unit
 from attune_episodes.policies import KINDS
-from attune_rewards.canonical import mean
 
 PILLARS = ("Emotion 24%", "Evaluation 49%", "Holistic 27%")
 
@@ -43,6 +41,7 @@ def leaderboard(scores: Mapping[str, Any], *, resample: Resample = "auto", seed:
     columns = LEADERBOARD[reading]
     other = "composite_score" if reading == "strict" else "composite_strict"
     found = intervals(entries, (*columns, other), resample=resample, seed=seed)
+    groups = {(e["em_model"], e["mode"]): e for e in scores["aggregates"]}
     heads = ("Strict", "Canonical") if reading == "strict" else ("Composite", "Strict")
     table = Table(
         f"Leaderboard, {reading} reading, points of 100",
@@ -51,8 +50,7 @@ def leaderboard(scores: Mapping[str, Any], *, resample: Resample = "auto", seed:
         keys=3,
     )
     for number, key in enumerate(ranked(scores)):
-        these = [e for e in entries if (e["em_model"], e["mode"]) == key]
-        values = found[key]
+        group, values = groups[key], found[key]
         kind = role_of(key[0])
         if kind in ("null", "ceiling"):
             table.dim.add(number)
@@ -65,9 +63,9 @@ def leaderboard(scores: Mapping[str, Any], *, resample: Resample = "auto", seed:
                 interval_text(values[other], places=1),
                 *(interval_text(values[column], places=1, scale=100) for column in columns[1:]),
                 str(values[columns[0]].n),
-                share_text(parse_rate(these)),
-                share_text(mean([e.get("answered_share") for e in these])),
-                share_text(mean([e["unscored_share"] for e in these])),
+                share_text(group.get("parse_rate")),
+                share_text(group.get("answered_share")),
+                share_text(group.get("unscored_share")),
             )
         )
     table.notes = notes(scores, found, resample)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from attune_data import constants
+from attune_data.means import mean
 from attune_data.schema import Conversation, Turn
 from attune_data.validate import oddities
 
@@ -33,28 +33,28 @@ def describe(conversations: Sequence[Conversation]) -> dict[str, Any]:
         "turns": len(turns),
         "turns_per_conversation": {
             "min": min(per_conversation, default=0),
-            "mean": _mean(per_conversation),
+            "mean": mean(per_conversation),
             "max": max(per_conversation, default=0),
         },
-        "tags_per_turn": _mean([len(tags) for tags in tagged]),
-        "neutral_turns": _mean([not tags for tags in tagged]),
+        "tags_per_turn": mean([len(tags) for tags in tagged]),
+        "neutral_turns": mean([not tags for tags in tagged]),
         "tags": _ranked(tag.emotion for tags in tagged for tag in tags),
-        "intensity": _mean([tag.intensity for tags in tagged for tag in tags if tag.intensity is not None]),
+        "intensity": mean([tag.intensity for tags in tagged for tag in tags if tag.intensity is not None]),
         "questions": _questions(turns),
-        "comparisons_per_turn": _mean([len(turn.comparisons) for turn in turns]),
+        "comparisons_per_turn": mean([len(turn.comparisons) for turn in turns]),
         "comparison_questions": _ranked(c.question_id for c in comparisons),
         "wins": _wins(turns),
-        "winner_a": _mean([c.winner == "A" for c in comparisons if c.winner]),
+        "winner_a": mean([c.winner == "A" for c in comparisons if c.winner]),
         "goals": _ranked(goal for w in wide for goal in w.q1_looking_for or ()),
         "clarity": _ranked(w.q2_emotion_clarity for w in wide if w.q2_emotion_clarity),
         "fit": _ranked(w.q3_model_fit for w in wide if w.q3_model_fit),
         "felt_off": _ranked(text for w in wide for text in w.q3_follow_up or ()),
         "branches": {
-            branch: _mean([s for w in wide if (s := (w.four_branch_scores or {}).get(branch)) is not None])
+            branch: mean([s for w in wide if (s := (w.four_branch_scores or {}).get(branch)) is not None])
             for branch in constants.BRANCHES
         },
         "panas_change": {
-            polarity: _mean(_changes(conversations, polarity)) for polarity in ("positive", "negative")
+            polarity: mean(_changes(conversations, polarity)) for polarity in ("positive", "negative")
         },
         "categories": _ranked(
             c.metadata.category for c in conversations if c.metadata and c.metadata.category
@@ -63,10 +63,6 @@ def describe(conversations: Sequence[Conversation]) -> dict[str, Any]:
         "missing": _missing(conversations, turns),
         "contradictions": [str(p) for c in conversations for p in oddities(c, c.conversation_id)],
     }
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return math.fsum(values) / len(values) if values else None
 
 
 def _ranked(values: Iterable[str]) -> dict[str, int]:
@@ -85,8 +81,8 @@ def _questions(turns: Sequence[Turn]) -> dict[str, dict[str, Any]]:
         table[question] = {
             "annotated": len(these),
             "applicable": sum(j.applicable for j in these),
-            "observed_yes": _mean(observed),
-            "preferred_yes": _mean(preferred),
+            "observed_yes": mean(observed),
+            "preferred_yes": mean(preferred),
         }
     return table
 

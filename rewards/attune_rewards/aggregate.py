@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from attune_rewards.canonical import mean
+from attune_data.means import mean, variance
 
 NOT_METRICS: Final = frozenset({"turnNumber", "conversationId", "em_model", "mode", "source_result"})
 
@@ -45,9 +45,7 @@ def standard_error(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     if len(known) < 2:
         return None
-    center = math.fsum(known) / len(known)
-    variance = math.fsum((value - center) ** 2 for value in known) / (len(known) - 1)
-    return math.sqrt(variance / len(known))
+    return math.sqrt(variance(known) / len(known))
 
 
 def aggregate(conversations: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -87,5 +85,5 @@ def _z_score(entry: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> 
     if len(known) < 2 or entry["composite_score"] is None:
         return None
     center = math.fsum(known) / len(known)
-    deviation = math.sqrt(math.fsum((value - center) ** 2 for value in known) / (len(known) - 1))
+    deviation = math.sqrt(variance(known))
     return float(entry["composite_score"] - center) / deviation if deviation else None

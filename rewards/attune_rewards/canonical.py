@@ -7,19 +7,20 @@ Source: AttuneBench v1.0, scoring (equations in `docs/metrics.md`).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from attune_data.means import mean
 from attune_rewards import binary, branches, draft, emotion, pairwise, panas, questions
 from attune_rewards.predictions import ConversationPrediction, Reflect, TurnPrediction
+from attune_rewards.tree import COMPOSITE
 from attune_rewards.truth import ConversationTruth, TurnTruth
 
 Q1Overlap = Literal["jaccard", "f1"]
 
-WEIGHTS = {"emotion": 0.24, "evaluation": 0.49, "holistic": 0.27}
-"""Pillars of the Composite."""
-HOLISTIC_WEIGHTS = {"panas": 0.4, "questions": 0.3, "branches": 0.3}
+WEIGHTS = {pillar.name: pillar.weight for pillar in COMPOSITE.children}
+"""Pillars of the Composite; the strict reading weighs the same, so the tree states them for both."""
+HOLISTIC_WEIGHTS = {part.name: part.weight for part in COMPOSITE.part("holistic").children}
 
 _AVERAGED = (
     "emotion_hit_rate", "emotion_intensity_mae", "emotion_f1", "emotion_f1_intensity", "emotion_va_score",
@@ -104,16 +105,6 @@ def score_post(
         "four_branch_normalized": branches.normalized(errors),
         "four_branch_per_branch": errors,
     }
-
-
-def mean(values: Sequence[float | None]) -> float | None:
-    """Mean of the defined values; None without any.
-
-    Sums of floats are exact here and wherever they reach a result (`math.fsum`): Python 3.12 adds up
-    otherwise than 3.11, and scores are to be the same on every interpreter.
-    """
-    known = [value for value in values if value is not None]
-    return math.fsum(known) / len(known) if known else None
 
 
 def score_canonical(

@@ -11,6 +11,7 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from attune_data.affect import EMOTIONS, NEGATIVE, POSITIVE, SCALE, TOTALS, side_total
+from attune_data.means import mean
 
 ITEM_SPAN = SCALE[1] - SCALE[0]
 TOTAL_SPAN = TOTALS[1] - TOTALS[0]
@@ -84,12 +85,7 @@ def items_baseline_adjusted(
     pre: Mapping[str, int | None], post: Mapping[str, int | None], predicted: Mapping[str, int | None]
 ) -> float | None:
     """Mean of `baseline_adjusted` over the items where it is defined, span 6; None without any."""
-    values = [
-        value
-        for name in EMOTIONS
-        if (value := baseline_adjusted(pre.get(name), post.get(name), predicted.get(name))) is not None
-    ]
-    return math.fsum(values) / len(values) if values else None
+    return mean(baseline_adjusted(pre.get(name), post.get(name), predicted.get(name)) for name in EMOTIONS)
 
 
 def changed(pre: Mapping[str, int | None], pre_totals: Totals, change: Mapping[str, int]) -> dict[str, int]:

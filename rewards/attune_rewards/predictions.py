@@ -128,3 +128,8 @@ class ConversationPrediction:
     reflect: Reflect | None = None
     not_asked: frozenset[Stage] = frozenset()
     """Stages left out for the whole conversation (a run with a subset of stages)."""
+
+    def not_asked_in(self, turn: int) -> frozenset[Stage]:
+        """Stages that were not asked in that turn, be it in the whole run or there only."""
+        said = self.turns.get(turn)
+        return self.not_asked | said.not_asked if said else self.not_asked

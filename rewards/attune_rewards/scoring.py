@@ -25,8 +25,6 @@ def score_conversation(
     """
     truth = truth_of(conversation)
     scores = score_canonical(truth, prediction, q1_overlap)
-    if "reflect" in prediction.not_asked:
-        scores["post_score"] = dict.fromkeys(scores["post_score"])
     parts = strict_parts(truth, prediction)
     total = COMPOSITE.value(parts)
     strict = None if total is None else 100 * total
@@ -75,6 +73,8 @@ _STAGE_SCORES: Final[Mapping[Stage, tuple[str, ...]]] = {
 
 def _blank(scores: dict[str, Any], stages: Collection[Stage]) -> None:
     """Sets to None, in place, what the stages left out would have been needed for."""
+    if "reflect" in stages:
+        scores["post_score"] = dict.fromkeys(scores["post_score"])
     for stage in stages:
         names = _TURN_SCORES.get(stage, ())
         scores |= {

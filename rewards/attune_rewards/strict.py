@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+from attune_data.means import mean
 from attune_rewards import leaves, panas
 from attune_rewards.predictions import Assess, ConversationPrediction, Reflect
 from attune_rewards.tree import COMPOSITE
@@ -34,7 +35,7 @@ def strict_parts(truth: ConversationTruth, prediction: ConversationPrediction) -
 
 def _turn_scores(turn: TurnTruth, prediction: ConversationPrediction) -> dict[str, float]:
     said = prediction.turns.get(turn.turn)
-    skipped = prediction.not_asked | (said.not_asked if said else frozenset())
+    skipped = prediction.not_asked_in(turn.turn)
     scores: dict[str, float] = {}
     if "assess" not in skipped:
         scores |= leaves.score_assess(turn, said.assess if said else None)
@@ -65,7 +66,7 @@ def answered_share(truth: ConversationTruth, prediction: ConversationPrediction)
     shares: list[float] = []
     for turn in truth.turns:
         said = prediction.turns.get(turn.turn)
-        skipped = prediction.not_asked | (said.not_asked if said else frozenset())
+        skipped = prediction.not_asked_in(turn.turn)
         assess = (said.assess if said else None) or _NO_ASSESS
         picks = said.prefer.picks if said and said.prefer else {}
         if "assess" not in skipped:
@@ -88,7 +89,7 @@ def answered_share(truth: ConversationTruth, prediction: ConversationPrediction)
             **{f"branch_{name}": guess.branches.get(name) for name in truth.branches},
         }
         shares += [float(given[leaf] is not None) for leaf in leaves.defined_in_reflect(truth)]
-    return math.fsum(shares) / len(shares) if shares else None
+    return mean(shares)
 
 
 _NO_ASSESS = Assess()
