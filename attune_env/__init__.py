@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from attune_data.version import __version__
 
 if TYPE_CHECKING:
-    from attune_data import Conversation, Conversations, load
+    from attune_data import BenchmarkTrainingError, Conversation, Conversations, load
     from attune_data.codebook import Codebook
+    from attune_data.selection import official_subset, select, split
     from attune_env.results import save_results
     from attune_episodes import (
         Episode,
@@ -32,12 +33,15 @@ if TYPE_CHECKING:
         rollout_async,
         rollout_batch,
         score,
+        score_row,
+        to_dataset,
     )
     from attune_rewards import RewardSpec, Score
 
 _HOME = {
-    **dict.fromkeys(["Conversation", "Conversations", "load"], "attune_data"),
+    **dict.fromkeys(["BenchmarkTrainingError", "Conversation", "Conversations", "load"], "attune_data"),
     "Codebook": "attune_data.codebook",
+    **dict.fromkeys(["official_subset", "select", "split"], "attune_data.selection"),
     **dict.fromkeys(["RewardSpec", "Score"], "attune_rewards"),
     **dict.fromkeys(
         [
@@ -56,6 +60,8 @@ _HOME = {
             "rollout_async",
             "rollout_batch",
             "score",
+            "score_row",
+            "to_dataset",
         ],
         "attune_episodes",
     ),
@@ -64,6 +70,7 @@ _HOME = {
 """Public name -> the module that it comes from."""
 
 __all__ = [
+    "BenchmarkTrainingError",
     "Codebook",
     "Conversation",
     "Conversations",
@@ -79,6 +86,7 @@ __all__ = [
     "__version__",
     "builtin_policy",
     "load",
+    "official_subset",
     "parse",
     "plan",
     "render",
@@ -87,6 +95,10 @@ __all__ = [
     "rollout_batch",
     "save_results",
     "score",
+    "score_row",
+    "select",
+    "split",
+    "to_dataset",
 ]
 
 

@@ -43,10 +43,11 @@ def _root(
 
 
 def _register() -> None:
-    from attune_env.cli import data, run, score
+    from attune_env.cli import data, run, score, selection
 
     run.register(app)
     score.register(app)
+    selection.register(data.app)
     app.add_typer(data.app, name="data")
 
 

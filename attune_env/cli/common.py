@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attune_data.errors import DataError, Problem
+from attune_data.errors import DataError, Problem, one_line
 
 if TYPE_CHECKING:
+    from attune_data import Conversations
     from attune_data.codebook import Codebook
 
 SkipInvalid = Annotated[
@@ -26,6 +27,35 @@ DataArgument = Annotated[
         help="Folder of conversation_N.json, .json or .jsonl file, saved dataset, dataset name, or: sample.",
     ),
 ]
+
+WhereOption = Annotated[
+    str | None,
+    typer.Option(
+        "--where",
+        metavar="CONDITIONS",
+        help='Only conversations that meet them all: "diagnosis=ADHD|Anxiety,category=Family,who_5<13".',
+    ),
+]
+
+
+def read_data(path: str, *, skip_invalid: bool = False, where: str | None = None) -> Conversations:
+    """The conversations of a path that meet the conditions; says how many they are where some do not."""
+    from attune_data import load
+
+    conversations = load(path, skip_invalid=skip_invalid)
+    left_out(conversations.left_out, skip=skip_invalid)
+    return selected(conversations, where)
+
+
+def selected(conversations: Conversations, where: str | None) -> Conversations:
+    """The conversations that meet the conditions, all of them without any; says how many are left."""
+    if where is None:
+        return conversations
+    from attune_data.selection import select
+
+    chosen = select(conversations, where)
+    print(f"{len(chosen)} of {len(conversations)} conversations have {one_line(where)}", file=sys.stderr)
+    return chosen
 
 
 def tell(problems: Sequence[Problem]) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from attune_env.cli.common import DataArgument, SkipInvalid, left_out, tell
+from attune_data.filenames import file_number
+from attune_env.cli.common import DataArgument, SkipInvalid, WhereOption, read_data, tell
 
 app = typer.Typer(help="Check and describe conversation files.", no_args_is_help=True)
 
@@ -52,29 +52,30 @@ def ignored_files(folder: Path) -> list[str]:
     if not folder.is_dir():
         return []
     names = sorted(f.name for f in folder.glob("*.json") if f.name != "annotation_codebook.json")
-    return [name for name in names if not re.fullmatch(r"conversation_\d+\.json", name)][:10]
+    return [name for name in names if file_number(name) is None][:10]
 
 
 @app.command()
 def stats(
     path: DataArgument,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    where: WhereOption = None,
     skip_invalid: SkipInvalid = False,
 ) -> None:
     """Describe a data set: turns, base rates of every question, tags, goals, gaps.
 
     Example: attune data stats sample
+
+    Example: attune data stats sample --where "diagnosis=any"
     """
-    from attune_data import load
     from attune_data.stats import describe
     from attune_env.report.data_tables import data_tables
 
-    loaded = load(path, skip_invalid=skip_invalid)
-    left_out(loaded.left_out, skip=skip_invalid)
+    loaded = read_data(path, skip_invalid=skip_invalid, where=where)
     facts = describe(loaded) | {"fingerprint": loaded.fingerprint}
     if as_json:
         utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
         print(json.dumps(facts, ensure_ascii=not utf8, indent=1))
         return
-    for table in data_tables(facts, path):
+    for table in data_tables(facts, f"{path}, {where}" if where else path):
         table.print()

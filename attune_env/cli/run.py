@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,10 +13,12 @@ from attune_env.cli.common import (
     DataArgument,
     Seed,
     SkipInvalid,
+    WhereOption,
     find_codebook,
     left_out,
     output_folder,
     progress_bar,
+    read_data,
     stoppable,
 )
 
@@ -79,7 +82,10 @@ def run(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the result files.")] = Path(
         "results"
     ),
-    limit: Annotated[int | None, typer.Option(min=1, help="Play only the first N conversations.")] = None,
+    where: WhereOption = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Play only the first N conversations (of those left).")
+    ] = None,
     fit: Annotated[
         str | None, typer.Option("--fit", help="Fit mode and prior on this data instead of out of fold.")
     ] = None,
@@ -113,8 +119,7 @@ def run(
         prompts=prompts,
         codebook=find_codebook(codebook, path),
     )
-    conversations = load(path, skip_invalid=skip_invalid)
-    left_out(conversations.left_out, skip=skip_invalid)
+    conversations = read_data(path, skip_invalid=skip_invalid, where=where)
     if limit is not None:
         conversations = conversations[:limit]
     output_folder(output)
@@ -131,7 +136,8 @@ def run(
             on_done=step,
         )
     print(f"wrote {report.written} results to {output}, {report.skipped} were complete already")
-    print(f'next: attune score --results "{output}" --ground-truth "{path}" --output scores.json')
+    narrowed = f" --where {shlex.quote(where)}" if where else ""
+    print(f'next: attune score --results "{output}" --ground-truth "{path}"{narrowed} --output scores.json')
 
 
 def read_stages(names: str | None) -> tuple[Stage, ...]:

@@ -124,6 +124,8 @@ def notes(
         "parsed = replies that were read, answered = scored items with a valid answer, unscored = items "
         "without an annotation.",
     ]
+    if where := scores["metadata"].get("where"):
+        lines.insert(0, f"only the conversations with {where}.")
     if any(not i.meaningful and i.mean is not None for values in found.values() for i in values.values()):
         lines.append(f"† fewer than five {unit}s: the interval is not meaningful.")
     return lines

@@ -1,11 +1,13 @@
 """Result and score files: the official runner's formats, read and written."""
 
 from attune_env.results.files import read_results, result_name, write_json
+from attune_env.results.narrow import narrowed
 from attune_env.results.save import save_results
 from attune_env.results.scores import check_replaceable, read_scores, score_results
 
 __all__ = [
     "check_replaceable",
+    "narrowed",
     "read_results",
     "read_scores",
     "result_name",

@@ -16,6 +16,7 @@ from attune_episodes.record import result_record
 from attune_episodes.request import Request
 from attune_episodes.score import resolved
 from attune_episodes.settings import Settings
+from attune_rewards.truth import truth_of
 
 
 def reparsed(
@@ -46,7 +47,9 @@ def reparsed(
     for request in requests:
         if request.id in replies:
             said = parse(request, replies[request.id])
-            answered[request.id] = said if isinstance(said, Unparsed) else resolved(conversation, said)
+            answered[request.id] = (
+                said if isinstance(said, Unparsed) else resolved(truth_of(conversation), said)
+            )
     again = result_record(
         conversation, same, requests, answered, replies, em_model=record["em_model"], facts=record
     )

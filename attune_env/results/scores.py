@@ -30,11 +30,13 @@ def score_results(
     ground_truth: str,
     scoring: Reading = "canonical",
     q1_overlap: Q1Overlap = "jaccard",
+    where: str | None = None,
     on_done: Callable[[], None] | None = None,
 ) -> dict[str, Any]:
     """The content of a scores file: `metadata`, `conversations`, `aggregates`.
 
-    Both readings are always computed; `scoring` says which one tables lead with.
+    Both readings are always computed; `scoring` says which one tables lead with. `where` is what the
+    conversations were selected by, for the record.
     """
     entries = []
     for result in results:
@@ -42,19 +44,11 @@ def score_results(
         if on_done is not None:
             on_done()
     entries.sort(key=lambda e: (e["em_model"], e["mode"], e["conversationId"]))
-    aggregates = aggregate(entries)
-    for group in aggregates:
-        these = [e for e in entries if (e["em_model"], e["mode"]) == (group["em_model"], group["mode"])]
-        group["parse_rate"] = parse_rate(these)
     return {
         "metadata": {
             "format": FORMAT,
-            "models": sorted({e["em_model"] for e in entries}),
-            "modes": sorted({e["mode"] for e in entries}),
             "ground_truth": ground_truth,
-            "n_conversations": len({e["conversationId"] for e in entries}),
-            "n_results": len(entries),
-            "data": {"fingerprint": conversations.fingerprint, "provenance": conversations.provenance},
+            **contents(entries, conversations, where),
             "settings": {"scoring": scoring, "q1_overlap": q1_overlap},
             "versions": {
                 "attune-env": __version__,
@@ -63,8 +57,31 @@ def score_results(
             },
         },
         "conversations": entries,
-        "aggregates": aggregates,
+        "aggregates": aggregates_of(entries),
     }
+
+
+def contents(
+    entries: Sequence[Mapping[str, Any]], conversations: Conversations, where: str | None
+) -> dict[str, Any]:
+    """What a scores file's metadata says of its entries and of the conversations behind them."""
+    facts = {
+        "models": sorted({e["em_model"] for e in entries}),
+        "modes": sorted({e["mode"] for e in entries}),
+        "n_conversations": len({e["conversationId"] for e in entries}),
+        "n_results": len(entries),
+        "data": {"fingerprint": conversations.fingerprint, "provenance": conversations.provenance},
+    }
+    return facts if where is None else facts | {"where": where}
+
+
+def aggregates_of(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """One entry per (model, mode): the means of `aggregate`, and the parse rate."""
+    aggregates = aggregate(entries)
+    for group in aggregates:
+        these = [e for e in entries if (e["em_model"], e["mode"]) == (group["em_model"], group["mode"])]
+        group["parse_rate"] = parse_rate(these)
+    return aggregates
 
 
 def _entry(result: Result, conversations: Conversations, q1_overlap: Q1Overlap) -> dict[str, Any]:

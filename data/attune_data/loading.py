@@ -14,6 +14,7 @@ from typing import Any, overload
 
 from attune_data.constants import PROVENANCES, Provenance
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
+from attune_data.filenames import file_number
 from attune_data.jsonio import MAX_BYTES, parse_json, read_json, read_text
 from attune_data.rows import Row, is_saved_dataset, named_dataset, saved_dataset, without_nulls
 from attune_data.schema import Conversation
@@ -22,7 +23,6 @@ from attune_data.validate import conversation_from
 SAMPLE = Path(__file__).parent / "sample"
 """The bundled sample, as a folder in the benchmark's layout."""
 
-_FILE_NUMBER = re.compile(r"conversation_(\d+)\.json")
 _DATASET_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 
 
@@ -30,7 +30,7 @@ class Conversations(Sequence[Conversation]):
     """Conversations in a fixed order, with where they came from.
 
     An immutable sequence: indexing, iterating, `len` and slicing (which gives `Conversations`) work as
-    for a tuple. `by_id` finds one by its conversation id.
+    for a tuple; `a + b` merges two sets. `by_id` finds one by its conversation id.
     """
 
     def __init__(
@@ -68,6 +68,25 @@ class Conversations(Sequence[Conversation]):
 
     def __iter__(self) -> Iterator[Conversation]:
         return iter(self._items)
+
+    def __add__(self, other: Conversations) -> Conversations:
+        """Both, these first, each record with its own mark; DataError where they share an id."""
+        if not isinstance(other, Conversations):
+            return NotImplemented
+        shared = [key for key in other.by_id if key in self.by_id]
+        if shared:
+            raise DataError([
+                Problem(other.files.get(key, other.source), "conversationId",
+                        f"{show(key)}, which {self.files.get(key, self.source)} has too",
+                        "each id once in a merged set", "leave one of the two out")
+                for key in shared
+            ])  # fmt: skip
+        return Conversations(
+            (*self, *other),
+            source=f"{self.source} + {other.source}",
+            left_out=(*self.left_out, *other.left_out),
+            files={key: part.files[key] for part in (self, other) for key in part.by_id if key in part.files},
+        )
 
     def __repr__(self) -> str:
         return f"Conversations({len(self)} from {self.source!r}, {self.provenance})"
@@ -210,14 +229,10 @@ def _read_all(
 
 
 def _folder(path: Path) -> list[Row]:
-    def order(file: Path) -> tuple[int, str]:
-        match = _FILE_NUMBER.fullmatch(file.name)
-        return (int(match[1]) if match else -1, file.name)
-
-    files = sorted((f for f in path.glob("conversation_*.json") if _FILE_NUMBER.fullmatch(f.name)), key=order)
-    if not files:
+    numbered = [(n, f.name, f) for f in path.iterdir() if (n := file_number(f.name)) is not None]
+    if not numbered:
         raise DataError(_nothing_in(path))
-    return [(str(file), partial(read_json, file)) for file in files]
+    return [(str(file), partial(read_json, file)) for _, _, file in sorted(numbered)]
 
 
 def _nothing_in(path: Path) -> Problem:

@@ -8,6 +8,7 @@ from attune_episodes.request import Request
 from attune_episodes.rollout import Rollout, rollout, rollout_async, rollout_batch
 from attune_episodes.score import score
 from attune_episodes.settings import MODES, Settings
+from attune_episodes.training import score_row, to_dataset
 
 __all__ = [
     "BUILTIN",
@@ -29,4 +30,6 @@ __all__ = [
     "rollout_async",
     "rollout_batch",
     "score",
+    "score_row",
+    "to_dataset",
 ]

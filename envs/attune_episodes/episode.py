@@ -17,6 +17,7 @@ from attune_episodes.settings import Settings
 from attune_rewards.predictions import PREDICTION_OF, Prediction
 from attune_rewards.reward import Score, request_weights
 from attune_rewards.spec import RewardSpec
+from attune_rewards.truth import truth_of
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -146,7 +147,7 @@ class Episode:
             step.request.id: (
                 step.outcome
                 if isinstance(step.outcome, Unparsed)
-                else resolved(self.conversation, step.outcome)
+                else resolved(truth_of(self.conversation), step.outcome)
             )
             for step in self.steps
         }

@@ -12,7 +12,7 @@ from attune_rewards.panas import changed
 from attune_rewards.predictions import STAGES, Prediction, Reflect, Stage
 from attune_rewards.reward import OK, Score, score_request
 from attune_rewards.spec import RewardSpec
-from attune_rewards.truth import truth_of
+from attune_rewards.truth import ConversationTruth, truth_of
 
 
 @cache
@@ -21,12 +21,20 @@ def default_spec() -> RewardSpec:
     return RewardSpec.preset("composite")
 
 
-def resolved(conversation: Conversation, said: Prediction) -> Prediction:
+def resolved(truth: ConversationTruth, said: Prediction) -> Prediction:
     """The prediction with PANAS changes turned into items: clamp(pre + change, 1-7)."""
     if isinstance(said, Reflect) and said.panas_change is not None:
-        truth = truth_of(conversation)
         return replace(said, panas=changed(truth.pre, truth.pre_totals, said.panas_change))
     return said
+
+
+def as_scored(
+    request: Request, outcome: Prediction | Unparsed, truth: ConversationTruth
+) -> tuple[Prediction | None, str]:
+    """What scoring takes of a parsed reply: the prediction, None where there is none; and the reason."""
+    if isinstance(outcome, Unparsed):
+        return None, outcome.reason
+    return (resolved(truth, outcome) if request.wants_change else outcome), OK
 
 
 def score(
@@ -47,9 +55,5 @@ def score(
         raise ValueError(f"{request.id} is no request of {conversation.conversation_id!r}")
     if spec is None:
         spec = default_spec()
-    said: Prediction | None
-    if isinstance(prediction, Unparsed):
-        said, reason = None, prediction.reason
-    else:
-        said, reason = (resolved(conversation, prediction) if request.wants_change else prediction), OK
+    said, reason = as_scored(request, prediction, truth_of(conversation))
     return score_request(conversation, request.stage, request.turn, said, spec, stages=stages, reason=reason)

@@ -13,7 +13,7 @@ from attune_rewards.leaves import LEAF_STAGE, score_stage
 from attune_rewards.parts import Part
 from attune_rewards.predictions import STAGES, Prediction, Stage
 from attune_rewards.spec import RewardSpec, above_null
-from attune_rewards.truth import TurnTruth, truth_of
+from attune_rewards.truth import ConversationTruth, TurnTruth, truth_of
 
 OK = "ok"
 NOT_SCORED = "not_scored"
@@ -49,23 +49,44 @@ _UNSCORED = Score(None, NOT_SCORED)
 
 
 @dataclass(frozen=True, slots=True)
-class _Scored:
+class ScoredRequest:
     """What a reward looks at in one request: fixed before the episode starts."""
 
+    stage: Stage
     parts: tuple[tuple[str, float, float], ...]
     """(part, weight, null)"""
+    truth: ConversationTruth
     turn: TurnTruth | None
+    """The truth of its turn; None in the reflect stage."""
     weight: float
     """Sum of the weights."""
-    custom: tuple[Part, ...]
+    others: tuple[Part, ...]
     """The parts among them that are no leaves of the benchmark."""
 
+    def score(self, said: Prediction | None, reason: str = OK) -> Score:
+        """What a prediction earns; None, a reply that could not be parsed, scores 0 on every part."""
+        scores = score_stage(self.truth, self.stage, self.turn, said)
+        if self.others:
+            scores |= {part.name: part.score(self.truth, self.stage, self.turn, said) for part in self.others}
+        if len(scores) > len(self.parts):
+            scores = {name: scores[name] for name, _, _ in self.parts}
+        paid = 0.0
+        for name, weight, null in self.parts:
+            value = scores[name]
+            paid += weight * (above_null(value, null) if null else value)
+        return Score(paid / self.weight, reason, scores, self.weight)
 
-_Table = Mapping[tuple[Stage, int | None], _Scored]
+
+_Table = Mapping[tuple[Stage, int | None], ScoredRequest]
 
 
-def _scored_requests(conversation: Conversation, spec: RewardSpec, stages: tuple[Stage, ...]) -> _Table:
-    """(stage, turn) -> what is scored there (kept on the conversation, by the spec object)."""
+def scored_requests(
+    conversation: Conversation, spec: RewardSpec, stages: tuple[Stage, ...] = STAGES
+) -> _Table:
+    """(stage, turn) -> what is scored there (kept on the conversation, by the spec object).
+
+    Requests that no part scores are not in it.
+    """
     key = id(spec) if stages is STAGES else (id(spec), stages)
     tables: dict[object, tuple[RewardSpec, _Table]] = conversation.memo.get("rewards") or {}
     kept = tables.get(key)
@@ -82,8 +103,10 @@ def _table(conversation: Conversation, spec: RewardSpec, stages: tuple[Stage, ..
         weights.setdefault((slot.stage, slot.turn), {})[slot.part] = weight
     parts = spec.parts
     return {
-        place: _Scored(
+        place: ScoredRequest(
+            place[0],
             tuple((name, weight, spec.nulls.get(name, 0.0)) for name, weight in named.items()),
+            truth,
             truth.turn(place[1]) if place[1] is not None else None,
             math.fsum(named.values()),
             tuple(parts[name] for name in named if name not in LEAF_STAGE),
@@ -98,7 +121,7 @@ def request_weights(
     """(stage, turn) -> part -> weight, over a whole episode; all together they sum to 1."""
     return {
         place: {name: weight for name, weight, _ in scored.parts}
-        for place, scored in _scored_requests(conversation, spec, stages).items()
+        for place, scored in scored_requests(conversation, spec, stages).items()
     }
 
 
@@ -125,7 +148,7 @@ def score_request(
 
     Raises LookupError for a stage or turn that the conversation does not have.
     """
-    scored = _scored_requests(conversation, spec, stages).get((stage, turn))
+    scored = scored_requests(conversation, spec, stages).get((stage, turn))
     if scored is None:
         truth = truth_of(conversation)
         if stage not in STAGES or (turn is None) != (stage == "reflect"):
@@ -133,14 +156,4 @@ def score_request(
         if turn is not None and truth.turn(turn) is None:
             raise LookupError(f"conversation {truth.conversation_id!r} has no turn {turn}")
         return _UNSCORED
-    truth, here = truth_of(conversation), scored.turn
-    scores = score_stage(truth, stage, here, said)
-    if scored.custom:
-        scores |= {part.name: part.score(truth, stage, here, said) for part in scored.custom}
-    if len(scores) > len(scored.parts):
-        scores = {name: scores[name] for name, _, _ in scored.parts}
-    paid = 0.0
-    for name, weight, null in scored.parts:
-        value = scores[name]
-        paid += weight * (above_null(value, null) if null else value)
-    return Score(paid / scored.weight, reason, scores, scored.weight)
+    return scored.score(said, reason)

@@ -25,6 +25,7 @@ from attune_rewards import (
     read_record,
     score_conversation,
 )
+from attune_rewards.truth import truth_of
 from tests.episodes.players import PLAYED, SETTINGS, UNREADABLE, example, play, unannotated
 from tests.rewards.builders import GOLDEN, Json, answer, gold, summing
 
@@ -107,7 +108,8 @@ def test_reading_a_record_gives_back_what_was_said(played: Played, asked: Settin
     for step in episode.steps:
         if isinstance(step.outcome, Unparsed):
             continue
-        said, got = resolved(about, step.outcome), answer(back, step.request.stage, step.request.turn)
+        said = resolved(truth_of(about), step.outcome)
+        got = answer(back, step.request.stage, step.request.turn)
         if isinstance(said, Reflect) and isinstance(got, Reflect):
             # totals are written from the items, and changes as the items they come to
             said, got = replace(said, panas_change=None), replace(got, panas_totals=(None, None))

@@ -1,0 +1,53 @@
+"""A scores file narrowed to conversations that are chosen by their profile, topic or length."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attune_data import Conversations
+from attune_data.errors import DataError, Problem, SettingsError, one_line, show
+from attune_data.selection import select
+from attune_env.results.scores import aggregates_of, contents
+
+
+def narrowed(
+    scores: Mapping[str, Any], conversations: Conversations, where: str
+) -> tuple[dict[str, Any], list[Problem]]:
+    """The scores of the conversations that meet `where`, means made anew; and warnings.
+
+    `conversations` are the ground truth that the scores were made with: all of it, also where the scores
+    were made of a selection already (both selections hold then). Scores do not hold profiles.
+
+    Raises DataError where scored conversations are not in it, SettingsError where none of the scored ones
+    is left, and what `select` raises.
+    """
+    before = scores["metadata"].get("where")
+    whole = select(conversations, before) if before else conversations
+    entries = scores["conversations"]
+    unknown = sorted({e["conversationId"] for e in entries} - set(whole.by_id))
+    if unknown:
+        raise DataError(
+            Problem(conversations.source, "", f"no conversation {show(unknown[0])}, which was scored",
+                    "the conversations that the scores were made with", "name them with --ground-truth")
+        )  # fmt: skip
+    chosen = select(whole, where)
+    kept = [e for e in entries if e["conversationId"] in chosen.by_id]
+    if not kept:
+        raise SettingsError(one_line(f"none of the {len(chosen)} conversations with {where} was scored"))
+    both = f"{before},{where}" if before else where
+    warnings = []
+    made_with = (scores["metadata"].get("data") or {}).get("fingerprint")
+    if made_with != whole.fingerprint:
+        warnings.append(
+            Problem(conversations.source, "", f"fingerprint {whole.fingerprint}",
+                    f"{made_with}, that of the scores", "the conversations have changed since scoring",
+                    severity="warning")
+        )  # fmt: skip
+    metadata = {**scores["metadata"], **contents(kept, chosen, both)}
+    return {
+        **scores,
+        "metadata": metadata,
+        "conversations": kept,
+        "aggregates": aggregates_of(kept),
+    }, warnings

@@ -1,0 +1,135 @@
+"""Where data sets are written to: what may be replaced, and putting the new in its place when it is whole.
+
+Nothing that is not a data set of this project is ever removed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from attune_data.errors import DataError, Problem, SettingsError
+from attune_data.filenames import file_number
+
+_DATASET_FILE: Final = re.compile(
+    r"dataset_info\.json|state\.json|data-\d+-of-\d+\.arrow|cache-[0-9a-f]+\.arrow"
+)
+"""What `save_to_disk` leaves in a folder, and what `datasets` later puts beside it."""
+
+
+def check_folder(folder: Path, *, overwrite: bool = False) -> None:
+    """Raises DataError unless a data set may be written to `folder`: new, empty, or one to be replaced."""
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise DataError(Problem(str(folder), "", "a file", "a folder to write to", "choose another -o"))
+    names = [path.name for path in shown(folder)]
+    if other := [path.name for path in shown(folder) if not _is_data(path)]:
+        raise _occupied(folder, other, "a new or empty folder, or one that holds data only", "move them away")
+    if names and not overwrite:
+        raise _occupied(folder, names, "a new or empty folder", "replace the data with --overwrite")
+
+
+def check_parts(folder: Path, *, overwrite: bool = False) -> None:
+    """Raises DataError unless parts may be written into `folder`: new, empty, or parts to be replaced."""
+    if not folder.is_dir():
+        check_folder(folder)
+        return
+    inside = shown(folder)
+    if other := [path.name for path in inside if not path.is_dir()]:
+        raise _occupied(folder, other, "a new or empty folder, or one of parts", "move them away")
+    for part in inside:
+        check_folder(part, overwrite=True)
+    if inside and not overwrite:
+        names = [path.name for path in inside]
+        raise _occupied(folder, names, "a new or empty folder", "replace all parts with --overwrite")
+
+
+def check_jsonl(path: Path, *, overwrite: bool = False) -> None:
+    """Raises unless conversations may be written to the file `path`; see `write_jsonl`."""
+    if path.suffix != ".jsonl":
+        raise SettingsError(f"{path}: one record a line goes into a file that ends in .jsonl")
+    if path.is_dir():
+        raise DataError(Problem(str(path), "", "a folder", "a file to write to", "choose another -o"))
+    if not path.exists():
+        return
+    if not _holds_conversations(path):
+        raise DataError(
+            Problem(str(path), "", "a file that does not start with a conversation",
+                    "a new file, or conversations to replace", "choose another -o")
+        )  # fmt: skip
+    if not overwrite:
+        raise DataError(
+            Problem(str(path), "", "a file of conversations", "a new file",
+                    "choose another -o, or replace it with --overwrite")
+        )  # fmt: skip
+
+
+def _holds_conversations(path: Path) -> bool:
+    """Whether a file is empty or its first line is a record."""
+    try:
+        with path.open(encoding="utf-8") as stream:
+            first = stream.readline()
+        record: Any = json.loads(first) if first.strip() else {"conversationId": "", "turns": []}
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(record, dict) and {"conversationId", "turns"} <= set(record)
+
+
+def _is_data(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    return file_number(path.name) is not None or bool(_DATASET_FILE.fullmatch(path.name))
+
+
+def shown(folder: Path) -> list[Path]:
+    """What stands in a folder, hidden files left out."""
+    return [path for path in sorted(folder.iterdir()) if not path.name.startswith(".")]
+
+
+def _occupied(folder: Path, names: list[str], expected: str, advice: str) -> DataError:
+    found = f"{', '.join(names[:3])}{f' and {len(names) - 3} more' if len(names) > 3 else ''}"
+    return DataError(Problem(str(folder), "", found, expected, f"choose another -o, or {advice}"))
+
+
+def temporary(parent: Path, name: str) -> Path:
+    """A hidden path that nothing else uses, for what is not finished."""
+    return parent / f".{name[:40]}.{secrets.token_hex(8)}.part"
+
+
+@contextmanager
+def in_place_of(folder: Path, *, overwrite: bool) -> Iterator[Path]:
+    """A hidden folder to fill; what is in it then takes the place of the data set in `folder`."""
+    check_folder(folder, overwrite=overwrite)
+    home = folder if folder.exists() else folder.parent  # one file system, whatever is linked to what
+    home.mkdir(parents=True, exist_ok=True)
+    fresh = temporary(home, folder.name)
+    fresh.mkdir()
+    try:
+        yield fresh
+        install(fresh, folder)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+def install(fresh: Path, folder: Path) -> None:
+    """Puts a filled folder in the place of another, in one step where that does not exist."""
+    if not folder.exists():
+        fresh.rename(folder)
+        return
+    clear(folder)
+    for new in sorted(fresh.iterdir()):
+        os.replace(new, folder / new.name)
+
+
+def clear(folder: Path) -> None:
+    """Removes the data set in a folder, and nothing else."""
+    for old in [path for path in folder.iterdir() if _is_data(path)]:
+        old.unlink()

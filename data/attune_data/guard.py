@@ -1,0 +1,143 @@
+"""The guard at the door of training: benchmark records are for evaluation, by their authors' rule.
+
+Whatever makes training rows or training episodes passes its conversations through here first. A sequence
+is checked whole, at the call; what is lazy is checked by its first item at the call and by every item as
+it comes, so that an endless stream can be guarded too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final
+
+from attune_data.constants import Provenance
+from attune_data.errors import AttuneError, DataError, Problem, SettingsError, show
+from attune_data.loading import Conversations
+from attune_data.schema import Conversation
+
+SHOWN: Final = 3
+"""Records that a refusal names; the rest is counted."""
+_WAYS_ON: Final = (
+    "AttuneBench's authors forbid training on any benchmark conversation, annotation or metadata. Three ways "
+    "on: simulate conversations (attune data simulate), import annotated data from elsewhere, or, where the "
+    'records are your own, say so: load(path, provenance="own") (what lies under a folder "Test Samples" '
+    "stays benchmark). allow_benchmark_training=True goes past this rule, and everything made then says so"
+)
+
+
+class BenchmarkTrainingError(AttuneError, ValueError):
+    """Benchmark conversations were about to be trained on; the message names them and the ways on."""
+
+
+def for_training(
+    conversations: Conversation | Sequence[Conversation], *, allow_benchmark_training: bool = False
+) -> Provenance:
+    """The mark of what is about to be trained on, once it is known to be free for that.
+
+    Args:
+        conversations: one conversation, or all of them.
+        allow_benchmark_training: pass benchmark records too. The mark returned is then "benchmark" for the
+            whole set, and belongs into whatever is made of it.
+
+    Raises:
+        BenchmarkTrainingError: a record is marked benchmark, or not marked at all.
+        DataError: there is no record.
+        TypeError: something in it is no Conversation, or it is no sequence.
+    """
+    given: object = conversations
+    if not isinstance(given, (Conversation, Sequence)) or isinstance(given, str):
+        raise TypeError(
+            f"for_training takes conversations in a sequence, got {type(given).__name__}; "
+            "what is lazy goes through training_stream"
+        )
+    items = [conversations] if isinstance(conversations, Conversation) else list(conversations)
+    if not items:
+        raise _nothing()
+    for index, item in enumerate(items):
+        _check_kind(item, f"conversations[{index}]")
+    mark = Conversations(items).provenance
+    if mark == "benchmark" and not allow_benchmark_training:
+        files = conversations.files if isinstance(conversations, Conversations) else {}
+        bad = [item for item in items if item.origin == "benchmark"]
+        named = ", ".join(_named(item, files.get(item.conversation_id)) for item in bad[:SHOWN])
+        more = f" and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""
+        count = f"{len(bad)} of {len(items)} conversations" if len(items) > 1 else "this conversation"
+        raise BenchmarkTrainingError(f"{count} may not be trained on: {named}{more}. {_WAYS_ON}")
+    return mark
+
+
+def training_stream(
+    conversations: Iterable[Conversation], *, allow_benchmark_training: bool = False
+) -> Iterable[Conversation]:
+    """A lazy source of conversations, each checked by `for_training` as it comes.
+
+    The first one is looked at now, so that a source of benchmark records is refused at the call. What can
+    be iterated again (any object whose `__iter__` starts anew) can be iterated again here; an iterator or
+    generator gives its items once, and a second pass raises SettingsError rather than giving nothing.
+    """
+    items = iter(conversations)
+    first = next(items, None)
+    if first is None:
+        raise _nothing()
+    source = _Once(chain([first], items)) if items is conversations else conversations
+    stream = _Checked(source, allow_benchmark_training)
+    stream.check(first, 0)
+    return stream
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked(Iterable[Conversation]):
+    """A source whose every item passes the guard."""
+
+    source: Iterable[Conversation]
+    allowed: bool
+
+    def __iter__(self) -> Iterator[Conversation]:
+        for index, item in enumerate(self.source):
+            self.check(item, index)
+            yield item
+
+    def check(self, item: object, index: int) -> None:
+        conversation = _check_kind(item, f"item {index} of the stream")
+        if conversation.origin == "benchmark" and not self.allowed:
+            named = _named(conversation, f"item {index} of the stream")
+            raise BenchmarkTrainingError(f"a conversation may not be trained on: {named}. {_WAYS_ON}")
+
+
+class _Once(Iterable[Conversation]):
+    """An iterator that says so when it is read a second time."""
+
+    def __init__(self, items: Iterator[Conversation] | None) -> None:
+        self._items = items
+
+    def __iter__(self) -> Iterator[Conversation]:
+        items, self._items = self._items, None
+        if items is None:
+            raise SettingsError(
+                "this iterator of conversations has been read, or came from another process; to read it "
+                "again give a list, or an object whose __iter__ starts anew"
+            )
+        return items
+
+    def __reduce__(self) -> tuple[type[_Once], tuple[None]]:
+        """Pickles (`datasets` takes fingerprints so) as one that has been read: its items stay here."""
+        return _Once, (None,)
+
+
+def _check_kind(item: object, where: str) -> Conversation:
+    if not isinstance(item, Conversation):
+        raise TypeError(f"{where} is {show(item)} ({type(item).__name__}), not a Conversation; see load(…)")
+    return item
+
+
+def _named(conversation: Conversation, where: str | None) -> str:
+    mark = "marked benchmark" if conversation.provenance else "not marked, which counts as benchmark"
+    return f"{show(conversation.conversation_id)} ({mark}{f'; {where}' if where else ''})"
+
+
+def _nothing() -> DataError:
+    return DataError(
+        Problem("conversations", "", "none", "at least one conversation to train on", "see load(…)")
+    )

@@ -1,0 +1,15 @@
+"""Choosing conversations: by what they hold, by participant into parts, by the benchmark's own lists."""
+
+from attune_data.selection.split import STRATA, parse_shares, split
+from attune_data.selection.subsets import SUBSETS, official_subset
+from attune_data.selection.where import Where, select
+
+__all__ = [
+    "STRATA",
+    "SUBSETS",
+    "Where",
+    "official_subset",
+    "parse_shares",
+    "select",
+    "split",
+]

@@ -1,0 +1,85 @@
+"""What a conversation can be selected by: the fields of its profile and metadata, by their names in files."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from attune_data.schema import Conversation, Demographics, Metadata, ParticipantProfile
+
+Value = str | float
+Facts = Mapping[str, tuple[Value, ...]]
+"""Field -> its values: one, or those of a list. A field that is absent or null is not in it."""
+
+ALIASES: Final[Mapping[str, str]] = {
+    "diagnosis": "diagnoses",
+    "attitude": "conversation_topic_attitude",
+    "participant": "participant_id",
+    "topic": "text",
+}
+"""Short name -> field."""
+OWN: Final = ("conversation_id", "provenance", "turns")
+"""Of the conversation itself; `turns` is their number."""
+_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_INNER: Final = {"demographics", "computed_scores"}
+KNOWN: Final = frozenset(
+    {*OWN, *Metadata.model_fields, *ParticipantProfile.model_fields, *Demographics.model_fields} - _INNER
+)
+"""Fields that can be asked for in any data, whether a conversation has them or not."""
+
+
+def field_name(name: str) -> str:
+    """The field that a name stands for, aliases resolved: `Age-Range` and `ageRange` are `age_range`."""
+    plain = _HUMP.sub("_", name.strip()).casefold().replace("-", "_").replace(" ", "_")
+    return ALIASES.get(plain, plain)
+
+
+def facts_of(conversation: Conversation) -> Facts:
+    """Every field that the conversation states.
+
+    Where a name stands in several places, the conversation's own fields win, then metadata, then profile.
+    """
+    facts: dict[str, tuple[Value, ...]] = {
+        "conversation_id": (conversation.conversation_id,),
+        "provenance": (conversation.origin,),
+        "turns": (float(len(conversation.turns)),),
+    }
+    for part in (conversation.metadata, conversation.participant_profile):
+        for name, value in _leaves(part.model_dump() if part else {}):
+            values = _values(value)
+            if values is not None:
+                facts.setdefault(field_name(name), values)
+    return facts
+
+
+def fields_of(facts: Iterable[Facts]) -> list[str]:
+    """The fields that can be asked for: those of the format and those the data has, sorted."""
+    return sorted(KNOWN.union(*facts))
+
+
+def _leaves(record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """(name, value) of everything in nested objects that is no object itself."""
+    for name, value in record.items():
+        if isinstance(value, dict):
+            yield from _leaves(value)
+        else:
+            yield name, value
+
+
+def _values(value: Any) -> tuple[Value, ...] | None:
+    """The values of a field; None where it says nothing, or something that cannot be compared."""
+    if isinstance(value, (list, tuple)):
+        values = tuple(single for item in value if (single := _single(item)) is not None)
+        return values if values or not value else None
+    single = _single(value)
+    return None if single is None else (single,)
+
+
+def _single(value: Any) -> Value | None:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return float(value) if abs(value) <= sys.float_info.max else None  # neither NaN nor beyond floats
+    return value if isinstance(value, str) else None

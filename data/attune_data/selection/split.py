@@ -1,0 +1,198 @@
+"""Dividing conversations into parts by participant, the same way on every machine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import partial
+from itertools import accumulate
+from typing import Final, Literal
+
+from attune_data.errors import SettingsError, UnknownNameError, show
+from attune_data.loading import Conversations
+from attune_data.schema import Conversation
+from attune_data.selection.diagnoses import folded, stated
+
+Strata = Literal["topic", "category", "diagnosis"]
+STRATA: Final[tuple[Strata, ...]] = ("topic", "category", "diagnosis")
+_Stratum = tuple[str, ...]
+"""From the coarse to the fine: a category and its topic; whether there is a diagnosis, and which."""
+_PART: Final = re.compile(r"[A-Za-z0-9_][\w.-]{0,59}", re.ASCII)
+
+
+def split(
+    conversations: Conversations,
+    shares: Mapping[str, float],
+    *,
+    seed: int = 0,
+    stratify: Strata | None = None,
+) -> dict[str, Conversations]:
+    """Divides conversations into parts; nobody's conversations are in two of them.
+
+    Participants stand in an order that hashes of the seed and their ids make; the first part is the first
+    of them until it has its share of the conversations, and so on. So neither the order of the input nor
+    the machine matters. Where participants are added, those near a cut move over and nobody else does:
+    the conversations that move at a cut are at most about as many as were added.
+
+    Args:
+        conversations: what is divided. Participants are told apart by `Conversation.participant`.
+        shares: part -> its share of the conversations, above 0; they sum to 1. A part misses its share by no
+            more than the conversations of the participant with the most (twice as many with `stratify`),
+            and gets at least one participant.
+        seed: another seed, another order.
+        stratify: divide each group of participants by these shares: by `category`; by `topic` (the
+            metadata's text, and so by category as well); or by `diagnosis` (the set of them, and so by
+            having one as well). A participant counts where most of their conversations do. What a small
+            group cannot give is made up by the next, so that the parts keep their sizes. Which group is
+            next follows from all groups: a new one may move participants of others.
+
+    Returns:
+        Part -> its conversations, in the order of the input.
+
+    Raises:
+        SettingsError: shares that are none, or fewer participants than parts.
+        UnknownNameError: no such strata.
+    """
+    if stratify is not None and stratify not in STRATA:
+        raise UnknownNameError("stratification", stratify, STRATA)
+    fractions = _checked(shares)
+    owned: dict[str, list[Conversation]] = {}
+    for conversation in conversations:
+        owned.setdefault(conversation.participant, []).append(conversation)
+    if len(owned) < len(fractions):
+        raise SettingsError(
+            f"{len(fractions)} parts ({', '.join(fractions)}) need {len(fractions)} participants or more, "
+            f"and {conversations.source} has {len(owned)}: nobody is divided between parts"
+        )
+    strata: dict[_Stratum, list[str]] = {}
+    for who, theirs in owned.items():
+        strata.setdefault(_stratum_of(theirs, stratify), []).append(who)
+    sizes = {who: len(theirs) for who, theirs in owned.items()}
+    ordered = [
+        sorted(strata[stratum], key=partial(_hash, seed, *stratum))
+        for stratum in sorted(strata, key=partial(_walk, seed))
+    ]
+    parts = _filled(_cut(ordered, sizes, fractions), sizes)
+    place = {who: name for name, members in parts.items() for who in members}
+    return {
+        name: Conversations(
+            [conversation for conversation in conversations if place[conversation.participant] == name],
+            source=conversations.source,
+            left_out=conversations.left_out,
+            files=conversations.files,
+        )
+        for name in fractions
+    }
+
+
+def parse_shares(text: str) -> dict[str, float]:
+    """`train=0.8,test=0.2` as a mapping; raises SettingsError where it is not that."""
+    shares: dict[str, float] = {}
+    for piece in text.split(","):
+        name, _, share = (side.strip() for side in piece.partition("="))
+        try:
+            value = float(share)
+        except ValueError:
+            value = math.nan
+        if not _PART.fullmatch(name) or name in shares or not math.isfinite(value):
+            again = "a second " if name in shares else ""
+            raise SettingsError(
+                f"parts {show(text)}: found {again}{show(piece.strip())}, expected a name of its own "
+                "(letters, digits, . _ -) and a share, such as train=0.8,test=0.2"
+            )
+        shares[name] = value
+    _checked(shares)
+    return shares
+
+
+def _checked(shares: Mapping[str, float]) -> dict[str, Fraction]:
+    """The shares as exact fractions; raises SettingsError unless they are positive and sum to 1."""
+    said = ", ".join(f"{name}={share:g}" for name, share in shares.items())
+    if not shares:
+        raise SettingsError("no parts to divide into: give each a share, such as train=0.8, test=0.2")
+    if not all(math.isfinite(share) and share > 0 for share in shares.values()):
+        raise SettingsError(f"shares {said}: each must be above 0; leave out a part that is to be empty")
+    total = math.fsum(shares.values())
+    if not math.isclose(total, 1, abs_tol=1e-6):
+        raise SettingsError(f"shares {said} sum to {total:g}, expected 1")
+    # by their digits: 0.1 is a tenth, so that equal shares cut equally
+    return {name: Fraction(repr(float(share))) for name, share in shares.items()}
+
+
+def _stratum_of(theirs: list[Conversation], stratify: Strata | None) -> _Stratum:
+    """Where a participant counts: the stratum of most of their conversations, ties by name."""
+    if stratify is None:
+        return ()
+    counts = Counter(_stratum(conversation, stratify) for conversation in theirs)
+    return min(counts, key=lambda stratum: (-counts[stratum], stratum))
+
+
+def _stratum(conversation: Conversation, stratify: Strata) -> _Stratum:
+    if stratify == "diagnosis":
+        profile = conversation.participant_profile
+        found = profile.demographics.diagnoses if profile and profile.demographics else None
+        said = stated(found)
+        return (said, *sorted({folded(name) for name in found or ()})) if said == "any" else (said,)
+    metadata = conversation.metadata
+    category = folded(metadata.category or "") if metadata else ""
+    if stratify == "category":
+        return (category,)
+    return (category, folded(metadata.text or metadata.subtopic or "") if metadata else "")
+
+
+def _hash(*parts: object) -> bytes:
+    return hashlib.sha256(json.dumps(parts).encode()).digest()
+
+
+def _walk(seed: int, stratum: _Stratum) -> list[bytes]:
+    """The order of strata: by chance, those that share the coarse beside each other."""
+    return [_hash(seed, *stratum[:depth]) for depth in range(1, len(stratum) + 1)]
+
+
+def _cut(
+    strata: list[list[str]], sizes: Mapping[str, int], shares: Mapping[str, Fraction]
+) -> dict[str, list[str]]:
+    """Part -> participants: each stratum cut where the conversations so far come nearest to the shares.
+
+    A cut is placed by what all strata up to this one should have given, so what one rounds off the next
+    makes up for.
+    """
+    upto = list(accumulate(shares.values()))
+    given = [0] * len(upto)
+    """Conversations before each cut, over the strata so far."""
+    before = 0
+    parts: dict[str, list[str]] = {name: [] for name in shares}
+    for members in strata:
+        edges = [0, *accumulate(sizes[who] for who in members)]
+        start = 0
+        for number, name in enumerate(shares):
+            target = upto[number] * (before + edges[-1]) - given[number]
+            last = number == len(upto) - 1
+            stop = len(members) if last else max(start, _nearest(edges, target))
+            parts[name] += members[start:stop]
+            given[number] += edges[stop]
+            start = stop
+        before += edges[-1]
+    return parts
+
+
+def _nearest(edges: list[int], target: Fraction) -> int:
+    """Index of the edge nearest to a target, the lower of two that are equally near."""
+    above = min(bisect_right(edges, target), len(edges) - 1)
+    below = max(above - 1, 0)
+    return below if target - edges[below] <= edges[above] - target else above
+
+
+def _filled(parts: dict[str, list[str]], sizes: Mapping[str, int]) -> dict[str, list[str]]:
+    """Gives each empty part the smallest participant of the part with the most participants."""
+    for members in parts.values():
+        if not members:
+            richest = max(parts.values(), key=len)
+            members.append(richest.pop(min(range(len(richest)), key=lambda i: (sizes[richest[i]], -i))))
+    return parts

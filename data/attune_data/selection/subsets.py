@@ -1,0 +1,77 @@
+"""The benchmark's own subsets, by the number in the file name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError
+from attune_data.filenames import file_name, file_number
+from attune_data.loading import Conversations
+
+SUBSETS: Final[Mapping[str, tuple[int, ...]]] = {
+    name: tuple(numbers)
+    for name, numbers in json.loads((Path(__file__).parent / "subsets.json").read_text("utf-8")).items()
+}
+"""Name -> numbers N of its `conversation_N.json`, ascending.
+
+Sample200 is the benchmark; Subsample50 and Subsample25 are what verbose and omniscient runs of the paper
+covered. 25 ⊂ 50 ⊂ 200 and 20 ⊂ 200; Subsample100 holds number 106, which Sample200 lacks. None of them
+is a training split.
+"""
+
+
+def numbered(conversations: Conversations) -> dict[int, str]:
+    """File number -> conversation id; {} unless each comes from a `conversation_N.json` of its own number."""
+    found: dict[int, str] = {}
+    for conversation in conversations:
+        file = conversations.files.get(conversation.conversation_id, "")
+        number = file_number(Path(file).name)
+        if number is None or number in found:
+            return {}
+        found[number] = conversation.conversation_id
+    return found
+
+
+def official_subset(conversations: Conversations, name: str) -> Conversations:
+    """The conversations of one of the benchmark's subsets, in the order of their numbers.
+
+    The conversations must come from a folder of the benchmark's files, Sample200 as a rule: the lists are
+    of file numbers, which no record holds.
+
+    Raises:
+        UnknownNameError: no such subset.
+        SettingsError: the conversations are not the benchmark's, or were not read from numbered files.
+        DataError: some of the files are missing; says which.
+    """
+    by_fold = {known.casefold(): known for known in SUBSETS}
+    known = by_fold.get(name.strip().casefold())
+    if known is None:
+        raise UnknownNameError("official subset", name, SUBSETS)
+    if others := {item.origin for item in conversations} - {"benchmark"}:
+        raise SettingsError(
+            f"{known} is a subset of the benchmark, and {conversations.source} holds "
+            f"{' and '.join(sorted(others))} records: the same numbers mean other conversations there"
+        )
+    found = numbered(conversations)
+    if not found:
+        raise SettingsError(
+            f"{known} lists numbers of files conversation_N.json, and {conversations.source} was not read "
+            "from such files; load the benchmark's own folder"
+        )
+    missing = [number for number in SUBSETS[known] if number not in found]
+    if missing:
+        shown = f"{', '.join(map(file_name, missing[:5]))}{', …' if len(missing) > 5 else ''}"
+        raise DataError(
+            Problem(conversations.source, "", f"{len(missing)} of the {len(SUBSETS[known])} missing: {shown}",
+                    f"every file of {known}",
+                    f"load the folder {known} itself, or the one of all conversations")
+        )  # fmt: skip
+    return Conversations(
+        [conversations.by_id[found[number]] for number in SUBSETS[known]],
+        source=conversations.source,
+        left_out=conversations.left_out,
+        files=conversations.files,
+    )

@@ -1,0 +1,195 @@
+"""Benchmark records do not get into training by accident: at the call, item by item, and saying why."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from attune_data import (
+    AttuneError,
+    BenchmarkTrainingError,
+    Conversation,
+    Conversations,
+    DataError,
+    SettingsError,
+    for_training,
+    load,
+)
+from attune_data.constants import Provenance
+from attune_data.guard import SHOWN, training_stream
+from tests.data.builders import conversation, folder, record, write
+
+WHY = "AttuneBench's authors forbid training on any benchmark conversation, annotation or metadata"
+WAYS_ON = ("attune data simulate", "import annotated data", 'load(path, provenance="own")',
+           "allow_benchmark_training=True")  # fmt: skip
+
+
+def named(name: str, mark: str | None = "own") -> Conversation:
+    return conversation(conversationId=name, provenance=mark)
+
+
+def refusal(*args: object, **kwargs: object) -> str:
+    with pytest.raises(BenchmarkTrainingError) as caught:
+        for_training(*args, **kwargs)  # type: ignore[arg-type]  # any of its arguments
+    message = str(caught.value)
+    assert WHY in message
+    assert all(way in message for way in WAYS_ON)
+    assert message.isprintable()
+    return message
+
+
+@pytest.mark.parametrize("mark", ["own", "imported", "simulated"])
+def test_marks_that_may_be_trained_on(mark: Provenance) -> None:
+    assert for_training(named("a", mark)) == mark
+    assert for_training([named("a", mark), named("b", mark)]) == mark
+    assert for_training(Conversations([named("a", mark)]), allow_benchmark_training=True) == mark
+
+
+def test_a_mix_without_benchmark_records_has_the_most_restricted_mark() -> None:
+    assert for_training([named("a", "own"), named("b", "simulated")]) == "imported"
+
+
+@pytest.mark.parametrize(("mark", "said"), [
+    (None, "not marked, which counts as benchmark"), ("benchmark", "marked benchmark"),
+])  # fmt: skip
+def test_one_benchmark_record_is_refused(mark: str | None, said: str) -> None:
+    assert refusal(named("c-9", mark)).startswith(f'this conversation may not be trained on: "c-9" ({said}).')
+    assert refusal([named("c-9", mark)]).startswith("this conversation may not")
+
+
+def test_a_mix_with_one_benchmark_record_is_refused_whole() -> None:
+    message = refusal([named("a"), named("b", "simulated"), named("c", None)])
+    assert message.startswith('1 of 3 conversations may not be trained on: "c" (not marked')
+    assert '"a"' not in message
+
+
+def test_a_refusal_names_the_first_few_and_counts_the_rest() -> None:
+    message = refusal([named(f"c{i}", None) for i in range(SHOWN + 4)])
+    assert message.startswith("7 of 7 conversations")
+    assert " and 4 more." in message
+    assert f'"c{SHOWN - 1}"' in message
+    assert f'"c{SHOWN}"' not in message
+
+
+def test_a_refusal_names_the_files(tmp_path: Path) -> None:
+    path = folder(tmp_path / "mine", {1: record(conversationId="a"), 2: record(conversationId="b")})
+    message = refusal(load(path))
+    assert f"{path / 'conversation_1.json'})" in message
+    assert f"{path / 'conversation_2.json'})" in message
+    assert for_training(load(path, provenance="own")) == "own"  # the way that it names
+
+
+def test_what_lies_under_test_samples_cannot_be_declared_ones_own(tmp_path: Path) -> None:
+    path = folder(tmp_path / "Test Samples" / "Sample200", {1: record(provenance="own")})
+    message = refusal(load(path, provenance="own"))
+    assert "(marked benchmark; " in message
+    assert 'what lies under a folder "Test Samples" stays benchmark' in message
+
+
+def test_the_bundled_sample_may_be_trained_on() -> None:
+    assert for_training(load("sample")) == "own"
+
+
+@pytest.mark.parametrize("mark", [None, "benchmark"])
+def test_the_one_flag_goes_past_and_the_mark_says_so(mark: str | None) -> None:
+    assert for_training(named("a", mark), allow_benchmark_training=True) == "benchmark"
+    assert for_training([named("a"), named("b", mark)], allow_benchmark_training=True) == "benchmark"
+
+
+def test_nothing_is_no_training_data() -> None:
+    for action in (lambda: for_training([]), lambda: training_stream(iter([]))):
+        with pytest.raises(DataError, match="at least one conversation to train on"):
+            action()
+
+
+@pytest.mark.parametrize("wrong", [record(), "sample", None, 3])
+def test_what_is_no_conversation_is_named(wrong: object) -> None:
+    with pytest.raises(TypeError, match=r"conversations\[1\] is .*, not a Conversation; see load"):
+        for_training([named("a"), wrong])  # type: ignore[list-item]  # the slip under test
+    with pytest.raises(TypeError, match=r"item 1 of the stream is .*, not a Conversation"):
+        list(training_stream(iter([named("a"), wrong])))  # type: ignore[arg-type]  # the same slip
+
+
+@pytest.mark.parametrize("lazy", [iter([]), "sample", {"a": 1}])
+def test_what_is_no_sequence_is_refused_unread(lazy: object) -> None:
+    with pytest.raises(TypeError, match=r"takes conversations in a sequence, got .*training_stream"):
+        for_training(lazy)  # type: ignore[arg-type]  # the slip under test
+
+
+def test_the_error_is_one_of_ours_and_travels_between_processes() -> None:
+    with pytest.raises(ValueError, match="c-9") as caught:
+        for_training(named("c-9", None))
+    assert isinstance(caught.value, AttuneError)
+    back = pickle.loads(pickle.dumps(caught.value))
+    assert (type(back), str(back)) == (BenchmarkTrainingError, str(caught.value))
+
+
+# --- lazy sources --------------------------------------------------------------------------------
+
+
+class Stream:
+    """Endless, and anew at each iteration; record `bad` and all after it are unmarked."""
+
+    def __init__(self, bad: int | None = None) -> None:
+        self.bad = bad
+        self.made = 0
+
+    def __iter__(self) -> Iterator[Conversation]:
+        for index in itertools.count():
+            self.made += 1
+            mark = None if self.bad is not None and index >= self.bad else "simulated"
+            yield named(f"s{index}", mark)
+
+
+def ids(items: Iterator[Conversation], count: int) -> list[str]:
+    return [item.conversation_id for item in itertools.islice(items, count)]
+
+
+def test_an_endless_stream_passes_item_by_item_and_can_be_read_again() -> None:
+    source = Stream()
+    stream = training_stream(source)
+    assert source.made == 1  # only the first was looked at
+    assert ids(iter(stream), 3) == ids(iter(stream), 3) == ["s0", "s1", "s2"]
+
+
+def test_a_stream_of_benchmark_records_is_refused_at_the_call() -> None:
+    with pytest.raises(
+        BenchmarkTrainingError, match=r'"s0" \(not marked, .*; item 0 of the stream\)'
+    ) as caught:
+        training_stream(Stream(bad=0))
+    assert all(way in str(caught.value) for way in WAYS_ON)
+
+
+def test_a_benchmark_record_later_in_a_stream_is_refused_when_it_comes() -> None:
+    items = iter(training_stream(Stream(bad=2)))
+    assert ids(items, 2) == ["s0", "s1"]
+    with pytest.raises(BenchmarkTrainingError, match="item 2 of the stream"):
+        next(items)
+
+
+def test_a_stream_passes_benchmark_records_where_allowed() -> None:
+    stream = training_stream(Stream(bad=1), allow_benchmark_training=True)
+    assert [item.origin for item in itertools.islice(stream, 2)] == ["simulated", "benchmark"]
+
+
+def test_a_generator_loses_nothing_and_says_so_when_read_twice() -> None:
+    stream = training_stream(item for item in [named("a"), named("b")])
+    assert ids(iter(stream), 5) == ["a", "b"]
+    with pytest.raises(SettingsError, match=r"has been read.*give a list, or an object whose __iter__"):
+        list(stream)
+
+
+def test_a_generator_does_not_travel() -> None:
+    stream = training_stream(iter([named("a")]))
+    with pytest.raises(SettingsError, match="came from another process"):
+        list(pickle.loads(pickle.dumps(stream)))
+    assert ids(iter(stream), 2) == ["a"]
+
+
+def test_the_mark_of_a_file_decides_whatever_else_is_in_it(tmp_path: Path) -> None:
+    path = write(tmp_path / "one.json", record(provenance="simulated", source="Test Samples"))
+    assert for_training(load(path)) == "simulated"

@@ -1,0 +1,288 @@
+"""`score_row`: a row and a text earn exactly what the conversation, its request and the text earn."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pytest
+from hypothesis import given
+from hypothesis import settings as quick
+from hypothesis import strategies as st
+
+from attune_data import Conversation, DataError, load
+from attune_data.constants import Q2_OPTIONS
+from attune_data.version import SCORING_VERSION
+from attune_episodes import (
+    BUILTIN,
+    MODES,
+    Request,
+    Settings,
+    builtin_policy,
+    parse,
+    plan,
+    render,
+    score,
+    score_row,
+    to_dataset,
+)
+from attune_episodes.settings import PANAS_STRATEGIES, PanasStrategy
+from attune_episodes.training import score_truth
+from attune_episodes.training.rows import Row, RowMaker
+from attune_episodes.training.truth import read_truth
+from attune_rewards import PRESETS, ConversationPrediction, RewardSpec
+from tests.episodes.builders import predictions as answers_to
+from tests.episodes.players import (
+    PLAYED,
+    SETTINGS,
+    UNREADABLE,
+    can_be_said,
+    example,
+    play,
+    read_back,
+)
+from tests.rewards.builders import summing
+from tests.rewards.strategies import conversations
+
+SAMPLE = load("sample")
+SPECS = {
+    **{name: RewardSpec.preset(name) for name in PRESETS},
+    "weighted": RewardSpec.weighted("two", {"emotion_va": 2, "pairwise": 1, "q2": 0.3, "panas_na": 0.1}),
+    "format": RewardSpec.preset("composite").with_format(0.2),
+    "skill+format": RewardSpec.preset("skill").with_format(3),
+    "format alone": RewardSpec.weighted("q1", {"q1": 1}).with_format(1),
+}
+ANY_SPEC = st.sampled_from(sorted(SPECS)).map(SPECS.__getitem__)
+POLICIES = [builtin_policy(name, SAMPLE) for name in BUILTIN]
+Json = dict[str, Any]
+few = quick(max_examples=60, deadline=None)
+
+
+def pairs(about: Conversation, asked: Settings, spec: RewardSpec) -> Iterator[tuple[Row, Request]]:
+    """Each row with the request that it was made of."""
+    requests = {request.id: request for request in plan(about, asked)}
+    for row in RowMaker(asked, spec).rows(about):
+        yield row, requests[row["id"]]
+
+
+def check(
+    about: Conversation, asked: Settings, spec: RewardSpec, row: Row, request: Request, text: str
+) -> None:
+    """The row's score is the engine's, to the last bit."""
+    want = score(about, request, parse(request, text), spec, stages=asked.stages)
+    got = score_row({"truth": row["truth"]}, text)
+    assert got == want
+    assert list(got.parts.items()) == list(want.parts.items())
+    assert got.weight == row["weight"]
+
+
+# --- by hand -------------------------------------------------------------------------------------
+
+
+def row_of(stage: str, **kwargs: Any) -> Row:
+    return next(row for row in to_dataset([example().marked("own")], **kwargs) if row["stage"] == stage)
+
+
+def test_an_assess_row_by_hand() -> None:
+    # tags right: 1 and 1; B1 right, B2 not answered: 1/2; both preferences right: 1
+    text = json.dumps({
+        "emotions": [{"emotion": "upset", "intensity": 5}],
+        "observed": {"B1": "yes"},
+        "preferred": {"B1": "no", "B2": "yes"},
+    })  # fmt: skip
+    earned = score_row(row_of("assess"), f"Here you are:\n```json\n{text}\n```")
+    assert dict(earned.parts) == {"emotion_f1": 1.0, "emotion_va": 1.0, "binary_om": 0.5, "binary_hp": 1.0}
+    assert earned.value == pytest.approx(0.42375 / 0.485)  # (.12 + .12 + .1225/2 + .1225)/(.24 + .245)
+    assert earned.reason == "ok"
+    assert earned.weight == pytest.approx(0.485)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_prefer_row_knows_the_frame_that_was_shown(seed: int) -> None:
+    asked = Settings(seed=seed, stages=("prefer",))
+    (request,) = plan(example(), asked)
+    (row,) = to_dataset([example().marked("own")], asked)
+    # the HP chose B in the first and A in the second comparison; say B in both: one of two
+    picks = {str(c.number): c.to_shown("B") for c in request.comparisons}
+    assert score_row(row, json.dumps({"picks": picks})).value == 0.5
+
+
+@pytest.mark.parametrize(("strategy", "said"), [
+    ("absolute", {"post_panas": summing(35, 20)}),
+    # 30 and 20 before, and what was before comes from the row: the changes are to 35 and 20
+    ("delta", {"panas_change": None}), ("blind_delta", {"panas_change": None}),
+])  # fmt: skip
+def test_a_reflect_row_by_hand(strategy: PanasStrategy, said: Json) -> None:
+    after, before = summing(35, 20), summing(30, 20)
+    if "panas_change" in said:
+        said = {"panas_change": {name: after[name] - before[name] for name in after}}
+    row = row_of("reflect", settings=Settings(panas_strategy=strategy))
+    earned = score_row(row, json.dumps({**said, "q2_emotionClarity": Q2_OPTIONS[1],
+                                        "fourBranchScores": {"perceiving": 3}}))  # fmt: skip
+    assert dict(earned.parts) == pytest.approx({"panas_pa": 0.75, "q2": 0.0, "branch_perceiving": 2 / 3})
+    assert earned.value == pytest.approx(0.135 / 0.27)
+
+
+def test_below_the_null_is_below_zero() -> None:
+    row = row_of("prefer", reward="skill")
+    null = RewardSpec.preset("skill").nulls["pairwise"]
+    earned = score_row(row, "no idea")
+    assert earned.value == pytest.approx(-null / (1 - null))
+    assert (earned.reason, dict(earned.parts)) == ("unparsed:no_json", {"pairwise": 0.0})
+
+
+@pytest.mark.parametrize("text", [None, ""])
+def test_no_text_is_an_empty_reply(text: str | None) -> None:
+    earned = score_row(row_of("assess"), text)
+    assert (earned.value, earned.reason) == (0.0, "unparsed:empty")
+
+
+# --- the same as the engine, always --------------------------------------------------------------
+
+
+@few
+@given(data=st.data(), about=conversations(), asked=SETTINGS, spec=ANY_SPEC)
+def test_any_valid_reply_earns_the_same(
+    data: st.DataObject, about: Conversation, asked: Settings, spec: RewardSpec
+) -> None:
+    for row, request in pairs(about, asked, spec):
+        text = render(request, data.draw(answers_to(request)))
+        check(about, asked, spec, row, request, text)
+
+
+@few
+@given(about=conversations(), asked=SETTINGS, spec=ANY_SPEC, silence=st.sampled_from(sorted(UNREADABLE)))
+def test_any_unreadable_reply_earns_the_same(
+    about: Conversation, asked: Settings, spec: RewardSpec, silence: str
+) -> None:
+    for row, request in pairs(about, asked, spec):
+        check(about, asked, spec, row, request, silence)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("strategy", PANAS_STRATEGIES)
+@pytest.mark.parametrize("name", sorted(SPECS))
+def test_every_builtin_policy_earns_the_same_on_the_sample(
+    mode: Any, strategy: PanasStrategy, name: str
+) -> None:
+    asked, spec, some = Settings(mode=mode, panas_strategy=strategy), SPECS[name], SAMPLE[:2]
+    for policy in POLICIES:
+        for about in some:
+            player = policy.for_conversation(about)
+            for row, request in pairs(about, asked, spec):
+                check(about, asked, spec, row, request, player.reply(request))
+
+
+@few
+@given(played=PLAYED, asked=SETTINGS)
+def test_weight_times_value_over_the_rows_is_the_strict_composite(
+    played: tuple[Conversation, ConversationPrediction], asked: Settings
+) -> None:
+    about, said = played
+    episode = play(about, said, asked, as_text=True)
+    texts = {step.request.id: step.reply for step in episode.steps}
+    paid = 0.0
+    for row, _ in pairs(about, asked, RewardSpec.preset("composite")):
+        earned = score_row(row, texts[row["id"]])
+        assert earned.value is not None
+        assert 0.0 <= earned.value <= 1.0
+        paid += row["weight"] * earned.value
+    strict = read_back(about, episode.result())["composite_strict"]
+    assert paid == pytest.approx((strict or 0) / 100, abs=1e-12)
+
+
+@few
+@given(
+    about=conversations().filter(can_be_said), asked=SETTINGS, name=st.sampled_from(["composite", "skill"])
+)
+def test_the_oracles_text_earns_one_on_each_row(about: Conversation, asked: Settings, name: str) -> None:
+    oracle = builtin_policy("oracle", [about]).for_conversation(about)
+    for row, request in pairs(about, asked, SPECS[name]):
+        assert score_row(row, oracle.reply(request)).value == pytest.approx(1.0, abs=1e-12)
+
+
+# --- rows that have travelled --------------------------------------------------------------------
+
+
+def travelled(rows: datasets.Dataset, folder: Path) -> Mapping[str, Any]:
+    """The rows after each way of keeping a dataset."""
+    rows.save_to_disk(str(folder / "saved"))
+    rows.to_json(folder / "rows.jsonl")
+    rows.to_parquet(folder / "rows.parquet")
+    lines = (folder / "rows.jsonl").read_text("utf-8").splitlines()
+    return {
+        "saved": datasets.load_from_disk(str(folder / "saved")),
+        "jsonl": [json.loads(line) for line in lines],
+        "parquet": datasets.Dataset.from_parquet(
+            str(folder / "rows.parquet"), cache_dir=str(folder / "cache")
+        ),
+        "shuffled": rows.shuffle(seed=3),
+        "selected": rows.select_columns(["id", "truth"]),
+        "merged": datasets.concatenate_datasets([rows.select(range(3)), rows.select(range(3, len(rows)))]),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("reward", ["composite", "skill"])
+def test_rows_score_the_same_wherever_they_have_been(tmp_path: Path, reward: str) -> None:
+    some = SAMPLE[:3]
+    rows = to_dataset(some, Settings(panas_strategy="delta"), reward)
+    policy = builtin_policy("lexicon", SAMPLE)
+    texts = {
+        request.id: policy.for_conversation(about).reply(request)
+        for about in some
+        for request in plan(about, Settings(panas_strategy="delta"))
+    }
+    want = {row["id"]: score_row(row, texts[row["id"]]) for row in rows}
+    for way, others in travelled(rows, tmp_path).items():
+        assert {row["id"]: score_row(row, texts[row["id"]]) for row in others} == want, way
+        if way != "selected":
+            assert {row["provenance"] for row in others} == {"own"}
+
+
+# --- refused -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", [{}, {"truth": None}, {"truth": {"stage": "assess"}}, {"prompt": "hello"}])
+def test_a_row_without_a_truth_is_refused(row: Mapping[str, Any]) -> None:
+    with pytest.raises(
+        DataError, match=r"row: truth: found .*, expected the JSON text that to_dataset wrote"
+    ):
+        score_row(row, "")
+
+
+@pytest.mark.parametrize("truth", ["", "{", "[]", "null", "{}", '{"scoring": "v9"}', '{"scoring": ["v0"]}'])
+def test_a_truth_of_another_kind_or_version_is_refused(truth: str) -> None:
+    with pytest.raises(DataError, match="make the rows again"):
+        score_truth(truth, "")
+
+
+def broken() -> Iterator[Any]:
+    """Truths with something missing or wrong in them."""
+    for row in to_dataset([example().marked("own")]):
+        told = json.loads(row["truth"])
+        for key in told:
+            yield {name: value for name, value in told.items() if name != key}
+            yield {**told, key: None if key != "turn" else "one"}
+        yield {**told, "parts": []}
+        yield {**told, "parts": [["wistful", 1.0, 0.0]]}
+        yield {**told, "annotated": {}}
+        yield {**told, "asked": []}
+        yield {**told, "stage": "judge"}
+
+
+@pytest.mark.parametrize("told", list(broken()))
+def test_a_truth_that_was_tampered_with_is_refused_before_anything_is_scored(told: Any) -> None:
+    with pytest.raises(DataError, match="expected the truth that to_dataset wrote"):
+        read_truth(json.dumps(told))
+
+
+def test_a_reply_that_is_no_text_is_a_bug() -> None:
+    with pytest.raises(TypeError, match=r"a reply is a text \(of chat messages: the content\), got list"):
+        score_row(row_of("assess"), [{"role": "assistant", "content": "hi"}])  # type: ignore[arg-type]
+
+
+def test_the_version_stands_in_the_truth() -> None:
+    assert json.loads(row_of("assess")["truth"])["scoring"] == SCORING_VERSION

@@ -1,0 +1,146 @@
+"""`--where` means the same wherever data is read: stats, run, score, report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from attune_data import load
+from attune_data.selection import select
+from attune_data.stats import describe
+from tests.data.builders import folder, replaced
+from tests.front.command import attune, change, names, own, read, results, score, table_rows
+
+MOOD = {"c-1": ["ADHD"], "c-2": ["None of the above"], "c-3": ["ADHD"], "c-4": None}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """Four conversations (two with ADHD) in `data`, results of two policies over them in `results`."""
+    where = ("participant_profile", "demographics", "diagnoses")
+    made = {n: replaced(own(c, f"P{n}"), where, found) for n, (c, found) in enumerate(MOOD.items(), 1)}
+    results(tmp_path / "results", load(folder(tmp_path / "data", made)), "oracle", "always-no")
+    return tmp_path
+
+
+def means(path: Path) -> dict[str, float]:
+    return {group["em_model"]: group["composite_strict"] for group in read(path)["aggregates"]}
+
+
+def test_stats_of_a_selection(place: Path) -> None:
+    done = attune("data", "stats", "data", "--json", "--where", "diagnosis=adhd", cwd=place)
+    assert done.stderr == "2 of 4 conversations have diagnosis=adhd\n"
+    chosen = select(load(place / "data"), "diagnosis=ADHD")
+    assert json.loads(done.stdout) == describe(chosen) | {"fingerprint": chosen.fingerprint}
+    plain = attune("data", "stats", "data", "--where", "diagnosis=adhd", cwd=place).stdout
+    assert plain.startswith("# data, diagnosis=adhd\n")
+
+
+def test_a_run_plays_what_is_selected(place: Path) -> None:
+    done = attune("run", "builtin", "oracle", "data", "--where", "diagnosis!=none,turns>1", "-o", "played",
+                  cwd=place)  # fmt: skip
+    assert names(place / "played") == [f"c-{n}_builtin_oracle_default.json" for n in (1, 3)]
+    hint = done.stdout.splitlines()[-1]
+    assert "--where 'diagnosis!=none,turns>1' --output" in hint
+    limited = attune("run", "builtin", "oracle", "data", "--where", "diagnosis=ADHD", "--limit", "1",
+                     "-o", "one", cwd=place)  # fmt: skip
+    assert "wrote 1 results" in limited.stdout
+
+
+def test_scores_of_a_selection_are_those_of_the_whole(place: Path) -> None:
+    score(place, "-o", "all.json")
+    out, err = score(place, "-o", "some.json", "--where", "diagnosis=ADHD")
+    assert err == ["2 of 4 conversations have diagnosis=ADHD"]
+    assert "wrote some.json (4 results)" in out
+    assert "# only the conversations with diagnosis=ADHD." in out
+    everything, some = read(place / "all.json"), read(place / "some.json")
+    assert some["conversations"] == [
+        e for e in everything["conversations"] if e["conversationId"] in ("c-1", "c-3")
+    ]
+    assert some["metadata"]["where"] == "diagnosis=ADHD"
+    assert "where" not in everything["metadata"]
+    assert (
+        some["metadata"]["data"]["fingerprint"] == select(load(place / "data"), "diagnosis=ADHD").fingerprint
+    )
+
+
+def test_a_report_of_a_selection_says_what_scoring_it_says(place: Path) -> None:
+    score(place, "-o", "all.json")
+    score(place, "-o", "some.json", "--where", "diagnosis=ADHD")
+    narrowed = attune("report", "--scores", "all.json", "--where", "diagnosis=ADHD", cwd=place)
+    scored = attune("report", "--scores", "some.json", cwd=place)
+    assert narrowed.stdout == scored.stdout
+    assert "# only the conversations with diagnosis=ADHD." in scored.stdout
+    assert narrowed.stderr == "2 of 4 scored conversations have diagnosis=ADHD\n"
+    ((_, *rows),) = [
+        rows for title, rows in table_rows(narrowed.stdout).items() if title.startswith("Leader")
+    ]
+    assert {row[0]: row[8] for row in rows} == {"builtin/oracle": "2", "builtin/always-no": "2"}
+
+
+def test_selections_add_up(place: Path) -> None:
+    score(place, "-o", "some.json", "--where", "diagnosis=ADHD")
+    done = attune("report", "--scores", "some.json", "--where", "participant=P3", cwd=place)
+    assert "# only the conversations with diagnosis=ADHD,participant=P3." in done.stdout
+    none = attune("report", "--scores", "some.json", "--where", "participant=P2", cwd=place, code=2)
+    assert 'no participant is "P2"; ' in none.stderr
+    assert '"P1", "P3"' in none.stderr
+
+
+def test_a_report_finds_the_profiles_where_they_are_now(place: Path) -> None:
+    score(place, "-o", "all.json")
+    (place / "data").rename(place / "moved")
+    asked = ("report", "--scores", "all.json", "--where", "diagnosis=ADHD")
+    lost = attune(*asked, cwd=place, code=2)
+    assert "no such file or folder" in lost.stderr
+    assert lost.stderr.endswith("name these with --ground-truth\n")
+    attune(*asked, "--ground-truth", "moved", cwd=place)
+    other = attune(*asked, "--ground-truth", "sample", cwd=place, code=1)
+    assert 'error: sample: found no conversation "c-1", which was scored' in other.stderr
+    # without --where nobody needs them
+    attune("report", "--scores", "all.json", cwd=place)
+
+
+def test_profiles_that_have_changed_are_told(place: Path) -> None:
+    score(place, "-o", "all.json")
+    change(place / "data" / "conversation_2.json",
+           lambda r: r["participant_profile"]["demographics"].update(diagnoses=["ADHD"]))  # fmt: skip
+    done = attune("report", "--scores", "all.json", "--where", "diagnosis=ADHD", cwd=place)
+    (warning, counted) = done.stderr.splitlines()
+    assert warning.startswith("warning: data: found fingerprint ")
+    assert warning.endswith("; the conversations have changed since scoring")
+    assert counted == "3 of 4 scored conversations have diagnosis=ADHD"
+
+
+def test_results_outside_the_selection_are_no_problem_and_strangers_are(place: Path) -> None:
+    (place / "data" / "conversation_4.json").unlink()
+    _, err = score(place, "-o", "x.json", "--where", "diagnosis=ADHD", code=1)
+    assert len([line for line in err if "expected one of the 3 conversations of data" in line]) == 2
+
+
+def test_a_selection_without_results(place: Path) -> None:
+    for path in (place / "results").glob("c-2_*"):
+        path.unlink()
+    _, err = score(place, "-o", "x.json", "--where", "diagnosis=none", code=1)
+    assert err[-1] == (
+        "error: results: found no result for a conversation with diagnosis=none, expected at least one; "
+        "run them first, or choose others"
+    )
+    score(place, "-o", "all.json")
+    done = attune("report", "--scores", "all.json", "--where", "diagnosis=none", cwd=place, code=2)
+    assert done.stderr.endswith("error: none of the 1 conversations with diagnosis=none was scored\n")
+
+
+@pytest.mark.parametrize("command", [
+    ["data", "stats", "data"], ["run", "builtin", "oracle", "data", "-o", "new"],
+    ["score", "--results", "results", "--ground-truth", "data", "-o", "new"],
+])  # fmt: skip
+def test_a_selection_that_is_none_is_bad_usage(place: Path, command: list[str]) -> None:
+    done = attune(*command, "--where", "diagnosis=Autism", cwd=place, code=2)
+    assert (
+        'error: diagnosis=Autism: no diagnosis is "Autism"; there is: "ADHD", "None of the above"'
+        in done.stderr
+    )
+    assert not (place / "new").exists()
