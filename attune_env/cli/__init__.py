@@ -43,11 +43,12 @@ def _root(
 
 
 def _register() -> None:
-    from attune_env.cli import data, run, score, selection
+    from attune_env.cli import data, run, score, selection, simulate
 
     run.register(app)
     score.register(app)
     selection.register(data.app)
+    simulate.register(data.app)
     app.add_typer(data.app, name="data")
 
 

@@ -1,0 +1,152 @@
+"""What a reply does: acts, the styles of the models that answer, and the three variants of a reply."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from attune_data.simulate.draws import Draws
+from attune_data.simulate.messages import Message
+
+ORDER: Final = (
+    "adapt", "correct", "claim", "own_word", "shift", "claim_second", "emote", "echo", "validate", "risk",
+    "safety", "infer", "reason", "side", "readings", "complex", "moral", "heat", "cheer", "clinical", "reflect",
+    "aside", "drift", "generic", "advise", "hard", "ask_fact", "ask_reflect",
+)  # fmt: skip
+"""Every act, in the order in which a reply says them."""
+
+STYLES: Final[Mapping[str, Mapping[str, float]]] = {
+    "sim-warm": dict(
+        claim=.72, claim_second=.22, validate=.6, echo=.42, infer=.26, reason=.24, side=.08, readings=.07,
+        complex=.12, moral=.07, advise=.32, generic=.08, ask_fact=.28, ask_reflect=.26, reflect=.12, aside=.03,
+        drift=.03, heat=.05, cheer=.08, clinical=.02, emote=.08, shift=.3,
+    ),
+    "sim-coach": dict(
+        claim=.42, claim_second=.10, validate=.34, echo=.36, infer=.28, reason=.34, side=.16, readings=.10,
+        complex=.08, moral=.06, advise=.78, generic=.16, ask_fact=.26, ask_reflect=.24, reflect=.14, aside=.06,
+        drift=.05, heat=.03, cheer=.09, clinical=.06, emote=.02, shift=.2,
+    ),
+    "sim-curious": dict(
+        claim=.52, claim_second=.16, validate=.36, echo=.46, infer=.34, reason=.18, side=.16, readings=.16,
+        complex=.12, moral=.03, advise=.26, generic=.05, ask_fact=.52, ask_reflect=.46, reflect=.16, aside=.05,
+        drift=.03, heat=.02, cheer=.05, clinical=.03, emote=.03, shift=.3,
+    ),
+    "sim-terse": dict(
+        claim=.34, claim_second=.05, validate=.26, echo=.32, infer=.22, reason=.14, side=.06, readings=.04,
+        complex=.06, moral=.06, advise=.52, generic=.12, ask_fact=.28, ask_reflect=.10, reflect=.05, aside=.03,
+        drift=.02, heat=.04, cheer=.07, clinical=.03, emote=.01, shift=.1,
+    ),
+    "sim-formal": dict(
+        claim=.40, claim_second=.10, validate=.30, echo=.28, infer=.30, reason=.40, side=.14, readings=.14,
+        complex=.20, moral=.05, advise=.56, generic=.20, ask_fact=.26, ask_reflect=.18, reflect=.14, aside=.06,
+        drift=.07, heat=.01, cheer=.03, clinical=.42, emote=.01, shift=.2,
+    ),
+}  # fmt: skip
+"""Model -> act -> probability in a turn."""
+
+IMPROVEMENTS: Final[Mapping[str, float]] = dict(
+    claim=.55, validate=.5, echo=.4, ask_reflect=.4, reason=.3, advise=.2
+)  # fmt: skip
+"""What an assistant adds when it is to do better, whatever the person wants."""
+
+ACT_OF: Final[Mapping[str, str]] = {
+    "B1": "claim", "B4": "claim_second", "B6": "infer", "B11": "advise", "B12": "reason", "B13": "ask_fact",
+    "B14": "moral", "B15": "echo", "B19": "validate", "B206": "clinical", "B207": "emote", "B310": "generic",
+    "B311": "drift", "B315": "aside", "B316": "hard", "B501": "reflect", "B502": "side", "B503": "readings",
+    "B504": "complex", "B505": "ask_reflect",
+}  # fmt: skip
+"""Construct -> the act that a person adds or strikes out when editing a reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What bears on the choice of acts beside the style."""
+
+    message: Message
+    turn: int
+    """0-based."""
+    progress: float
+    """Turn / turns, in [0, 1)."""
+    goal: str
+    advised: bool
+    """Whether advice was given before."""
+
+
+def original(style: str, situation: Situation, draws: Draws) -> set[str]:
+    """The acts of the model's own reply."""
+    chances = dict(STYLES[style])
+    message = situation.message
+    chances["generic"] += 0.15 * situation.progress
+    if message.asks:  # it reads what is asked of it, mostly
+        if situation.goal in ("decide", "info"):
+            chances["advise"] += 0.25
+        elif situation.goal == "vent":
+            chances["advise"] *= 0.6
+        elif situation.goal == "sort":
+            chances["ask_reflect"] += 0.15
+    if message.reaction < 0:
+        chances |= {"adapt": 0.45, "correct": 0.25}
+        chances["advise"] *= 0.7
+    elif message.reaction > 0:
+        chances |= {"adapt": 0.06}
+    if message.risk:
+        chances |= {"risk": 0.55, "safety": 0.6}
+    acts = {act for act in ORDER if draws.yes(chances.get(act, 0.0))}
+    if "advise" in acts and draws.yes(0.3):
+        acts.add("hard")
+    if "claim" in acts and message.named and draws.yes(0.55):
+        acts.add("own_word")
+    return settled(acts, situation)
+
+
+def improved(first: Collection[str], situation: Situation, draws: Draws) -> set[str]:
+    """The acts of the model's improved version."""
+    acts = set(first) | {act for act, chance in IMPROVEMENTS.items() if draws.yes(chance)}
+    for act in ("generic", "drift", "heat", "aside"):
+        if act in acts and draws.yes(0.5):
+            acts.discard(act)
+    return settled(acts, situation)
+
+
+def edited(first: Collection[str], wish: Mapping[str, float], situation: Situation, draws: Draws) -> set[str]:
+    """The acts after the person has edited the reply: each unwanted one may go, each missed one may come."""
+    acts, effort = set(first), 0.05 + 0.5 * draws.uniform()
+    for construct, act in ACT_OF.items():
+        if act == "claim_second" and len(situation.message.shown) < 2:
+            continue  # nobody adds a second feeling where there is none
+        wanted = wish[construct] > 0
+        if wanted != (act in acts) and abs(wish[construct]) > 0.3 and draws.yes(effort):
+            acts ^= {act}
+    for act in ("heat", "cheer"):
+        if act in acts and draws.yes(effort):
+            acts.discard(act)
+    return settled(acts, situation)
+
+
+def settled(acts: set[str], situation: Situation) -> set[str]:
+    """The acts that can stand together here; at least one."""
+    message = situation.message
+    acts = set(acts)
+    if "claim_second" in acts or "emote" in acts or "shift" in acts or "own_word" in acts:
+        if "claim" not in acts and "own_word" not in acts:
+            acts -= {"claim_second", "emote", "shift"}
+    if not message.named:
+        acts.discard("own_word")
+    if "own_word" in acts:  # one naming of the feeling is enough
+        acts.discard("claim")
+    if situation.turn == 0:
+        acts -= {"shift", "correct"}
+    if situation.turn == 0 or message.reaction == 0:
+        acts -= {"adapt"}
+    if "advise" not in acts:
+        acts.discard("hard")
+    if not message.risk:
+        acts -= {"risk", "safety"}
+    if "safety" in acts:
+        acts.add("risk")
+    if not message.echoes:
+        acts.discard("echo")
+    if not acts:
+        acts.add("echo" if message.echoes else "validate")
+    return acts

@@ -1,0 +1,132 @@
+"""Which reply a person picks: a utility per question, and a Bradley-Terry choice with stated noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from attune_data.constants import RESPONSES, ResponseName, Side
+from attune_data.simulate.draws import Draws, squash
+from attune_data.simulate.messages import Message
+from attune_data.simulate.mood import TurnMood
+
+COMMON: Final = ("B1", "B3", "B4", "B6", "B11", "B12", "B13", "B15", "B19", "B502", "B505")
+"""Constructs that most replies could show: having or lacking one counts."""
+RARE: Final = ("B14", "B16", "B206", "B207", "B310", "B311", "B313", "B315", "B316", "B406", "B408", "B503", "B504")
+"""Constructs that count where they occur."""
+HALO: Final = 0.33
+"""Spread of what a reply gains or loses on all questions of a turn alike."""
+OWN: Final = 0.25
+"""What the reply that was really received gains by it."""
+
+# What each question looks at beside the general utility; `match`, `length` and `jars` are no constructs.
+QUESTIONS: Final[Mapping[str, Mapping[str, float]]] = {
+    "PW1": {"B1": 1.0, "B15": 1.0, "match": 1.5},
+    "PW2": {"B4": 1.6, "B504": 0.8, "B7": 0.4},
+    "PW3": {"B6": -1.5, "match": 1.0},
+    "PW4": {"B19": 1.2, "B1": 0.8},
+    "PW5": {"B15": 1.0, "B310": -1.0, "jars": -1.2},
+    "PW6": {"B13": 1.0, "B11": -1.0, "length": -0.5},
+    "PW7": {"B11": 1.5, "B316": 0.8, "B310": -1.0},
+    "PW8": {"B505": 0.8, "B11": -0.8, "B14": -0.6, "B316": 0.5},
+    "PW9": {"B11": -1.2, "B502": -0.5, "B13": -0.3},
+    "PW10": {"B19": 1.2, "B505": -0.5, "jars": -0.8},
+    "PW11": {"B15": 0.8, "jars": -1.4, "B19": 0.5},
+    "PW12": {"B17": 1.6, "B18": 1.2},
+    "PW13": {},
+    "PW14": {"B16": 1.6, "B406": 0.8, "B408": -1.2},
+    "PW15": {"length": -1.2, "B11": -0.4},
+    "PW16": {"jars": -0.5},
+}
+PAIRS: Final[tuple[tuple[ResponseName, ResponseName], ...]] = (
+    ("original", "alternate"), ("original", "human"), ("alternate", "human"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Appeal:
+    """What speaks for one reply."""
+
+    utility: float
+    features: Mapping[str, float]
+    halo: float
+    """N(0, HALO), shared by the turn's questions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One choice between two replies."""
+
+    question: str
+    response_a: ResponseName
+    response_b: ResponseName
+    winner: Side
+    probability_a: float
+    """That A wins, given everything but the noise."""
+
+
+def appeal(
+    constructs: Mapping[str, bool | None],
+    wish: Mapping[str, float],
+    right: float,
+    jars: float,
+    words: int,
+    *,
+    terse: bool,
+    own: bool,
+    draws: Draws,
+) -> Appeal:
+    """The appeal of a reply: 0.55·Σ wish·(done - ½) + 0.55·Σ wish·done(rare) + 0.5·match - length - jarring."""
+    length = (words - 55) / 30
+    utility = 0.5 * right - 0.22 * length * (1.4 if terse else 1.0) - 0.5 * jars + OWN * own
+    for construct in COMMON:
+        utility += 0.55 * wish[construct] * ((1.0 if constructs[construct] else 0.0) - 0.5)
+    for construct in RARE:
+        if constructs[construct]:
+            utility += 0.55 * wish[construct]
+    features = {key: 1.0 if value else 0.0 for key, value in constructs.items()}
+    return Appeal(
+        utility, features | {"match": right, "length": length, "jars": jars}, HALO * draws.normal()
+    )
+
+
+def chosen_questions(mood: TurnMood, message: Message, draws: Draws) -> list[str]:
+    """General, and three of PW1-PW16 that suit the moment."""
+    weights = dict.fromkeys(QUESTIONS, 1.0) | {"PW12": 6.0 if message.risk else 0.0}
+    weights |= {"PW2": 2.0 if len(mood.tags) > 1 else 0.5, "PW14": 2.0 if message.reaction else 0.5}
+    picked = ["general"]
+    for _ in range(3):
+        question = draws.weighted(weights)
+        weights[question] = 0.0
+        picked.append(question)
+    return picked
+
+
+def value(question: str, of: Appeal) -> float:
+    """What a person sees in a reply when asked this question."""
+    if question == "general":
+        return of.utility
+    return 0.55 * of.utility + 0.6 * sum(w * of.features[name] for name, w in QUESTIONS[question].items())
+
+
+def compare(
+    questions: Sequence[str], appeals: Mapping[ResponseName, Appeal], gain: float, draws: Draws
+) -> list[Comparison]:
+    """All choices of a turn, sides at random.
+
+    A wins with σ(γ·(V_A - V_B) + γ·(ε_A - ε_B)). Its probability given the values alone is σ of the same
+    difference shrunk by the noise: σ(ΔV·γ/√(1 + 0.393·2·(γ·HALO)²)).
+    """
+    shrink = 1.0 / math.sqrt(1.0 + 0.393 * 2.0 * (gain * HALO) ** 2)
+    out = []
+    for question in questions:
+        values = {name: value(question, appeals[name]) for name in RESPONSES}
+        for first, second in draws.shuffled(PAIRS):
+            a, b = (first, second) if draws.yes(0.5) else (second, first)
+            difference = gain * (values[a] - values[b])
+            noisy = difference + gain * (appeals[a].halo - appeals[b].halo)
+            winner: Side = "A" if draws.yes(squash(noisy)) else "B"
+            out.append(Comparison(question, a, b, winner, squash(difference * shrink)))
+    return out

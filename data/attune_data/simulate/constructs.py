@@ -1,0 +1,134 @@
+"""What a reply did, construct by construct: read off its acts where text can show it, else drawn as a judgement.
+
+Two kinds. *Textual* constructs are functions of the acts, of what was said before, and of the message: they
+are true of the text. *Contextual* ones are judgements of the person, drawn from the state with stated noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from attune_data.constants import BINARY_IDS
+from attune_data.simulate.draws import Draws, squash
+from attune_data.simulate.messages import Message
+from attune_data.simulate.mood import TurnMood
+from attune_data.simulate.person import Person
+from attune_data.simulate.replies import Reply
+from attune_data.simulate.texts import Family, Said
+
+CONTEXTUAL: Final = ("B2", "B8", "B9", "B10", "B20", "B109")
+"""Judgements; all other constructs are textual."""
+TEXTUAL: Final = tuple(construct for construct in BINARY_IDS if construct not in CONTEXTUAL)
+
+
+@dataclass(slots=True)
+class Memory:
+    """What the recorded replies of the conversation have done so far."""
+
+    plans: list[Said] = field(default_factory=list)
+    """Plans that were advised."""
+    asked: bool = False
+    """Whether any question was asked."""
+    families: list[str] = field(default_factory=list)
+    """Families of feelings of the turns so far."""
+
+
+def textual(
+    reply: Reply, message: Message, mood: TurnMood, person: Person, memory: Memory, turn: int
+) -> dict[str, bool | None]:
+    """Construct -> yes, no, or None for not applicable, of everything that text can show. `turn` from 0."""
+    acts = reply.acts
+    named = bool(acts & {"claim", "own_word"})
+    advises = bool(acts & {"advise", "generic"})
+    several = len(mood.tags) > 1
+    changed = bool(memory.families) and memory.families[-1] != mood.family
+    begun = turn > 0
+    reacted = begun and message.reaction != 0
+    asks = bool(acts & {"ask_fact", "ask_reflect"})
+    return {
+        "B1": named,
+        "B3": bool(reply.used & message.told) or reply.echoes,
+        "B4": True if acts & {"claim_second", "emote"} else False if several else None,
+        "B5": True if "shift" in acts else False if changed else None,
+        "B6": "infer" in acts,
+        "B7": reply.sentences["infer"].hedged if "infer" in acts else None,
+        "B11": advises,
+        "B12": "reason" in acts,
+        "B13": asks,
+        "B14": "moral" in acts,
+        "B15": reply.echoes,
+        "B16": "adapt" in acts if reacted else None,
+        "B17": "risk" in acts if message.risk else None,
+        "B18": "safety" in acts if message.risk else None,
+        "B19": "validate" in acts,
+        "B108": "own_word" in acts if message.named else None,
+        "B206": "clinical" in acts and person.typing.register != "formal",
+        "B207": "emote" in acts,
+        "B310": "generic" in acts,
+        "B311": "drift" in acts,
+        "B313": advises and not memory.asked and not reply.asks_before_advising,
+        "B315": "aside" in acts,
+        "B316": "hard" in acts,
+        "B406": "correct" in acts if begun else None,
+        "B408": ("advise" in acts and reply.plan in memory.plans) if begun else None,
+        "B501": bool(acts & {"reflect", "ask_reflect"}),
+        "B502": "side" in acts,
+        "B503": "readings" in acts,
+        "B504": "complex" in acts,
+        "B505": "ask_reflect" in acts,
+    }
+
+
+def match(reply: Reply, mood: TurnMood, families: Mapping[str, Family]) -> float:
+    """How right the reply's claim about the feeling is: 1 the family, 0.3 its sign, -1.2 neither, 0 no claim."""
+    if not reply.acts & {"claim", "own_word"}:
+        return 0.0
+    if reply.claim in (mood.family, mood.second_family):
+        return 1.0
+    return 0.3 if families[reply.claim].sign == mood.sign else -1.2
+
+
+def off_key(reply: Reply, mood: TurnMood) -> float:
+    """How much the reply's tone jars: cheering up the sad, heat, jargon. 0 or more."""
+    acts = reply.acts
+    return 1.0 * ("cheer" in acts and mood.sign < 0) + 0.7 * ("heat" in acts) + 0.5 * ("clinical" in acts)
+
+
+def judgement_probabilities(
+    reply: Reply,
+    mood: TurnMood,
+    person: Person,
+    fit: float,
+    right: float,
+    sharpness: float,
+) -> dict[str, float]:
+    """Contextual construct -> probability of "yes", where it applies.
+
+    σ(1.5 · sharpness · (β₀ + β · state + leniency)); `right` is `match`, `fit` lies in [-1, 1].
+    """
+    acts, lenient = reply.acts, person.leniency
+    jars = off_key(reply, mood)
+    warmth = ("claim" in acts or "own_word" in acts) + ("validate" in acts) - max(mood.need, 0.4)
+    states = {
+        "B8": 0.9 + 1.3 * fit + 0.7 * right + 0.3 * warmth - 1.8 * jars + lenient,
+        "B9": 0.9 + 1.1 * fit + 0.8 * warmth - 1.8 * ("cheer" in acts) + lenient,
+        "B10": 0.7 + 1.0 * fit + 1.0 * right - 0.5 * abs(warmth) - 1.2 * jars + lenient,
+        "B20": -1.2 - 0.9 * fit - 0.5 * right + 0.5 * ("side" in acts) + 2.6 * ("heat" in acts)
+        + 1.0 * ("moral" in acts) + 1.0 * ("emote" in acts) - lenient,
+    }  # fmt: skip
+    if acts & {"claim", "own_word"}:
+        states["B2"] = 0.7 + 2.2 * right + lenient
+    if len(mood.tags) > 1:
+        central = reply.claim == mood.family and bool(acts & {"claim", "own_word"})
+        states["B109"] = (1.6 if central else -1.4) + 0.5 * fit + lenient
+    return {construct: squash(1.5 * sharpness * x) for construct, x in states.items()}
+
+
+def judged(probabilities: Mapping[str, float], draws: Draws) -> dict[str, bool | None]:
+    """The judgements, drawn; None where one does not apply."""
+    return {
+        construct: draws.yes(probabilities[construct]) if construct in probabilities else None
+        for construct in CONTEXTUAL
+    }

@@ -1,0 +1,86 @@
+"""Chance that is the same on every machine: hashed seeds, one stream, arithmetic without a maths library.
+
+Python guarantees the stream of `Random(int).random()` across versions and platforms, and IEEE guarantees
++, -, *, / and the square root. Everything here is made of these alone: no `choice`, `shuffle`, `gauss`,
+`exp`, no NumPy generator.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def squash(x: float) -> float:
+    """An S-curve from 0 to 1 through ½ at 0, close to the logistic: ½ + ½·(x/2)/√(1 + x²/4)."""
+    return 0.5 + 0.25 * x / math.sqrt(1.0 + 0.25 * x * x)
+
+
+def clip(x: float, low: float, high: float) -> float:
+    """`x` held between two bounds."""
+    return low if x < low else high if x > high else x
+
+
+def rating(x: float) -> int:
+    """A number as an answer on the scale 1–7."""
+    return int(clip(round(x), 1, 7))
+
+
+class Draws:
+    """A stream of chance named by a key, such as (seed, "person", 12)."""
+
+    __slots__ = ("uniform",)
+
+    def __init__(self, *key: object) -> None:
+        digest = hashlib.sha256("/".join(map(str, key)).encode()).digest()
+        self.uniform = Random(int.from_bytes(digest[:16], "big")).random
+        """A number in [0, 1)."""
+
+    def yes(self, probability: float) -> bool:
+        """True with that probability."""
+        return self.uniform() < probability
+
+    def below(self, n: int) -> int:
+        """A whole number in [0, n)."""
+        return int(self.uniform() * n)
+
+    def pick(self, items: Sequence[T]) -> T:
+        """One of the items, each as likely."""
+        return items[int(self.uniform() * len(items))]
+
+    def normal(self) -> float:
+        """About N(0, 1): the sum of twelve uniforms less 6 (variance exactly 1, within ±6)."""
+        u = self.uniform
+        return u() + u() + u() + u() + u() + u() + u() + u() + u() + u() + u() + u() - 6.0
+
+    def weighted(self, weights: Mapping[T, float]) -> T:
+        """A key with probability proportional to its weight."""
+        rest = self.uniform() * math.fsum(weights.values())
+        last = None
+        for key, weight in weights.items():
+            if weight <= 0:
+                continue
+            last = key
+            rest -= weight
+            if rest < 0:
+                return key
+        if last is None:
+            raise ValueError("no weight is above 0")
+        return last  # rounding: the last key that has any weight
+
+    def shuffled(self, items: Sequence[T]) -> list[T]:
+        """The items in a random order (Fisher–Yates)."""
+        order = list(items)
+        for i in range(len(order) - 1, 0, -1):
+            j = self.below(i + 1)
+            order[i], order[j] = order[j], order[i]
+        return order
+
+    def some(self, items: Sequence[T], count: int) -> list[T]:
+        """`count` different items in a random order."""
+        return self.shuffled(items)[:count]

@@ -1,0 +1,68 @@
+"""Difficulty as a dial: what a level sets, and the named levels of a curriculum."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from attune_data.errors import SettingsError, UnknownNameError
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """How hard the people of a simulated world are to read. Probabilities are in [0, 1]."""
+
+    name: str = "default"
+    clarity: float = 0.84
+    """Probability that a feeling which shifted shows in the message."""
+    blunt: float = 0.26
+    """What any diagnosis takes off the clarity: the one clinical effect (docs/simulator.md)."""
+    leak: float = 0.22
+    """Probability that a message shows a feeling although none shifted."""
+    mixed: float = 0.26
+    """Probability of a second feeling beside the first."""
+    gain: float = 3.0
+    """Steepness of choices between replies: higher is less noisy."""
+    wish_noise: float = 0.75
+    """Spread of the noise in what a person would have wanted; above 0."""
+    judgement: float = 0.8
+    """Sharpness of judgements (does the tone fit?): 0 is a coin."""
+    turns: tuple[int, int] = (4, 7)
+    """Fewest and most turns of a conversation."""
+
+    def __post_init__(self) -> None:
+        for field in ("clarity", "blunt", "leak", "mixed"):
+            value = getattr(self, field)
+            if not 0.0 <= value <= 1.0:
+                raise SettingsError(f"{field} of a level is {value}; it must lie in [0, 1]")
+        if self.gain < 0 or self.judgement < 0 or self.wish_noise <= 0:
+            raise SettingsError("gain and judgement of a level must be at least 0, wish_noise above 0")
+        low, high = self.turns
+        if not (type(low) is int and type(high) is int and 1 <= low <= high <= 20):
+            raise SettingsError(f"turns of a level are {self.turns}; two whole numbers, 1 ≤ fewest ≤ most ≤ 20")
+
+    def describe(self) -> dict[str, Any]:
+        """The dial's values, as records and seeds name them."""
+        return asdict(self) | {"turns": list(self.turns)}
+
+
+LEVELS: Final[dict[str, Level]] = {
+    level.name: level
+    for level in (
+        Level("plain", .97, .05, .05, .05, 6.0, .35, 1.6, (3, 4)),
+        Level("clear", .92, .15, .12, .15, 4.0, .50, 1.1, (4, 5)),
+        Level(),
+        Level("blunted", .65, .40, .28, .30, 3.0, .75, .8, (4, 7)),
+        Level("tangled", .60, .30, .35, .50, 2.0, 1.0, .6, (6, 10)),
+    )
+}  # fmt: skip
+"""Name -> level, from the easiest to the hardest."""
+
+
+def level_of(level: str | Level) -> Level:
+    """The level itself, or the one with that name; raises UnknownNameError with a suggestion."""
+    if isinstance(level, Level):
+        return level
+    if level not in LEVELS:
+        raise UnknownNameError("level", level, LEVELS)
+    return LEVELS[level]

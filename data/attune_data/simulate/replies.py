@@ -1,0 +1,265 @@
+"""A reply in words: each act becomes a sentence made of what has been told, and of nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from attune_data.simulate.acts import ORDER
+from attune_data.simulate.draws import Draws
+from attune_data.simulate.grammar import Mentions, Template, capital
+from attune_data.simulate.messages import Echo, Message
+from attune_data.simulate.story import Story, sayable
+from attune_data.simulate.texts import Said, Texts
+from attune_data.simulate.typed import smoothed
+
+FACTS: Final = frozenset({"name", "thing", "thing2", "friend", "when", "soon", "span"})
+_PRONOUNS: Final = frozenset({"he", "him", "his"})
+_NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "claim_second": ("claim", "own_word"), "emote": ("claim", "own_word"), "shift": ("claim", "own_word"),
+    "hard": ("advise",), "safety": ("risk",),
+}  # fmt: skip
+"""Act -> acts of which one must stand in the reply too."""
+PARTICULAR: Final = frozenset(
+    {"name", "friend", "thing2", "when", "soon", "span", "echo", "tip", "theme", "risk"}
+)
+"""Slots that tie a sentence to this conversation, or have very many fillings."""
+TRIES: Final = 4
+"""Surfaces that are made of a sentence before the one that repeats least is taken."""
+FALLBACKS: Final = ("echo", "validate")
+"""What a reply says where it has nothing else to say."""
+ONLY_BAD: Final = frozenset({"heat", "moral"})
+"""Acts that make no sense about a pleasant matter."""
+_PHRASE: Final[Mapping[str, str]] = {
+    "infer": "infer", "side": "side", "readings": "readings", "moral": "moral", "hard": "hard",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One act in words."""
+
+    text: str
+    used: frozenset[str]
+    """Facts that it mentions."""
+    echo: Echo | None
+    """The phrase of the message that it takes up."""
+    hedged: bool = False
+    """Of a guess: whether it is put with caution."""
+    source: Said | None = None
+    """The plan or question in it."""
+    leans_on: str | None = None
+    """The act whose sentence must stand just before it, since it says "it" of what that one names."""
+
+
+@dataclass(slots=True)
+class Reply:
+    """A reply, and what it did."""
+
+    claim: str
+    """The family of feelings that it reads, whether or not it says so."""
+    plan: Said | None
+    """What it would advise."""
+    sentences: dict[str, Sentence] = field(default_factory=dict)
+    """Act -> sentence, in the order in which they stand."""
+
+    @property
+    def text(self) -> str:
+        """The sentences in a row."""
+        return " ".join(sentence.text for sentence in self.sentences.values())
+
+    @property
+    def acts(self) -> set[str]:
+        """What it did."""
+        return set(self.sentences)
+
+    @property
+    def used(self) -> set[str]:
+        """Facts that it mentions."""
+        return {fact for sentence in self.sentences.values() for fact in sentence.used}
+
+    @property
+    def echoes(self) -> bool:
+        """Whether it takes up a phrase of the message."""
+        return any(sentence.echo for sentence in self.sentences.values())
+
+    @property
+    def asks_before_advising(self) -> bool:
+        """Whether a question stands before its first advice."""
+        for act in self.sentences:
+            if act in ("ask_fact", "ask_reflect"):
+                return True
+            if act in ("advise", "generic"):
+                return False
+        return False
+
+
+class Speaker:
+    """Puts acts into words within one turn."""
+
+    def __init__(self, texts: Texts, story: Story, message: Message, before: str | None, draws: Draws) -> None:
+        self.texts, self.story, self.message, self.draws = texts, story, message, draws
+        self.before = before
+        """The family of feelings that showed before this turn."""
+        self.known = frozenset((story.told & FACTS) | _PRONOUNS)
+
+    def speak(
+        self,
+        acts: set[str],
+        claim: str,
+        plan: Said | None,
+        kept: Mapping[str, Sentence] | None = None,
+    ) -> Reply:
+        """A reply with these acts; sentences in `kept` are taken over word for word.
+
+        An act that nothing told so far can fill is left out.
+        """
+        reply = Reply(claim, plan)
+        tone = self.texts.families[claim].sign
+        made: dict[str, Sentence] = {}
+        echoes = list(self.message.echoes)
+        for act in ORDER:
+            if act not in acts or (act in _NEEDS and not any(need in made for need in _NEEDS[act])):
+                continue
+            sentence = (kept or {}).get(act)
+            if sentence is None or (sentence.leans_on and sentence.leans_on != next(reversed(made), None)):
+                sentence = self._sentence(act, claim, tone, plan, echoes, made)
+            if sentence is None:
+                continue
+            made[act] = sentence
+            if sentence.echo in echoes:
+                echoes.remove(sentence.echo)
+        for act in FALLBACKS:  # nothing that was told filled any of the acts
+            if not made and (sentence := self._sentence(act, claim, tone, plan, echoes, made)):
+                made[act] = sentence
+        for act in self._order(list(made), kept):
+            reply.sentences[act] = made[act]
+        return reply
+
+    def _order(self, acts: list[str], kept: Mapping[str, Sentence] | None) -> list[str]:
+        """Mostly the usual order; an edited reply keeps the order that was there."""
+        if kept:
+            place = {act: i for i, act in enumerate(kept)}
+            usual = {act: i for i, act in enumerate(ORDER)}
+            after = [act for act in acts if act not in place]
+            order = sorted((act for act in acts if act in place), key=place.__getitem__)
+            for act in after:
+                at = next((i for i, other in enumerate(order) if usual[other] > usual[act]), len(order))
+                order.insert(at, act)
+            return order
+        for act, chance in (("ask_fact", 0.15), ("echo", 0.4)):
+            if act in acts and self.draws.yes(chance):
+                acts.remove(act)
+                acts.insert(0, act)
+        return acts
+
+    def _sentence(
+        self,
+        act: str,
+        claim: str,
+        tone: int,
+        plan: Said | None,
+        echoes: Sequence[Echo],
+        before: Mapping[str, Sentence],
+    ) -> Sentence | None:
+        if act in ONLY_BAD and tone > 0:
+            return None
+        facts = Mentions(self.story.reply_facts)
+        extra, source = self._extra(act, claim, tone, plan, facts)
+        if extra is None:
+            return None
+        hedged = act == "infer" and self.draws.yes(0.55)
+        key = f"infer_{'hedged' if hedged else 'bold'}" if act == "infer" else act
+        key = key if key in self.texts.replies else f"{act}_{'good' if tone > 0 else 'bad'}"
+        echo = next((e for e in echoes if e.moving or act in ("echo", "ask_fact", "ask_reflect", "infer")), None)
+        known = self.known | extra
+        if echo:
+            known, facts["echo"] = known | {"echo"}, echo.text
+        frames = sayable(self.texts.replies[key], known)
+        if act == "echo":
+            key = key if echo and echo.moving else "echo_flat"
+            frames = [f for f in sayable(self.texts.replies[key], known) if "echo" in f.slots]
+        if not frames:
+            return None
+        text, slots = self._least_repeating(frames, facts, list(before.values()), echo)
+        text = smoothed(capital(text) if text[-1] == "?" else capital(text) + ".")
+        used = frozenset(slots & FACTS)
+        last = next(reversed(before), None)
+        leans_on = last if last and "thing" in used & before[last].used else None
+        return Sentence(text, used, echo if "echo" in slots else None, hedged, source, leans_on)
+
+    def _least_repeating(
+        self,
+        frames: Sequence[Template],
+        facts: Mentions,
+        before: Sequence[Sentence],
+        echo: Echo | None,
+    ) -> tuple[str, set[str]]:
+        """A surface that says few facts again: of several tries, the first that says none, or the best."""
+        just, ever = before[-1].used if before else frozenset(), {fact for s in before for fact in s.used}
+        echoed = echo.used if echo else frozenset()
+        best, slots, least = "", set[str](), 99.0
+        for _ in range(TRIES):
+            now: set[str] = set()
+            facts.recent = set(just)
+            text = self.story.fresh(frames, self.draws).say(facts, self.draws, now)
+            # once "it" stands for the thing, a sentence without another fact could stand anywhere
+            bare = not now & PARTICULAR and ("thing" not in now or "thing" in just)
+            thin = now <= {"name", "he", "him", "his"} or not now & {"echo", "thing"}
+            again = len(now & ever) + ("name" in now & ever) + (len(text) > 170) + 4.0 * bare + thin
+            again += 3.0 * len(now & echoed) if "echo" in now else 0.0
+            if again < least:
+                best, slots, least = text, now, again
+            if not again:
+                break
+        return best, slots
+
+    def _extra(
+        self, act: str, claim: str, tone: int, plan: Said | None, facts: Mentions
+    ) -> tuple[frozenset[str] | None, Said | None]:
+        """Fills the slots of one act's frames; None where nothing that was told fits."""
+        draws, families = self.draws, self.texts.families
+        phrases = self.story.situation.phrases
+        if act in ("claim", "claim_second", "shift", "emote"):
+            words = draws.some(families[claim].claims, 3)
+            facts |= {"feel": words[0], "feel_b": words[1], "feel_c": words[2]}
+            if act == "claim_second":
+                shown = [f for f in self.message.shown if f != claim]
+                other = shown[0] if shown else draws.pick([f for f in families if f != claim])
+                facts["feel"] = draws.pick(families[other].claims)
+            if act == "shift":
+                if self.before is None or self.before == claim:
+                    return None, None
+                facts["before"] = draws.pick(families[self.before].claims)
+            return frozenset({"feel", "feel_b", "feel_c", "before"}), None
+        if act == "own_word":
+            facts["word"] = str(self.message.named)
+            return frozenset({"word"}), None
+        if act == "reason" or act in _PHRASE:
+            name = ("because_good" if tone > 0 else "because_bad") if act == "reason" else _PHRASE[act]
+            fitting = sayable(phrases[name], self.known)
+            if len(fitting) < (2 if act == "readings" else 1):
+                return None, None
+            slot = "because" if act == "reason" else "reading" if act == "readings" else act
+            chosen = draws.some(fitting, 2)
+            facts[slot], facts["reading_b"] = chosen[0], chosen[-1]
+            return frozenset({slot, "reading_b"}), None
+        if act in ("ask_fact", "ask_reflect"):
+            fitting_questions = [q for q in self.story.situation.questions[act] if q.say.slots <= self.known]
+            if not fitting_questions:
+                return None, None
+            question = self.story.fresh_pair(fitting_questions, draws)
+            facts["question"] = question.say
+            return frozenset({"question"}), question
+        if act == "advise":
+            if plan is None or not plan.say.slots <= self.known:
+                return None, None
+            facts["plan"] = plan.say
+            return frozenset({"plan"}), plan
+        if self.message.risk:
+            facts |= {"risk": self.message.risk.echo, "safety": self.message.risk.safety}
+        lists = self.texts.lists
+        facts["tip"], facts["tip_b"] = draws.some(lists["tips"], 2)
+        facts["subject"], facts["theme"] = draws.pick(lists["subjects"]), draws.pick(lists["themes"])
+        return frozenset({"tip", "tip_b", "subject", "theme", "risk", "safety"}), None

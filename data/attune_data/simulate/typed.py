@@ -1,0 +1,130 @@
+"""How a message is typed: register, line breaks, slips, an emoji. Content is left as it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence, Set
+from typing import Final
+
+from attune_data.simulate.draws import Draws
+from attune_data.simulate.grammar import capital
+from attune_data.simulate.person import Typing
+
+_AUXILIARY: Final = (
+    r"(?:do|does|did|is|are|am|was|were|should|shall|can|could|will|would|has|have|might)\b"
+)
+_QUESTION: Final = re.compile(
+    rf"(?:so |and |but )?(?:{_AUXILIARY} (?:it|i|we|he|she|they|there|this|that|people|one|anyone|anybody|[A-Z{{])"
+    rf"|(?:how|why|what|who|where|when|which)(?: (?:long|much|many|far|often|else|kind|part|one|way|on earth))* {_AUXILIARY}"
+    r"|what (?:if|makes|happens|exactly)\b|(?:what|who|how|where)'s\b|any (?:idea|pointers|tips|advice|way|chance)\b)",
+    re.IGNORECASE,
+)
+_CASUAL: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
+    (re.compile(pattern), said)
+    for pattern, said in (
+        (r"\bgoing to\b", "gonna"), (r"\bwant to\b", "wanna"), (r"\bbecause\b", "cos"), (r"\bthough\b", "tho"),
+        (r"\bsomebody\b", "someone"), (r"\bdon't know\b", "dunno"), (r"\band then\b", "then"), (r"\bpeople\b", "ppl"),
+    )
+)  # fmt: skip
+_FORMAL: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
+    (re.compile(pattern), said)
+    for pattern, said in (
+        (r"\bI'm\b", "I am"), (r"\bI've\b", "I have"), (r"\bI'd\b(?= (?:have|start|like|be)\b)", "I would"),
+        (r"\bcan't\b", "cannot"), (r"\bcouldn't\b", "could not"), (r"\bdidn't\b", "did not"), (r"\bdon't\b", "do not"),
+        (r"\bhasn't\b", "has not"), (r"\bhaven't\b", "have not"), (r"\bisn't\b", "is not"), (r"\bwasn't\b", "was not"),
+        (r"\bwouldn't\b", "would not"), (r"\bdoesn't\b", "does not"),
+    )
+)  # fmt: skip
+
+
+_AFTER_A_PREPOSITION: Final = re.compile(
+    r"\b(since|until|till|before|by|past|from|after|for|of|with) (?:on|at) "
+    r"(?=the (?:\d|weekend)|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)"
+)
+_COMMA_TOO_MANY: Final = re.compile(r",(?=[,.?!'…]|$)")
+
+
+def smoothed(text: str) -> str:
+    """Times as they read after a preposition ("since Monday"), and no comma where another mark stands."""
+    return _COMMA_TOO_MANY.sub("", _AFTER_A_PREPOSITION.sub(r"\1 ", text))
+
+
+def is_question(text: str) -> bool:
+    """Whether a clause of the person asks something."""
+    return bool(_QUESTION.match(text))
+
+
+def typed(
+    parts: Sequence[str],
+    typing: Typing,
+    draws: Draws,
+    emoji: Sequence[str],
+    keep: Set[str],
+) -> str:
+    """Clauses as one message of this person.
+
+    Args:
+        parts: clauses without marks at their ends.
+        typing: how they type.
+        draws: the message's chance.
+        emoji: what fits the mood.
+        keep: words to spell as they are, whatever the typing: names, and what a feeling is called.
+    """
+    register = typing.register
+    rules = _CASUAL if register == "casual" else _FORMAL if register == "formal" else ()
+    text = ""
+    for place, part in enumerate(parts):
+        for pattern, said in rules:
+            part = pattern.sub(said, part)
+        part = smoothed(part)
+        if text.endswith(", and ") and part.startswith(("and ", "but ", "so ", "or ")):
+            text = text.removesuffix("and ")
+        last = place == len(parts) - 1
+        text += _sentence(part, register, draws, start=not text or text[-1:] in "\n" or text[-2:-1] in ".!?…", last=last)
+    text = text.strip()
+    if register in ("casual", "terse") and (register == "casual" or draws.yes(0.5)):
+        text = _lower(text, keep)
+    if typing.typos:
+        text = _slips(text, typing.typos, draws, keep)
+    if typing.emoji and draws.yes(0.45):
+        text += " " + draws.pick(emoji)
+    return text
+
+
+def _sentence(part: str, register: str, draws: Draws, *, start: bool, last: bool) -> str:
+    if start or register not in ("casual", "chatty"):
+        part = capital(part)
+    if is_question(part):
+        return part + ("?" if register != "terse" or draws.yes(0.7) else "") + ("" if last else " ")
+    if register == "casual":
+        return part + ("" if last else draws.pick((". ", ", ", "\n", ". ", "... ")))
+    if register == "chatty":
+        return part + (draws.pick((".", "!", "...")) if last else draws.pick((", ", ". ", "! ", ", and ", "... ")))
+    if register == "terse":
+        return part + ("" if last and draws.yes(0.5) else ".") + ("" if last else " ")
+    return part + (draws.pick((".", ".", ".", "...")) if register == "plain" else ".") + ("" if last else " ")
+
+
+def _lower(text: str, keep: Set[str]) -> str:
+    low = text.lower()
+    for name in sorted(keep):
+        if name[:1].isupper():  # people spell names even when they spell nothing else
+            low = re.sub(rf"\b{re.escape(name.lower())}\b", name, low)
+    return low
+
+
+def _slips(text: str, rate: float, draws: Draws, keep: Set[str]) -> str:
+    """Swaps or drops letters inside longer words; never in names."""
+    words = re.split(r"(\W+)", text)
+    for place, word in enumerate(words):
+        if len(word) > 4 and word.isascii() and word.isalpha() and word not in keep and draws.yes(rate * len(word)):
+            at = 1 + draws.below(len(word) - 3)
+            kind = draws.below(3)
+            if kind == 0:
+                word = word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+            elif kind == 1:
+                word = word[:at] + word[at + 1 :]
+            else:
+                word = word[:at] + word[at] + word[at:]
+            words[place] = word
+    return "".join(words)

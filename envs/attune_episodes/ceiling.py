@@ -1,0 +1,187 @@
+"""What the best possible answer to a simulated conversation can expect, given the state that it came from.
+
+For a leaf s, the latent state z and its noise Y: C = E_z max_a E[s(a, Y) | z]. The text adds nothing about Y
+once z is known, so C bounds every reader of the text from above: the *latent-state ceiling*. Readers stay
+below it by what the text does not show (a cue that was hidden) and by what they fail to read.
+
+Run as `python -m attune_episodes.ceiling [SEED] [LEVEL]` to print it.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+import numpy as np
+
+from attune_data.affect import EMOTIONS, SCALE, SIMILARITY, TOTALS
+from attune_data.constants import BRANCHES
+from attune_data.means import mean
+from attune_data.simulate import Simulation
+from attune_data.simulate.afterwards import Ending, answers
+from attune_data.simulate.constructs import CONTEXTUAL
+from attune_data.simulate.conversation import LatentState, TurnState
+from attune_data.simulate.draws import Draws
+from attune_data.simulate.mood import TurnMood
+from attune_rewards import branches, panas, questions
+from attune_rewards.tree import COMPOSITE
+
+REDRAWS: Final = 64
+"""How often the answers afterwards are drawn again from the same state."""
+SPLIT: Final = ("binary_om_textual", "binary_om_contextual")
+"""`binary_om` by the kind of question: what text shows by construction, and what is a judgement."""
+
+_SIMILARITY: Final = np.array([[SIMILARITY[a, b] for b in EMOTIONS] for a in EMOTIONS])
+_INDEX: Final = {name: i for i, name in enumerate(EMOTIONS)}
+T = TypeVar("T", bound=Hashable)
+A = TypeVar("A")
+
+
+def latent_ceiling(world: Simulation, indices: Iterable[int]) -> dict[str, float]:
+    """Leaf (and `SPLIT`, and `composite`) -> its ceiling over these items of a simulation, in [0, 1].
+
+    Means over the turns of a conversation, then over conversations, as scores are averaged. Each leaf has a
+    best answer of its own, so `composite` is a bound too, not a value that one answer reaches.
+    """
+    leaves: dict[str, list[float]] = {}
+    for index in indices:
+        _, state = world.with_state(index)
+        for leaf, value in of_conversation(state, f"{world.seed}/{index}").items():
+            leaves.setdefault(leaf, []).append(value)
+    means = {leaf: math.fsum(values) / len(values) for leaf, values in leaves.items()}
+    return means | {"composite": COMPOSITE.value(means) or 0.0}
+
+
+def of_conversation(state: LatentState, key: str) -> dict[str, float]:
+    """The ceilings of one conversation's leaves; `key` names the chance of the redraws."""
+    turns: dict[str, list[float]] = {}
+    for turn in state.turns:
+        for leaf, value in of_turn(turn).items():
+            turns.setdefault(leaf, []).append(value)
+    means = {leaf: math.fsum(values) / len(values) for leaf, values in turns.items()}
+    return means | of_ending(state.ending, key)
+
+
+def of_turn(turn: TurnState) -> dict[str, float]:
+    """The ceilings of one turn's leaves."""
+    textual = [max(p, 1 - p) for q, p in turn.observed.items() if q not in CONTEXTUAL]
+    contextual = [max(p, 1 - p) for q, p in turn.observed.items() if q in CONTEXTUAL]
+    found = {
+        "emotion_f1": best_f1(turn.mood),
+        "emotion_va": best_va(turn.mood),
+        "binary_om": mean([*textual, *contextual]),
+        "binary_om_textual": mean(textual),
+        "binary_om_contextual": mean(contextual),
+        "binary_hp": mean([max(p, 1 - p) for p in turn.preferred.values()]),
+        "pairwise": mean([max(c.probability_a, 1 - c.probability_a) for c in turn.comparisons]),
+    }
+    return {leaf: value for leaf, value in found.items() if value is not None}
+
+
+def tag_sets(mood: TurnMood) -> dict[tuple[int, ...], float]:
+    """Every possible set of tags (as item indices) -> its probability."""
+    felt = mood.tag_probability
+    sets: dict[tuple[int, ...], float] = {(): 1 - felt}
+    for first, p in mood.first.items():
+        one = (_INDEX[first],)
+        sets[one] = sets.get(one, 0.0) + felt * p * (1 - mood.second_probability)
+        for second, q in mood.second.items():
+            two = (_INDEX[first], _INDEX[second])
+            sets[two] = sets.get(two, 0.0) + felt * p * mood.second_probability * q
+    return sets
+
+
+def best_f1(mood: TurnMood) -> float:
+    """The highest expected F1 of any set of tags.
+
+    For a set of k tags, F1 is the sum over its items of 2/(k + |truth|) where the item is true; so the
+    best set of each size holds the items with the highest expected shares: exact.
+    """
+    sets = tag_sets(mood)
+    best = sets[()]
+    by_size = np.zeros((3, len(EMOTIONS)))  # chance that an item is true, by the number of true tags
+    for items, chance in sets.items():
+        for item in items:
+            by_size[len(items), item] += chance
+    for k in range(1, len(EMOTIONS) + 1):
+        shares = by_size[1] * 2 / (k + 1) + by_size[2] * 2 / (k + 2)
+        best = max(best, float(np.sort(shares)[-k:].sum()))
+    return best
+
+
+def best_va(mood: TurnMood) -> float:
+    """The highest expected emotion VA of no tag, any one, or any two.
+
+    Three tags or more cannot win: their coverage is at most 1/3 where one tag is true and 2/3 where two are,
+    less than what the better of these earns.
+    """
+    sets = tag_sets(mood)
+    one = np.zeros(len(EMOTIONS))
+    two = np.zeros((len(EMOTIONS), len(EMOTIONS)))
+    for items, chance in sets.items():
+        if len(items) == 1:
+            one[items[0]] += chance
+        elif items:
+            two[items] += chance
+    s = _SIMILARITY
+    pairs = np.argwhere(two > 0)
+    chances = two[two > 0]
+    a, b = pairs[:, 0], pairs[:, 1]
+    single = s @ one + 0.5 * (np.maximum(s[:, a], s[:, b]) @ chances)
+    matched = np.maximum(s[:, None, a] + s[None, :, b], s[:, None, b] + s[None, :, a]) / 2
+    double = 0.5 * np.maximum(s[:, None, :], s[None, :, :]) @ one + matched @ chances
+    np.fill_diagonal(double, 0.0)
+    return float(max(sets[()], single.max(), double.max()))
+
+
+def of_ending(ending: Ending, key: str) -> dict[str, float]:
+    """The ceilings of what is asked after the conversation, from redraws of its noise."""
+    said = [answers(ending, Draws(key, "redraw", k)) for k in range(REDRAWS)]
+    wide = [one["conversationWideQuestions"] for one in said]
+    found: dict[str, float | None] = {"q1": 1.0}  # what they look for is part of the state
+    for leaf, side in (("panas_pa", "totalPositiveAffect"), ("panas_na", "totalNegativeAffect")):
+        pre = sum(ending.pre[name] for name in _side(side))
+        posts = Counter(one["postPanas"][side] for one in said if one["postPanas"][side] != pre)
+        found[leaf] = _best(posts, range(TOTALS[0], TOTALS[1] + 1), _panas_score(pre)) if posts else None
+    for leaf, field in (("q2", "q2_emotionClarity"), ("q3", "q3_modelFit")):
+        found[leaf] = max(Counter(one[field] for one in wide).values()) / REDRAWS
+    off = Counter(tuple(one["q3_followUp_whatFeltOff"]) for one in wide)
+    often = [text for text, _ in Counter(text for one in off.elements() for text in one).most_common()]
+    candidates = {*off, *(tuple(often[:k]) for k in range(len(often) + 1))}
+    found["q3_follow_up"] = _best(off, sorted(candidates), questions.fuzzy_f1)
+    for name in BRANCHES:
+        scores = Counter(one["fourBranchScores"][name] for one in wide)
+        found[f"branch_{name}"] = _best(scores, range(SCALE[0], SCALE[1] + 1), branches.strict_score)
+    return {leaf: value for leaf, value in found.items() if value is not None}
+
+
+def _side(total: str) -> Sequence[str]:
+    from attune_data.affect import NEGATIVE, POSITIVE
+
+    return POSITIVE if total == "totalPositiveAffect" else NEGATIVE
+
+
+def _panas_score(pre: float) -> Callable[[Any, Any], float]:
+    return lambda post, predicted: ((panas.baseline_adjusted(pre, post, predicted) or 0.0) + 1) / 2
+
+
+def _best(outcomes: Mapping[T, int], candidates: Iterable[A], score: Callable[[T, A], float]) -> float:
+    """The highest mean score of one answer over the outcomes."""
+    total = sum(outcomes.values())
+    return max(
+        math.fsum(count * score(truth, answer) for truth, count in outcomes.items()) / total
+        for answer in candidates
+    )
+
+
+def main(seed: int = 0, level: str = "default", count: int = 200) -> None:
+    """Prints the ceilings of a level."""
+    for leaf, value in latent_ceiling(Simulation(seed, level=level), range(count)).items():
+        print(f"{leaf}\t{value:.3f}")
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:2]), *sys.argv[2:3])
