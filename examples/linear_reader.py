@@ -17,11 +17,13 @@ from sklearn.linear_model import LogisticRegression
 from attune_data.affect import EMOTIONS, SIMILARITY
 from attune_data.simulate import Simulation
 from attune_data.simulate.constructs import CONTEXTUAL
+from attune_data.simulate.person import NO_DIAGNOSIS
 from attune_data.simulate.texts import texts
 from attune_env import Conversation, Conversations, Request, Settings, builtin_policy, plan, rollout
 from attune_env.statistics.bootstrap import Bootstrap
 from attune_episodes.ceiling import latent_ceiling
 from attune_rewards import Assess, Prediction, Prefer, Reflect
+from attune_rewards.emotion import va_score
 from attune_rewards.predictions import Tag
 from attune_rewards.truth import truth_of
 
@@ -58,7 +60,9 @@ class Reader:
                     xs.append(seen)
                     ys.append(answer)
         self.questions = {
-            (side, question): Linear(xs, ys, strength=0.01 if question in CONTEXTUAL or side == "preferred" else 0.1)
+            (side, question): Linear(
+                xs, ys, strength=0.01 if question in CONTEXTUAL or side == "preferred" else 0.1
+            )
             for (side, question), (xs, ys) in found.items()
         }
         choices = [(truth_of(c).turn(r.turn or 0), r) for c, r in asked if r.stage == "prefer"]
@@ -107,6 +111,12 @@ class Reader:
             for side in ("observed", "preferred")
         }  # fmt: skip
         return Assess(self.tags(felt), answers["observed"], answers["preferred"])
+
+    def two_tags(self, request: Request) -> tuple[Tag, ...]:
+        """The two likeliest items: a reader that never answers "none", as the benchmark's models seldom do."""
+        felt = self.feelings.probabilities([words(request.user_message)])[0]
+        order = [str(self.feelings.model.classes_[i]) for i in np.argsort(-felt)]
+        return tuple(Tag(item, 4) for item in order if item != NONE)[:2]
 
     def tags(self, felt: np.ndarray) -> tuple[Tag, ...]:
         """The one tag, or none, with the highest expected mean of F1 and VA under the probabilities."""
@@ -164,28 +174,80 @@ def scores(conversation: Conversation, policy: object) -> list[float]:
         if isinstance(step.outcome, Assess):
             turn = truth_of(conversation).turn(step.request.turn or 0)
             for kind, wanted in (("textual", False), ("contextual", True)):
-                right = [step.outcome.observed.get(q) == a for q, a in turn.observed if (q in CONTEXTUAL) is wanted]
+                right = [
+                    step.outcome.observed.get(q) == a for q, a in turn.observed if (q in CONTEXTUAL) is wanted
+                ]
                 if right:
                     found[kind].append(sum(right) / len(right))
     return [float(np.mean(values)) if values else np.nan for values in found.values()]
 
 
-def table(train: Conversations, test: Conversations, world: Simulation, indices: range) -> None:
-    """Prints what each policy earns on the test conversations, and how far above `prior` it is."""
-    policies = [builtin_policy("prior", test, SETTINGS, fit_on=train), builtin_policy("lexicon", test, SETTINGS),
-                Reader(train)]  # fmt: skip
+def table(train: Conversations, test: Conversations, world: Simulation, indices: range) -> Reader:
+    """Fits a reader, and prints what each policy earns on the test conversations, and how far above `prior` it is."""
+    reader = Reader(train)
+    policies = [
+        builtin_policy("prior", test, SETTINGS, fit_on=train),
+        builtin_policy("lexicon", test, SETTINGS),
+        reader,
+    ]
     values = [np.array([scores(c, policy) for c in test]) for policy in policies]
     ceiling = latent_ceiling(world, indices)
     top = {"emotion": (ceiling["emotion_f1"] + ceiling["emotion_va"]) / 2, "pairwise": ceiling["pairwise"],
            "textual": 1.0, "contextual": ceiling["binary_om_contextual"], "preferred": ceiling["binary_hp"]}  # fmt: skip
     kernel = Bootstrap(len(test), [c.participant for c in test])
-    print("| part | prior | lexicon | over prior | linear | over prior | ceiling |\n|---|---|---|---|---|---|---|")
+    print(
+        "| part | prior | lexicon | over prior | linear | over prior | ceiling |\n|---|---|---|---|---|---|---|"
+    )
     gains = [kernel.intervals(value - values[0]) for value in values[1:]]
     for i, row in enumerate(ROWS):
         cells = [f"{np.nanmean(values[0][:, i]):.3f}"]
         for value, gain in zip(values[1:], gains, strict=True):
-            cells += [f"{np.nanmean(value[:, i]):.3f}", f"{gain[i].mean:+.3f} ({gain[i].low:+.3f} to {gain[i].high:+.3f})"]
+            cells += [
+                f"{np.nanmean(value[:, i]):.3f}",
+                f"{gain[i].mean:+.3f} ({gain[i].low:+.3f} to {gain[i].high:+.3f})",
+            ]
         print(f"| {row} | {' | '.join(cells)} | {top[row]:.3f} |", flush=True)
+    return reader
+
+
+def aims(reader: Reader, test: Conversations) -> None:
+    """Prints where the reader and the nulls stand in the quantities that the published figures name."""
+    third: dict[int, list[float]] = {0: [], 1: [], 2: []}
+    va: dict[bool, list[float]] = {False: [], True: []}
+    neutral: dict[bool, list[bool]] = {False: [], True: []}
+    om, hp = [], []
+    for conversation in test:
+        profile = conversation.participant_profile
+        diagnosed = profile.demographics.diagnoses != (NO_DIAGNOSIS,)
+        for step in rollout(conversation, reader, SETTINGS).steps:
+            if step.request.stage != "assess":
+                continue
+            turn = truth_of(conversation).turn(step.request.turn)
+            va[diagnosed].append(va_score(turn.tags, reader.two_tags(step.request)))
+            neutral[diagnosed].append(not turn.tags)
+            om.append(step.score.parts["binary_om"])
+            hp.append(step.score.parts["binary_hp"])
+            third[3 * (turn.turn - 1) // len(conversation.turns)].append(om[-1])
+    full = Settings(stages=("assess", "prefer", "reflect"))
+    totals = {name: np.mean([100 * rollout(c, builtin_policy(name, test, full), full).total for c in test])
+              for name in ("empty", "prior", "lexicon")}  # fmt: skip
+    picks = {name: np.mean([rollout(c, builtin_policy(name, test), Settings(stages=("prefer",))).total for c in test])
+             for name in ("longest", "shortest", "copy", "always-yes")}  # fmt: skip
+    both = [*va[False], *va[True]]
+    rows = {
+        "turns without a tag: all / no diagnosis / any":
+            f"{np.mean([*neutral[False], *neutral[True]]):.2f} / {np.mean(neutral[False]):.2f} / {np.mean(neutral[True]):.2f}",
+        "emotion VA of a reader that always gives two tags: all / no diagnosis / any":
+            f"{np.mean(both):.2f} / {np.mean(va[False]):.2f} / {np.mean(va[True]):.2f}",
+        "observed behaviour, linear: all; by thirds":
+            f"{np.mean(om):.3f}; " + " ".join(f"{np.mean(values):.3f}" for values in third.values()),
+        "preferred behaviour, linear; gap": f"{np.mean(hp):.3f}; {np.mean(om) - np.mean(hp):+.3f}",
+        "pairwise: longest / shortest / nearest to the original / always A":
+            " / ".join(f"{picks[name]:.3f}" for name in ("longest", "shortest", "copy", "always-yes")),
+        "strict Composite: empty / prior / lexicon": " / ".join(f"{v:.1f}" for v in totals.values()),
+    }  # fmt: skip
+    print("\n| quantity | measured |\n|---|---|")
+    print("\n".join(f"| {name} | {value} |" for name, value in rows.items()))
 
 
 if __name__ == "__main__":
@@ -196,9 +258,18 @@ if __name__ == "__main__":
     arguments.add_argument("--unseen", action="store_true")
     chosen = arguments.parse_args()
     first = -(-chosen.train // 6) * 6  # people hold up to two conversations of a block of six
-    for topics, templates in [("all", "all")] + [("unseen", "seen"), ("seen", "unseen"), ("unseen", "unseen")] * chosen.unseen:
+    for topics, templates in [("all", "all")] + [
+        ("unseen", "seen"),
+        ("seen", "unseen"),
+        ("unseen", "unseen"),
+    ] * chosen.unseen:
         part = "seen" if topics != templates or topics == "unseen" else "all"
         train = Simulation(chosen.seed, topics=part, templates=part).take(chosen.train)
         world = Simulation(chosen.seed, topics=topics, templates=templates, start=first)
-        print(f"\n{chosen.train} conversations to fit on; {chosen.test} of other people, {topics} topics, {templates} phrases\n")
-        table(train, world.take(chosen.test), world, range(first, first + chosen.test))
+        print(
+            f"\n{chosen.train} conversations to fit on; {chosen.test} of other people, {topics} topics, {templates} phrases\n"
+        )
+        test = world.take(chosen.test)
+        fitted = table(train, test, world, range(first, first + chosen.test))
+        if part == "all":
+            aims(fitted, test)

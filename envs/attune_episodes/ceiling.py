@@ -17,15 +17,16 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from attune_data.affect import EMOTIONS, SCALE, SIMILARITY, TOTALS
+from attune_data.affect import EMOTIONS, NEGATIVE, POSITIVE, SCALE, SIMILARITY, TOTALS
 from attune_data.constants import BRANCHES
 from attune_data.means import mean
 from attune_data.simulate import Simulation
 from attune_data.simulate.afterwards import Ending, answers
 from attune_data.simulate.constructs import CONTEXTUAL
-from attune_data.simulate.conversation import LatentState, TurnState
+from attune_data.simulate.conversation import LatentState
 from attune_data.simulate.draws import Draws
 from attune_data.simulate.mood import TurnMood
+from attune_data.simulate.turn import TurnState
 from attune_rewards import branches, panas, questions
 from attune_rewards.tree import COMPOSITE
 
@@ -159,8 +160,6 @@ def of_ending(ending: Ending, key: str) -> dict[str, float]:
 
 
 def _side(total: str) -> Sequence[str]:
-    from attune_data.affect import NEGATIVE, POSITIVE
-
     return POSITIVE if total == "totalPositiveAffect" else NEGATIVE
 
 
@@ -184,4 +183,4 @@ def main(seed: int = 0, level: str = "default", count: int = 200) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:2]), *sys.argv[2:3])
+    main(int((sys.argv[1:] or ["0"])[0]), (sys.argv[2:] or ["default"])[0])

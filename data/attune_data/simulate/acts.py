@@ -8,46 +8,21 @@ from typing import Final
 
 from attune_data.simulate.draws import Draws
 from attune_data.simulate.messages import Message
+from attune_data.simulate.texts import read_text
 
 ORDER: Final = (
     "adapt", "correct", "claim", "own_word", "shift", "claim_second", "emote", "echo", "validate", "risk",
-    "safety", "infer", "reason", "side", "readings", "complex", "moral", "heat", "cheer", "clinical", "reflect",
-    "aside", "drift", "generic", "advise", "hard", "ask_fact", "ask_reflect",
+    "safety", "infer", "reason", "side", "readings", "complex", "moral", "heat", "cheer", "clinical",
+    "reflect", "aside", "drift", "generic", "advise", "hard", "ask_fact", "ask_reflect",
 )  # fmt: skip
 """Every act, in the order in which a reply says them."""
 
+_CHANCES: Final = read_text("styles.toml")
 STYLES: Final[Mapping[str, Mapping[str, float]]] = {
-    "sim-warm": dict(
-        claim=.72, claim_second=.22, validate=.6, echo=.42, infer=.26, reason=.24, side=.08, readings=.07,
-        complex=.12, moral=.07, advise=.32, generic=.08, ask_fact=.28, ask_reflect=.26, reflect=.12, aside=.03,
-        drift=.03, heat=.05, cheer=.08, clinical=.02, emote=.08, shift=.3,
-    ),
-    "sim-coach": dict(
-        claim=.42, claim_second=.10, validate=.34, echo=.36, infer=.28, reason=.34, side=.16, readings=.10,
-        complex=.08, moral=.06, advise=.78, generic=.16, ask_fact=.26, ask_reflect=.24, reflect=.14, aside=.06,
-        drift=.05, heat=.03, cheer=.09, clinical=.06, emote=.02, shift=.2,
-    ),
-    "sim-curious": dict(
-        claim=.52, claim_second=.16, validate=.36, echo=.46, infer=.34, reason=.18, side=.16, readings=.16,
-        complex=.12, moral=.03, advise=.26, generic=.05, ask_fact=.52, ask_reflect=.46, reflect=.16, aside=.05,
-        drift=.03, heat=.02, cheer=.05, clinical=.03, emote=.03, shift=.3,
-    ),
-    "sim-terse": dict(
-        claim=.34, claim_second=.05, validate=.26, echo=.32, infer=.22, reason=.14, side=.06, readings=.04,
-        complex=.06, moral=.06, advise=.52, generic=.12, ask_fact=.28, ask_reflect=.10, reflect=.05, aside=.03,
-        drift=.02, heat=.04, cheer=.07, clinical=.03, emote=.01, shift=.1,
-    ),
-    "sim-formal": dict(
-        claim=.40, claim_second=.10, validate=.30, echo=.28, infer=.30, reason=.40, side=.14, readings=.14,
-        complex=.20, moral=.05, advise=.56, generic=.20, ask_fact=.26, ask_reflect=.18, reflect=.14, aside=.06,
-        drift=.07, heat=.01, cheer=.03, clinical=.42, emote=.01, shift=.2,
-    ),
-}  # fmt: skip
+    name: chances for name, chances in _CHANCES.items() if name != "improvements"
+}
 """Model -> act -> probability in a turn."""
-
-IMPROVEMENTS: Final[Mapping[str, float]] = dict(
-    claim=.55, validate=.5, echo=.4, ask_reflect=.4, reason=.3, advise=.2
-)  # fmt: skip
+IMPROVEMENTS: Final[Mapping[str, float]] = _CHANCES["improvements"]
 """What an assistant adds when it is to do better, whatever the person wants."""
 
 ACT_OF: Final[Mapping[str, str]] = {
@@ -128,13 +103,12 @@ def settled(acts: set[str], situation: Situation) -> set[str]:
     """The acts that can stand together here; at least one."""
     message = situation.message
     acts = set(acts)
-    if "claim_second" in acts or "emote" in acts or "shift" in acts or "own_word" in acts:
-        if "claim" not in acts and "own_word" not in acts:
-            acts -= {"claim_second", "emote", "shift"}
     if not message.named:
         acts.discard("own_word")
     if "own_word" in acts:  # one naming of the feeling is enough
         acts.discard("claim")
+    if not acts & {"claim", "own_word"}:
+        acts -= {"claim_second", "emote", "shift"}
     if situation.turn == 0:
         acts -= {"shift", "correct"}
     if situation.turn == 0 or message.reaction == 0:

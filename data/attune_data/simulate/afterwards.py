@@ -1,4 +1,4 @@
-"""What a person says before and after: PANAS, what they looked for, how clear they were, how well it fitted."""
+"""What a person says before and after: PANAS, what they looked for, how clear they were, how it fitted."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from attune_data.constants import Q1_OPTIONS, Q2_OPTIONS, Q3_NEGATIVE, Q3_OPTION
 from attune_data.simulate.draws import Draws, rating
 from attune_data.simulate.person import Person
 
-LOADINGS: Final[Mapping[str, float]] = dict(
-    Proud=.57, Alert=.63, Inspired=.67, Determined=.70, Attentive=.52, Active=.61, Excited=.68, Strong=.60,
-    Enthusiastic=.75, Interested=.73, Irritable=.55, Ashamed=.60, Nervous=.60, Jittery=.60, Distressed=.67,
-    Afraid=.70, Upset=.67, Guilty=.59, Scared=.74, Hostile=.52,
-)  # fmt: skip
+LOADINGS: Final[Mapping[str, float]] = {
+    "Proud": 0.57, "Alert": 0.63, "Inspired": 0.67, "Determined": 0.70, "Attentive": 0.52, "Active": 0.61,
+    "Excited": 0.68, "Strong": 0.60, "Enthusiastic": 0.75, "Interested": 0.73, "Irritable": 0.55,
+    "Ashamed": 0.60, "Nervous": 0.60, "Jittery": 0.60, "Distressed": 0.67, "Afraid": 0.70, "Upset": 0.67,
+    "Guilty": 0.59, "Scared": 0.74, "Hostile": 0.52,
+}  # fmt: skip
 """PANAS item -> loading on its factor, .52-.75 as in Watson, Clark & Tellegen (1988)."""
 SCALE_POSITIVE: Final = (3.9, 1.45)
 SCALE_NEGATIVE: Final = (2.1, 1.35)
@@ -156,6 +157,8 @@ def _branches(end: Ending, draws: Draws) -> dict[str, int]:
         "managing": end.shares["managed"],
     }
     return {
-        branch: rating(3.4 + 1.6 * end.mean_fit + 1.6 * share + 0.25 * end.person.leniency + 0.7 * draws.normal())
+        branch: rating(
+            3.4 + 1.6 * end.mean_fit + 1.6 * share + 0.25 * end.person.leniency + 0.7 * draws.normal()
+        )
         for branch, share in evidence.items()
     }

@@ -14,7 +14,21 @@ from attune_data.simulate.mood import TurnMood
 
 COMMON: Final = ("B1", "B3", "B4", "B6", "B11", "B12", "B13", "B15", "B19", "B502", "B505")
 """Constructs that most replies could show: having or lacking one counts."""
-RARE: Final = ("B14", "B16", "B206", "B207", "B310", "B311", "B313", "B315", "B316", "B406", "B408", "B503", "B504")
+RARE: Final = (
+    "B14",
+    "B16",
+    "B206",
+    "B207",
+    "B310",
+    "B311",
+    "B313",
+    "B315",
+    "B316",
+    "B406",
+    "B408",
+    "B503",
+    "B504",
+)
 """Constructs that count where they occur."""
 HALO: Final = 0.33
 """Spread of what a reply gains or loses on all questions of a turn alike."""
@@ -78,7 +92,7 @@ def appeal(
     own: bool,
     draws: Draws,
 ) -> Appeal:
-    """The appeal of a reply: 0.55·Σ wish·(done - ½) + 0.55·Σ wish·done(rare) + 0.5·match - length - jarring."""
+    """The appeal of a reply: 0.55·(Σ wish·(done - ½) + Σ wish·done(rare)) + 0.5·match - length - jarring."""
     length = (words - 55) / 30
     utility = 0.5 * right - 0.22 * length * (1.4 if terse else 1.0) - 0.5 * jars + OWN * own
     for construct in COMMON:
@@ -87,9 +101,7 @@ def appeal(
         if constructs[construct]:
             utility += 0.55 * wish[construct]
     features = {key: 1.0 if value else 0.0 for key, value in constructs.items()}
-    return Appeal(
-        utility, features | {"match": right, "length": length, "jars": jars}, HALO * draws.normal()
-    )
+    return Appeal(utility, features | {"match": right, "length": length, "jars": jars}, HALO * draws.normal())
 
 
 def chosen_questions(mood: TurnMood, message: Message, draws: Draws) -> list[str]:
@@ -108,7 +120,9 @@ def value(question: str, of: Appeal) -> float:
     """What a person sees in a reply when asked this question."""
     if question == "general":
         return of.utility
-    return 0.55 * of.utility + 0.6 * sum(w * of.features[name] for name, w in QUESTIONS[question].items())
+    return 0.55 * of.utility + 0.6 * math.fsum(
+        w * of.features[name] for name, w in QUESTIONS[question].items()
+    )
 
 
 def compare(

@@ -1,4 +1,4 @@
-"""What a reply did, construct by construct: read off its acts where text can show it, else drawn as a judgement.
+"""What a reply did, construct by construct: from its acts where text can show it, else a drawn judgement.
 
 Two kinds. *Textual* constructs are functions of the acts, of what was said before, and of the message: they
 are true of the text. *Contextual* ones are judgements of the person, drawn from the state with stated noise.
@@ -29,6 +29,8 @@ class Memory:
 
     plans: list[Said] = field(default_factory=list)
     """Plans that were advised."""
+    done: list[Said] = field(default_factory=list)
+    """Plans that the person said they had carried out."""
     asked: bool = False
     """Whether any question was asked."""
     families: list[str] = field(default_factory=list)
@@ -82,7 +84,7 @@ def textual(
 
 
 def match(reply: Reply, mood: TurnMood, families: Mapping[str, Family]) -> float:
-    """How right the reply's claim about the feeling is: 1 the family, 0.3 its sign, -1.2 neither, 0 no claim."""
+    """How right the claim about the feeling is: 1 the family, 0.3 its sign, -1.2 neither, 0 no claim."""
     if not reply.acts & {"claim", "own_word"}:
         return 0.0
     if reply.claim in (mood.family, mood.second_family):

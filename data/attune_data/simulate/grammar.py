@@ -33,7 +33,6 @@ class Choice:
 Piece = str | Slot | Choice
 
 
-
 class TemplateError(ValueError):
     """A template that cannot be compiled: brackets that do not match, an empty slot."""
 
@@ -80,7 +79,9 @@ class Mentions(dict[str, str | Template | Sequence[Template]]):
         return super().__getitem__(key)
 
     def in_full(self, key: str) -> str | Template | Sequence[Template]:
-        """The fact as it is spelt out."""
+        """The fact as it is spelt out; it counts as mentioned."""
+        if key == "thing":
+            self.recent.add(key)
         return super().__getitem__(key)
 
 
@@ -92,8 +93,10 @@ def _say(pieces: Sequence[Piece], facts: Facts, draws: Draws, out: list[str], us
             _say(piece.options[int(draws.uniform() * len(piece.options))], facts, draws, out, used)
         else:
             used.add(piece.name)
-            exact = piece.exact and isinstance(facts, Mentions)
-            value = facts.in_full(piece.name) if exact else facts[piece.name]
+            if piece.exact and isinstance(facts, Mentions):
+                value = facts.in_full(piece.name)
+            else:
+                value = facts[piece.name]
             if not isinstance(value, (str, Template)):
                 value = draws.pick(value)
             text = value if isinstance(value, str) else value.say(facts, draws, used)
@@ -160,7 +163,7 @@ def _sequence(tokens: list[str], at: int, source: str, *, depth: int) -> tuple[t
                 raise TemplateError(f"{token!r} names no slot in: {source}")
             before = pieces[-1] if pieces and isinstance(pieces[-1], str) else ""
             listed = tokens[at + 1 : at + 2] and tokens[at + 1].startswith((" and ", " or ", ", "))
-            exact = before.endswith(_NO_PRONOUN_AFTER) or bool(listed)
+            exact = name.lower() == "thing" and (before.endswith(_NO_PRONOUN_AFTER) or bool(listed))
             pieces.append(Slot(name[0].lower() + name[1:], name[0].isupper(), exact))
         elif token == "}":
             raise TemplateError(f"a lone '}}' in: {source}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -35,11 +36,16 @@ class Level:
             value = getattr(self, field)
             if not 0.0 <= value <= 1.0:
                 raise SettingsError(f"{field} of a level is {value}; it must lie in [0, 1]")
-        if self.gain < 0 or self.judgement < 0 or self.wish_noise <= 0:
-            raise SettingsError("gain and judgement of a level must be at least 0, wish_noise above 0")
-        low, high = self.turns
-        if not (type(low) is int and type(high) is int and 1 <= low <= high <= 20):
-            raise SettingsError(f"turns of a level are {self.turns}; two whole numbers, 1 ≤ fewest ≤ most ≤ 20")
+        finite = all(math.isfinite(x) for x in (self.gain, self.judgement, self.wish_noise))
+        if not finite or self.gain < 0 or self.judgement < 0 or self.wish_noise <= 0:
+            raise SettingsError(
+                "gain and judgement of a level must be at least 0, wish_noise above 0, all finite"
+            )
+        pair = tuple(self.turns)
+        if not (len(pair) == 2 and all(type(n) is int for n in pair) and 1 <= pair[0] <= pair[1] <= 20):
+            raise SettingsError(
+                f"turns of a level are {self.turns}; two whole numbers, 1 ≤ fewest ≤ most ≤ 20"
+            )
 
     def describe(self) -> dict[str, Any]:
         """The dial's values, as records and seeds name them."""

@@ -12,13 +12,16 @@ from attune_data.simulate.mood import TurnMood
 from attune_data.simulate.person import Person
 from attune_data.simulate.story import Story, sayable
 from attune_data.simulate.texts import Risk, Said, Texts
-from attune_data.simulate.typed import typed
+from attune_data.simulate.typed import Clause, typed
 
 REACTION_FIT = 0.25
 """From how far a reply fitted, or missed, people may say so."""
 TRUE_CUE = 0.9
 """Probability that what shows is the family that is felt."""
 RISK = 0.025
+"""Probability that an opening message mentions a mild risk in passing."""
+INTRODUCED = frozenset({"name", "thing", "soon", "he", "him", "his"})
+"""Facts that a request may mention although nothing was told of them yet."""
 
 
 class Echo(NamedTuple):
@@ -37,8 +40,8 @@ class LastReply(NamedTuple):
     fit: float
     answer: Template | None
     """What answers the question that was asked."""
-    done: Template | None
-    """What the person may report of the plan that was advised."""
+    plan: Said | None
+    """The plan that was advised, which the person may report to have done."""
 
 
 @dataclass(slots=True)
@@ -59,34 +62,8 @@ class Message:
     asks: bool = False
     """Whether it says what is wanted."""
     risk: Risk | None = None
-
-
-class _Writer:
-    """Collects the clauses of one message."""
-
-    def __init__(self, story: Story, draws: Draws) -> None:
-        self.story, self.draws = story, draws
-        self.clauses: list[str] = []
-        self.echoes: list[Echo] = []
-        story.facts.recent.clear()
-        self.told: set[str] = set()
-
-    def say(self, template: Template, **extra: str) -> str:
-        """A clause; its facts are told."""
-        for key, value in extra.items():
-            self.story.facts[key] = value
-        text = template.say(self.story.facts, self.draws, self.told)
-        self.clauses.append(text)
-        return text
-
-    def tell(self, said: Said, *, moving: bool = True, frame: Template | None = None, first: bool = False) -> None:
-        """A clause that a reply can echo, as its first choice or after others."""
-        if frame:
-            self.say(frame, cue=said.say.say(self.story.facts, self.draws, self.told))
-        else:
-            self.say(said.say)
-        echo = said.other.say(self.story.reply_facts, self.draws, used := set())
-        self.echoes.insert(0 if first else len(self.echoes), Echo(echo, moving, frozenset(used)))
+    reported: Said | None = None
+    """The plan that the person says is done."""
 
 
 def write(
@@ -99,101 +76,143 @@ def write(
     draws: Draws,
 ) -> Message:
     """The message of one turn; `last` is None in the first one."""
-    out = Message()
-    writer = _Writer(story, draws)
-    register = person.typing.register
+    writer = _Writer(texts, story, mood, person, draws)
+    out = writer.message
     if last:
-        _take_up(writer, texts, story, person, last, mood, out, draws)
-    show = level.clarity - (level.blunt if person.diagnosed else 0.0)
-    shows = draws.yes(show if mood.tags else level.leak)
-    _happenings(writer, story, mood, shows, first=last is None, register=register, draws=draws)
+        writer.take_up(last)
+    clarity = level.clarity - (level.blunt if person.diagnosed else 0.0)
+    shows = draws.yes(clarity if mood.tags else level.leak)
+    if last is None:
+        writer.open()
+    elif not (shows and draws.yes(0.4)):
+        writer.develop()
     if shows:
-        _show(writer, texts, story, mood, person, out, draws)
-        if mood.second_family and register != "terse" and draws.yes(show):
-            _show_second(writer, texts, story, mood.second_family, out, draws)
+        writer.show()
+        if mood.second_family and person.typing.register != "terse" and draws.yes(clarity):
+            writer.cue(mood.second_family)
     if draws.yes(RISK) and not last:
         out.risk = draws.pick(texts.risks)
         writer.tell(Said(out.risk.say, out.risk.echo), moving=False)
     eager = 0.30 if last else 0.55
-    if draws.yes(0.5 * eager if register == "terse" else eager):
-        goal = draws.pick(story.goals)
-        asks = [*story.situation.asks[goal], *texts.asks[goal]]
-        known = story.told | writer.told | set(texts.words) | {"name", "thing", "soon", "he", "him", "his"}
-        writer.say(story.fresh(sayable(asks, known) or asks, draws))
-        out.asks = True
-    out.told, out.echoes = writer.told - set(texts.words), writer.echoes
+    if draws.yes(0.5 * eager if person.typing.register == "terse" else eager):
+        writer.ask()
+    out.told -= set(texts.words)
     story.told |= out.told
     keep = {value for key, value in story.reply_facts.items() if key in ("name", "friend")}
     keep |= set((out.named or "").split())
-    out.text = typed(writer.clauses, person.typing, draws, texts.emoji["good" if mood.sign > 0 else "bad"], keep)
+    emoji = texts.emoji["good" if mood.sign > 0 else "bad"]
+    out.text = typed(writer.clauses, person.typing, draws, emoji, keep)
     return out
 
 
-def _take_up(
-    writer: _Writer, texts: Texts, story: Story, person: Person, last: LastReply, mood: TurnMood, out: Message,
-    draws: Draws,
-) -> None:  # fmt: skip
-    """Says something to the last reply: a reaction, an answer, or what came of a plan; rarely two of them."""
-    if abs(last.fit) > REACTION_FIT and draws.yes(person.outspoken):
-        out.reaction = 1 if last.fit > 0 else -1
-        writer.say(story.fresh(texts.reactions["good" if out.reaction > 0 else "bad"], draws))
-    if last.answer and draws.yes(0.3 if out.reaction else 0.75):
-        writer.say(last.answer)
-    elif last.done and out.reaction >= 0 and draws.yes(0.45):
-        done = last.done.say(story.facts, draws, writer.told)
-        writer.say(story.fresh(texts.reactions["done_good" if mood.sign > 0 else "done_bad"], draws), done=done)
+class _Writer:
+    """Collects the clauses of one message."""
 
+    def __init__(self, texts: Texts, story: Story, mood: TurnMood, person: Person, draws: Draws) -> None:
+        self.texts, self.story, self.mood, self.person, self.draws = texts, story, mood, person, draws
+        self.message = Message()
+        self.clauses: list[Clause] = []
+        self.sign = 0
+        """+1 or -1 of what was told last; 0 where it is neither."""
+        story.facts.recent.clear()
 
-def _happenings(
-    writer: _Writer, story: Story, mood: TurnMood, shows: bool, *, first: bool, register: str, draws: Draws
-) -> None:
-    """The opening event, or a development that goes with the mood; background where it is still missing."""
-    events = story.situation.events
-    if first:
-        writer.tell(story.fresh_pair(events["good" if story.tilt > 0 else "bad"], draws))
-        untold = [pair for pair in events["flat"] if "thing" in pair.say.slots]
-        if "thing" not in writer.told:
-            writer.tell(story.fresh_pair(untold or events["flat"], draws), moving=False)
-        elif register in ("chatty", "plain", "formal") and draws.yes(0.5):
-            writer.tell(story.fresh_pair(events["flat"], draws), moving=False)
-        return
-    if shows and draws.yes(0.4):
-        return
-    kind = "flat" if not draws.yes(0.3 + 0.5 * mood.tag_probability) else "better" if mood.sign > 0 else "worse"
-    writer.tell(story.fresh_pair(events[kind], draws), moving=kind != "flat")
-    if register == "chatty" and draws.yes(0.5):
-        writer.tell(story.fresh_pair(events["flat"], draws), moving=False)
+    def say(self, template: Template, *, apart: bool = False, **extra: str) -> None:
+        """A clause, or a sentence of its own; its facts are told."""
+        self.story.facts.update(extra)
+        text = template.say(self.story.facts, self.draws, self.message.told)
+        self.clauses.append(Clause(text, apart))
 
+    def tell(
+        self, said: Said, *, moving: bool = True, frame: Template | None = None, first: bool = False
+    ) -> None:
+        """A clause that a reply can echo, as its first choice or after others."""
+        if frame:
+            self.say(frame, cue=said.say.say(self.story.facts, self.draws, self.message.told))
+        else:
+            self.say(said.say)
+        used: set[str] = set()
+        echo = Echo(said.other.say(self.story.reply_facts, self.draws, used), moving, frozenset(used))
+        self.message.echoes.insert(0 if first else len(self.message.echoes), echo)
 
-def _show(
-    writer: _Writer, texts: Texts, story: Story, mood: TurnMood, person: Person, out: Message, draws: Draws
-) -> None:
-    """What is felt shows, or is named; now and then something else shows instead."""
-    shown = mood.family
-    if not draws.yes(TRUE_CUE):
-        shown = draws.pick([name for name in texts.families if name != mood.family])
-    out.shown = (shown,)
-    family = texts.families[shown]
-    if mood.tags and shown == mood.family and draws.yes(person.names_feelings):
-        out.named = draws.pick(family.named[mood.tags[0][0]])
-        writer.say(story.fresh(texts.named, draws), word=out.named)
-        return
-    contrary = family.sign != (story.tilt if not writer.echoes else mood.sign)
-    _cue(writer, texts, story, shown, texts.contrast if contrary and writer.clauses else (), draws, telling=True)
+    def take_up(self, last: LastReply) -> None:
+        """Says something to the last reply: a reaction, an answer, or what came of a plan."""
+        draws, story, out = self.draws, self.story, self.message
+        if abs(last.fit) > REACTION_FIT and draws.yes(self.person.outspoken):
+            out.reaction = 1 if last.fit > 0 else -1
+            frames = self.texts.reactions["good" if out.reaction > 0 else "bad"]
+            self.say(story.fresh(frames, draws), apart=True)
+        if last.answer and draws.yes(0.3 if out.reaction else 0.75):
+            self.say(last.answer, apart=True)
+        elif last.plan and out.reaction >= 0 and draws.yes(0.45):
+            frames = self.texts.reactions["done_good" if self.mood.sign > 0 else "done_bad"]
+            if "name" not in last.plan.other.slots:  # nothing was done with them: no word on how they took it
+                frames = tuple(frame for frame in frames if "name" not in frame.slots)
+            done = last.plan.other.say(story.facts, draws, out.told)
+            self.say(story.fresh(frames, draws), apart=True, done=done)
+            out.reported = last.plan
 
+    def open(self) -> None:
+        """The opening event, and background where the matter was not named or the person likes to tell."""
+        story, events = self.story, self.story.situation.events
+        self.tell(story.fresh_pair(events["good" if story.tilt > 0 else "bad"], self.draws))
+        self.sign = story.tilt
+        if "thing" not in self.message.told:
+            naming = [pair for pair in events["flat"] if "thing" in pair.say.slots]
+            self.tell(story.fresh_pair(naming or events["flat"], self.draws), moving=False)
+        elif self.person.typing.register in ("chatty", "plain", "formal") and self.draws.yes(0.5):
+            self.background()
 
-def _show_second(
-    writer: _Writer, texts: Texts, story: Story, family: str, out: Message, draws: Draws
-) -> None:
-    _cue(writer, texts, story, family, texts.second, draws)
-    out.shown = (*out.shown, family)
+    def develop(self) -> None:
+        """Something new that goes with the mood, or background."""
+        if not self.draws.yes(0.3 + 0.5 * self.mood.tag_probability):
+            self.background()
+        else:
+            events = self.story.situation.events["better" if self.mood.sign > 0 else "worse"]
+            self.tell(self.story.fresh_pair(events, self.draws))
+            self.sign = self.mood.sign
+        if self.person.typing.register == "chatty" and self.draws.yes(0.5):
+            self.background()
 
+    def background(self) -> None:
+        """A fact without any feeling in it."""
+        self.tell(self.story.fresh_pair(self.story.situation.events["flat"], self.draws), moving=False)
 
-def _cue(
-    writer: _Writer, texts: Texts, story: Story, family: str, frames: tuple[Template, ...], draws: Draws, *,
-    telling: bool = False,
-) -> None:  # fmt: skip
-    """A cue, the topic's own as often as the common ones, in a frame where it needs one."""
-    own = draws.yes(0.35)
-    cue = story.fresh_pair(story.situation.cues[family] if own else texts.families[family].cues, draws)
-    writer.tell(cue, frame=draws.pick(frames) if frames else None, first=telling)
+    def show(self) -> None:
+        """What is felt shows, or is named; now and then something else shows instead."""
+        mood, draws = self.mood, self.draws
+        shown = mood.family
+        if not draws.yes(TRUE_CUE):
+            shown = draws.pick([name for name in self.texts.families if name != mood.family])
+        if mood.tags and shown == mood.family and draws.yes(self.person.names_feelings):
+            self.message.shown = (shown,)
+            self.message.named = draws.pick(self.texts.families[shown].named[mood.tags[0][0]])
+            self.say(self.story.fresh(self.texts.named, draws), word=self.message.named)
+            self.sign = mood.sign
+        else:
+            self.cue(shown)
+
+    def cue(self, family: str) -> None:
+        """A cue for a feeling, in a frame where it joins another or goes against what was told."""
+        pools = [self.story.situation.cues[family]]
+        if family not in self.story.situation.own_cues:
+            pools.insert(self.draws.below(3) == 0, self.texts.families[family].cues)
+        said = self.story.said
+        pool = next((p for p in pools if any(pair.say.source not in said for pair in p)), pools[0])
+        sign = self.texts.families[family].sign
+        second = bool(self.message.shown)
+        frames = self.texts.contrast if self.sign * sign < 0 else self.texts.second if second else ()
+        frame = self.story.fresh(frames, self.draws) if frames else None
+        self.tell(self.story.fresh_pair(pool, self.draws), frame=frame, first=not second)
+        self.message.shown = (*self.message.shown, family)
+        self.sign = sign
+
+    def ask(self) -> None:
+        """What the person wants of the conversation."""
+        story, draws = self.story, self.draws
+        goal = draws.pick(story.goals)
+        asks = [*story.situation.asks[goal], *self.texts.asks[goal]]
+        if self.mood.sign > 0 and goal in self.texts.asks_good:
+            asks = list(self.texts.asks_good[goal])
+        known = story.told | self.message.told | set(self.texts.words) | INTRODUCED
+        self.say(story.fresh(sayable(asks, known) or asks, draws), apart=True)
+        self.message.asks = True

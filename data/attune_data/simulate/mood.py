@@ -13,9 +13,9 @@ from attune_data.simulate.levels import Level
 from attune_data.simulate.person import Person
 from attune_data.simulate.texts import Family
 
-THRESHOLD = 0.44
+THRESHOLD = 0.46
 """Activation from which a shift is noticed and tagged half of the time."""
-THRESHOLD_DIAGNOSED = 0.17
+THRESHOLD_DIAGNOSED = 0.20
 """What a diagnosis adds to that (fewer tags)."""
 STEEPNESS = 6.0
 PERSISTENCE = 0.55
@@ -93,7 +93,9 @@ class Mood:
                 second_family = next(f for f, x in self.families.items() if item in x.named)
                 tags.append(item)
         rated = tuple((item, rating(2.4 + 3.2 * activation + 0.8 * draws.normal())) for item in tags)
-        return TurnMood(sign, activation, self.family, second_family, rated, probability, level.mixed, one, two)
+        return TurnMood(
+            sign, activation, self.family, second_family, rated, probability, level.mixed, one, two
+        )
 
     def _first(self) -> dict[str, float]:
         return _shares({i: self.person.item_habit[i] ** 2 for i in self.families[self.family].items})
@@ -102,7 +104,9 @@ class Mood:
         habit = self.person.family_habit
         return _shares(
             {
-                item: self.person.item_habit[item] ** 2 * habit[name] * (1.0 if family.sign == sign else OTHER_SIGN)
+                item: self.person.item_habit[item] ** 2
+                * habit[name]
+                * (1.0 if family.sign == sign else OTHER_SIGN)
                 for name, family in self.families.items()
                 if name != self.family
                 for item in family.items
@@ -113,7 +117,9 @@ class Mood:
         """The reply has come: affect moves by how well it fitted."""
         push = 0.25 * turn.sign * clip(turn.activation, 0.0, 1.5)
         self.positive += -0.3 * (self.positive - self.base[0]) + 0.75 * fit + push + 0.25 * draws.normal()
-        self.negative += -0.3 * (self.negative - self.base[1]) - 0.70 * fit - push - 0.06 + 0.25 * draws.normal()
+        self.negative += (
+            -0.3 * (self.negative - self.base[1]) - 0.70 * fit - push - 0.06 + 0.25 * draws.normal()
+        )
         for item, _ in turn.tags:
             self.traces[item] = 0.7 * self.traces.get(item, 0.0) + turn.activation
 

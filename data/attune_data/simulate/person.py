@@ -16,8 +16,8 @@ NO_DIAGNOSIS: Final = "None of the above"
 
 # T-scores of the PROMIS short forms 4a by raw sum 4-20 (public scoring tables).
 PROMIS_T: Final[Mapping[str, tuple[float, ...]]] = {
-    "anxiety": (40.3, 48.0, 51.2, 53.7, 55.8, 57.7, 59.5, 61.4, 63.4, 65.3, 67.3, 69.3, 71.2, 73.3, 75.4, 77.9,
-                81.6),
+    "anxiety": (40.3, 48.0, 51.2, 53.7, 55.8, 57.7, 59.5, 61.4, 63.4, 65.3, 67.3, 69.3, 71.2, 73.3, 75.4,
+                77.9, 81.6),
     "depression": (41.0, 49.0, 51.8, 53.9, 55.7, 57.3, 58.9, 60.5, 62.2, 63.9, 65.7, 67.5, 69.4, 71.2, 73.3,
                    75.7, 79.4),
     "sleep": (32.0, 37.5, 41.1, 43.8, 46.2, 48.4, 50.5, 52.4, 54.3, 56.1, 57.9, 59.8, 61.7, 63.8, 66.0, 68.8,
@@ -41,7 +41,7 @@ class Typing:
     register: str
     """plain, casual, terse, chatty or formal"""
     typos: float
-    """Probability of a slip per letter, 0-0.03."""
+    """Probability of a slip per letter of a long word, 0-0.012."""
     emoji: bool
 
 
@@ -97,7 +97,8 @@ def make_person(seed: int, number: int, participant_id: str, families: Mapping[s
         raw = _nearest(PROMIS_T[name], 53.0 + 10.0 * z)
         scores |= {f"promis_{name}": raw + 4, f"promis_{name}_t": PROMIS_T[name][raw]}
     demographics: dict[str, Any] = {
-        key: d.pick(PEOPLE[key]) for key in ("country", "education", "gender", "age_range", "english_proficiency")
+        key: d.pick(PEOPLE[key])
+        for key in ("country", "education", "gender", "age_range", "english_proficiency")
     }
     demographics["work_edu_background"] = d.some(PEOPLE["work_edu_background"], 1 + d.yes(0.3))
     demographics["diagnoses"] = list(diagnoses) or [NO_DIAGNOSIS]
@@ -155,5 +156,5 @@ def _nearest(table: tuple[float, ...], score: float) -> int:
 
 def _typing(d: Draws) -> Typing:
     register = d.weighted({"plain": 0.36, "casual": 0.26, "terse": 0.14, "chatty": 0.14, "formal": 0.10})
-    slips = 0.0 if register == "formal" else clip(0.008 * d.normal(), 0.0, 0.03)
+    slips = 0.0 if register == "formal" else clip(0.004 * d.normal(), 0.0, 0.012)
     return Typing(register, slips, register in ("casual", "chatty") and d.yes(0.35))

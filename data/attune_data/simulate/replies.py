@@ -98,7 +98,9 @@ class Reply:
 class Speaker:
     """Puts acts into words within one turn."""
 
-    def __init__(self, texts: Texts, story: Story, message: Message, before: str | None, draws: Draws) -> None:
+    def __init__(
+        self, texts: Texts, story: Story, message: Message, before: str | None, draws: Draws
+    ) -> None:
         self.texts, self.story, self.message, self.draws = texts, story, message, draws
         self.before = before
         """The family of feelings that showed before this turn."""
@@ -161,7 +163,7 @@ class Speaker:
         tone: int,
         plan: Said | None,
         echoes: Sequence[Echo],
-        before: Mapping[str, Sentence],
+        before: dict[str, Sentence],
     ) -> Sentence | None:
         if act in ONLY_BAD and tone > 0:
             return None
@@ -172,7 +174,7 @@ class Speaker:
         hedged = act == "infer" and self.draws.yes(0.55)
         key = f"infer_{'hedged' if hedged else 'bold'}" if act == "infer" else act
         key = key if key in self.texts.replies else f"{act}_{'good' if tone > 0 else 'bad'}"
-        echo = next((e for e in echoes if e.moving or act in ("echo", "ask_fact", "ask_reflect", "infer")), None)
+        echo = next((e for e in echoes if e.moving or act in ("echo", "ask_fact", "ask_reflect")), None)
         known = self.known | extra
         if echo:
             known, facts["echo"] = known | {"echo"}, echo.text
@@ -199,20 +201,23 @@ class Speaker:
         """A surface that says few facts again: of several tries, the first that says none, or the best."""
         just, ever = before[-1].used if before else frozenset(), {fact for s in before for fact in s.used}
         echoed = echo.used if echo else frozenset()
-        best, slots, least = "", set[str](), 99.0
+        frames = self.story.unsaid(frames)
+        best, slots, least, taken = "", set[str](), 99.0, frames[0]
         for _ in range(TRIES):
             now: set[str] = set()
             facts.recent = set(just)
-            text = self.story.fresh(frames, self.draws).say(facts, self.draws, now)
+            frame = self.draws.pick(frames)
+            text = frame.say(facts, self.draws, now)
             # once "it" stands for the thing, a sentence without another fact could stand anywhere
             bare = not now & PARTICULAR and ("thing" not in now or "thing" in just)
             thin = now <= {"name", "he", "him", "his"} or not now & {"echo", "thing"}
             again = len(now & ever) + ("name" in now & ever) + (len(text) > 170) + 4.0 * bare + thin
             again += 3.0 * len(now & echoed) if "echo" in now else 0.0
             if again < least:
-                best, slots, least = text, now, again
+                best, slots, least, taken = text, now, again, frame
             if not again:
                 break
+        self.story.said.add(taken.source)
         return best, slots
 
     def _extra(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -61,9 +61,13 @@ class Story:
 
     def fresh(self, templates: Sequence[Template], draws: Draws) -> Template:
         """One that was not used yet, where there is one; it counts as used from now on."""
-        chosen = draws.pick([t for t in templates if t.source not in self.said] or templates)
+        chosen = draws.pick(self.unsaid(templates))
         self.said.add(chosen.source)
         return chosen
+
+    def unsaid(self, templates: Sequence[Template]) -> Sequence[Template]:
+        """Those that were not used yet; all of them once each was."""
+        return [t for t in templates if t.source not in self.said] or templates
 
     def fresh_pair(self, pairs: Sequence[Said], draws: Draws) -> Said:
         """The same for phrases with another half."""
@@ -92,7 +96,7 @@ def make_story(texts: Texts, draws: Draws, goal_hint: float) -> Story:
     if tilt > 0:
         weights["calm"] *= 0.3
     main = draws.weighted(weights)
-    goals = (main,)
+    goals: tuple[str, ...] = (main,)
     if draws.yes(0.3):
         goals = (main, draws.weighted({g: w for g, w in weights.items() if g != main}))
     mixed = 0.5 * draws.normal() + tilt
@@ -123,5 +127,5 @@ def _facts(texts: Texts, situation: Subtopic, draws: Draws) -> tuple[dict[str, s
 
 
 def _introduced(relation: str, name: str) -> str:
-    """"my manager Dana", but "the woman I share shifts with, Dana,"."""
+    """A first mention: "my manager Dana" or "a former colleague, Dana,"; never the name alone."""
     return f"{relation}, {name}," if _LONG_RELATION.search(relation) else f"{relation} {name}"

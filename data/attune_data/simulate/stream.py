@@ -1,4 +1,4 @@
-"""An endless, seeded source of simulated conversations: item i is the same everywhere, whatever came before it."""
+"""An endless, seeded source of simulated conversations: item i is the same everywhere, always."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PEOPLE: Final = max(_OWNERS) + 1
 class Simulation:
     """Simulated conversations 0, 1, 2, … of a seed, without end; made when they are asked for.
 
-    Iterating starts at the first one each time; `simulation[i]` makes item i alone; slices give
+    Iterating starts at the first one each time; `simulation[i]` makes item i alone; `take(n)` gives
     `Conversations`. Memory stays flat. Marked `simulated`, and may be trained on.
 
     >>> world = Simulation(seed=7)
@@ -72,7 +72,11 @@ class Simulation:
         ).hexdigest()
 
     def __repr__(self) -> str:
-        parts = "" if self.topics == self.templates == "all" else f", {self.topics} topics, {self.templates} templates"
+        parts = (
+            ""
+            if self.topics == self.templates == "all"
+            else f", {self.topics} topics, {self.templates} templates"
+        )
         return f"Simulation(seed {self.seed}, level {self.level.name!r}{parts})"
 
     @property
@@ -89,8 +93,10 @@ class Simulation:
 
     def take(self, number: int) -> Conversations:
         """The next `number` items of an iteration, in memory."""
-        if number < 1:
-            raise SettingsError(f"number of conversations is {number}; it must be at least 1")
+        if type(number) is not int or number < 1:
+            raise SettingsError(
+                f"number of conversations is {number!r}; it must be a whole number, at least 1"
+            )
         indices = range(self.start, self.start + number * self.step, self.step)
         return Conversations([self[i] for i in indices], source=self.source)
 
@@ -100,14 +106,15 @@ class Simulation:
 
     def with_state(self, index: int) -> tuple[dict[str, Any], LatentState]:
         """Item `index`: its record, and the latent state that its labels were drawn from."""
-        if type(index) is not int or index < 0:
-            raise SettingsError(f"index is {index!r}; it must be a whole number from 0")
+        person = self.person(index)
         said = texts(self.templates, self.topics)
         digest = hashlib.sha256(f"{self._key}/{index}".encode()).hexdigest()
-        return hold(said, self.person(index), self.level, f"sim-{digest[:20]}", Draws(self._key, index))
+        return hold(said, person, self.level, f"sim-{digest[:20]}", Draws(self._key, index))
 
     def person(self, index: int) -> Person:
         """Who holds conversation `index`: the same person at every level of a seed."""
+        if type(index) is not int or index < 0:
+            raise SettingsError(f"index is {index!r}; it must be a whole number from 0")
         block, place = divmod(index, len(_OWNERS))
         return _person(self.seed, block * _PEOPLE + _OWNERS[place])
 
@@ -118,10 +125,17 @@ def _person(seed: int, number: int) -> Person:
     return make_person(seed, number, f"S-{digest[:12]}", texts().families)
 
 
-def simulate(number: int, seed: int = 0, *, level: str | Level = "default", **parts: Part) -> Conversations:
+def simulate(
+    number: int,
+    seed: int = 0,
+    *,
+    level: str | Level = "default",
+    topics: Part = "all",
+    templates: Part = "all",
+) -> Conversations:
     """The first `number` simulated conversations of a seed, in memory; `Simulation` for an endless stream.
 
     >>> simulate(2, seed=1)
     Conversations(2 from 'simulated, seed 1, level default', simulated)
     """
-    return Simulation(seed, level=level, **parts).take(number)
+    return Simulation(seed, level=level, topics=topics, templates=templates).take(number)

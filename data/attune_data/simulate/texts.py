@@ -73,6 +73,8 @@ class Subtopic:
     cues: Mapping[str, tuple[Said, ...]]
     asks: Mapping[str, tuple[Template, ...]]
     friend: tuple[str, ...]
+    own_cues: frozenset[str]
+    """Families of feelings whose common cues do not suit the topic: only its own are used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,8 @@ class Texts:
     names: Mapping[str, tuple[str, ...]]
     """female, male, when, soon, span."""
     asks: Mapping[str, tuple[Template, ...]]
+    asks_good: Mapping[str, tuple[Template, ...]]
+    """The same for goals that sound different when all is well."""
     reactions: Mapping[str, tuple[Template, ...]]
     named: tuple[Template, ...]
     """Frames for a feeling that is named."""
@@ -110,11 +114,14 @@ class Texts:
     emoji: Mapping[str, tuple[str, ...]]
 
 
-def _read(name: str) -> dict[str, Any]:
+def read_text(name: str) -> dict[str, Any]:
+    """One of the TOML files in `text/`."""
     return tomllib.loads((TEXT / name).read_text(encoding="utf-8"))
 
 
-PEOPLE: Final[Mapping[str, tuple[str, ...]]] = {key: tuple(value) for key, value in _read("people.toml").items()}
+PEOPLE: Final[Mapping[str, tuple[str, ...]]] = {
+    key: tuple(value) for key, value in read_text("people.toml").items()
+}
 """Lists of who people may be."""
 
 
@@ -127,7 +134,7 @@ def _part(items: Sequence[T], part: Part, key: Any, share: float) -> tuple[T, ..
     if part == "all" or len(items) < 3:
         return tuple(items)
     count = max(1, round(share * len(items)))
-    held_out = set(sorted((_rank(key(item)) for item in items))[:count])
+    held_out = set(sorted(_rank(key(item)) for item in items)[:count])
     return tuple(item for item in items if (_rank(key(item)) in held_out) == (part == "unseen"))
 
 
@@ -144,27 +151,35 @@ def texts(templates: Part = "all", topics: Part = "all") -> Texts:
     def pairs(entries: Iterable[str]) -> tuple[Said, ...]:
         return tuple(Said(*map(compile_template, entry.split(" => "))) for entry in kept(tuple(entries)))
 
-    raw = [_read(f"topics/{path.name}") for path in sorted((TEXT / "topics").glob("*.toml"))]
+    raw = [read_text(f"topics/{path.name}") for path in sorted((TEXT / "topics").glob("*.toml"))]
     shares = HELD_OUT_TOPICS / len(raw)
     chosen = _part(raw, topics, lambda topic: topic["category"], shares)
-    feelings, words, shared, replies = map(_read, ("feelings.toml", "words.toml", "person.toml", "replies.toml"))
+    feelings, words, shared, replies = map(
+        read_text, ("feelings.toml", "words.toml", "person.toml", "replies.toml")
+    )
     families = {
         name: Family(name, family["sign"], {item: tuple(said) for item, said in family["named"].items()},
                      tuple(family["claims"]), pairs(family["cues"]))
         for name, family in feelings.items()
     }  # fmt: skip
-    risks = tuple(Risk(*(compile_template(risk[key]) for key in ("say", "echo", "safety"))) for risk in replies.pop("risks"))
+    risks = tuple(
+        Risk(*(compile_template(risk[key]) for key in ("say", "echo", "safety")))
+        for risk in replies.pop("risks")
+    )
     lists = {key: tuple(replies.pop(key)) for key in ("tips", "subjects", "themes")}
     fixed = ("female", "male", "when", "soon", "span")
     return Texts(
         families=families,
-        subtopics=tuple(_subtopic(topic, sub, phrases, pairs) for topic in chosen for sub in topic["subtopic"]),
+        subtopics=tuple(
+            _subtopic(topic, sub, phrases, pairs) for topic in chosen for sub in topic["subtopic"]
+        ),
         replies={act: phrases(frames) for act, frames in replies.items()},
         lists=lists,
         risks=risks,
         words={key: tuple(map(compile_template, words[key])) for key in words if key not in fixed},
         names={key: tuple(words[key]) for key in fixed},
         asks={goal: phrases(shared["asks"][goal]) for goal in GOALS},
+        asks_good={goal: phrases(asks) for goal, asks in shared["asks_good"].items()},
         reactions={key: phrases(entries) for key, entries in shared["reactions"].items()},
         **{key: phrases(shared[key]) for key in ("named", "second", "contrast")},
         emoji={key: tuple(entries) for key, entries in shared["emoji"].items()},
@@ -196,5 +211,6 @@ def _subtopic(topic: dict[str, Any], sub: dict[str, Any], phrases: Any, pairs: A
         phrases={key: phrases(topic[key]) for key in plain} | {"hard": phrases(sub["hard"])},
         cues={family: pairs(entries) for family, entries in topic["cues"].items()},
         asks={goal: phrases(entries) for goal, entries in topic["asks"].items()},
+        own_cues=frozenset(topic.get("own_cues", ())),
         friend=tuple(topic.get("friend", ("my friend", "my mate", "my neighbour", "my cousin"))),
     )

@@ -4,39 +4,38 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence, Set
-from typing import Final
+from typing import Final, NamedTuple
 
 from attune_data.simulate.draws import Draws
 from attune_data.simulate.grammar import capital
 from attune_data.simulate.person import Typing
 
-_AUXILIARY: Final = (
-    r"(?:do|does|did|is|are|am|was|were|should|shall|can|could|will|would|has|have|might)\b"
-)
+_AUXILIARY: Final = r"(?:do|does|did|is|are|am|was|were|should|shall|can|could|will|would|has|have|might)\b"
+_SUBJECT: Final = r"(?:it|i|we|he|she|they|there|this|that|people|one|anyone|anybody|(?-i:[A-Z]))\b"
+_BETWEEN: Final = r"(?: (?:long|much|many|far|often|else|kind|part|one|way|on earth))*"
 _QUESTION: Final = re.compile(
-    rf"(?:so |and |but )?(?:{_AUXILIARY} (?:it|i|we|he|she|they|there|this|that|people|one|anyone|anybody|[A-Z{{])"
-    rf"|(?:how|why|what|who|where|when|which)(?: (?:long|much|many|far|often|else|kind|part|one|way|on earth))* {_AUXILIARY}"
-    r"|what (?:if|makes|happens|exactly)\b|(?:what|who|how|where)'s\b|any (?:idea|pointers|tips|advice|way|chance)\b)",
+    rf"(?:so |and |but )?(?:{_AUXILIARY} {_SUBJECT}"
+    rf"|(?:how|why|what|who|where|when|which){_BETWEEN} {_AUXILIARY}"
+    r"|what (?:if|makes|happens|exactly)\b|(?:what|who|how|where)'s\b"
+    r"|any (?:idea|pointers|tips|advice|way|chance)\b)",
     re.IGNORECASE,
 )
-_CASUAL: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
-    (re.compile(pattern), said)
-    for pattern, said in (
-        (r"\bgoing to\b", "gonna"), (r"\bwant to\b", "wanna"), (r"\bbecause\b", "cos"), (r"\bthough\b", "tho"),
-        (r"\bsomebody\b", "someone"), (r"\bdon't know\b", "dunno"), (r"\band then\b", "then"), (r"\bpeople\b", "ppl"),
-    )
+_CASUAL: Final = (
+    (r"\bgoing to\b", "gonna"), (r"\bwant to\b", "wanna"), (r"\bbecause\b", "cos"),
+    (r"\bthough\b", "tho"), (r"\bsomebody\b", "someone"), (r"\bdon't know\b", "dunno"),
+    (r"(?<!now )(?<!every now )\band then\b", "then"), (r"\bpeople\b", "ppl"),
 )  # fmt: skip
-_FORMAL: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
-    (re.compile(pattern), said)
-    for pattern, said in (
-        (r"\bI'm\b", "I am"), (r"\bI've\b", "I have"), (r"\bI'd\b(?= (?:have|start|like|be)\b)", "I would"),
-        (r"\bcan't\b", "cannot"), (r"\bcouldn't\b", "could not"), (r"\bdidn't\b", "did not"), (r"\bdon't\b", "do not"),
-        (r"\bhasn't\b", "has not"), (r"\bhaven't\b", "have not"), (r"\bisn't\b", "is not"), (r"\bwasn't\b", "was not"),
-        (r"\bwouldn't\b", "would not"), (r"\bdoesn't\b", "does not"),
-    )
+_FORMAL: Final = (
+    (r"\bI'm\b", "I am"), (r"\bI've\b", "I have"), (r"\bI'd\b(?= (?:have|start|like|be)\b)", "I would"),
+    (r"\bcan't\b", "cannot"), (r"\bcouldn't\b", "could not"), (r"\bdidn't\b", "did not"),
+    (r"\bdon't\b", "do not"), (r"\bhasn't\b", "has not"), (r"\bhaven't\b", "have not"),
+    (r"\bisn't\b", "is not"), (r"\bwasn't\b", "was not"), (r"\bwouldn't\b", "would not"),
+    (r"\bdoesn't\b", "does not"),
 )  # fmt: skip
-
-
+_RULES: Final = {
+    register: tuple((re.compile(pattern), said) for pattern, said in rules)
+    for register, rules in (("casual", _CASUAL), ("formal", _FORMAL))
+}
 _AFTER_A_PREPOSITION: Final = re.compile(
     r"\b(since|until|till|before|by|past|from|after|for|of|with) (?:on|at) "
     r"(?=the (?:\d|weekend)|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)"
@@ -54,35 +53,45 @@ def is_question(text: str) -> bool:
     return bool(_QUESTION.match(text))
 
 
+class Clause(NamedTuple):
+    """A part of a message, without a mark at its end."""
+
+    text: str
+    apart: bool
+    """Whether it is a sentence of its own: an answer, a reaction, a request."""
+
+
 def typed(
-    parts: Sequence[str],
-    typing: Typing,
-    draws: Draws,
-    emoji: Sequence[str],
-    keep: Set[str],
+    clauses: Sequence[Clause], typing: Typing, draws: Draws, emoji: Sequence[str], keep: Set[str]
 ) -> str:
     """Clauses as one message of this person.
 
     Args:
-        parts: clauses without marks at their ends.
+        clauses: in their order, at least one.
         typing: how they type.
         draws: the message's chance.
         emoji: what fits the mood.
         keep: words to spell as they are, whatever the typing: names, and what a feeling is called.
     """
     register = typing.register
-    rules = _CASUAL if register == "casual" else _FORMAL if register == "formal" else ()
+    rules = _RULES.get(register, ())
     text = ""
-    for place, part in enumerate(parts):
+    for place, (part, apart) in enumerate(clauses):
         for pattern, said in rules:
             part = pattern.sub(said, part)
         part = smoothed(part)
-        if text.endswith(", and ") and part.startswith(("and ", "but ", "so ", "or ")):
+        following = clauses[place + 1] if place + 1 < len(clauses) else None
+        joins = following is not None and not (apart or following.apart)
+        if not text or text[-1] == "\n" or text[-2:-1] in ".!?…" or register not in ("casual", "chatty"):
+            part = capital(part)
+        text += part + _mark(part, register, draws, last=following is None, joins=joins)
+        if (
+            text.endswith(", and ")
+            and following
+            and following.text.startswith(("and ", "but ", "so ", "or "))
+        ):
             text = text.removesuffix("and ")
-        last = place == len(parts) - 1
-        text += _sentence(part, register, draws, start=not text or text[-1:] in "\n" or text[-2:-1] in ".!?…", last=last)
-    text = text.strip()
-    if register in ("casual", "terse") and (register == "casual" or draws.yes(0.5)):
+    if register == "casual" or (register == "terse" and draws.yes(0.5)):
         text = _lower(text, keep)
     if typing.typos:
         text = _slips(text, typing.typos, draws, keep)
@@ -91,18 +100,20 @@ def typed(
     return text
 
 
-def _sentence(part: str, register: str, draws: Draws, *, start: bool, last: bool) -> str:
-    if start or register not in ("casual", "chatty"):
-        part = capital(part)
+def _mark(part: str, register: str, draws: Draws, *, last: bool, joins: bool) -> str:
+    """What stands after a clause; `joins` where it may run on into the next one."""
+    space = "" if last else " "
     if is_question(part):
-        return part + ("?" if register != "terse" or draws.yes(0.7) else "") + ("" if last else " ")
+        return ("" if register == "terse" and draws.yes(0.3) else "?") + space
     if register == "casual":
-        return part + ("" if last else draws.pick((". ", ", ", "\n", ". ", "... ")))
+        return "" if last else draws.pick((". ", ", ", "\n", "... ") if joins else (". ", "\n"))
     if register == "chatty":
-        return part + (draws.pick((".", "!", "...")) if last else draws.pick((", ", ". ", "! ", ", and ", "... ")))
+        if joins:
+            return draws.pick((", ", ". ", "! ", ", and ", "... "))
+        return draws.pick((".", "!", "...")) + space
     if register == "terse":
-        return part + ("" if last and draws.yes(0.5) else ".") + ("" if last else " ")
-    return part + (draws.pick((".", ".", ".", "...")) if register == "plain" else ".") + ("" if last else " ")
+        return ("" if last and draws.yes(0.5) else ".") + space
+    return (draws.pick((".", ".", ".", "...")) if register == "plain" else ".") + space
 
 
 def _lower(text: str, keep: Set[str]) -> str:
@@ -117,7 +128,8 @@ def _slips(text: str, rate: float, draws: Draws, keep: Set[str]) -> str:
     """Swaps or drops letters inside longer words; never in names."""
     words = re.split(r"(\W+)", text)
     for place, word in enumerate(words):
-        if len(word) > 4 and word.isascii() and word.isalpha() and word not in keep and draws.yes(rate * len(word)):
+        plain = len(word) > 4 and word.isascii() and word.isalpha() and word not in keep
+        if plain and draws.yes(rate * len(word)):
             at = 1 + draws.below(len(word) - 3)
             kind = draws.below(3)
             if kind == 0:

@@ -96,13 +96,40 @@ def sentences(reply: str) -> list[str]:
 
 def stems(text: str) -> set[str]:
     """Content words, cut to five letters."""
-    words = re.findall(r"[a-zà-ÿ]+", text.lower().replace("'", ""))
+    words = re.findall(r"[a-zà-ÿ]+", re.sub(r"'s\b|'", "", text.lower()))
     return {word[:5] for word in words if len(word) > 2 and word not in STOP}
 
 
 def starts(text: str) -> set[str]:
     """All words of three letters or more, cut to four."""
     return {word[:4] for word in re.findall(r"[a-zà-ÿ]{3,}", text.lower())}
+
+
+@cache
+def facts(category: str) -> re.Pattern[str]:
+    """Every person, thing and time that a conversation on a topic may be about, as the texts list them."""
+    words = tomllib.loads((TEXT / "words.toml").read_text(encoding="utf-8"))
+    known = [re.escape(name) for key in ("female", "male") for name in words[key]]
+    known += [re.sub(r"^(?:on|at) ", "", time) for key in ("when", "soon", "span") for time in words[key]]
+    for path in (TEXT / "topics").glob("*.toml"):
+        topic = tomllib.loads(path.read_text(encoding="utf-8"))
+        if topic["category"] == category:
+            things = [thing for sub in topic["subtopic"] for thing in sub["thing"] + sub["thing2"]]
+            known += [as_pattern(to_you(thing)) for thing in things]
+    longest_first = sorted(set(known), key=lambda fact: (-len(fact), fact))
+    return re.compile(rf"\b(?:{'|'.join(longest_first)})\b", re.IGNORECASE)
+
+
+def to_you(text: str) -> str:
+    """A noun phrase of the person as a reply says it."""
+    return re.sub(r"\b(?:my|our)\b", "your", text)
+
+
+def shared_facts(message: str, reply: str, category: str) -> list[str]:
+    """Facts in a reply of which at least half the words stand in the message."""
+    said = stems(message)
+    found = [hit.group() for hit in facts(category).finditer(reply)]
+    return [fact for fact in found if 2 * len(stems(fact) & said) >= max(1, len(stems(fact)))]
 
 
 @cache
@@ -141,22 +168,25 @@ def read(record: dict[str, Any], turn: int) -> dict[str, bool]:
     advice = [i for i, part in enumerate(parts) if ADVICE.search(part) or GENERIC.search(part)]
     questions = [i for i, part in enumerate(parts) if part.endswith("?")]
     reflective = any(REFLECTIVE.search(part) for part in parts)
-    said = stems(message)
+    echoed = any(
+        starts(message) & starts(found)
+        for part in parts
+        if not part.startswith("More generally")
+        for found in echoes(category).findall(part)
+    )
     before_any_question = bool(advice) and not any("?" in text for text in earlier) and (
         not questions or questions[0] > advice[0]
     )
     read = {kind: any(re.search(pattern, part) for part in parts) for kind, pattern in PATTERNS.items()}
     return read | {
         "B1": bool(found or own),
-        "B3": bool(said & stems(reply)),
+        "B3": bool(shared_facts(message, reply, category)) or echoed,
         "B4": len(found) + len(own) > 1,
         "B5": any(LOOKS_BACK.search(part) for part in parts),
         "B6": any(HEDGED.search(part) or BOLD.search(part) for part in parts),
         "B7": any(HEDGED.search(part) for part in parts),
         "B11": bool(advice),
-        "B15": any(
-            starts(message) & starts(found) for part in parts for found in echoes(category).findall(part)
-        ),
+        "B15": echoed,
         "B108": bool(own),
         "B206": any(CLINICAL.search(part) for part in parts),
         "B207": len(found) > 2,

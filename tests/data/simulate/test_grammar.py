@@ -1,0 +1,236 @@
+"""Templates: what they compile to, what they say, how many surfaces they have, and when "it" may stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from math import prod
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attune_data.simulate.draws import Draws
+from attune_data.simulate.grammar import (
+    Choice,
+    Facts,
+    Mentions,
+    Slot,
+    TemplateError,
+    capital,
+    compile_template,
+)
+
+# A phrase as a tree: text, or a list of options, each a list of such pieces.
+TEXT = st.text(alphabet="ab ,'é.", max_size=4)
+TREES: Any = st.recursive(
+    st.lists(TEXT, max_size=2),
+    lambda inner: st.lists(TEXT | st.lists(inner, min_size=1, max_size=3), max_size=3),
+    max_leaves=6,
+)
+
+
+def spelt(pieces: Sequence[Any]) -> str:
+    """A tree in the notation of templates."""
+    return "".join(p if isinstance(p, str) else "[" + "|".join(map(spelt, p)) + "]" for p in pieces)
+
+
+def texts_of(pieces: Sequence[Any]) -> list[str]:
+    """Every text that a tree can say, with repeats."""
+    each = [[p] if isinstance(p, str) else [t for option in p for t in texts_of(option)] for p in pieces]
+    return ["".join(parts) for parts in product(*each)]
+
+
+def said(source: str, facts: Facts | None = None, key: object = 0) -> str:
+    return compile_template(source).say(facts or {}, Draws("grammar", key), set())
+
+
+def all_said(source: str, facts: Facts | None = None, times: int = 60) -> set[str]:
+    return {said(source, facts, key) for key in range(times)}
+
+
+# --- what is said ------------------------------------------------------------------------------------
+
+
+@given(tree=TREES, key=st.integers())
+def test_a_template_says_what_its_tree_can_say(tree: list[Any], key: int) -> None:
+    template = compile_template(spelt(tree))
+    everything = texts_of(tree)
+    assert template.say({}, Draws(key), set()) in everything
+    assert template.surfaces({}) == len(everything)
+    assert template.slots == frozenset()
+
+
+def test_every_option_is_said() -> None:
+    # 2 x (1 + 2) = 6 texts; each comes with chance 1/4 or 1/8: 60 tries miss one with .875^60 = .0003
+    assert all_said("[a|b] [c|d[1|2]]") == {"a c", "a d1", "a d2", "b c", "b d1", "b d2"}
+
+
+def test_a_choice_may_be_empty() -> None:
+    assert all_said("well[|, again]") == {"well", "well, again"}
+
+
+def test_pieces_of_a_compiled_template() -> None:
+    template = compile_template("[so|]{Name} and {thing2}")
+    assert template.source == "[so|]{Name} and {thing2}"
+    assert template.pieces == (
+        Choice((("so",), ())), Slot("name", True, False), " and ", Slot("thing2", False, False),
+    )  # fmt: skip
+    assert template.slots == {"name", "thing2"}
+
+
+def test_slots_are_filled_and_noted() -> None:
+    used: set[str] = set()
+    template = compile_template("{Name} has {thing}[ here| here]")
+    assert template.say({"name": "Ana", "thing": "the key"}, Draws(0), used) == "Ana has the key here"
+    assert used == {"name", "thing"}
+
+
+def test_only_slots_that_were_said_are_noted() -> None:
+    for key in range(20):
+        used: set[str] = set()
+        text = compile_template("[{a}|{b}]").say({"a": "x", "b": "y"}, Draws(key), used)
+        assert used == ({"a"} if text == "x" else {"b"})
+
+
+def test_slots_of_options_deep_inside_count() -> None:
+    assert compile_template("[a|b[{x}|c[{y}|d]]]").slots == {"x", "y"}
+
+
+@pytest.mark.parametrize(("text", "wanted"), [("", ""), ("a b", "A b"), ("élan", "Élan"), ("'no'", "'no'")])
+def test_a_capital_slot_begins_large(text: str, wanted: str) -> None:
+    assert capital(text) == wanted
+    assert said("{Thing}. {thing}", {"thing": text}) == f"{wanted}. {text}"
+
+
+def test_a_fact_may_be_a_template_or_a_list_of_them() -> None:
+    facts: Facts = {
+        "when": [compile_template("at {clock}"), compile_template("late")],
+        "clock": compile_template("[one|two]"),
+    }
+    assert all_said("{When}", facts) == {"At one", "At two", "Late"}
+    used: set[str] = set()
+    compile_template("{when}{when}{when}{when}{when}{when}").say(facts, Draws(1), used)
+    assert used == {"when", "clock"}  # the slots inside are noted too
+
+
+def test_a_fact_that_is_missing_is_named() -> None:
+    with pytest.raises(KeyError, match="nobody"):
+        said("{nobody}")
+
+
+# --- how many ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("source", "wanted"), [
+    ("plain", 1),
+    ("", 1),
+    ("[a|b] x [c|d|e]", 6),  # 2 x 3
+    ("[a|b [c|d]]", 3),  # 1 + 2
+    ("[|, again]", 2),
+    ("{name}", 72),
+    ("{name} [x|{name}]", 5256),  # 72 x (1 + 72)
+    ("{thing} {unknown}", 10),  # 10 x 1
+    ("[a|a]", 2),  # options are counted, not texts
+    ("[[[a]]]", 1),
+])  # fmt: skip
+def test_surfaces_by_hand(source: str, wanted: int) -> None:
+    assert compile_template(source).surfaces({"name": 72, "thing": 10}) == wanted
+
+
+@given(trees=st.lists(TREES, min_size=1, max_size=3))
+def test_surfaces_in_a_row_multiply(trees: list[Any]) -> None:
+    counts = [compile_template(spelt(tree)).surfaces({}) for tree in trees]
+    assert compile_template("".join(map(spelt, trees))).surfaces({}) == prod(counts)
+
+
+# --- errors ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("source", "message"), [
+    ("a [b|c", "'[' is never closed in: a [b|c"),
+    ("[a[b]", "'[' is never closed in: [a[b]"),
+    ("a] b", "']' without an opening '[' in: a] b"),
+    ("[a]]", "']' without an opening '[' in: [a]]"),
+    ("a|b", "'|' without an opening '[' in: a|b"),
+    ("a } b", "a lone '}' in: a } b"),
+    ("{}", "'{}' names no slot in: {}"),
+    ("{a b}", "'{a b}' names no slot in: {a b}"),
+    ("{2thing}", "'{2thing}' names no slot in: {2thing}"),
+    ("{THING}", "'{THING}' names no slot in: {THING}"),
+    ("[x|{é}]", "'{é}' names no slot in: [x|{é}]"),
+])  # fmt: skip
+def test_what_cannot_be_compiled(source: str, message: str) -> None:
+    with pytest.raises(TemplateError) as caught:
+        compile_template(source)
+    assert str(caught.value) == message
+
+
+def test_an_open_brace_names_no_slot() -> None:
+    with pytest.raises(TemplateError, match=r"names no slot in: \{name"):
+        compile_template("{name")
+
+
+@given(source=st.text(alphabet="[]|{}a ", max_size=12))
+def test_whatever_is_written_compiles_or_is_refused(source: str) -> None:
+    try:
+        template = compile_template(source)
+    except TemplateError as error:
+        said_of_it = str(error)
+    else:
+        said_of_it = template.source
+        text = template.say(dict.fromkeys(template.slots, "x"), Draws(0), set())
+        assert not set(text) & set("[]|{}")
+    assert said_of_it.endswith(source)
+
+
+# --- "it" --------------------------------------------------------------------------------------------
+
+
+def exam() -> Mentions:
+    return Mentions({"thing": "the exam", "name": "Ana"})
+
+
+def test_the_thing_is_it_the_second_time() -> None:
+    assert said("{thing}. {thing}. {Thing} again. {name}, {name}", exam()) == (
+        "the exam. it. It again. Ana, Ana"
+    )
+
+
+def test_the_thing_is_spelt_out_again_when_nobody_has_just_said_it() -> None:
+    facts = exam()
+    assert [said("{thing}", facts), said("{thing}", facts)] == ["the exam", "it"]
+    facts.recent.clear()
+    assert said("{thing}", facts) == "the exam"
+    assert facts.in_full("thing") == "the exam"
+
+
+def test_plain_facts_are_always_spelt_out() -> None:
+    assert said("{thing}. {thing}", {"thing": "the exam"}) == "the exam. the exam"
+
+
+@pytest.mark.parametrize("source", [
+    "'{thing}'", '"{thing}"', "Ana and {thing}", "Ana or {thing}", "is it {thing} now", "bring up {thing}",
+    "feels like {thing}", "{thing} and Ana", "{thing} or Ana", "{thing}, that is", "[so|so] and {thing}",
+])  # fmt: skip
+def test_no_pronoun_in_quotes_in_lists_or_after_like(source: str) -> None:
+    facts = exam()
+    assert said("{thing}", facts) == "the exam"
+    assert "the exam" in said(source, facts)
+    assert " it" not in said(source, facts).replace("is it the", "")
+
+
+@pytest.mark.parametrize("source", [
+    "about {thing}.", "{thing}: Ana", "I put {thing} down", "{name} on {thing}",
+])  # fmt: skip
+def test_elsewhere_a_pronoun_may_stand(source: str) -> None:
+    facts = exam()
+    said("{thing}", facts)
+    assert said(source, facts) == source.format(thing="it", name="Ana")
+
+
+def test_other_facts_have_no_pronoun() -> None:
+    template = compile_template("'{name}' and {name}, {thing}")
+    assert [piece.exact for piece in template.pieces if isinstance(piece, Slot)] == [False, False, False]
+    assert compile_template("'{thing}'").pieces[1] == Slot("thing", False, True)

@@ -1,0 +1,280 @@
+"""Item i of a seed is the same on every machine and in every process, whatever was made before it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import attune_data
+from attune_data import Conversations, SettingsError, UnknownNameError
+from attune_data.simulate import LEVELS, Level, Simulation, simulate
+from tests.check_extras import other_pythons
+from tests.data.simulate.worlds import ALL_LEVELS, digest
+
+FIRST_FIFTY = "?"
+"""Of the first 50 records of seed 0. Where it changes the world has changed: raise `stream.VERSION` and set
+it to what the failing test prints."""
+DATA = Path(attune_data.__file__).parent.parent
+ENGINE = Path(__file__).with_name("engine.py")
+PRINTS = """
+import sys
+from attune_data.simulate import Simulation
+for level in sys.argv[1:]:
+    for conversation in Simulation(3, level=level).take(6):
+        sys.stdout.buffer.write(conversation.model_dump_json(by_alias=True).encode() + b"\\n")
+"""
+WORLDS = st.builds(
+    Simulation,
+    st.integers(),
+    level=st.sampled_from(ALL_LEVELS),
+    topics=st.sampled_from(["all", "seen", "unseen"]),
+    templates=st.sampled_from(["all", "seen", "unseen"]),
+    start=st.integers(0, 10**6),
+    step=st.integers(1, 50),
+)
+few = settings(max_examples=20, deadline=None)
+
+
+def ids(world: Simulation, number: int = 12) -> list[str]:
+    return [world.record(i)["conversationId"] for i in range(number)]
+
+
+# --- the same ----------------------------------------------------------------------------------------
+
+
+def test_the_first_fifty_are_pinned() -> None:
+    assert digest(map(Simulation(0).record, range(50))) == FIRST_FIFTY
+
+
+@few
+@given(world=WORLDS, before=st.lists(st.integers(0, 10**9), max_size=3), index=st.integers(0, 10**9))
+def test_an_item_does_not_depend_on_what_was_made_before(
+    world: Simulation, before: list[int], index: int
+) -> None:
+    fresh = Simulation(world.seed, level=world.level, topics=world.topics, templates=world.templates)
+    wanted = json.dumps(fresh.record(index))
+    for other in before:
+        world.record(other)
+    assert json.dumps(world.record(index)) == wanted
+
+
+def test_a_record_that_is_changed_leaves_the_others_alone() -> None:
+    # items 1 and 2 belong to one person, whose profile must not be shared between their records
+    world = Simulation(9)
+    wanted = json.dumps(world.record(2))
+    changed = world.record(1)
+    changed["participant_profile"]["demographics"]["diagnoses"].append("Other")
+    changed["participant_profile"]["computed_scores"].clear()
+    assert json.dumps(world.record(2)) == wanted
+
+
+@few
+@given(world=WORLDS)
+def test_an_iteration_gives_the_items_of_its_indices(world: Simulation) -> None:
+    taken = list(itertools.islice(world, 3))
+    indices = [world.start, world.start + world.step, world.start + 2 * world.step]
+    assert [c.to_record() for c in taken] == [world[i].to_record() for i in indices]
+    assert [c.to_record() for c in world.take(3)] == [c.to_record() for c in taken]
+    assert next(iter(world)).to_record() == taken[0].to_record()  # and starts anew each time
+
+
+def test_workers_share_a_stream_out() -> None:
+    whole = ids(Simulation(4), 12)
+    parts = [[c.conversation_id for c in Simulation(4, start=rank, step=3).take(4)] for rank in range(3)]
+    assert [one for row in zip(*parts, strict=True) for one in row] == whole
+
+
+def test_what_take_gives() -> None:
+    some = Simulation(4, level="plain", start=5).take(3)
+    assert isinstance(some, Conversations)
+    assert (len(some), some.provenance) == (3, "simulated")
+    assert some.source == "simulated, seed 4, level plain"
+    assert some.fingerprint == simulate(8, 4, level="plain")[5:].fingerprint
+    assert repr(Simulation(4, level="plain")) == "Simulation(seed 4, level 'plain')"
+    parts = "Simulation(seed 4, level 'default', seen topics, all templates)"
+    assert repr(Simulation(4, topics="seen")) == parts
+
+
+# --- different ---------------------------------------------------------------------------------------
+
+
+def test_every_setting_of_a_world_changes_its_conversations() -> None:
+    worlds = [
+        Simulation(0), Simulation(1), Simulation(-1),
+        *(Simulation(0, level=level) for level in LEVELS if level != "default"),
+        Simulation(0, topics="seen"), Simulation(0, topics="unseen"), Simulation(0, templates="seen"),
+        Simulation(0, templates="unseen"), Simulation(0, level=Level(gain=3.5)),
+    ]  # fmt: skip
+    found = [one for world in worlds for one in ids(world)]
+    assert len(set(found)) == len(found) == 12 * len(worlds)
+    assert all(one.startswith("sim-") and len(one) == 24 for one in found)
+    messages = [world.record(0)["turns"][0]["userMessage"] for world in worlds]
+    assert len(set(messages)) == len(messages)
+
+
+def test_start_and_step_change_no_item() -> None:
+    assert ids(Simulation(0, start=7, step=5)) == ids(Simulation(0))
+
+
+def test_ids_of_a_thousand_items_differ() -> None:
+    found = {c.conversation_id for c in itertools.islice(Simulation(2, level="plain"), 300)}
+    assert len(found) == 300
+
+
+# --- people ------------------------------------------------------------------------------------------
+
+
+def people(world: Simulation, number: int) -> list[Any]:
+    return [world.record(i)["participant_profile"]["participant_id"] for i in range(number)]
+
+
+def test_six_conversations_belong_to_four_people() -> None:
+    # one, two, one, two: 0 | 1 1 | 2 | 3 3 | 4 | 5 5 | …
+    found = people(Simulation(6), 24)
+    runs = [len(list(run)) for _, run in itertools.groupby(found)]
+    assert runs == [1, 2, 1, 2] * 4
+    assert len(set(found)) == 16
+
+
+def test_a_person_is_the_same_at_every_level_and_in_every_part() -> None:
+    profiles = []
+    for world in (*(Simulation(6, level=level) for level in LEVELS), Simulation(6, topics="seen", start=3)):
+        assert [world.person(i) for i in range(12)] == [Simulation(6).person(i) for i in range(12)]
+        profiles.append([
+            {key: value for key, value in world.record(i)["participant_profile"].items()
+             if key != "conversation_topic_attitude"}
+            for i in range(6)
+        ])  # fmt: skip
+    assert all(profile == profiles[0] for profile in profiles)
+    assert profiles[0][1] == profiles[0][2] != profiles[0][0]
+
+
+def test_seeds_have_people_of_their_own() -> None:
+    assert not set(people(Simulation(6), 12)) & set(people(Simulation(7), 12))
+
+
+# --- other processes, other interpreters -------------------------------------------------------------
+
+
+def test_bytes_do_not_depend_on_hash_seed_locale_or_time_zone() -> None:
+    surroundings = [
+        {"PYTHONHASHSEED": "1", "LC_ALL": "C", "TZ": "UTC"},
+        {"PYTHONHASHSEED": "2", "LC_ALL": "tr_TR.UTF-8", "TZ": "Asia/Kathmandu", "PYTHONUTF8": "0"},
+    ]
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", PRINTS, *ALL_LEVELS], env={**os.environ, **environment},
+            check=True, capture_output=True, timeout=60,
+        ).stdout
+        for environment in surroundings
+    ]  # fmt: skip
+    assert outputs[0] == outputs[1]
+    lines = outputs[0].splitlines()
+    assert len(lines) == 6 * len(ALL_LEVELS)
+    here = [Simulation(3, level=level)[i] for level in ALL_LEVELS for i in range(6)]
+    assert [json.loads(line) for line in lines] == [c.model_dump(mode="json", by_alias=True) for c in here]
+
+
+def made_by(python: str, count: int = 12) -> list[str]:
+    done = subprocess.run(
+        [python, "-I", str(ENGINE), str(DATA), str(count)],
+        check=True, capture_output=True, encoding="utf-8", timeout=120,
+    )  # fmt: skip
+    return done.stdout.splitlines()
+
+
+def test_another_interpreter_makes_the_same() -> None:
+    # records, and every probability behind them, to the last bit
+    others = other_pythons()
+    if not others:
+        pytest.skip("no other supported Python was found on the PATH or in pyenv")
+    here = made_by(sys.executable)
+    assert len(set(here)) == 12 * len(ALL_LEVELS)
+    for version, python in others:
+        assert made_by(python) == here, version
+
+
+# --- memory ------------------------------------------------------------------------------------------
+
+
+def held(stream: Iterator[Any], number: int) -> int:
+    """Bytes that are held after this many more items."""
+    for _ in itertools.islice(stream, number):
+        pass
+    return tracemalloc.get_traced_memory()[0]
+
+
+def test_memory_stays_flat() -> None:
+    tracemalloc.start()
+    try:
+        stream = iter(Simulation(8, level="plain"))
+        before = held(stream, 120)  # fills the texts and 64 remembered people
+        grown = held(stream, 120) - before
+    finally:
+        tracemalloc.stop()
+    # 120 conversations of about 60 kB in memory would be 7 MB
+    assert grown < 200_000
+
+
+# --- errors ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "hint"), [
+    ("defualt", "did you mean 'default'? "), ("blunt", "did you mean 'blunted'? "), ("x", ""), ("", ""),
+])  # fmt: skip
+def test_unknown_levels_are_named_with_a_suggestion(name: str, hint: str) -> None:
+    with pytest.raises(UnknownNameError) as caught:
+        Simulation(level=name)
+    assert str(caught.value) == (
+        f'no level named "{name}"; {hint}known: plain, clear, default, blunted, tangled'
+    )
+
+
+@pytest.mark.parametrize("kind", ["topics", "templates"])
+def test_unknown_parts_are_named_with_a_suggestion(kind: str) -> None:
+    asked: Any = {kind: "unsen"}
+    with pytest.raises(UnknownNameError) as caught:
+        Simulation(**asked)
+    assert str(caught.value) == (
+        f"no part of {kind} named \"unsen\"; did you mean 'unseen'? known: all, seen, unseen"
+    )
+
+
+@pytest.mark.parametrize(("asked", "message"), [
+    ({"seed": 1.0}, "seed is 1.0; it must be a whole number"),
+    ({"seed": "1"}, "seed is '1'; it must be a whole number"),
+    ({"seed": True}, "seed is True; it must be a whole number"),
+    ({"start": -1}, "start is -1 and step 1; whole numbers, at least 0 and 1"),
+    ({"step": 0}, "start is 0 and step 0; whole numbers, at least 0 and 1"),
+    ({"start": 0.5}, "start is 0.5 and step 1; whole numbers, at least 0 and 1"),
+])  # fmt: skip
+def test_settings_that_describe_no_world(asked: Any, message: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        Simulation(**asked)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("index", [-1, 1.0, True, None, slice(0, 3)])
+def test_what_is_no_index(index: Any) -> None:
+    world = Simulation()
+    for action in (world.__getitem__, world.record, world.with_state, world.person):
+        with pytest.raises(SettingsError, match="it must be a whole number from 0"):
+            action(index)
+
+
+@pytest.mark.parametrize("number", [0, -3, 2.5, None])
+def test_at_least_one_conversation(number: Any) -> None:
+    for action in (Simulation().take, simulate):
+        with pytest.raises(SettingsError, match=f"number of conversations is {number}; .* at least 1"):
+            action(number)

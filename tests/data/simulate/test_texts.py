@@ -1,0 +1,195 @@
+"""The texts keep their rules, what is held out is held out, and nothing half-made is ever written."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attune_data.affect import NEGATIVE, POLARITY, POSITIVE
+from attune_data.constants import BINARY_IDS
+from attune_data.simulate import Simulation
+from attune_data.simulate.acts import ACT_OF, ORDER, STYLES
+from attune_data.simulate.grammar import Template
+from attune_data.simulate.texts import PARTS, TEXT, Part, Said, Texts, texts
+from attune_data.simulate.wishes import WISHES
+from tests.data.simulate.text_rules import FAMILIES, all_problems, person_problems, topic_problems
+from tests.data.simulate.worlds import Json, of_all_levels, written
+
+TOPICS = sorted((TEXT / "topics").glob("*.toml"))
+HALF_MADE = {
+    "a double space": re.compile(r"  "),
+    "a space before a mark": re.compile(r" [,.;:?!](?!\w)"),
+    "a bracket": re.compile(r"[\[\]{}|]|=>"),
+    "two marks": re.compile(r",[,.;:?!]|[.;:?!],|[?!]\.|:\.|(?<!\.)\.\.(?!\.)|\.{4}"),
+    "space at an end": re.compile(r"\A\s|\s\Z"),
+    "a slot that was not filled": re.compile(r"\bNone\b|\bTemplate\b"),
+    "an article twice": re.compile(r"\b(the|a|an|my|your|to|of|with) \1\b", re.IGNORECASE),
+}
+
+
+def half_made(text: str) -> set[str]:
+    """What is wrong with how a text is put together."""
+    found = {kind for kind, pattern in HALF_MADE.items() if pattern.search(text)}
+    return found | ({"nothing"} if not text.strip() else set())
+
+
+def lists(said: Texts) -> Iterator[tuple[str, list[str]]]:
+    """(where, sources) of every list of templates that parts divide."""
+
+    def named(where: str, many: Any) -> Iterator[tuple[str, list[str]]]:
+        for key, entries in many.items():
+            yield f"{where}.{key}", [source(entry) for entry in entries]
+
+    yield from named("replies", said.replies)
+    yield from named("asks", said.asks)
+    yield from named("reactions", said.reactions)
+    yield from named("shared", {key: getattr(said, key) for key in ("named", "second", "contrast")})
+    yield from named("cues", {name: family.cues for name, family in said.families.items()})
+    for sub in said.subtopics:
+        for field in ("events", "questions", "phrases", "cues", "asks"):
+            yield from named(f"{sub.category}/{sub.name}.{field}", getattr(sub, field))
+        yield f"{sub.category}/{sub.name}.plans", [source(plan) for plan in sub.plans]
+
+
+def source(entry: Template | Said) -> str:
+    return entry.source if isinstance(entry, Template) else f"{entry.say.source} => {entry.other.source}"
+
+
+# --- the files ---------------------------------------------------------------------------------------
+
+
+def test_all_rules_hold() -> None:
+    assert all_problems(TOPICS) == []
+
+
+def test_the_rules_can_be_broken(tmp_path: Path) -> None:
+    text = TOPICS[0].read_text("utf-8")
+    broken = tmp_path / TOPICS[0].name
+    broken.write_text(text.replace("{name}", "{nobody}"), "utf-8")
+    assert any("slot {nobody} may not stand here" in problem for problem in topic_problems(broken))
+    assert list(person_problems("you know {name}.")) == [
+        "'you': the person speaks of themselves", "no mark at the end: the message sets it",
+    ]  # fmt: skip
+
+
+def test_there_are_at_least_ten_topics_of_different_names() -> None:
+    topics = [tomllib.loads(path.read_text("utf-8")) for path in TOPICS]
+    assert len({topic["category"] for topic in topics}) == len(topics) >= 10
+    subtopics = [(topic["category"], sub["name"]) for topic in topics for sub in topic["subtopic"]]
+    assert len(set(subtopics)) == len(subtopics) >= 30
+
+
+def test_nine_families_share_the_twenty_feelings_out() -> None:
+    families = texts().families
+    assert tuple(families) == FAMILIES
+    assert sorted(item for family in families.values() for item in family.items) == sorted(POLARITY)
+    for family in families.values():
+        assert set(family.items) <= set(POSITIVE if family.sign > 0 else NEGATIVE)
+        assert len(family.claims) == len(set(family.claims)) >= 3  # a reply names up to three at once
+
+
+def test_no_word_for_a_feeling_belongs_to_two_families() -> None:
+    claims = [claim for family in texts().families.values() for claim in family.claims]
+    assert len(claims) == len(set(claims))
+
+
+def test_every_act_has_frames_and_every_construct_a_wish() -> None:
+    frames = texts().replies
+    both = {"infer": ("hedged", "bold")}
+    for act in ORDER:
+        ways = both.get(act, ("bad", "good"))
+        assert act in frames or any(f"{act}_{way}" in frames for way in ways), act
+    assert {act for style in STYLES.values() for act in style} <= set(ORDER)
+    assert set(ACT_OF.values()) <= set(ORDER)
+    assert set(WISHES) == set(BINARY_IDS) >= set(ACT_OF)
+
+
+# --- parts -------------------------------------------------------------------------------------------
+
+
+def test_seen_and_unseen_templates_are_disjoint_and_together_all() -> None:
+    whole, seen, unseen = (list(lists(texts(part))) for part in PARTS)
+    assert [where for where, _ in whole] == [where for where, _ in seen] == [where for where, _ in unseen]
+    assert len(whole) > 500
+    for (where, every), (_, ours), (_, theirs) in zip(whole, seen, unseen, strict=True):
+        if len(every) < 3:  # too short to divide: both parts have it whole
+            assert ours == theirs == every, where
+        else:
+            assert sorted(ours + theirs) == sorted(every), where
+            assert not set(ours) & set(theirs), where
+            assert len(theirs) == max(1, round(0.2 * len(every))), where  # a fifth
+            assert ours == [entry for entry in every if entry in set(ours)], where  # in order
+
+
+def test_seen_and_unseen_topics_are_disjoint_and_together_all() -> None:
+    whole, seen, unseen = (
+        {(sub.category, sub.name) for sub in texts("all", part).subtopics} for part in PARTS
+    )
+    assert seen | unseen == whole
+    assert not {category for category, _ in seen} & {category for category, _ in unseen}
+    assert len({category for category, _ in unseen}) == 3
+
+
+def test_conversations_keep_to_the_part_that_was_asked_for() -> None:
+    unseen = {sub.category for sub in texts("all", "unseen").subtopics}
+    for part, wanted in (("unseen", True), ("seen", False)):
+        world = Simulation(1, topics="unseen" if wanted else "seen")
+        found = {world.record(i)["metadata"]["category"] for i in range(40)}
+        assert {category in unseen for category in found} == {wanted}, part
+
+
+# --- what is written ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("text", "wrong"), [
+    ("", {"nothing"}),
+    ("a  b", {"a double space"}),
+    ("so , and", {"a space before a mark"}),
+    ("so {thing}", {"a bracket"}),
+    ("a [b|c]", {"a bracket"}),
+    ("well,.", {"two marks"}),
+    ("well..", {"two marks"}),
+    ("well... yes", set()),
+    ("to the the exam", {"an article twice"}),
+    ("so \n", {"space at an end"}),
+    ("Well, I'm fine: thanks. Are you?", set()),
+])  # fmt: skip
+def test_the_check_of_texts_can_fail(text: str, wrong: set[str]) -> None:
+    assert half_made(text) - {"nothing"} == wrong - {"nothing"}
+    assert ("nothing" in half_made(text)) == ("nothing" in wrong)
+
+
+def complaints(some: Iterator[Json]) -> list[str]:
+    """Everything that is half-made, a line each."""
+    return [
+        f"{whose}: {', '.join(sorted(wrong))}: {text!r}"
+        for record in some
+        for whose, text in written(record)
+        if (wrong := half_made(text))
+    ]
+
+
+def test_nothing_half_made_is_written_at_any_level() -> None:
+    assert complaints(of_all_levels(80)) == []
+
+
+@pytest.mark.parametrize(("topics", "templates"), list(product(PARTS, PARTS)))
+def test_nothing_half_made_is_written_in_any_part(topics: Part, templates: Part) -> None:
+    world = Simulation(5, topics=topics, templates=templates)
+    assert complaints(world.record(i) for i in range(40)) == []
+
+
+def test_a_reply_begins_with_a_capital_or_a_quotation_and_ends_with_a_mark() -> None:
+    wrong = [
+        text
+        for record in of_all_levels(80)
+        for whose, text in written(record)
+        if whose != "person" and not re.fullmatch(r"['A-ZÀ-Ý].*[.?!]", text, re.DOTALL)
+    ]
+    assert wrong == []
