@@ -1,7 +1,7 @@
 """Measuring a reward from what the `prior` policy earns: the nulls of the `skill` preset.
 
-Run as `python -m attune_episodes.skill PATH` to print the preset's file for a reference data set; the
-one in the package is frozen in `attune_rewards/presets/skill.json`.
+Run as `python -m attune_episodes.skill` to print the preset's file, which is frozen in
+`attune_rewards/presets/skill.json`; with a PATH, to print one for reference data of your own.
 """
 
 from __future__ import annotations
@@ -10,15 +10,19 @@ import json
 import math
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from attune_data import Conversations, load
 from attune_data.schema import Conversation
+from attune_data.simulate import Simulation
 from attune_episodes.policies import builtin_policy
 from attune_episodes.rollout import rollout
 from attune_episodes.settings import Settings
 from attune_rewards.spec import RewardSpec, skill_spec
 from attune_rewards.tree import LEAVES
+
+REFERENCE_SIZE: Final = 500
+"""Conversations that the package's own preset is measured on."""
 
 
 def prior_scores(conversations: Sequence[Conversation], settings: Settings | None = None) -> dict[str, float]:
@@ -47,12 +51,17 @@ def _reference(conversations: Conversations) -> str:
     return f"{conversations.source} ({len(conversations)} conversations, {conversations.fingerprint})"
 
 
-def main(source: str) -> None:
+def reference_data() -> Conversations:
+    """What the package's own preset is measured on: simulated people, none of the benchmark's."""
+    return Simulation(0).take(REFERENCE_SIZE)
+
+
+def main(source: str | None = None) -> None:
     """Prints the preset file for a reference data set."""
-    conversations = load(source)
+    conversations = load(source) if source else reference_data()
     preset: dict[str, Any] = {"reference": _reference(conversations), "nulls": prior_scores(conversations)}
     print(json.dumps(preset, indent=1))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:2])

@@ -34,6 +34,10 @@ ACT_OF: Final[Mapping[str, str]] = {
 """Construct -> the act that a person adds or strikes out when editing a reply."""
 
 
+WEARING: Final = frozenset({"aside", "cheer", "clinical", "drift", "generic", "heat", "moral", "reflect"})
+"""Acts that wear thin: less likely where they stood in the last reply."""
+
+
 @dataclass(frozen=True, slots=True)
 class Situation:
     """What bears on the choice of acts beside the style."""
@@ -44,8 +48,8 @@ class Situation:
     progress: float
     """Turn / turns, in [0, 1)."""
     goal: str
-    advised: bool
-    """Whether advice was given before."""
+    before: frozenset[str]
+    """Acts of the last reply."""
 
 
 def original(style: str, situation: Situation, draws: Draws) -> set[str]:
@@ -67,6 +71,8 @@ def original(style: str, situation: Situation, draws: Draws) -> set[str]:
         chances |= {"adapt": 0.06}
     if message.risk:
         chances |= {"risk": 0.55, "safety": 0.6}
+    for act in WEARING & situation.before:
+        chances[act] *= 0.4
     acts = {act for act in ORDER if draws.yes(chances.get(act, 0.0))}
     if "advise" in acts and draws.yes(0.3):
         acts.add("hard")

@@ -121,10 +121,10 @@ def _clarity(end: Ending, draws: Draws) -> str:
     """Scores of the four options: feelings named, shown, mixed, moving; the best one wins."""
     share = end.shares
     scores = (
-        1.6 * share["named"] + 0.5 * share["shown"] - 0.3 * share["mixed"],
-        0.9 * share["indirect"] + 0.25,
-        1.5 * share["mixed"] + 0.05,
-        0.6 * share["switched"] + 0.4 * share["hidden"] - 0.05,
+        1.6 * share["named"] + 0.6 * share["shown"] - 0.3 * share["mixed"] + 0.2,
+        0.8 * share["indirect"] + 0.1,
+        1.6 * share["mixed"] + 0.18,
+        0.6 * share["switched"] + 0.4 * share["hidden"] + 0.05,
     )
     noisy = [score + 0.22 * draws.normal() for score in scores]
     return Q2_OPTIONS[noisy.index(max(noisy))]
@@ -149,6 +149,12 @@ def _felt_off(end: Ending, draws: Draws) -> list[str]:
     return chosen or [FELT_OFF[draws.below(len(FELT_OFF))]]
 
 
+BRANCH_BASE: Final[Mapping[str, float]] = {
+    "perceiving": 3.9, "facilitating": 3.0, "understanding": 2.7, "managing": 3.3,
+}  # fmt: skip
+"""What a middling reply gets: noticing is judged the easiest, understanding the hardest, as published."""
+
+
 def _branches(end: Ending, draws: Draws) -> dict[str, int]:
     evidence = {
         "perceiving": end.shares["right"],
@@ -156,9 +162,10 @@ def _branches(end: Ending, draws: Draws) -> dict[str, int]:
         "understanding": end.shares["mirrored"],
         "managing": end.shares["managed"],
     }
+    lenient = 0.25 * end.person.leniency
     return {
         branch: rating(
-            3.4 + 1.6 * end.mean_fit + 1.6 * share + 0.25 * end.person.leniency + 0.7 * draws.normal()
+            BRANCH_BASE[branch] + 2.0 * end.mean_fit + 1.8 * share + lenient + 0.7 * draws.normal()
         )
         for branch, share in evidence.items()
     }

@@ -31,6 +31,8 @@ class Memory:
     """Plans that were advised."""
     done: list[Said] = field(default_factory=list)
     """Plans that the person said they had carried out."""
+    acts: frozenset[str] = frozenset()
+    """Acts of the last reply."""
     asked: bool = False
     """Whether any question was asked."""
     families: list[str] = field(default_factory=list)

@@ -70,12 +70,16 @@ class Mentions(dict[str, str | Template | Sequence[Template]]):
         super().__init__(facts)
         self.recent: set[str] = set()
         """Facts that were mentioned just now."""
+        self.echo_names_thing = False
+        """Whether the fact `echo` has the thing in it."""
 
     def __getitem__(self, key: str) -> str | Template | Sequence[Template]:
         if key == "thing":
             if key in self.recent:
                 return "it"
             self.recent.add(key)
+        if key == "echo" and self.echo_names_thing:
+            self.recent.add("thing")
         return super().__getitem__(key)
 
     def in_full(self, key: str) -> str | Template | Sequence[Template]:
@@ -104,8 +108,9 @@ def _say(pieces: Sequence[Piece], facts: Facts, draws: Draws, out: list[str], us
 
 
 def capital(text: str) -> str:
-    """The text with its first letter in upper case."""
-    return text[:1].upper() + text[1:]
+    """The text with its first letter in upper case, be it after a quotation mark."""
+    at = 1 if text[:1] in "'\"" else 0
+    return text[:at] + text[at : at + 1].upper() + text[at + 1 :]
 
 
 def _count(pieces: Sequence[Piece], sizes: Mapping[str, int]) -> int:
@@ -126,7 +131,7 @@ def _walk(pieces: Sequence[Piece]) -> Iterator[Piece]:
                 yield from _walk(option)
 
 
-_NO_PRONOUN_AFTER = ("'", '"', " and ", " or ", "is it ", "bring up ", "like ")
+_NO_PRONOUN_AFTER = ("'", '"', " and ", " or ", "is it ", "it's ", "bring up ", "like ")
 _TOKEN = re.compile(r"[\[\]|]|\{[^{}]*\}|[^\[\]|{}]+|[{}]")
 
 

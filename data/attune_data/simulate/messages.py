@@ -53,6 +53,8 @@ class Message:
     """Phrases that name a detail of the message, the telling one first."""
     told: set[str] = field(default_factory=set)
     """Facts that this message mentions."""
+    sign: int = 0
+    """+1 where it tells of something pleasant, -1 where of something unpleasant."""
     shown: tuple[str, ...] = ()
     """Families of feelings that show, the first one the stronger."""
     named: str | None = None
@@ -62,6 +64,9 @@ class Message:
     asks: bool = False
     """Whether it says what is wanted."""
     risk: Risk | None = None
+    """A mild risk that it mentions."""
+    risk_echo: Echo | None = None
+    """The phrase with which a reply can pick that up."""
     reported: Said | None = None
     """The plan that the person says is done."""
 
@@ -93,6 +98,7 @@ def write(
     if draws.yes(RISK) and not last:
         out.risk = draws.pick(texts.risks)
         writer.tell(Said(out.risk.say, out.risk.echo), moving=False)
+        out.risk_echo = out.echoes.pop()
     eager = 0.30 if last else 0.55
     if draws.yes(0.5 * eager if person.typing.register == "terse" else eager):
         writer.ask()
@@ -100,7 +106,8 @@ def write(
     story.told |= out.told
     keep = {value for key, value in story.reply_facts.items() if key in ("name", "friend")}
     keep |= set((out.named or "").split())
-    emoji = texts.emoji["good" if mood.sign > 0 else "bad"]
+    out.sign = texts.families[out.shown[0]].sign if out.shown else writer.sign or mood.sign
+    emoji = texts.emoji["good" if out.sign > 0 else "bad"] if out.shown else ()
     out.text = typed(writer.clauses, person.typing, draws, emoji, keep)
     return out
 

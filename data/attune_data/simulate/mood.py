@@ -118,7 +118,7 @@ class Mood:
         push = 0.25 * turn.sign * clip(turn.activation, 0.0, 1.5)
         self.positive += -0.3 * (self.positive - self.base[0]) + 0.75 * fit + push + 0.25 * draws.normal()
         self.negative += (
-            -0.3 * (self.negative - self.base[1]) - 0.70 * fit - push - 0.06 + 0.25 * draws.normal()
+            -0.3 * (self.negative - self.base[1]) - 0.70 * fit - push - 0.12 + 0.25 * draws.normal()
         )
         for item, _ in turn.tags:
             self.traces[item] = 0.7 * self.traces.get(item, 0.0) + turn.activation

@@ -118,7 +118,7 @@ class Speaker:
         An act that nothing told so far can fill is left out.
         """
         reply = Reply(claim, plan)
-        tone = self.texts.families[claim].sign
+        tone = self.message.sign
         made: dict[str, Sentence] = {}
         echoes = list(self.message.echoes)
         for act in ORDER:
@@ -173,11 +173,13 @@ class Speaker:
             return None
         hedged = act == "infer" and self.draws.yes(0.55)
         key = f"infer_{'hedged' if hedged else 'bold'}" if act == "infer" else act
-        key = key if key in self.texts.replies else f"{act}_{'good' if tone > 0 else 'bad'}"
+        sign = self.texts.families[claim].sign if act == "claim" else tone
+        key = key if key in self.texts.replies else f"{act}_{'good' if sign > 0 else 'bad'}"
         echo = next((e for e in echoes if e.moving or act in ("echo", "ask_fact", "ask_reflect")), None)
         known = self.known | extra
         if echo:
             known, facts["echo"] = known | {"echo"}, echo.text
+            facts.echo_names_thing = "thing" in echo.used
         frames = sayable(self.texts.replies[key], known)
         if act == "echo":
             key = key if echo and echo.moving else "echo_flat"
@@ -186,10 +188,11 @@ class Speaker:
             return None
         text, slots = self._least_repeating(frames, facts, list(before.values()), echo)
         text = smoothed(capital(text) if text[-1] == "?" else capital(text) + ".")
-        used = frozenset(slots & FACTS)
+        taken_up = self.message.risk_echo if act == "risk" else echo if "echo" in slots else None
+        used = frozenset(slots & FACTS) | (taken_up.used if taken_up else frozenset())
         last = next(reversed(before), None)
         leans_on = last if last and "thing" in used & before[last].used else None
-        return Sentence(text, used, echo if "echo" in slots else None, hedged, source, leans_on)
+        return Sentence(text, used, taken_up, hedged, source, leans_on)
 
     def _least_repeating(
         self,
@@ -262,8 +265,8 @@ class Speaker:
                 return None, None
             facts["plan"] = plan.say
             return frozenset({"plan"}), plan
-        if self.message.risk:
-            facts |= {"risk": self.message.risk.echo, "safety": self.message.risk.safety}
+        if self.message.risk and self.message.risk_echo:
+            facts |= {"risk": self.message.risk_echo.text, "safety": self.message.risk.safety}
         lists = self.texts.lists
         facts["tip"], facts["tip_b"] = draws.some(lists["tips"], 2)
         facts["subject"], facts["theme"] = draws.pick(lists["subjects"]), draws.pick(lists["themes"])

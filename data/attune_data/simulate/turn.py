@@ -114,9 +114,7 @@ class Turn:
     def _replies(self, goal: str, wish: Mapping[str, float]) -> dict[ResponseName, Reply]:
         """The recorded reply, the improved one in other words, the person's edit of the recorded one."""
         draws, memory, families = self.draws, self.memory, self.texts.families
-        situation = actions.Situation(
-            self.message, self.number, self.number / self.count, goal, bool(memory.plans)
-        )
+        situation = actions.Situation(self.message, self.number, self.number / self.count, goal, memory.acts)
         before = memory.families[-1] if memory.families else None
         speaker = Speaker(self.texts, self.story, self.message, before, draws)
         claim = self._reading(families)
@@ -222,6 +220,7 @@ class Turn:
             memory.plans.append(reply.plan)
         memory.asked = memory.asked or bool(observed["B13"])
         memory.families.append(self.mood.family)
+        memory.acts = frozenset(reply.acts)
 
     def _record(
         self,

@@ -45,7 +45,7 @@ _COMMA_TOO_MANY: Final = re.compile(r",(?=[,.?!'…]|$)")
 
 def smoothed(text: str) -> str:
     """Times as they read after a preposition ("since Monday"), and no comma where another mark stands."""
-    return _COMMA_TOO_MANY.sub("", _AFTER_A_PREPOSITION.sub(r"\1 ", text))
+    return _COMMA_TOO_MANY.sub("", _AFTER_A_PREPOSITION.sub(r"\1 ", text)).replace(" on on ", " on ")
 
 
 def is_question(text: str) -> bool:
@@ -70,7 +70,7 @@ def typed(
         clauses: in their order, at least one.
         typing: how they type.
         draws: the message's chance.
-        emoji: what fits the mood.
+        emoji: what fits the mood; () for none.
         keep: words to spell as they are, whatever the typing: names, and what a feeling is called.
     """
     register = typing.register
@@ -95,7 +95,7 @@ def typed(
         text = _lower(text, keep)
     if typing.typos:
         text = _slips(text, typing.typos, draws, keep)
-    if typing.emoji and draws.yes(0.45):
+    if emoji and typing.emoji and draws.yes(0.45):
         text += " " + draws.pick(emoji)
     return text
 

@@ -192,9 +192,7 @@ def total(responses: Json, names: str) -> int:
 
 
 def test_panas_totals_are_sums_of_answers_from_1_to_7(world: tuple[Json, ...]) -> None:
-    pleasant = (
-        "proud alert inspired determined attentive active excited strong enthusiastic interested"
-    )
+    pleasant = "proud alert inspired determined attentive active excited strong enthusiastic interested"
     unpleasant = "irritable ashamed nervous jittery distressed afraid upset guilty scared hostile"
     for record in world:
         for when in ("prePanas", "postPanas"):

@@ -67,11 +67,10 @@ def test_no_conversation_stands_twice() -> None:
 
 
 @pytest.mark.parametrize("who", [
-    {"person"}, {"original"}, {"alternate"}, {"person", "original"},
-    {"person", "original", "alternate", "human"},
-], ids=" ".join)  # fmt: skip
-def test_few_sentences_are_repeated(who: set[str]) -> None:
-    assert repeated(by_turn(thousand(), who)) < LIMIT
+    "person", "original", "alternate", "person original", "person original alternate human",
+])  # fmt: skip
+def test_few_sentences_are_repeated(who: str) -> None:
+    assert repeated(by_turn(thousand(), set(who.split()))) < LIMIT
 
 
 def test_messages_and_replies_are_hardly_ever_the_same() -> None:
@@ -89,7 +88,7 @@ def test_the_alternates_say_something_else() -> None:
             assert alternate not in (original, human)
             same += human == original
             total += 1
-    assert same / total < 0.3  # a person who is content leaves a reply as it is
+    assert same / total < 0.4  # a person who is content leaves a reply as it is
 
 
 def test_all_styles_topics_and_families_occur() -> None:

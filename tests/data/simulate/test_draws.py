@@ -34,7 +34,6 @@ def test_the_stream_of_a_key_is_pinned() -> None:
     assert [draws.uniform() for _ in range(3)] == PINNED
 
 
-
 @given(key=KEYS)
 def test_a_key_is_a_hash_and_a_python_stream(key: tuple[int, str]) -> None:
     first_half = hashlib.sha256("/".join(map(str, key)).encode()).hexdigest()[:32]

@@ -6,6 +6,7 @@ import json
 import math
 from dataclasses import fields, replace
 from functools import cache
+from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
@@ -43,7 +44,7 @@ def test_five_levels_from_the_easiest_to_the_hardest() -> None:
     assert ALL_LEVELS == ("plain", "clear", "default", "blunted", "tangled")
     assert all(level.name == name for name, level in LEVELS.items())
     assert LEVELS["default"] == Level()
-    for easier, harder in zip(ALL_LEVELS, ALL_LEVELS[1:], strict=False):
+    for easier, harder in pairwise(ALL_LEVELS):
         one, other = LEVELS[easier], LEVELS[harder]
         assert one.clarity > other.clarity
         assert one.leak < other.leak

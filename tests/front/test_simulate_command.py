@@ -1,0 +1,164 @@
+"""`attune data simulate` through the real command line: the same bytes each time, and nothing overwritten."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attune_data import load
+from attune_data.simulate import LEVELS as WORLD_LEVELS
+from attune_data.simulate import simulate
+from attune_data.simulate.texts import PARTS
+from attune_env.cli.simulate import LEVELS, PartChoice
+from tests.data.builders import folder
+from tests.front.command import Done, attune, names, own, snapshot
+
+
+def made(cwd: Path, *options: str, code: int = 0, **environment: str) -> Done:
+    return attune("data", "simulate", *options, cwd=cwd, code=code, **environment)
+
+
+def test_the_command_knows_the_levels_and_parts_of_the_world() -> None:
+    assert list(WORLD_LEVELS) == list(LEVELS)
+    assert tuple(PartChoice) == PARTS
+
+
+@pytest.mark.parametrize(("options", "place"), [
+    (["-o", "my data"], "my data"),
+    (["-o", "data.jsonl"], "data.jsonl"),
+    (["-o", "set", "--format", "dataset"], "set"),
+    (["-o", "x.jsonl", "--format", "jsonl"], "x.jsonl"),
+    (["-o", "a/b", "--format", "files"], "a/b"),
+])  # fmt: skip
+def test_what_is_written_is_the_world(tmp_path: Path, options: list[str], place: str) -> None:
+    done = made(tmp_path, "-n", "4", "--seed", "7", *options)
+    assert done.stderr == ""
+    assert done.stdout == (
+        f"wrote 4 conversations to {Path(place)}: simulated, seed 7, level default, provenance simulated\n"
+    )
+    back = load(tmp_path / place)
+    assert back.provenance == "simulated"
+    assert [c.to_record() for c in back] == [c.to_record() for c in simulate(4, 7)]
+    assert names(tmp_path) == [Path(place).parts[0]]
+
+
+def test_files_are_numbered_from_one(tmp_path: Path) -> None:
+    made(tmp_path, "--count", "3", "--output", "data")
+    assert names(tmp_path / "data") == [f"conversation_{n}.json" for n in (1, 2, 3)]
+
+
+def test_a_hundred_without_being_told(tmp_path: Path) -> None:
+    made(tmp_path, "-o", "data.jsonl", "--level", "plain")
+    assert len((tmp_path / "data.jsonl").read_bytes().splitlines()) == 100
+
+
+@pytest.mark.parametrize(
+    "options", [["-o", "data"], ["-o", "data.jsonl"], ["-o", "d", "--format", "dataset"]]
+)
+def test_two_runs_give_the_same_bytes(tmp_path: Path, options: list[str]) -> None:
+    surroundings: tuple[dict[str, Any], ...] = (
+        {"PYTHONHASHSEED": "1", "LC_ALL": "C", "TZ": "UTC"},
+        {"PYTHONHASHSEED": "2", "LC_ALL": "C.UTF-8", "TZ": "Pacific/Chatham", "COLUMNS": "40"},
+    )
+    for place, environment in zip("12", surroundings, strict=True):
+        (tmp_path / place).mkdir()
+        made(tmp_path / place, "-n", "5", "--seed", "-3", "--level", "tangled", *options, **environment)
+    assert snapshot(tmp_path / "1") == snapshot(tmp_path / "2") != {}
+
+
+def test_start_goes_on_where_another_run_ended(tmp_path: Path) -> None:
+    made(tmp_path, "-n", "4", "-o", "all.jsonl")
+    made(tmp_path, "-n", "2", "-o", "first.jsonl")
+    made(tmp_path, "-n", "2", "-o", "second.jsonl", "--start", "2")
+    first, second = ((tmp_path / f"{name}.jsonl").read_bytes() for name in ("first", "second"))
+    assert first + second == (tmp_path / "all.jsonl").read_bytes()
+
+
+def test_levels_and_parts_are_passed_on(tmp_path: Path) -> None:
+    done = made(tmp_path, "-n", "3", "-o", "data", "--level", "plain", "--topics", "unseen",
+                "--templates", "seen", "--seed", "2")  # fmt: skip
+    assert "seed 2, level plain" in done.stdout
+    wanted = simulate(3, 2, level="plain", topics="unseen", templates="seen")
+    assert load(tmp_path / "data").fingerprint == wanted.fingerprint
+
+
+def test_validating_what_was_made_finds_nothing(tmp_path: Path) -> None:
+    made(tmp_path, "-n", "30", "-o", "data", "--level", "clear")
+    done = attune("data", "validate", "data", cwd=tmp_path)
+    assert done.stderr == ""
+    turns = sum(len(c.turns) for c in load(tmp_path / "data"))
+    assert done.stdout.splitlines()[0] == f"conversations 30, turns {turns}, problems 0, warnings 0"
+    assert "provenance simulated" in done.stdout
+
+
+# --- what stands there already -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("place", "advice"), [
+    ("data", "replace the data with --overwrite"), ("data.jsonl", "or replace it with --overwrite"),
+])  # fmt: skip
+def test_another_data_set_is_replaced_only_when_asked(tmp_path: Path, place: str, advice: str) -> None:
+    made(tmp_path, "-n", "3", "-o", place)
+    before = snapshot(tmp_path)
+    done = made(tmp_path, "-n", "2", "--seed", "5", "-o", place, code=1)
+    assert done.stderr.startswith(f"error: {place}: found ")
+    assert advice in done.stderr
+    assert (done.stdout, snapshot(tmp_path)) == ("", before)
+    made(tmp_path, "-n", "2", "--seed", "5", "-o", place, "--overwrite")
+    assert load(tmp_path / place).fingerprint == simulate(2, 5).fingerprint
+
+
+def test_data_of_ones_own_is_refused_too(tmp_path: Path) -> None:
+    folder(tmp_path / "data", {7: own()})
+    before = snapshot(tmp_path)
+    done = made(tmp_path, "-n", "2", "-o", "data", code=1)
+    assert "found conversation_7.json" in done.stderr
+    assert snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize("options", [[], ["--overwrite"]])
+def test_what_is_no_data_set_is_never_touched(tmp_path: Path, options: list[str]) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "thesis.txt").write_text("years of work")
+    (tmp_path / "notes.jsonl").write_text('{"mine": 1}\n')
+    before = snapshot(tmp_path)
+    for place in ("data", "notes.jsonl"):
+        assert "error: " in made(tmp_path, "-n", "2", "-o", place, *options, code=1).stderr
+    assert snapshot(tmp_path) == before
+
+
+# --- what cannot be asked for ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    (["--level", "defualt"], "did you mean 'default'?"),
+    (["--level", "tangledd"], "did you mean 'tangled'?"),
+    (["--level", "zzz"], "known: plain, clear, default, blunted, tangled"),
+    (["--count", "0"], "'--count' / '-n': Input should be greater than or equal to 1"),
+    (["--count", "-4"], "'--count' / '-n': Input should be greater than or equal to 1"),
+    (["--count", "many"], "'--count' / '-n': Input should be a valid integer"),
+    (["--start", "-1"], "'--start': Input should be greater than or equal to 0"),
+    (["--topics", "unsen"], "'unsen' is not one of"),
+    (["--templates", "none"], "'none' is not one of"),
+    (["--format", "csv"], "'csv' is not one of"),
+    (["--seed", "x"], "'--seed': Input should be a valid integer"),
+])  # fmt: skip
+def test_bad_usage_exits_with_2_and_writes_nothing(tmp_path: Path, options: list[str], said: str) -> None:
+    done = made(tmp_path, "-o", "data", *options, code=2, COLUMNS="200")
+    assert said in " ".join(done.stderr.split())
+    assert done.stdout == ""
+    assert names(tmp_path) == []
+
+
+def test_an_output_must_be_named(tmp_path: Path) -> None:
+    done = made(tmp_path, "-n", "2", code=2)
+    assert "--output" in done.stderr
+    assert names(tmp_path) == []
+
+
+def test_json_lines_go_into_a_file_of_that_name(tmp_path: Path) -> None:
+    done = made(tmp_path, "-n", "2", "-o", "data", "--format", "jsonl", code=2)
+    assert "a file that ends in .jsonl" in done.stderr
+    assert names(tmp_path) == []
