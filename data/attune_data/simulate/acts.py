@@ -92,7 +92,7 @@ def improved(first: Collection[str], situation: Situation, draws: Draws) -> set[
 
 def edited(first: Collection[str], wish: Mapping[str, float], situation: Situation, draws: Draws) -> set[str]:
     """The acts after the person has edited the reply: each unwanted one may go, each missed one may come."""
-    acts, effort = set(first), 0.05 + 0.5 * draws.uniform()
+    acts, effort = set(first), 0.15 + 0.5 * draws.uniform()
     for construct, act in ACT_OF.items():
         if act == "claim_second" and len(situation.message.shown) < 2:
             continue  # nobody adds a second feeling where there is none

@@ -130,10 +130,9 @@ def compare(
 ) -> list[Comparison]:
     """All choices of a turn, sides at random.
 
-    A wins with σ(γ·(V_A - V_B) + γ·(ε_A - ε_B)). Its probability given the values alone is σ of the same
-    difference shrunk by the noise: σ(ΔV·γ/√(1 + 0.393·2·(γ·HALO)²)).
+    A wins with σ(γ·(V_A - V_B) + γ·(ε_A - ε_B)). Its probability given the values alone is the mean of that
+    over the noise, whose difference is N(0, 2·HALO²).
     """
-    shrink = 1.0 / math.sqrt(1.0 + 0.393 * 2.0 * (gain * HALO) ** 2)
     out = []
     for question in questions:
         values = {name: value(question, appeals[name]) for name in RESPONSES}
@@ -142,5 +141,18 @@ def compare(
             difference = gain * (values[a] - values[b])
             noisy = difference + gain * (appeals[a].halo - appeals[b].halo)
             winner: Side = "A" if draws.yes(squash(noisy)) else "B"
-            out.append(Comparison(question, a, b, winner, squash(difference * shrink)))
+            out.append(Comparison(question, a, b, winner, _over_noise(difference, gain)))
     return out
+
+
+# Gauss-Hermite nodes and weights for the mean of a function of N(0, 1) (Abramowitz & Stegun 25.10, n = 5).
+_NODES: Final = (-2.856970, -1.355626, 0.0, 1.355626, 2.856970)
+_WEIGHTS: Final = (0.011257, 0.222076, 0.533333, 0.222076, 0.011257)
+
+
+def _over_noise(difference: float, gain: float) -> float:
+    """The mean of σ(difference + noise) over the noise of the two halos."""
+    spread = gain * HALO * math.sqrt(2.0)
+    return math.fsum(
+        weight * squash(difference + spread * node) for node, weight in zip(_NODES, _WEIGHTS, strict=True)
+    )

@@ -116,14 +116,14 @@ def judgement_probabilities(
     jars = off_key(reply, mood)
     warmth = ("claim" in acts or "own_word" in acts) + ("validate" in acts) - max(mood.need, 0.4)
     states = {
-        "B8": 0.9 + 1.3 * fit + 0.7 * right + 0.3 * warmth - 1.8 * jars + lenient,
-        "B9": 0.9 + 1.1 * fit + 0.8 * warmth - 1.8 * ("cheer" in acts) + lenient,
-        "B10": 0.7 + 1.0 * fit + 1.0 * right - 0.5 * abs(warmth) - 1.2 * jars + lenient,
-        "B20": -1.2 - 0.9 * fit - 0.5 * right + 0.5 * ("side" in acts) + 2.6 * ("heat" in acts)
-        + 1.0 * ("moral" in acts) + 1.0 * ("emote" in acts) - lenient,
+        "B8": 0.9 + 1.0 * fit + 1.0 * right + 0.5 * warmth - 2.2 * jars + lenient,
+        "B9": 0.9 + 0.8 * fit + 1.1 * warmth - 2.2 * ("cheer" in acts) + lenient,
+        "B10": 0.7 + 0.8 * fit + 1.2 * right - 0.4 * abs(warmth) - 1.5 * jars + lenient,
+        "B20": -1.2 - 0.7 * fit - 0.6 * right + 0.5 * ("side" in acts) + 3.0 * ("heat" in acts)
+        + 1.2 * ("moral" in acts) + 1.2 * ("emote" in acts) - lenient,
     }  # fmt: skip
     if acts & {"claim", "own_word"}:
-        states["B2"] = 0.7 + 2.2 * right + lenient
+        states["B2"] = 0.6 + 2.4 * right + lenient
     if len(mood.tags) > 1:
         central = reply.claim == mood.family and bool(acts & {"claim", "own_word"})
         states["B109"] = (1.6 if central else -1.4) + 0.5 * fit + lenient

@@ -7,7 +7,7 @@ capital letter. A choice may be empty: `[|, again]`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from attune_data.simulate.draws import Draws
@@ -27,10 +27,23 @@ class Slot:
 class Choice:
     """A place for one of several phrases."""
 
-    options: tuple[tuple[Piece, ...], ...]
+    options: tuple[Phrase, ...]
 
 
 Piece = str | Slot | Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Pieces in a row."""
+
+    pieces: tuple[Piece, ...]
+    needs: tuple[frozenset[str], ...]
+    """Sets of slots of which one must be known: the least that some surface of it says."""
+
+    def fits(self, known: Set[str]) -> bool:
+        """Whether some surface says nothing but what is known."""
+        return any(need <= known for need in self.needs)
 
 
 class TemplateError(ValueError):
@@ -42,22 +55,26 @@ class Template:
     """A compiled phrase."""
 
     source: str
-    pieces: tuple[Piece, ...]
+    phrase: Phrase
     slots: frozenset[str]
     """The names of all its slots."""
 
     def say(self, facts: Facts, draws: Draws, used: set[str]) -> str:
-        """One surface of it, adding the names of the slots that were said to `used`.
+        """One surface of it, made of these facts alone; adds the names of the slots said to `used`.
 
         A fact that is a template, or a list of them, is said anew each time.
         """
         out: list[str] = []
-        _say(self.pieces, facts, draws, out, used)
+        _say(self.phrase, facts, draws, out, used)
         return "".join(out)
+
+    def fits(self, known: Set[str]) -> bool:
+        """Whether some surface says nothing but what is known."""
+        return self.phrase.fits(known)
 
     def surfaces(self, sizes: Mapping[str, int]) -> int:
         """How many different texts it has, given how many each slot has (1 where not named)."""
-        return _count(self.pieces, sizes)
+        return _count(self.phrase, sizes)
 
 
 Facts = Mapping[str, str | Template | Sequence[Template]]
@@ -89,12 +106,13 @@ class Mentions(dict[str, str | Template | Sequence[Template]]):
         return super().__getitem__(key)
 
 
-def _say(pieces: Sequence[Piece], facts: Facts, draws: Draws, out: list[str], used: set[str]) -> None:
-    for piece in pieces:
+def _say(phrase: Phrase, facts: Facts, draws: Draws, out: list[str], used: set[str]) -> None:
+    for piece in phrase.pieces:
         if isinstance(piece, str):
             out.append(piece)
         elif isinstance(piece, Choice):
-            _say(piece.options[int(draws.uniform() * len(piece.options))], facts, draws, out, used)
+            known = facts.keys()
+            _say(draws.pick([o for o in piece.options if o.fits(known)]), facts, draws, out, used)
         else:
             used.add(piece.name)
             if piece.exact and isinstance(facts, Mentions):
@@ -113,9 +131,9 @@ def capital(text: str) -> str:
     return text[:at] + text[at : at + 1].upper() + text[at + 1 :]
 
 
-def _count(pieces: Sequence[Piece], sizes: Mapping[str, int]) -> int:
+def _count(phrase: Phrase, sizes: Mapping[str, int]) -> int:
     total = 1
-    for piece in pieces:
+    for piece in phrase.pieces:
         if isinstance(piece, Choice):
             total *= sum(_count(option, sizes) for option in piece.options)
         elif isinstance(piece, Slot):
@@ -123,12 +141,26 @@ def _count(pieces: Sequence[Piece], sizes: Mapping[str, int]) -> int:
     return total
 
 
-def _walk(pieces: Sequence[Piece]) -> Iterator[Piece]:
-    for piece in pieces:
-        yield piece
-        if isinstance(piece, Choice):
+def _slots(phrase: Phrase) -> Iterator[str]:
+    for piece in phrase.pieces:
+        if isinstance(piece, Slot):
+            yield piece.name
+        elif isinstance(piece, Choice):
             for option in piece.options:
-                yield from _walk(option)
+                yield from _slots(option)
+
+
+def _phrase(pieces: Sequence[Piece]) -> Phrase:
+    """The pieces with what they need: one way for each choice, the larger of two nested ways left out."""
+    needs = {frozenset[str]()}
+    for piece in pieces:
+        if isinstance(piece, Slot):
+            needs = {need | {piece.name} for need in needs}
+        elif isinstance(piece, Choice):
+            options = {other for option in piece.options for other in option.needs}
+            needs = {need | other for need in needs for other in options}
+    least = [need for need in needs if not any(other < need for other in needs)]
+    return Phrase(tuple(pieces), tuple(sorted(least, key=sorted)))
 
 
 _NO_PRONOUN_AFTER = ("'", '"', " and ", " or ", "is it ", "it's ", "bring up ", "like ")
@@ -138,22 +170,22 @@ _TOKEN = re.compile(r"[\[\]|]|\{[^{}]*\}|[^\[\]|{}]+|[{}]")
 def compile_template(source: str) -> Template:
     """Compiles one template; raises TemplateError saying what does not match and where."""
     tokens = _TOKEN.findall(source)
-    pieces, end = _sequence(tokens, 0, source, depth=0)
+    phrase, end = _sequence(tokens, 0, source, depth=0)
     if end != len(tokens):
         raise TemplateError(f"'{tokens[end]}' without an opening '[' in: {source}")
-    return Template(source, pieces, frozenset(p.name for p in _walk(pieces) if isinstance(p, Slot)))
+    return Template(source, phrase, frozenset(_slots(phrase)))
 
 
-def _sequence(tokens: list[str], at: int, source: str, *, depth: int) -> tuple[tuple[Piece, ...], int]:
+def _sequence(tokens: list[str], at: int, source: str, *, depth: int) -> tuple[Phrase, int]:
     pieces: list[Piece] = []
     while at < len(tokens):
         token = tokens[at]
         if token in ("|", "]"):
             if depth == 0:
                 break
-            return tuple(pieces), at
+            return _phrase(pieces), at
         if token == "[":
-            options: list[tuple[Piece, ...]] = []
+            options: list[Phrase] = []
             while True:
                 option, at = _sequence(tokens, at + 1, source, depth=depth + 1)
                 options.append(option)
@@ -175,4 +207,4 @@ def _sequence(tokens: list[str], at: int, source: str, *, depth: int) -> tuple[t
         else:
             pieces.append(token)
         at += 1
-    return tuple(pieces), at
+    return _phrase(pieces), at

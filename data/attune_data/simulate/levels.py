@@ -18,7 +18,7 @@ class Level:
     """Probability that a feeling which shifted shows in the message."""
     blunt: float = 0.26
     """What any diagnosis takes off the clarity: the one clinical effect (docs/simulator.md)."""
-    leak: float = 0.22
+    leak: float = 0.18
     """Probability that a message shows a feeling although none shifted."""
     mixed: float = 0.26
     """Probability of a second feeling beside the first."""
@@ -26,26 +26,27 @@ class Level:
     """Steepness of choices between replies: higher is less noisy."""
     wish_noise: float = 0.75
     """Spread of the noise in what a person would have wanted; above 0."""
-    judgement: float = 0.8
+    judgement: float = 0.95
     """Sharpness of judgements (does the tone fit?): 0 is a coin."""
     turns: tuple[int, int] = (4, 7)
     """Fewest and most turns of a conversation."""
 
     def __post_init__(self) -> None:
         for field in ("clarity", "blunt", "leak", "mixed"):
-            value = getattr(self, field)
-            if not 0.0 <= value <= 1.0:
-                raise SettingsError(f"{field} of a level is {value}; it must lie in [0, 1]")
-        finite = all(math.isfinite(x) for x in (self.gain, self.judgement, self.wish_noise))
-        if not finite or self.gain < 0 or self.judgement < 0 or self.wish_noise <= 0:
-            raise SettingsError(
-                "gain and judgement of a level must be at least 0, wish_noise above 0, all finite"
-            )
-        pair = tuple(self.turns)
+            self._check(field, 1.0)
+        for field in ("gain", "judgement", "wish_noise"):
+            self._check(field, math.inf)
+        if not self.wish_noise:
+            raise SettingsError("wish_noise of a level is 0; it must be above 0")
+        turns: Any = self.turns
+        pair = tuple(turns) if isinstance(turns, tuple | list) else ()
         if not (len(pair) == 2 and all(type(n) is int for n in pair) and 1 <= pair[0] <= pair[1] <= 20):
-            raise SettingsError(
-                f"turns of a level are {self.turns}; two whole numbers, 1 ≤ fewest ≤ most ≤ 20"
-            )
+            raise SettingsError(f"turns of a level are {turns}; two whole numbers, 1 ≤ fewest ≤ most ≤ 20")
+
+    def _check(self, field: str, highest: float) -> None:
+        value = getattr(self, field)
+        if not (isinstance(value, int | float) and math.isfinite(value) and 0.0 <= value <= highest):
+            raise SettingsError(f"{field} of a level is {value!r}; it must be a number from 0 to {highest:g}")
 
     def describe(self) -> dict[str, Any]:
         """The dial's values, as records and seeds name them."""
@@ -56,10 +57,10 @@ LEVELS: Final[dict[str, Level]] = {
     level.name: level
     for level in (
         Level("plain", .97, .05, .05, .05, 6.0, .35, 1.6, (3, 4)),
-        Level("clear", .92, .15, .12, .15, 4.0, .50, 1.1, (4, 5)),
+        Level("clear", .92, .15, .12, .15, 4.0, .50, 1.2, (4, 5)),
         Level(),
-        Level("blunted", .65, .40, .28, .30, 3.0, .75, .8, (4, 7)),
-        Level("tangled", .60, .30, .35, .50, 2.0, 1.0, .6, (6, 10)),
+        Level("blunted", .65, .40, .28, .30, 3.0, .75, .95, (4, 7)),
+        Level("tangled", .60, .30, .35, .50, 2.0, 1.0, .7, (6, 10)),
     )
 }  # fmt: skip
 """Name -> level, from the easiest to the hardest."""

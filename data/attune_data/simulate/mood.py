@@ -13,7 +13,7 @@ from attune_data.simulate.levels import Level
 from attune_data.simulate.person import Person
 from attune_data.simulate.texts import Family
 
-THRESHOLD = 0.46
+THRESHOLD = 0.44
 """Activation from which a shift is noticed and tagged half of the time."""
 THRESHOLD_DIAGNOSED = 0.20
 """What a diagnosis adds to that (fewer tags)."""

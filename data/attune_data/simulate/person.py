@@ -120,7 +120,7 @@ def make_person(seed: int, number: int, participant_id: str, families: Mapping[s
         leniency=0.5 * d.normal(),
         outspoken=0.15 + 0.5 * d.uniform(),
         inertia=0.2 + 0.3 * d.uniform(),
-        names_feelings=(0.55 if d.yes(0.22) else 0.06) * (0.5 if any_diagnosis else 1.0),
+        names_feelings=(0.55 if d.yes(0.3) else 0.08) * (0.5 if any_diagnosis else 1.0),
         typing=_typing(d),
     )
 

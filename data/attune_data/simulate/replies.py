@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -21,19 +21,18 @@ _NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "hard": ("advise",), "safety": ("risk",),
 }  # fmt: skip
 """Act -> acts of which one must stand in the reply too."""
-PARTICULAR: Final = frozenset(
-    {"name", "friend", "thing2", "when", "soon", "span", "echo", "tip", "theme", "risk"}
-)
-"""Slots that tie a sentence to this conversation, or have very many fillings."""
+ANCHORS: Final = frozenset({"thing2", "when", "soon", "span", "echo", "tip", "theme", "risk"})
+"""Slots that tie a sentence to its conversation (a name alone does not), or have very many fillings."""
+DISPENSABLE: Final = frozenset({"cheer", "clinical", "complex", "reflect", "validate"})
+"""Acts that a reply rather leaves out than says in words that could stand anywhere."""
 TRIES: Final = 4
 """Surfaces that are made of a sentence before the one that repeats least is taken."""
 FALLBACKS: Final = ("echo", "validate")
 """What a reply says where it has nothing else to say."""
 ONLY_BAD: Final = frozenset({"heat", "moral"})
 """Acts that make no sense about a pleasant matter."""
-_PHRASE: Final[Mapping[str, str]] = {
-    "infer": "infer", "side": "side", "readings": "readings", "moral": "moral", "hard": "hard",
-}  # fmt: skip
+PHRASES: Final = frozenset({"infer", "side", "readings", "moral", "hard"})
+"""Acts that say one of the topic's own phrases, under the act's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,32 +166,37 @@ class Speaker:
     ) -> Sentence | None:
         if act in ONLY_BAD and tone > 0:
             return None
-        facts = Mentions(self.story.reply_facts)
-        extra, source = self._extra(act, claim, tone, plan, facts)
-        if extra is None:
+        facts = Mentions({fact: said for fact, said in self.story.reply_facts.items() if fact in self.known})
+        fits, source = self._fill(act, claim, tone, plan, facts)
+        if not fits:
             return None
         hedged = act == "infer" and self.draws.yes(0.55)
-        key = f"infer_{'hedged' if hedged else 'bold'}" if act == "infer" else act
-        sign = self.texts.families[claim].sign if act == "claim" else tone
-        key = key if key in self.texts.replies else f"{act}_{'good' if sign > 0 else 'bad'}"
         echo = next((e for e in echoes if e.moving or act in ("echo", "ask_fact", "ask_reflect")), None)
-        known = self.known | extra
         if echo:
-            known, facts["echo"] = known | {"echo"}, echo.text
-            facts.echo_names_thing = "thing" in echo.used
-        frames = sayable(self.texts.replies[key], known)
-        if act == "echo":
-            key = key if echo and echo.moving else "echo_flat"
-            frames = [f for f in sayable(self.texts.replies[key], known) if "echo" in f.slots]
-        if not frames:
+            facts["echo"], facts.echo_names_thing = echo.text, "thing" in echo.used
+        frames = sayable(self.texts.replies[self._key(act, claim, tone, hedged, echo)], facts.keys())
+        if not frames or (act == "echo" and not echo):
             return None
         text, slots = self._least_repeating(frames, facts, list(before.values()), echo)
+        last = next(reversed(before), None)
+        if last and act in DISPENSABLE and _could_stand_anywhere(slots, before[last].used):
+            return None
         text = smoothed(capital(text) if text[-1] == "?" else capital(text) + ".")
         taken_up = self.message.risk_echo if act == "risk" else echo if "echo" in slots else None
         used = frozenset(slots & FACTS) | (taken_up.used if taken_up else frozenset())
-        last = next(reversed(before), None)
         leans_on = last if last and "thing" in used & before[last].used else None
         return Sentence(text, used, taken_up, hedged, source, leans_on)
+
+    def _key(self, act: str, claim: str, tone: int, hedged: bool, echo: Echo | None) -> str:
+        """The list of frames that an act takes here."""
+        if act == "infer":
+            return "infer_hedged" if hedged else "infer_bold"
+        if act == "echo" and echo and not echo.moving:
+            return "echo_flat"
+        if act in self.texts.replies:
+            return act
+        sign = self.texts.families[claim].sign if act == "claim" else tone
+        return f"{act}_{'good' if sign > 0 else 'bad'}"
 
     def _least_repeating(
         self,
@@ -211,10 +215,8 @@ class Speaker:
             facts.recent = set(just)
             frame = self.draws.pick(frames)
             text = frame.say(facts, self.draws, now)
-            # once "it" stands for the thing, a sentence without another fact could stand anywhere
-            bare = not now & PARTICULAR and ("thing" not in now or "thing" in just)
-            thin = now <= {"name", "he", "him", "his"} or not now & {"echo", "thing"}
-            again = len(now & ever) + ("name" in now & ever) + (len(text) > 170) + 4.0 * bare + thin
+            again = float(len(now & ever) + ("name" in now & ever) + (len(text) > 170))
+            again += 3.0 * _could_stand_anywhere(now, just) + (not now & {"echo", "thing"})
             again += 3.0 * len(now & echoed) if "echo" in now else 0.0
             if again < least:
                 best, slots, least, taken = text, now, again, frame
@@ -223,10 +225,13 @@ class Speaker:
         self.story.said.add(taken.source)
         return best, slots
 
-    def _extra(
+    def _fill(
         self, act: str, claim: str, tone: int, plan: Said | None, facts: Mentions
-    ) -> tuple[frozenset[str] | None, Said | None]:
-        """Fills the slots of one act's frames; None where nothing that was told fits."""
+    ) -> tuple[bool, Said | None]:
+        """Adds what one act's frames need beside facts; False where nothing that was told fits.
+
+        Also gives the question or the plan, whose other half the next message may say.
+        """
         draws, families = self.draws, self.texts.families
         phrases = self.story.situation.phrases
         if act in ("claim", "claim_second", "shift", "emote"):
@@ -238,36 +243,39 @@ class Speaker:
                 facts["feel"] = draws.pick(families[other].claims)
             if act == "shift":
                 if self.before is None or self.before == claim:
-                    return None, None
+                    return False, None
                 facts["before"] = draws.pick(families[self.before].claims)
-            return frozenset({"feel", "feel_b", "feel_c", "before"}), None
-        if act == "own_word":
+        elif act == "own_word":
             facts["word"] = str(self.message.named)
-            return frozenset({"word"}), None
-        if act == "reason" or act in _PHRASE:
-            name = ("because_good" if tone > 0 else "because_bad") if act == "reason" else _PHRASE[act]
+        elif act == "reason" or act in PHRASES:
+            name = ("because_good" if tone > 0 else "because_bad") if act == "reason" else act
             fitting = sayable(phrases[name], self.known)
             if len(fitting) < (2 if act == "readings" else 1):
-                return None, None
-            slot = "because" if act == "reason" else "reading" if act == "readings" else act
+                return False, None
             chosen = draws.some(fitting, 2)
+            slot = {"reason": "because", "readings": "reading"}.get(act, act)
             facts[slot], facts["reading_b"] = chosen[0], chosen[-1]
-            return frozenset({slot, "reading_b"}), None
-        if act in ("ask_fact", "ask_reflect"):
-            fitting_questions = [q for q in self.story.situation.questions[act] if q.say.slots <= self.known]
-            if not fitting_questions:
-                return None, None
-            question = self.story.fresh_pair(fitting_questions, draws)
+        elif act in ("ask_fact", "ask_reflect"):
+            questions = [q for q in self.story.situation.questions[act] if q.say.fits(self.known)]
+            if not questions:
+                return False, None
+            question = self.story.fresh_pair(questions, draws)
             facts["question"] = question.say
-            return frozenset({"question"}), question
-        if act == "advise":
-            if plan is None or not plan.say.slots <= self.known:
-                return None, None
+            return True, question
+        elif act == "advise":
+            if plan is None or not plan.say.fits(self.known):
+                return False, None
             facts["plan"] = plan.say
-            return frozenset({"plan"}), plan
-        if self.message.risk and self.message.risk_echo:
+            return True, plan
+        elif act in ("risk", "safety") and self.message.risk and self.message.risk_echo:
             facts |= {"risk": self.message.risk_echo.text, "safety": self.message.risk.safety}
-        lists = self.texts.lists
-        facts["tip"], facts["tip_b"] = draws.some(lists["tips"], 2)
-        facts["subject"], facts["theme"] = draws.pick(lists["subjects"]), draws.pick(lists["themes"])
-        return frozenset({"tip", "tip_b", "subject", "theme", "risk", "safety"}), None
+        elif act in ("generic", "aside", "drift"):
+            lists = self.texts.lists
+            facts["tip"], facts["tip_b"] = draws.some(lists["tips"], 2)
+            facts["subject"], facts["theme"] = draws.pick(lists["subjects"]), draws.pick(lists["themes"])
+        return True, None
+
+
+def _could_stand_anywhere(slots: Set[str], just: Set[str]) -> bool:
+    """Whether a sentence says no more than names, once "it" stands for the thing said just before."""
+    return not slots & ANCHORS and ("thing" not in slots or "thing" in just)

@@ -77,8 +77,8 @@ class Story:
 
 
 def sayable(templates: Sequence[Template], known: Set[str]) -> list[Template]:
-    """Those whose every slot is known."""
-    return [template for template in templates if template.slots <= known]
+    """Those that can be said with what is known."""
+    return [template for template in templates if template.fits(known)]
 
 
 def make_story(texts: Texts, draws: Draws, goal_hint: float) -> Story:

@@ -14,7 +14,7 @@ from attune_data.loading import Conversations
 from attune_data.schema import Conversation
 from attune_data.simulate.conversation import LatentState, hold
 from attune_data.simulate.draws import Draws
-from attune_data.simulate.levels import Level, level_of
+from attune_data.simulate.levels import LEVELS, Level, level_of
 from attune_data.simulate.person import Person, make_person
 from attune_data.simulate.texts import PARTS, Part, texts
 
@@ -82,7 +82,8 @@ class Simulation:
     @property
     def source(self) -> str:
         """The world in a few words, as tables and rows name where data comes from."""
-        return f"simulated, seed {self.seed}, level {self.level.name}"
+        known = LEVELS.get(self.level.name) == self.level
+        return f"simulated, seed {self.seed}, level {self.level.name if known else 'of its own'}"
 
     def __iter__(self) -> Iterator[Conversation]:
         return (self[i] for i in count(self.start, self.step))

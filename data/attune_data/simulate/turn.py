@@ -145,7 +145,7 @@ class Turn:
         if again and self.draws.yes(0.25):
             return self.draws.pick(again)
         known = self.story.told | {"he", "him", "his"}
-        plans = [p for p in self.story.situation.plans if p.say.slots <= known and p not in given]
+        plans = [p for p in self.story.situation.plans if p.say.fits(known) and p not in given]
         return self.draws.pick(plans) if plans else None
 
     def _appeal(

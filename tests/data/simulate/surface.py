@@ -15,9 +15,13 @@ from tests.data.simulate.text_rules import TEXT
 
 SENTENCE = re.compile(r"(?<=[.?!]) +(?=[A-Z'\"])")
 LOOKS_BACK = re.compile(r"\b(?:Earlier you|When you began|At first you)\b")
-ADVICE = re.compile(r"\b[Yy]ou (?:could|might|should) |One step would be to |It may help to |I suggest one thing: ")
+ADVICE = re.compile(
+    r"\b[Yy]ou (?:could|might|should) |One step would be to |It may help to |I suggest one thing: "
+)
 GENERIC = re.compile(r"\b(?:As a rule|For most people|In general|Broadly speaking)\b")
-HEDGED = re.compile(r"^(?:Perhaps|Maybe|I wonder whether|I may be wrong, but|My guess is|Hearing of .*, I wonder whether)\b")
+HEDGED = re.compile(
+    r"^(?:Perhaps|Maybe|I wonder whether|I may be wrong, but|My guess is|Hearing of .*, I wonder whether)\b"
+)
 BOLD = re.compile(r"^(?:Clearly,|Deep down,|Obviously|No doubt)|, plainly\.$|shows it: clearly ")
 CLINICAL = re.compile(r"stress response|^Coping with|It is advisable|Interpersonal boundaries")
 PATTERNS = {
@@ -39,15 +43,7 @@ PATTERNS = {
 REFLECTIVE = re.compile(r"(?:^|[:,] |^And )[Ww]hat\b[^?]*\?$")
 CALLS_TO_REFLECT = re.compile(r"^(?:Take a moment|Ask yourself|Sit with|Notice what)")
 STOP = frozenset(
-    """about after again against also and any are asked been before being but came can come could did does done
-    down each else even every first for from get gets getting give going gone had has have having her here him
-    his how into its just keep know last least left less like made make many may might mind more most much name
-    need never next not nothing now off once one only other out over own part place put really right said same
-    say see seem set shows side since some somebody something still such take than that the their them then there
-    they thing this those time too under until very want was way week well went were what when where which while
-    who why will with without word words would write yes yet you your today evening days says saying telling tell
-    told comes sound sounds people person nobody everything anything everyone two three four five six seven eight
-    nine ten weeks months years half year month""".split()
+    ["about", "after", "again", "against", "also", "and", "any", "are", "asked", "been", "before", "being", "but", "came", "can", "come", "could", "did", "does", "done", "down", "each", "else", "even", "every", "first", "for", "from", "get", "gets", "getting", "give", "going", "gone", "had", "has", "have", "having", "her", "here", "him", "his", "how", "into", "its", "just", "keep", "know", "last", "least", "left", "less", "like", "made", "make", "many", "may", "might", "mind", "more", "most", "much", "name", "need", "never", "next", "not", "nothing", "now", "off", "once", "one", "only", "other", "out", "over", "own", "part", "place", "put", "really", "right", "said", "same", "say", "see", "seem", "set", "shows", "side", "since", "some", "somebody", "something", "still", "such", "take", "than", "that", "the", "their", "them", "then", "there", "they", "thing", "this", "those", "time", "too", "under", "until", "very", "want", "was", "way", "week", "well", "went", "were", "what", "when", "where", "which", "while", "who", "why", "will", "with", "without", "word", "words", "would", "write", "yes", "yet", "you", "your", "today", "evening", "days", "says", "saying", "telling", "tell", "told", "comes", "sound", "sounds", "people", "person", "nobody", "everything", "anything", "everyone", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "weeks", "months", "years", "half", "year", "month"]
 )
 
 
@@ -164,7 +160,9 @@ def read(record: dict[str, Any], turn: int) -> dict[str, bool]:
     parts = sentences(reply)
     now = [part for part in parts if not LOOKS_BACK.search(part)]
     found = {claim for part in now for claim in claims.findall(part)}
-    own = {w for w in named if re.search(rf"\b{w}\b", message.lower()) and re.search(rf"\b{w}\b", reply.lower())}
+    own = {
+        w for w in named if re.search(rf"\b{w}\b", message.lower()) and re.search(rf"\b{w}\b", reply.lower())
+    }
     advice = [i for i, part in enumerate(parts) if ADVICE.search(part) or GENERIC.search(part)]
     questions = [i for i, part in enumerate(parts) if part.endswith("?")]
     reflective = any(REFLECTIVE.search(part) for part in parts)
@@ -174,8 +172,10 @@ def read(record: dict[str, Any], turn: int) -> dict[str, bool]:
         if not part.startswith("More generally")
         for found in echoes(category).findall(part)
     )
-    before_any_question = bool(advice) and not any("?" in text for text in earlier) and (
-        not questions or questions[0] > advice[0]
+    before_any_question = (
+        bool(advice)
+        and not any("?" in text for text in earlier)
+        and (not questions or questions[0] > advice[0])
     )
     read = {kind: any(re.search(pattern, part) for part in parts) for kind, pattern in PATTERNS.items()}
     return read | {
@@ -192,7 +192,9 @@ def read(record: dict[str, Any], turn: int) -> dict[str, bool]:
         "B207": len(found) > 2,
         "B310": any(GENERIC.search(part) for part in parts),
         "B313": before_any_question,
-        "B408": bool(advised(reply, category) & {plan for text in earlier for plan in advised(text, category)}),
+        "B408": bool(
+            advised(reply, category) & {plan for text in earlier for plan in advised(text, category)}
+        ),
         "B501": reflective or any(CALLS_TO_REFLECT.search(part) for part in parts),
         "B505": reflective,
     }

@@ -98,7 +98,7 @@ def test_slots_of_options_deep_inside_count() -> None:
     assert compile_template("[a|b[{x}|c[{y}|d]]]").slots == {"x", "y"}
 
 
-@pytest.mark.parametrize(("text", "wanted"), [("", ""), ("a b", "A b"), ("élan", "Élan"), ("'no'", "'no'")])
+@pytest.mark.parametrize(("text", "wanted"), [("", ""), ("a b", "A b"), ("élan", "Élan"), ("'no'", "'No'")])
 def test_a_capital_slot_begins_large(text: str, wanted: str) -> None:
     assert capital(text) == wanted
     assert said("{Thing}. {thing}", {"thing": text}) == f"{wanted}. {text}"

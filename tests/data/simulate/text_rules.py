@@ -51,7 +51,7 @@ SUBTOPIC_FIELDS = {
 }
 ECHOED = ("bad", "good", "worse", "better", "flat", "cues")
 """Fields whose right side is an echo."""
-FEELING = "feel feels feeling feelings felt emotion emotions emotional mood".split()
+FEELING = ["feel", "feels", "feeling", "feelings", "felt", "emotion", "emotions", "emotional", "mood"]
 RESERVED = {
     "a reason": r"because|the reason|that is why|which is why",
     "a question mark": r"\?",
