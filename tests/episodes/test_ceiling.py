@@ -176,11 +176,12 @@ def test_a_turns_ceilings_by_hand() -> None:
         mood=mood(0.5, 0, {"Upset": 1}),
         observed={"B1": 1.0, "B3": 0.0, "B8": 0.3, "B9": 0.9},  # right with 1, 1, .7, .9
         preferred={"B1": 0.2, "B8": 0.6},
-        comparisons=(replace(a, probability_a=0.25), replace(b, probability_a=0.85)),
+        # without noise σ(x) = ½ + ½·t/√(1 + t²), t = x/2: t = .75 gives ½ + .3, t = -4/3 gives ½ - .4
+        comparisons=(replace(a, advantage=1.5, gain=0.0), replace(b, advantage=-8 / 3, gain=0.0)),
     )
     assert of_turn(made) == pytest.approx({
         "emotion_f1": 0.5, "emotion_va": 0.5, "binary_om": 3.6 / 4, "binary_om_textual": 1.0,
-        "binary_om_contextual": 0.8, "binary_hp": 0.7, "pairwise": 0.8,
+        "binary_om_contextual": 0.8, "binary_hp": 0.7, "pairwise": 0.85,
     })  # fmt: skip
 
 

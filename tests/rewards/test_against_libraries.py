@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 from scipy.stats import kendalltau
-from sklearn.metrics import (  # type: ignore[import-untyped]  # scikit-learn ships no types
+from sklearn.metrics import (  # scikit-learn ships no types
     accuracy_score,
     f1_score,
     jaccard_score,

@@ -69,6 +69,10 @@ class Appeal:
     """N(0, HALO), shared by the turn's questions."""
 
 
+_NOISE: Final = tuple(((heads - 32) / 4.0, math.comb(64, heads) / 2.0**64) for heads in range(65))
+"""N(0, 1) as 64 coins: (value, probability)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """One choice between two replies."""
@@ -77,8 +81,16 @@ class Comparison:
     response_a: ResponseName
     response_b: ResponseName
     winner: Side
-    probability_a: float
-    """That A wins, given everything but the noise."""
+    advantage: float
+    """γ·(V_A - V_B): how much more the person sees in A."""
+    gain: float
+    """γ"""
+
+    @property
+    def probability_a(self) -> float:
+        """That A wins, given everything but the noise: the mean of σ(advantage + noise of the two halos)."""
+        spread = self.gain * HALO * math.sqrt(2.0)
+        return math.fsum(weight * squash(self.advantage + spread * value) for value, weight in _NOISE)
 
 
 def appeal(
@@ -130,8 +142,7 @@ def compare(
 ) -> list[Comparison]:
     """All choices of a turn, sides at random.
 
-    A wins with σ(γ·(V_A - V_B) + γ·(ε_A - ε_B)). Its probability given the values alone is the mean of that
-    over the noise, whose difference is N(0, 2·HALO²).
+    A wins with σ(γ·(V_A - V_B) + γ·(ε_A - ε_B)).
     """
     out = []
     for question in questions:
@@ -141,18 +152,5 @@ def compare(
             difference = gain * (values[a] - values[b])
             noisy = difference + gain * (appeals[a].halo - appeals[b].halo)
             winner: Side = "A" if draws.yes(squash(noisy)) else "B"
-            out.append(Comparison(question, a, b, winner, _over_noise(difference, gain)))
+            out.append(Comparison(question, a, b, winner, difference, gain))
     return out
-
-
-# Gauss-Hermite nodes and weights for the mean of a function of N(0, 1) (Abramowitz & Stegun 25.10, n = 5).
-_NODES: Final = (-2.856970, -1.355626, 0.0, 1.355626, 2.856970)
-_WEIGHTS: Final = (0.011257, 0.222076, 0.533333, 0.222076, 0.011257)
-
-
-def _over_noise(difference: float, gain: float) -> float:
-    """The mean of σ(difference + noise) over the noise of the two halos."""
-    spread = gain * HALO * math.sqrt(2.0)
-    return math.fsum(
-        weight * squash(difference + spread * node) for node, weight in zip(_NODES, _WEIGHTS, strict=True)
-    )

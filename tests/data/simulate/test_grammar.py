@@ -16,6 +16,7 @@ from attune_data.simulate.grammar import (
     Choice,
     Facts,
     Mentions,
+    Phrase,
     Slot,
     TemplateError,
     capital,
@@ -71,12 +72,19 @@ def test_a_choice_may_be_empty() -> None:
     assert all_said("well[|, again]") == {"well", "well, again"}
 
 
+NOTHING = (frozenset[str](),)
+"""What a phrase without slots needs."""
+
+
 def test_pieces_of_a_compiled_template() -> None:
     template = compile_template("[so|]{Name} and {thing2}")
     assert template.source == "[so|]{Name} and {thing2}"
-    assert template.pieces == (
-        Choice((("so",), ())), Slot("name", True, False), " and ", Slot("thing2", False, False),
-    )  # fmt: skip
+    assert template.phrase.pieces == (
+        Choice((Phrase(("so",), NOTHING), Phrase((), NOTHING))),
+        Slot("name", True, False),
+        " and ",
+        Slot("thing2", False, False),
+    )
     assert template.slots == {"name", "thing2"}
 
 
@@ -92,6 +100,19 @@ def test_only_slots_that_were_said_are_noted() -> None:
         used: set[str] = set()
         text = compile_template("[{a}|{b}]").say({"a": "x", "b": "y"}, Draws(key), used)
         assert used == ({"a"} if text == "x" else {"b"})
+
+
+def test_only_what_is_known_is_said() -> None:
+    # needs: name alone (the empty option), or name and thing
+    template = compile_template("{name} waits[| for {thing}|, {friend} too]")
+    assert template.phrase.needs == (frozenset({"name"}),)
+    assert not template.fits({"thing"})
+    texts = {template.say({"name": "Ana", "friend": "Bo"}, Draws(key), set()) for key in range(40)}
+    assert texts == {"Ana waits", "Ana waits, Bo too"}
+    either = compile_template("[{thing}|{friend} or {when}]")
+    assert set(either.phrase.needs) == {frozenset({"thing"}), frozenset({"friend", "when"})}
+    assert either.fits({"friend", "when"})
+    assert not either.fits({"friend"})
 
 
 def test_slots_of_options_deep_inside_count() -> None:
@@ -232,5 +253,9 @@ def test_elsewhere_a_pronoun_may_stand(source: str) -> None:
 
 def test_other_facts_have_no_pronoun() -> None:
     template = compile_template("'{name}' and {name}, {thing}")
-    assert [piece.exact for piece in template.pieces if isinstance(piece, Slot)] == [False, False, False]
-    assert compile_template("'{thing}'").pieces[1] == Slot("thing", False, True)
+    assert [piece.exact for piece in template.phrase.pieces if isinstance(piece, Slot)] == [
+        False,
+        False,
+        False,
+    ]
+    assert compile_template("'{thing}'").phrase.pieces[1] == Slot("thing", False, True)

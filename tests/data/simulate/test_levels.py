@@ -86,19 +86,22 @@ def test_probabilities_lie_between_0_and_1(name: str, value: float) -> None:
     asked: Any = {name: value}
     with pytest.raises(SettingsError) as caught:
         Level(**asked)
-    assert str(caught.value) == f"{name} of a level is {value}; it must lie in [0, 1]"
+    assert str(caught.value) == f"{name} of a level is {value}; it must be a number from 0 to 1"
 
 
 @pytest.mark.parametrize("asked", [
     {"gain": -1}, {"gain": math.nan}, {"gain": math.inf}, {"judgement": -0.1}, {"judgement": math.nan},
     {"wish_noise": 0}, {"wish_noise": -1}, {"wish_noise": math.inf},
+    {"clarity": "much"}, {"gain": None},
 ])  # fmt: skip
 def test_steepness_and_noise_are_finite_and_not_negative(asked: Any) -> None:
-    with pytest.raises(SettingsError, match="at least 0, wish_noise above 0, all finite"):
+    with pytest.raises(
+        SettingsError, match=r"of a level is .*; it must be (a number from 0 to (1|inf)|above 0)"
+    ):
         Level(**asked)
 
 
-@pytest.mark.parametrize("turns", [(0, 3), (4, 3), (3, 21), (1.0, 2), (True, 2), (3,), (1, 2, 3)])
+@pytest.mark.parametrize("turns", [(0, 3), (4, 3), (3, 21), (1.0, 2), (True, 2), (3,), (1, 2, 3), 5])
 def test_turns_are_two_whole_numbers_in_order(turns: Any) -> None:
     with pytest.raises(SettingsError, match="two whole numbers, 1 ≤ fewest ≤ most ≤ 20"):
         Level(turns=turns)
