@@ -17,7 +17,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from attune_data.affect import EMOTIONS, SIMILARITY
+from attune_data.affect import EMOTIONS, POSITIVE, SIMILARITY
 from attune_data.selection import Where
 from attune_data.simulate.constructs import CONTEXTUAL
 from attune_data.simulate.texts import Part, texts
@@ -54,8 +54,8 @@ Array = Any  # of numpy
 
 
 def words(text: str, *, pairs: bool = True) -> Bag:
-    """The words of a text, and its pairs of words, each once."""
-    found = re.findall(r"[\w']+", text.lower())
+    """The words of a text, with its question and exclamation marks, and its pairs of them, each once."""
+    found = re.findall(r"[\w']+|[!?]", text.lower())
     return [*dict.fromkeys(found), *(dict.fromkeys(f"{a}_{b}" for a, b in pairwise(found)) if pairs else ())]
 
 
@@ -92,6 +92,7 @@ class Reader:
         self.messages = Bags(messages)
         felt = [turn.tags[0].emotion if turn.tags else NONE for turn, _ in assess]
         self.feelings = fitted(self.messages.rows(messages), felt, 0.1)
+        self.none = list(self.feelings.classes_).index(NONE)
         likely = self.feelings.predict_proba(self.messages.rows(messages))
         replies = [self.reply_bag(request, row) for (_, request), row in zip(assess, likely, strict=True)]
         self.replies = Bags(replies)
@@ -113,13 +114,17 @@ class Reader:
                     found.setdefault((side, question), []).append((i, answer))
         return {
             (side, question): fitted(rows[[i for i, _ in those]], [answer for _, answer in those],
-                                     0.01 if question in CONTEXTUAL or side == "preferred" else 0.1)
+                                     0.03 if question in CONTEXTUAL or side == "preferred" else 0.1)
             for (side, question), those in found.items()
         }  # fmt: skip
 
     def reply_bag(self, request: Request, felt: Array) -> Bag:
-        """The reply's words, and its claims crossed with the feelings read from the message."""
+        """The reply's words, and its claims crossed with what was read from the message."""
         likely = [str(self.feelings.classes_[i]) for i in np.argsort(-felt)[:3]]
+        pleasant = np.isin(self.feelings.classes_, POSITIVE)
+        likely.append(
+            "pleasant" if felt[pleasant].sum() > felt[~pleasant].sum() - felt[self.none] else "unpleasant"
+        )
         claims = CLAIMS.findall(request.reply or "")
         crossed = [f"{claim}×{feeling}" for claim in claims for feeling in likely]
         return [*words(request.reply or "", pairs=False), *crossed, f"turn {request.turn}"]

@@ -181,7 +181,7 @@ class Speaker:
         last = next(reversed(before), None)
         if last and act in DISPENSABLE and _could_stand_anywhere(slots, before[last].used):
             return None
-        text = smoothed(capital(text) if text[-1] == "?" else capital(text) + ".")
+        text = smoothed(capital(text) + ("" if text[-1] == "?" else "!" if act == "cheer" else "."))
         taken_up = self.message.risk_echo if act == "risk" else echo if "echo" in slots else None
         used = frozenset(slots & FACTS) | (taken_up.used if taken_up else frozenset())
         leans_on = last if last and "thing" in used & before[last].used else None

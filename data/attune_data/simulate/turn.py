@@ -28,9 +28,9 @@ from attune_data.simulate.story import Story
 from attune_data.simulate.texts import Said, Texts
 from attune_data.simulate.wishes import preferred_probability, wishes
 
-ASKED_TEXTUAL = 0.42
+ASKED_TEXTUAL = 0.37
 """Probability that a textual question is asked in the first turn; judgements always are."""
-FATIGUE = 0.16
+FATIGUE = 0.14
 """What of it is gone by the last turn."""
 FIT_CENTRE = 0.25
 """Utility of a reply that fits neither well nor badly."""
