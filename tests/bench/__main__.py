@@ -19,6 +19,7 @@ from pydantic import BaseModel, Field
 from attune_data import Conversation, load
 from attune_data.affect import EMOTIONS
 from attune_data.constants import BINARY_IDS, BRANCHES, Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS
+from attune_data.simulate import Simulation
 from attune_episodes import Request, Settings, builtin_policy, parse, plan, score
 from attune_episodes.parsing import Unparsed
 from attune_episodes.policies.base import prepared
@@ -198,9 +199,25 @@ def loading() -> None:
     )
 
 
+def simulating() -> None:
+    """Making a simulated conversation against reading it back from its JSON; and 1,000 in a row."""
+    world = Simulation(1)
+    texts = [world[i].model_dump_json(by_alias=True) for i in range(30)]
+    ratio(
+        "30 simulated conversations: making / reading their JSON",
+        lambda: [world[i] for i in range(30)],
+        lambda: [Conversation.model_validate_json(text) for text in texts],
+        3,
+        "-",
+    )
+    taken = seconds(lambda: [world[i] for i in range(1000)], 1)
+    print(f"1,000 simulated conversations: {taken:.1f} s aim: under 10 s")
+
+
 if __name__ == "__main__":
     print(f"Python {platform.python_version()}, {platform.machine()}, medians of {ROUNDS} rounds")
     scoring_against_validation()
     scoring_against_prompts()
     import_against_base()
     loading()
+    simulating()

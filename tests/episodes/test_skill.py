@@ -1,17 +1,18 @@
-"""The frozen nulls of the `skill` preset are what `prior` earns on the bundled sample."""
+"""The frozen nulls of the `skill` preset are what `prior` earns on simulated people."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+from functools import cache
 from typing import Any
 
 import pytest
 
-from attune_data import load
+from attune_data import Conversations, load
 from attune_episodes import Settings, builtin_policy, rollout
-from attune_episodes.skill import fit_skill, prior_scores
+from attune_episodes.skill import fit_skill, prior_scores, reference_data
 from attune_rewards import LEAVES, RewardSpec
 from attune_rewards.spec import MAX_NULL, SKILL_FILE, skill_spec
 
@@ -19,31 +20,48 @@ SAMPLE = load("sample")
 FROZEN: dict[str, Any] = json.loads(SKILL_FILE.read_text("utf-8"))
 
 
-def test_the_frozen_nulls_are_the_priors_scores_on_the_sample() -> None:
-    now = prior_scores(SAMPLE)
+@cache
+def reference() -> Conversations:
+    return reference_data()
+
+
+def test_the_frozen_nulls_are_the_priors_scores_on_simulated_people() -> None:
+    now = prior_scores(reference())
     assert FROZEN["nulls"].keys() == now.keys()
     assert FROZEN["nulls"] == pytest.approx(now, abs=1e-12)
 
 
-def test_the_reference_names_the_sample_as_it_is() -> None:
-    # if this fails the sample has changed: python -m attune_episodes.skill sample > skill.json
-    assert FROZEN["reference"] == f"sample ({len(SAMPLE)} conversations, {SAMPLE.fingerprint})"
+def test_the_reference_is_named_as_it_is() -> None:
+    # if this fails the simulator has changed: python -m attune_episodes.skill > …/presets/skill.json
+    made = reference()
+    assert (len(made), made.provenance) == (500, "simulated")
+    assert FROZEN["reference"] == f"{made.source} (500 conversations, {made.fingerprint})"
     assert RewardSpec.preset("skill").reference == FROZEN["reference"]
 
 
 def test_the_module_prints_the_very_file() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "attune_episodes.skill", "sample"],
-        capture_output=True, check=True, encoding="utf-8", timeout=60,
+        [sys.executable, "-m", "attune_episodes.skill"],
+        capture_output=True, check=True, encoding="utf-8", timeout=120,
     )  # fmt: skip
     assert (done.stdout, done.stderr) == (SKILL_FILE.read_text("utf-8"), "")
 
 
+def test_the_module_prints_one_for_data_of_ones_own() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "attune_episodes.skill", "sample"],
+        capture_output=True, check=True, encoding="utf-8", timeout=60,
+    )  # fmt: skip
+    printed = json.loads(done.stdout)
+    assert printed["reference"] == f"sample ({len(SAMPLE)} conversations, {SAMPLE.fingerprint})"
+    assert printed["nulls"] == pytest.approx(prior_scores(SAMPLE), abs=1e-12)
+
+
 def test_the_prior_earns_nothing_on_average_and_the_oracle_one() -> None:
     spec = RewardSpec.preset("skill")
-    prior, oracle = (builtin_policy(name, SAMPLE) for name in ("prior", "oracle"))
+    prior, oracle = (builtin_policy(name, reference()) for name in ("prior", "oracle"))
     values: dict[str, list[float]] = {}
-    for about in SAMPLE:
+    for about in reference():
         for part, score in rollout(about, prior, reward=spec).parts.items():
             values.setdefault(part, []).append(spec.transform(part, score))
         assert rollout(about, oracle, reward=spec).total == pytest.approx(1.0, abs=1e-12)
