@@ -71,7 +71,7 @@ class Bags:
 
 
 def fitted(rows: Rows, labels: list[str], strength: float, *, intercept: bool = True) -> LogisticRegression:
-    """A logistic regression; two rows of zeros keep both labels in where only one occurs."""
+    """A logistic regression; a row of zeros keeps the other label in where only one occurs."""
     missing = {"yes", "no"} - set(labels) if set(labels) <= {"yes", "no"} else set()
     if missing:
         rows, labels = sparse.vstack([rows, rows[:1] * 0]), [*labels, *missing]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 SkipInvalid = Annotated[
     bool, typer.Option("--skip-invalid", help="Leave out what cannot be read, saying what, and go on.")
 ]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what an earlier call wrote there.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of everything that is drawn.")]
 DataArgument = Annotated[
     str,

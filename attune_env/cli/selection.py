@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attune_env.cli.common import DataArgument, Seed, SkipInvalid, WhereOption, read_data
+from attune_env.cli.common import DataArgument, Overwrite, Seed, SkipInvalid, WhereOption, read_data
 
 if TYPE_CHECKING:
     from attune_data import Conversations
@@ -23,7 +23,6 @@ class StrataChoice(StrEnum):
 
 
 OutputFolder = Annotated[Path, typer.Option("--output", "-o", help="Folder to write to.")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what an earlier call wrote there.")]
 
 
 def register(app: typer.Typer) -> None:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attune_env.cli.common import Seed, progress_bar
-from attune_env.cli.selection import Overwrite
+from attune_env.cli.common import Overwrite, Seed, progress_bar
 
 if TYPE_CHECKING:
     from attune_data import Conversation

@@ -30,10 +30,11 @@ def check_folder(folder: Path, *, overwrite: bool = False) -> None:
         return
     if not folder.is_dir():
         raise DataError(Problem(str(folder), "", "a file", "a folder to write to", "choose another -o"))
-    names = [path.name for path in shown(folder)]
-    if other := [path.name for path in shown(folder) if not _is_data(path)]:
+    inside = shown(folder)
+    if other := [path.name for path in inside if not _is_data(path)]:
         raise _occupied(folder, other, "a new or empty folder, or one that holds data only", "move them away")
-    if names and not overwrite:
+    if inside and not overwrite:
+        names = [path.name for path in inside]
         raise _occupied(folder, names, "a new or empty folder", "replace the data with --overwrite")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_NAME: Final = re.compile(r"conversation_(\d+)\.json")
+_NAME: Final = re.compile(r"conversation_([0-9]+)\.json")
 
 
 def file_name(number: int) -> str:

@@ -81,7 +81,8 @@ def training_stream(
     first = next(items, None)
     if first is None:
         raise _nothing()
-    source = _Once(chain([first], items)) if items is conversations else conversations
+    one_pass = iter(conversations) is items  # an iterator, or what hands the same one out each time
+    source = _Once(chain([first], items)) if one_pass else conversations
     stream = _Checked(source, allow_benchmark_training)
     stream.check(first, 0)
     return stream

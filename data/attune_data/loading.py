@@ -58,9 +58,7 @@ class Conversations(Sequence[Conversation]):
         if isinstance(index, str):
             raise TypeError(f"index by number or slice; by id it is .by_id[{index!r}]")
         if isinstance(index, slice):
-            return Conversations(
-                self._items[index], source=self.source, left_out=self.left_out, files=self.files
-            )
+            return self.narrowed_to(self._items[index])
         return self._items[index]
 
     def __len__(self) -> int:
@@ -87,6 +85,10 @@ class Conversations(Sequence[Conversation]):
             left_out=(*self.left_out, *other.left_out),
             files={key: part.files[key] for part in (self, other) for key in part.by_id if key in part.files},
         )
+
+    def narrowed_to(self, items: Iterable[Conversation]) -> Conversations:
+        """Some of its own conversations, still with where they came from."""
+        return Conversations(items, source=self.source, left_out=self.left_out, files=self.files)
 
     def __repr__(self) -> str:
         return f"Conversations({len(self)} from {self.source!r}, {self.provenance})"

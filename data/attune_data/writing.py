@@ -67,7 +67,7 @@ def write_parts(
     numbers: Mapping[str, int],
     overwrite: bool = False,
 ) -> None:
-    """Writes each part as a folder of its own inside `folder`: all of them or none.
+    """Writes each part as a folder of its own inside `folder`; old parts go when all new ones are written.
 
     Args:
         parts: name of the part -> its conversations.

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -47,23 +47,22 @@ def latent_ceiling(world: Simulation, indices: Iterable[int]) -> dict[str, float
     Means over the turns of a conversation, then over conversations, as scores are averaged. Each leaf has a
     best answer of its own, so `composite` is a bound too, not a value that one answer reaches.
     """
-    leaves: dict[str, list[float]] = {}
-    for index in indices:
-        _, state = world.with_state(index)
-        for leaf, value in of_conversation(state, f"{world.seed}/{index}").items():
-            leaves.setdefault(leaf, []).append(value)
-    means = {leaf: math.fsum(values) / len(values) for leaf, values in leaves.items()}
-    return means | {"composite": COMPOSITE.value(means) or 0.0}
+    return _means(of_conversation(world.with_state(i)[1], f"{world.seed}/{i}") for i in indices)
 
 
 def of_conversation(state: LatentState, key: str) -> dict[str, float]:
-    """The ceilings of one conversation's leaves; `key` names the chance of the redraws."""
-    turns: dict[str, list[float]] = {}
-    for turn in state.turns:
-        for leaf, value in of_turn(turn).items():
-            turns.setdefault(leaf, []).append(value)
-    means = {leaf: math.fsum(values) / len(values) for leaf, values in turns.items()}
-    return means | of_ending(state.ending, key)
+    """The ceilings of one conversation; `key` names the chance of the redraws."""
+    leaves = _means(map(of_turn, state.turns)) | of_ending(state.ending, key)
+    return leaves | {"composite": COMPOSITE.value(leaves) or 0.0}
+
+
+def _means(found: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """Leaf -> its mean where it is defined."""
+    values: dict[str, list[float]] = {}
+    for one in found:
+        for leaf, value in one.items():
+            values.setdefault(leaf, []).append(value)
+    return {leaf: math.fsum(those) / len(those) for leaf, those in values.items()}
 
 
 def of_turn(turn: TurnState) -> dict[str, float]:
@@ -139,12 +138,18 @@ def best_va(mood: TurnMood) -> float:
 
 
 def of_ending(ending: Ending, key: str) -> dict[str, float]:
-    """The ceilings of what is asked after the conversation, from redraws of its noise."""
+    """The ceilings of what is asked after the conversation, from redraws of its noise.
+
+    For the follow-up the best of the sets that were drawn, and of the most frequent options.
+    """
     said = [answers(ending, Draws(key, "redraw", k)) for k in range(REDRAWS)]
     wide = [one["conversationWideQuestions"] for one in said]
     found: dict[str, float | None] = {"q1": 1.0}  # what they look for is part of the state
-    for leaf, side in (("panas_pa", "totalPositiveAffect"), ("panas_na", "totalNegativeAffect")):
-        pre = sum(ending.pre[name] for name in _side(side))
+    for leaf, side, items in (
+        ("panas_pa", "totalPositiveAffect", POSITIVE),
+        ("panas_na", "totalNegativeAffect", NEGATIVE),
+    ):
+        pre = sum(ending.pre[name] for name in items)
         posts = Counter(one["postPanas"][side] for one in said if one["postPanas"][side] != pre)
         found[leaf] = _best(posts, range(TOTALS[0], TOTALS[1] + 1), _panas_score(pre)) if posts else None
     for leaf, field in (("q2", "q2_emotionClarity"), ("q3", "q3_modelFit")):
@@ -157,10 +162,6 @@ def of_ending(ending: Ending, key: str) -> dict[str, float]:
         scores = Counter(one["fourBranchScores"][name] for one in wide)
         found[f"branch_{name}"] = _best(scores, range(SCALE[0], SCALE[1] + 1), branches.strict_score)
     return {leaf: value for leaf, value in found.items() if value is not None}
-
-
-def _side(total: str) -> Sequence[str]:
-    return POSITIVE if total == "totalPositiveAffect" else NEGATIVE
 
 
 def _panas_score(pre: float) -> Callable[[Any, Any], float]:

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from attune_data.constants import RESPONSES, ResponseName
 from attune_data.schema import Turn
+from attune_data.seeding import digest
 from attune_episodes.request import ShownComparison
-from attune_episodes.seeding import digest
 
 MASKED = ("X", "Y", "Z")
 OFFICIAL: Mapping[ResponseName, str] = {

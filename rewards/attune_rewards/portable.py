@@ -73,7 +73,7 @@ def _turn(turn: TurnTruth, stage: Stage, parts: set[str]) -> Plain:
 
 
 def _reflect(truth: ConversationTruth, parts: set[str], changes: bool) -> Plain:
-    plain: Plain = {name: value for name in QUESTIONS if name in parts for value in (getattr(truth, name),)}
+    plain: Plain = {name: getattr(truth, name) for name in QUESTIONS if name in parts}
     if changes or not parts.isdisjoint(("panas_pa", "panas_na")):
         plain |= {"pre_totals": list(truth.pre_totals), "post_totals": list(truth.post_totals)}
     if changes:

@@ -183,6 +183,19 @@ def test_a_generator_loses_nothing_and_says_so_when_read_twice() -> None:
         list(stream)
 
 
+def test_a_source_that_hands_out_one_iterator_loses_nothing_either() -> None:
+    class Handed:
+        items = iter([named("a"), named("b")])
+
+        def __iter__(self) -> Iterator[Conversation]:
+            return self.items
+
+    stream = training_stream(Handed())
+    assert [item.conversation_id for item in stream] == ["a", "b"]
+    with pytest.raises(SettingsError, match="has been read"):
+        list(stream)
+
+
 def test_a_generator_does_not_travel() -> None:
     stream = training_stream(iter([named("a")]))
     with pytest.raises(SettingsError, match="came from another process"):

@@ -81,12 +81,7 @@ def split(
     parts = _filled(_cut(ordered, sizes, fractions), sizes)
     place = {who: name for name, members in parts.items() for who in members}
     return {
-        name: Conversations(
-            [conversation for conversation in conversations if place[conversation.participant] == name],
-            source=conversations.source,
-            left_out=conversations.left_out,
-            files=conversations.files,
-        )
+        name: conversations.narrowed_to(c for c in conversations if place[c.participant] == name)
         for name in fractions
     }
 

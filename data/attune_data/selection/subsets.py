@@ -69,9 +69,4 @@ def official_subset(conversations: Conversations, name: str) -> Conversations:
                     f"every file of {known}",
                     f"load the folder {known} itself, or the one of all conversations")
         )  # fmt: skip
-    return Conversations(
-        [conversations.by_id[found[number]] for number in SUBSETS[known]],
-        source=conversations.source,
-        left_out=conversations.left_out,
-        files=conversations.files,
-    )
+    return conversations.narrowed_to(conversations.by_id[found[number]] for number in SUBSETS[known])

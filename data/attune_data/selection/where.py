@@ -68,12 +68,7 @@ def select(conversations: Conversations, where: str | Where) -> Conversations:
             before = ",".join(map(str, where.conditions[:number]))
             _nothing_left(condition, [found for _, found in kept], before)
         kept = left
-    return Conversations(
-        [conversation for conversation, _ in kept],
-        source=conversations.source,
-        left_out=conversations.left_out,
-        files=conversations.files,
-    )
+    return conversations.narrowed_to(conversation for conversation, _ in kept)
 
 
 def _check(condition: Condition, facts: Sequence[Facts]) -> None:

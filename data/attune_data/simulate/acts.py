@@ -33,7 +33,14 @@ ACT_OF: Final[Mapping[str, str]] = {
 }  # fmt: skip
 """Construct -> the act that a person adds or strikes out when editing a reply."""
 
-
+NAMING: Final = frozenset({"claim", "own_word"})
+"""Acts that say what the person feels."""
+ASKING: Final = frozenset({"ask_fact", "ask_reflect"})
+NEEDS: Final[Mapping[str, frozenset[str]]] = {
+    "claim_second": NAMING, "emote": NAMING, "shift": NAMING,
+    "hard": frozenset({"advise"}), "safety": frozenset({"risk"}),
+}  # fmt: skip
+"""Act -> acts of which one must stand in the reply too."""
 WEARING: Final = frozenset({"aside", "cheer", "clinical", "drift", "generic", "heat", "moral", "reflect"})
 """Acts that wear thin: less likely where they stood in the last reply."""
 
@@ -113,18 +120,15 @@ def settled(acts: set[str], situation: Situation) -> set[str]:
         acts.discard("own_word")
     if "own_word" in acts:  # one naming of the feeling is enough
         acts.discard("claim")
-    if not acts & {"claim", "own_word"}:
-        acts -= {"claim_second", "emote", "shift"}
     if situation.turn == 0:
         acts -= {"shift", "correct"}
     if situation.turn == 0 or message.reaction == 0:
         acts -= {"adapt"}
-    if "advise" not in acts:
-        acts.discard("hard")
     if not message.risk:
         acts -= {"risk", "safety"}
     if "safety" in acts:
         acts.add("risk")
+    acts -= {act for act, needed in NEEDS.items() if not acts & needed}
     if not message.echoes:
         acts.discard("echo")
     if not acts:

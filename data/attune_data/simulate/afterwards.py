@@ -55,8 +55,8 @@ class Ending:
     fits: Sequence[float]
     goals: tuple[str, ...]
     shares: Mapping[str, float]
-    """Shares over turns: shown, indirect, mixed, switched, right, toned, mirrored, managed, early_advice,
-    generic, upbeat, clinical, assumed, repeated, questions, long."""
+    """Shares over turns: named, shown, indirect, hidden, mixed, switched, right, toned, mirrored, managed,
+    early_advice, generic, upbeat, clinical, assumed, repeated, questions, long."""
 
     @property
     def mean_fit(self) -> float:
@@ -132,7 +132,7 @@ def _clarity(end: Ending, draws: Draws) -> str:
 
 def _felt_off(end: Ending, draws: Draws) -> list[str]:
     """Each option on its cause, and now and then without one."""
-    share, causes = end.shares, end.mean_fit
+    share = end.shares
     fires = (
         share["early_advice"] > 0.3,
         share["right"] < 0.3,
@@ -143,7 +143,7 @@ def _felt_off(end: Ending, draws: Draws) -> list[str]:
         share["assumed"] > 0.45,
         share["repeated"] > 0.15,
         share["questions"] > 0.7,
-        causes < -0.35,
+        end.mean_fit < -0.35,
     )
     chosen = [text for text, fire in zip(FELT_OFF, fires, strict=True) if draws.yes(0.75 if fire else 0.06)]
     return chosen or [FELT_OFF[draws.below(len(FELT_OFF))]]
@@ -162,10 +162,8 @@ def _branches(end: Ending, draws: Draws) -> dict[str, int]:
         "understanding": end.shares["mirrored"],
         "managing": end.shares["managed"],
     }
-    lenient = 0.25 * end.person.leniency
+    lenient, fit = 0.25 * end.person.leniency, end.mean_fit
     return {
-        branch: rating(
-            BRANCH_BASE[branch] + 2.0 * end.mean_fit + 1.8 * share + lenient + 0.7 * draws.normal()
-        )
+        branch: rating(BRANCH_BASE[branch] + 2.0 * fit + 1.8 * share + lenient + 0.7 * draws.normal())
         for branch, share in evidence.items()
     }

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from attune_data.constants import BINARY_IDS
+from attune_data.simulate.acts import ASKING, NAMING
 from attune_data.simulate.draws import Draws, squash
 from attune_data.simulate.messages import Message
 from attune_data.simulate.mood import TurnMood
@@ -44,13 +45,13 @@ def textual(
 ) -> dict[str, bool | None]:
     """Construct -> yes, no, or None for not applicable, of everything that text can show. `turn` from 0."""
     acts = reply.acts
-    named = bool(acts & {"claim", "own_word"})
+    named = bool(acts & NAMING)
     advises = bool(acts & {"advise", "generic"})
     several = len(mood.tags) > 1
     changed = bool(memory.families) and memory.families[-1] != mood.family
     begun = turn > 0
     reacted = begun and message.reaction != 0
-    asks = bool(acts & {"ask_fact", "ask_reflect"})
+    asks = bool(acts & ASKING)
     return {
         "B1": named,
         "B3": bool(reply.used & message.told) or reply.echoes,
@@ -87,7 +88,7 @@ def textual(
 
 def match(reply: Reply, mood: TurnMood, families: Mapping[str, Family]) -> float:
     """How right the claim about the feeling is: 1 the family, 0.3 its sign, -1.2 neither, 0 no claim."""
-    if not reply.acts & {"claim", "own_word"}:
+    if not reply.acts & NAMING:
         return 0.0
     if reply.claim in (mood.family, mood.second_family):
         return 1.0
@@ -113,8 +114,9 @@ def judgement_probabilities(
     σ(1.5 · sharpness · (β₀ + β · state + leniency)); `right` is `match`, `fit` lies in [-1, 1].
     """
     acts, lenient = reply.acts, person.leniency
+    named = bool(acts & NAMING)
     jars = off_key(reply, mood)
-    warmth = ("claim" in acts or "own_word" in acts) + ("validate" in acts) - max(mood.need, 0.4)
+    warmth = named + ("validate" in acts) - max(mood.need, 0.4)
     states = {
         "B8": 0.9 + 1.0 * fit + 1.0 * right + 0.5 * warmth - 2.2 * jars + lenient,
         "B9": 0.9 + 0.8 * fit + 1.1 * warmth - 2.2 * ("cheer" in acts) + lenient,
@@ -122,10 +124,10 @@ def judgement_probabilities(
         "B20": -1.2 - 0.7 * fit - 0.6 * right + 0.5 * ("side" in acts) + 3.0 * ("heat" in acts)
         + 1.2 * ("moral" in acts) + 1.2 * ("emote" in acts) - lenient,
     }  # fmt: skip
-    if acts & {"claim", "own_word"}:
+    if named:
         states["B2"] = 0.6 + 2.4 * right + lenient
     if len(mood.tags) > 1:
-        central = reply.claim == mood.family and bool(acts & {"claim", "own_word"})
+        central = named and reply.claim == mood.family
         states["B109"] = (1.6 if central else -1.4) + 0.5 * fit + lenient
     return {construct: squash(1.5 * sharpness * x) for construct, x in states.items()}
 

@@ -10,9 +10,7 @@ from typing import Any
 from attune_data.affect import EMOTIONS
 from attune_data.simulate import acts as actions
 from attune_data.simulate.afterwards import Ending, answers, panas_items, panas_record
-from attune_data.simulate.constructs import (
-    Memory,
-)
+from attune_data.simulate.constructs import Memory
 from attune_data.simulate.draws import Draws
 from attune_data.simulate.levels import Level
 from attune_data.simulate.messages import LastReply, write

@@ -7,11 +7,12 @@ Python guarantees the stream of `Random(int).random()` across versions and platf
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from random import Random
 from typing import TypeVar
+
+from attune_data.seeding import digest
 
 T = TypeVar("T")
 
@@ -37,8 +38,7 @@ class Draws:
     __slots__ = ("uniform",)
 
     def __init__(self, *key: object) -> None:
-        digest = hashlib.sha256("/".join(map(str, key)).encode()).digest()
-        self.uniform = Random(int.from_bytes(digest[:16], "big")).random
+        self.uniform = Random(int.from_bytes(digest(*key)[:16], "big")).random
         """A number in [0, 1)."""
 
     def yes(self, probability: float) -> bool:

@@ -42,11 +42,13 @@ class Level:
         pair = tuple(turns) if isinstance(turns, tuple | list) else ()
         if not (len(pair) == 2 and all(type(n) is int for n in pair) and 1 <= pair[0] <= pair[1] <= 20):
             raise SettingsError(f"turns of a level are {turns}; two whole numbers, 1 ≤ fewest ≤ most ≤ 20")
+        object.__setattr__(self, "turns", pair)
 
     def _check(self, field: str, highest: float) -> None:
         value = getattr(self, field)
         if not (isinstance(value, int | float) and math.isfinite(value) and 0.0 <= value <= highest):
             raise SettingsError(f"{field} of a level is {value!r}; it must be a number from 0 to {highest:g}")
+        object.__setattr__(self, field, float(value))  # 3 and 3.0 are one level, and so one world
 
     def describe(self) -> dict[str, Any]:
         """The dial's values, as records and seeds name them."""

@@ -5,6 +5,7 @@ The equations stand in docs/simulator.md; names follow it. Nothing here reads or
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -98,20 +99,22 @@ class Mood:
         )
 
     def _first(self) -> dict[str, float]:
-        return _shares({i: self.person.item_habit[i] ** 2 for i in self.families[self.family].items})
+        return _shares({item: self._readiness(item) for item in self.families[self.family].items})
 
     def _second(self, sign: int) -> dict[str, float]:
         habit = self.person.family_habit
         return _shares(
             {
-                item: self.person.item_habit[item] ** 2
-                * habit[name]
-                * (1.0 if family.sign == sign else OTHER_SIGN)
+                item: self._readiness(item) * habit[name] * (1.0 if family.sign == sign else OTHER_SIGN)
                 for name, family in self.families.items()
                 if name != self.family
                 for item in family.items
             }
         )
+
+    def _readiness(self, item: str) -> float:
+        habit = self.person.item_habit[item]
+        return habit * habit  # not ** 2: that is the C library's pow, which differs between machines
 
     def after(self, turn: TurnMood, fit: float, draws: Draws) -> None:
         """The reply has come: affect moves by how well it fitted."""
@@ -125,7 +128,5 @@ class Mood:
 
 
 def _shares(weights: Mapping[str, float]) -> dict[str, float]:
-    total = 0.0
-    for weight in weights.values():
-        total += weight
+    total = math.fsum(weights.values())
     return {item: weight / total for item, weight in weights.items()}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final
 
-from attune_data.simulate.acts import ORDER
+from attune_data.simulate.acts import ASKING, NEEDS, ORDER
 from attune_data.simulate.draws import Draws
 from attune_data.simulate.grammar import Mentions, Template, capital
 from attune_data.simulate.messages import Echo, Message
@@ -16,11 +16,6 @@ from attune_data.simulate.typed import smoothed
 
 FACTS: Final = frozenset({"name", "thing", "thing2", "friend", "when", "soon", "span"})
 _PRONOUNS: Final = frozenset({"he", "him", "his"})
-_NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "claim_second": ("claim", "own_word"), "emote": ("claim", "own_word"), "shift": ("claim", "own_word"),
-    "hard": ("advise",), "safety": ("risk",),
-}  # fmt: skip
-"""Act -> acts of which one must stand in the reply too."""
 ANCHORS: Final = frozenset({"thing2", "when", "soon", "span", "echo", "tip", "theme", "risk"})
 """Slots that tie a sentence to its conversation (a name alone does not), or have very many fillings."""
 DISPENSABLE: Final = frozenset({"cheer", "clinical", "complex", "reflect", "validate"})
@@ -87,7 +82,7 @@ class Reply:
     def asks_before_advising(self) -> bool:
         """Whether a question stands before its first advice."""
         for act in self.sentences:
-            if act in ("ask_fact", "ask_reflect"):
+            if act in ASKING:
                 return True
             if act in ("advise", "generic"):
                 return False
@@ -112,18 +107,20 @@ class Speaker:
         plan: Said | None,
         kept: Mapping[str, Sentence] | None = None,
     ) -> Reply:
-        """A reply with these acts; sentences in `kept` are taken over word for word.
+        """A reply with these acts; sentences in `kept` are taken over word for word where they can be.
 
         An act that nothing told so far can fill is left out.
         """
-        reply = Reply(claim, plan)
+        kept = kept or {}
         tone = self.message.sign
+        order = self._order([act for act in ORDER if act in acts], kept)
+        taken = [kept[act].echo for act in order if act in kept]
+        echoes = [echo for echo in self.message.echoes if echo not in taken]
         made: dict[str, Sentence] = {}
-        echoes = list(self.message.echoes)
-        for act in ORDER:
-            if act not in acts or (act in _NEEDS and not any(need in made for need in _NEEDS[act])):
+        for act in order:
+            if act in NEEDS and not NEEDS[act] & made.keys():
                 continue
-            sentence = (kept or {}).get(act)
+            sentence = kept.get(act)
             if sentence is None or (sentence.leans_on and sentence.leans_on != next(reversed(made), None)):
                 sentence = self._sentence(act, claim, tone, plan, echoes, made)
             if sentence is None:
@@ -134,11 +131,9 @@ class Speaker:
         for act in FALLBACKS:  # nothing that was told filled any of the acts
             if not made and (sentence := self._sentence(act, claim, tone, plan, echoes, made)):
                 made[act] = sentence
-        for act in self._order(list(made), kept):
-            reply.sentences[act] = made[act]
-        return reply
+        return Reply(claim, plan, made)
 
-    def _order(self, acts: list[str], kept: Mapping[str, Sentence] | None) -> list[str]:
+    def _order(self, acts: list[str], kept: Mapping[str, Sentence]) -> list[str]:
         """Mostly the usual order; an edited reply keeps the order that was there."""
         if kept:
             place = {act: i for i, act in enumerate(kept)}
@@ -171,7 +166,7 @@ class Speaker:
         if not fits:
             return None
         hedged = act == "infer" and self.draws.yes(0.55)
-        echo = next((e for e in echoes if e.moving or act in ("echo", "ask_fact", "ask_reflect")), None)
+        echo = next((e for e in echoes if e.moving or act == "echo" or act in ASKING), None)
         if echo:
             facts["echo"], facts.echo_names_thing = echo.text, "thing" in echo.used
         frames = sayable(self.texts.replies[self._key(act, claim, tone, hedged, echo)], facts.keys())
@@ -255,7 +250,7 @@ class Speaker:
             chosen = draws.some(fitting, 2)
             slot = {"reason": "because", "readings": "reading"}.get(act, act)
             facts[slot], facts["reading_b"] = chosen[0], chosen[-1]
-        elif act in ("ask_fact", "ask_reflect"):
+        elif act in ASKING:
             questions = [q for q in self.story.situation.questions[act] if q.say.fits(self.known)]
             if not questions:
                 return False, None

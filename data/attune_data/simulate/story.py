@@ -27,11 +27,7 @@ def to_you(text: str) -> str:
 class PersonFacts(Mentions):
     """Facts as the person tells them: people are introduced the first time they are mentioned."""
 
-    def __init__(
-        self,
-        facts: Facts,
-        introductions: dict[str, str],
-    ) -> None:
+    def __init__(self, facts: Facts, introductions: dict[str, str]) -> None:
         super().__init__(facts)
         self.introductions = introductions
         """Fact -> how it is said the first time, such as "my manager Dana"."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator
 from functools import lru_cache
@@ -12,6 +11,7 @@ from typing import Any, Final
 from attune_data.errors import SettingsError, UnknownNameError
 from attune_data.loading import Conversations
 from attune_data.schema import Conversation
+from attune_data.seeding import digest
 from attune_data.simulate.conversation import LatentState, hold
 from attune_data.simulate.draws import Draws
 from attune_data.simulate.levels import LEVELS, Level, level_of
@@ -67,9 +67,8 @@ class Simulation:
         self.seed, self.start, self.step = seed, start, step
         self.level = level_of(level)
         self.topics, self.templates = topics, templates
-        self._key = hashlib.sha256(
-            json.dumps([VERSION, seed, self.level.describe(), topics, templates], sort_keys=True).encode()
-        ).hexdigest()
+        world = [VERSION, seed, self.level.describe(), topics, templates]
+        self._key = digest(json.dumps(world, sort_keys=True)).hex()
 
     def __repr__(self) -> str:
         parts = (
@@ -109,8 +108,8 @@ class Simulation:
         """Item `index`: its record, and the latent state that its labels were drawn from."""
         person = self.person(index)
         said = texts(self.templates, self.topics)
-        digest = hashlib.sha256(f"{self._key}/{index}".encode()).hexdigest()
-        return hold(said, person, self.level, f"sim-{digest[:20]}", Draws(self._key, index))
+        name = digest(self._key, "id", index).hex()[:20]
+        return hold(said, person, self.level, f"sim-{name}", Draws(self._key, index))
 
     def person(self, index: int) -> Person:
         """Who holds conversation `index`: the same person at every level of a seed."""
@@ -122,8 +121,8 @@ class Simulation:
 
 @lru_cache(maxsize=64)
 def _person(seed: int, number: int) -> Person:
-    digest = hashlib.sha256(f"{seed}/participant/{number}".encode()).hexdigest()
-    return make_person(seed, number, f"S-{digest[:12]}", texts().families)
+    name = digest(seed, "participant", number).hex()[:12]
+    return make_person(seed, number, f"S-{name}", texts().families)
 
 
 def simulate(

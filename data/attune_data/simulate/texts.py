@@ -6,7 +6,6 @@ somebody who has learnt the grammar can be told from somebody who has learnt to 
 
 from __future__ import annotations
 
-import hashlib
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
+from attune_data.seeding import digest
 from attune_data.simulate.grammar import Template, compile_template
 
 Part = Literal["all", "seen", "unseen"]
@@ -125,22 +125,22 @@ PEOPLE: Final[Mapping[str, tuple[str, ...]]] = {
 """Lists of who people may be."""
 
 
-def _rank(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def _part(items: Sequence[T], part: Part, key: Any, share: float) -> tuple[T, ...]:
     """The items of one part, in their order: the held-out ones have the lowest hashes."""
     if part == "all" or len(items) < 3:
         return tuple(items)
     count = max(1, round(share * len(items)))
-    held_out = set(sorted(_rank(key(item)) for item in items)[:count])
-    return tuple(item for item in items if (_rank(key(item)) in held_out) == (part == "unseen"))
+    held_out = set(sorted(digest(key(item)) for item in items)[:count])
+    return tuple(item for item in items if (digest(key(item)) in held_out) == (part == "unseen"))
+
+
+def texts(templates: Part = "all", topics: Part = "all") -> Texts:
+    """The texts with these parts of templates and topics, compiled once however they are asked for."""
+    return _compiled(templates, topics)
 
 
 @cache
-def texts(templates: Part = "all", topics: Part = "all") -> Texts:
-    """The texts with these parts of templates and topics."""
+def _compiled(templates: Part, topics: Part) -> Texts:
 
     def kept(entries: Sequence[str]) -> tuple[str, ...]:
         return _part(entries, templates, str, HELD_OUT_TEMPLATES)

@@ -113,24 +113,24 @@ class Turn:
 
     def _replies(self, goal: str, wish: Mapping[str, float]) -> dict[ResponseName, Reply]:
         """The recorded reply, the improved one in other words, the person's edit of the recorded one."""
-        draws, memory, families = self.draws, self.memory, self.texts.families
+        draws, memory = self.draws, self.memory
         situation = actions.Situation(self.message, self.number, self.number / self.count, goal, memory.acts)
         before = memory.families[-1] if memory.families else None
         speaker = Speaker(self.texts, self.story, self.message, before, draws)
-        claim = self._reading(families)
+        claim = self._reading()
         first = actions.original(self.style, situation, draws)
         plan = self._plan()
         original = speaker.speak(first, claim, plan)
         second = actions.improved(original.acts, situation, draws)
-        other = claim if draws.yes(0.65) else self._reading(families)
+        other = claim if draws.yes(0.65) else self._reading()
         improved = speaker.speak(second, other, plan if draws.yes(0.35) else self._plan())
         third = actions.edited(original.acts, wish, situation, draws)
         edited = speaker.speak(third, claim, plan, original.sentences)
         return {"original": original, "alternate": improved, "human": edited}
 
-    def _reading(self, families: Mapping[str, Any]) -> str:
+    def _reading(self) -> str:
         """The family of feelings that a model reads: mostly what shows, often enough a wrong one."""
-        draws, shown = self.draws, self.message.shown
+        draws, shown, families = self.draws, self.message.shown, self.texts.families
         if shown and draws.yes(0.66):
             return shown[0]
         sign = families[shown[0]].sign if shown else self.mood.sign
@@ -255,9 +255,7 @@ class Turn:
 
 
 def _last(fit: float, reply: Reply) -> LastReply:
-    asked = [
-        s.source for act, s in reply.sentences.items() if act in ("ask_fact", "ask_reflect") and s.source
-    ]
+    asked = [s.source for act, s in reply.sentences.items() if act in actions.ASKING and s.source]
     advised = reply.sentences.get("advise")
     plan = advised.source if advised else None
     return LastReply(fit, asked[-1].other if asked else None, plan)

@@ -125,7 +125,7 @@ def _lower(text: str, keep: Set[str]) -> str:
 
 
 def _slips(text: str, rate: float, draws: Draws, keep: Set[str]) -> str:
-    """Swaps or drops letters inside longer words; never in names."""
+    """Swaps, drops or doubles letters inside longer words; never in those to keep."""
     words = re.split(r"(\W+)", text)
     for place, word in enumerate(words):
         plain = len(word) > 4 and word.isascii() and word.isalpha() and word not in keep

@@ -9,10 +9,10 @@ from typing import Final
 
 from attune_data.affect import EMOTIONS, NEGATIVE, POSITIVE, SCALE
 from attune_data.constants import BRANCHES, Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS, Side
+from attune_data.seeding import digest
 from attune_episodes.parsing import render
 from attune_episodes.policies.base import BuiltinPolicy
 from attune_episodes.request import Request
-from attune_episodes.seeding import digest
 from attune_rewards.panas import spread
 from attune_rewards.predictions import Assess, AssessHP, Draft, Prediction, Prefer, Reflect, Tag, YesNo
 

@@ -18,11 +18,11 @@ from attune_data.affect import EMOTIONS, NEGATIVE, POSITIVE
 from attune_data.constants import BRANCHES, Q1_OPTIONS, Side
 from attune_data.errors import SettingsError
 from attune_data.schema import Conversation
+from attune_data.seeding import digest
 from attune_episodes.plan import plan
 from attune_episodes.policies.base import BuiltinPolicy, participants
 from attune_episodes.policies.constant import Answers, ConstantPolicy, PanasGuess
 from attune_episodes.request import Request
-from attune_episodes.seeding import digest
 from attune_episodes.settings import Settings
 from attune_rewards import branches, emotion, panas, questions
 from attune_rewards.predictions import Tag, YesNo

@@ -11,7 +11,8 @@ PAGE = Path(__file__).parents[3] / "docs" / "simulated-conversations.md"
 
 
 def test_the_page_in_the_docs_is_made_by_the_simulator() -> None:
-    # if this fails the simulator has changed: python -m attune_data.simulate.gallery > docs/simulated-conversations.md
+    # if this fails the simulator has changed:
+    # python -m attune_data.simulate.gallery > docs/simulated-conversations.md
     assert PAGE.read_text(encoding="utf-8") == page()
 
 

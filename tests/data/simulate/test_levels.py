@@ -69,6 +69,14 @@ def test_unknown_names_come_with_a_suggestion(name: str, hint: str) -> None:
         level_of(name)
 
 
+def test_equal_levels_are_one_world() -> None:
+    asked: Any = {"gain": 3, "turns": [4, 7]}  # 3 as 3.0, a list as a tuple
+    same = Level(**asked)
+    assert same == Level()
+    assert hash(same) == hash(Level())
+    assert Simulation(5, level=same).record(0) == Simulation(5).record(0)
+
+
 @given(level=LEVEL)
 def test_what_is_described_says_everything(level: Level) -> None:
     told = level.describe()

@@ -113,6 +113,10 @@ def test_every_act_has_frames_and_every_construct_a_wish() -> None:
 # --- parts -------------------------------------------------------------------------------------------
 
 
+def test_the_texts_of_a_part_are_compiled_once_however_they_are_asked_for() -> None:
+    assert texts() is texts("all") is texts("all", "all") is texts(topics="all")
+
+
 def test_seen_and_unseen_templates_are_disjoint_and_together_all() -> None:
     whole, seen, unseen = (list(lists(texts(part))) for part in PARTS)
     assert [where for where, _ in whole] == [where for where, _ in seen] == [where for where, _ in unseen]
