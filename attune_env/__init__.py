@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from attune_data import BenchmarkTrainingError, Conversation, Conversations, load
     from attune_data.codebook import Codebook
     from attune_data.selection import official_subset, select, split
-    from attune_data.simulate import Simulation, simulate
+    from attune_data.simulate import Level, Simulation, simulate
     from attune_env.results import save_results
     from attune_episodes import (
         Episode,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _HOME = {
     **dict.fromkeys(["BenchmarkTrainingError", "Conversation", "Conversations", "load"], "attune_data"),
     "Codebook": "attune_data.codebook",
-    **dict.fromkeys(["Simulation", "simulate"], "attune_data.simulate"),
+    **dict.fromkeys(["Level", "Simulation", "simulate"], "attune_data.simulate"),
     **dict.fromkeys(["official_subset", "select", "split"], "attune_data.selection"),
     **dict.fromkeys(["RewardSpec", "Score"], "attune_rewards"),
     **dict.fromkeys(
@@ -77,6 +77,7 @@ __all__ = [
     "Conversation",
     "Conversations",
     "Episode",
+    "Level",
     "Policy",
     "Request",
     "RewardSpec",

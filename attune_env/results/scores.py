@@ -120,7 +120,7 @@ def parse_rate(entries: Sequence[Mapping[str, Any]]) -> float | None:
 
 def read_scores(path: Path) -> dict[str, Any]:
     """A scores file; raises DataError if it is none, or of a layout this version does not read."""
-    scores = read_json(path)
+    scores = read_json(path, max_bytes=None)  # grows with the number of results
     if not isinstance(scores, dict) or not isinstance(scores.get("conversations"), list):
         raise _not_scores(path, "conversations", "no list of scored conversations")
     metadata = scores.get("metadata")
@@ -148,7 +148,7 @@ def check_replaceable(path: Path) -> None:
     if not path.exists():
         return
     try:
-        known = is_scores(read_json(path))
+        known = is_scores(read_json(path, max_bytes=None))
     except DataError:
         known = False
     if not known:

@@ -21,9 +21,11 @@ SHOWN: Final = 3
 """Records that a refusal names; the rest is counted."""
 _WAYS_ON: Final = (
     "AttuneBench's authors forbid training on any benchmark conversation, annotation or metadata. Three ways "
-    "on: simulate conversations (attune data simulate), import annotated data from elsewhere, or, where the "
-    'records are your own, say so: load(path, provenance="own") (what lies under a folder "Test Samples" '
-    "stays benchmark). allow_benchmark_training=True goes past this rule, and everything made then says so"
+    "on: simulate conversations (attune data simulate), import annotated data from elsewhere, or, where "
+    'unmarked records are your own, say so: load(path, provenance="own") (a mark in the file wins, and what '
+    'lies under a folder "Test Samples" stays benchmark). In a mix, leave them out: '
+    'select(conversations, "provenance!=benchmark"). allow_benchmark_training=True goes past this rule, and '
+    "everything made then says so"
 )
 
 

@@ -181,6 +181,6 @@ def _has_lone_surrogate(text: str) -> bool:
     return False
 
 
-def read_json(path: Path) -> Any:
-    """`parse_json(read_text(path))`: the value in a file, or DataError."""
-    return parse_json(read_text(path), str(path))
+def read_json(path: Path, max_bytes: int | None = MAX_BYTES) -> Any:
+    """`parse_json(read_text(path))`: the value in a file, or DataError; None reads a file of any size."""
+    return parse_json(read_text(path, max_bytes), str(path))

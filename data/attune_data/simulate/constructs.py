@@ -47,6 +47,7 @@ def textual(
     acts = reply.acts
     named = bool(acts & NAMING)
     advises = bool(acts & {"advise", "generic"})
+    infers = bool(acts & {"infer", "reason", "side"})
     several = len(mood.tags) > 1
     changed = bool(memory.families) and memory.families[-1] != mood.family
     begun = turn > 0
@@ -57,9 +58,9 @@ def textual(
         "B3": bool(reply.used & message.told) or reply.echoes,
         "B4": True if acts & {"claim_second", "emote"} else False if several else None,
         "B5": True if "shift" in acts else False if changed else None,
-        "B6": "infer" in acts,
-        "B7": reply.sentences["infer"].hedged if "infer" in acts else None,
-        "B11": advises,
+        "B6": infers,
+        "B7": ("infer" in acts and reply.sentences["infer"].hedged) if infers else None,
+        "B11": advises or bool(acts & {"reflect", "safety"}),
         "B12": "reason" in acts,
         "B13": asks,
         "B14": "moral" in acts,

@@ -12,7 +12,8 @@ _INTRODUCTION = f"""# Twenty simulated conversations
 Items 0 to {COUNT - 1} of seed {SEED} at the default level, as they come; nobody chose them. What they are
 and are not: [simulator.md](simulator.md). Made by `python -m attune_data.simulate.gallery`; a test compares.
 
-After each message stand the mood tags. The reply is the recorded one; the two alternatives are in the data.
+After each message stand the mood tags, after each reply what the person found wrong with it: many replies are
+meant to miss. The reply is the recorded one; the two alternatives are in the data.
 """
 
 
@@ -39,7 +40,7 @@ def as_markdown(conversation: Conversation, number: int) -> str:
     ]
     for turn in conversation.turns:
         lines += [f"**Person:** {_quoted(turn.user_message)} *({_tags(turn)})*", ""]
-        lines += [f"**Reply:** {turn.llm_response}", ""]
+        lines += [f"**Reply:** {turn.llm_response}{_verdict(turn)}", ""]
     if wide:
         looked_for = "; ".join(wide.q1_looking_for or ())
         off = "; ".join(wide.q3_follow_up or ()) or "nothing"
@@ -51,6 +52,22 @@ def as_markdown(conversation: Conversation, number: int) -> str:
 def _quoted(text: str) -> str:
     """A message on one line, its line breaks shown."""
     return text.replace("\n", " / ")
+
+
+_VERDICTS = {
+    "B2": ("no", "misread the feeling"),
+    "B8": ("no", "wrong tone"),
+    "B9": ("no", "not serious enough"),
+    "B10": ("no", "wrong measure of emotion"),
+    "B20": ("yes", "made it worse"),
+}
+
+
+def _verdict(turn: Turn) -> str:
+    """What the person found wrong with the reply."""
+    answers = {j.question_id: j.observed for j in turn.judgements}
+    found = [words for question, (bad, words) in _VERDICTS.items() if answers.get(question) == bad]
+    return f" *(found: {', '.join(found)})*" if found else ""
 
 
 def _tags(turn: Turn) -> str:

@@ -18,7 +18,7 @@ REACTION_FIT = 0.25
 """From how far a reply fitted, or missed, people may say so."""
 TRUE_CUE = 0.9
 """Probability that what shows is the family that is felt."""
-RISK = 0.025
+RISK = 0.04
 """Probability that an opening message mentions a mild risk in passing."""
 INTRODUCED = frozenset({"name", "thing", "soon", "he", "him", "his"})
 """Facts that a request may mention although nothing was told of them yet."""
@@ -95,7 +95,7 @@ def write(
         writer.show()
         if mood.second_family and person.typing.register != "terse" and draws.yes(clarity):
             writer.cue(mood.second_family)
-    if draws.yes(RISK) and not last:
+    if last is None and mood.sign < 0 and draws.yes(RISK):
         out.risk = draws.pick(texts.risks)
         writer.tell(Said(out.risk.say, out.risk.echo), moving=False)
         out.risk_echo = out.echoes.pop()
@@ -218,7 +218,7 @@ class _Writer:
         story, draws = self.story, self.draws
         goal = draws.pick(story.goals)
         asks = [*story.situation.asks[goal], *self.texts.asks[goal]]
-        if self.mood.sign > 0 and goal in self.texts.asks_good:
+        if self.sign > 0 and self.mood.sign > 0 and goal in self.texts.asks_good:
             asks = list(self.texts.asks_good[goal])
         known = story.told | self.message.told | set(self.texts.words) | INTRODUCED
         self.say(story.fresh(sayable(asks, known) or asks, draws), apart=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final
 
-from attune_data.simulate.acts import ASKING, NEEDS, ORDER
+from attune_data.simulate.acts import ASKING, NAMING, NEEDS, ORDER
 from attune_data.simulate.draws import Draws
 from attune_data.simulate.grammar import Mentions, Template, capital
 from attune_data.simulate.messages import Echo, Message
@@ -113,7 +113,10 @@ class Speaker:
         """
         kept = kept or {}
         tone = self.message.sign
-        order = self._order([act for act in ORDER if act in acts], kept)
+        unfit = set(self.story.situation.unfit_acts)
+        if acts & NAMING and self.texts.families[claim].sign != tone:
+            unfit |= {"reason", "validate"}  # they would speak of another feeling than the one it names
+        order = self._order([act for act in ORDER if act in acts - unfit], kept)
         taken = [kept[act].echo for act in order if act in kept]
         echoes = [echo for echo in self.message.echoes if echo not in taken]
         made: dict[str, Sentence] = {}

@@ -76,13 +76,16 @@ class Simulation:
             if self.topics == self.templates == "all"
             else f", {self.topics} topics, {self.templates} templates"
         )
-        return f"Simulation(seed {self.seed}, level {self.level.name!r}{parts})"
+        return f"Simulation(seed {self.seed}, level {self._level_name!r}{parts})"
 
     @property
     def source(self) -> str:
         """The world in a few words, as tables and rows name where data comes from."""
-        known = LEVELS.get(self.level.name) == self.level
-        return f"simulated, seed {self.seed}, level {self.level.name if known else 'of its own'}"
+        return f"simulated, seed {self.seed}, level {self._level_name}"
+
+    @property
+    def _level_name(self) -> str:
+        return self.level.name if LEVELS.get(self.level.name) == self.level else "of its own"
 
     def __iter__(self) -> Iterator[Conversation]:
         return (self[i] for i in count(self.start, self.step))

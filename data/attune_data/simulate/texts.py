@@ -73,6 +73,8 @@ class Subtopic:
     cues: Mapping[str, tuple[Said, ...]]
     asks: Mapping[str, tuple[Template, ...]]
     friend: tuple[str, ...]
+    unfit_acts: frozenset[str]
+    """Acts that nobody would bear on this topic."""
     own_cues: frozenset[str]
     """Families of feelings whose common cues do not suit the topic: only its own are used."""
 
@@ -211,6 +213,7 @@ def _subtopic(topic: dict[str, Any], sub: dict[str, Any], phrases: Any, pairs: A
         phrases={key: phrases(topic[key]) for key in plain} | {"hard": phrases(sub["hard"])},
         cues={family: pairs(entries) for family, entries in topic["cues"].items()},
         asks={goal: phrases(entries) for goal, entries in topic["asks"].items()},
+        unfit_acts=frozenset(topic.get("unfit_acts", ())),
         own_cues=frozenset(topic.get("own_cues", ())),
         friend=tuple(topic.get("friend", ("my friend", "my mate", "my neighbour", "my cousin"))),
     )

@@ -23,20 +23,23 @@ HEDGED = re.compile(
     r"^(?:Perhaps|Maybe|I wonder whether|I may be wrong, but|My guess is|Hearing of .*, I wonder whether)\b"
 )
 BOLD = re.compile(r"^(?:Clearly,|Deep down,|Obviously|No doubt)|, plainly\.$|shows it: clearly ")
-CLINICAL = re.compile(r"stress response|^Coping with|It is advisable|Interpersonal boundaries")
+REASON = re.compile(r"\bbecause\b|\bThe reason\b")
+SIDE = re.compile(r"point of view|the eyes of|^In \S+ shoes|side of it too|has a perspective")
+SAFETY = re.compile(r"\b[Pp]lease\b")
+CLINICAL = re.compile(r"stress response|[Cc]oping|Interpersonal boundaries|clinical angle")
 PATTERNS = {
-    "B12": r"\bbecause\b|\bThe reason\b",
+    "B12": REASON.pattern,
     "B13": r"\?",
     "B14": r"(?<!had it )(?<!may be )\bwrong\b|\bunfair|(?<!^)\bfair\b|\bowes?\b|\bdecent|\bright thing",
     "B16": r"^Fair point|^Let me (?:put|leave)",
     "B17": r"worries me|warning sign",
-    "B18": r"\bplease\b|\bPlease\b",
+    "B18": SAFETY.pattern,
     "B19": r"makes sense|understandable|[Nn]o wonder|Anyone would|(?:good|every) reason to",
     "B311": r"^More generally",
     "B315": r"not touched on|^By the way|^On another note",
     "B316": r"^(?:I know that|What may get in the way|The catch is|Granted)",
     "B406": r"^(?:I had it wrong|I misread|My mistake)",
-    "B502": r"point of view|the eyes of|^In \S+ shoes|side of it too|has a perspective",
+    "B502": SIDE.pattern,
     "B503": r"could be that|two ways to read",
     "B504": r"simple|layers|complicated|tangled",
 }  # fmt: skip
@@ -263,7 +266,7 @@ def sentences(reply: str) -> list[str]:
 
 def stems(text: str) -> set[str]:
     """Content words, cut to five letters."""
-    words = re.findall(r"[a-zà-ÿ]+", re.sub(r"'s\b|'", "", text.lower()))
+    words = re.findall(r"[a-zà-ÿ0-9]+", re.sub(r"'s\b|'", "", text.lower()))
     return {word[:5] for word in words if len(word) > 2 and word not in STOP}
 
 
@@ -296,7 +299,12 @@ def shared_facts(message: str, reply: str, category: str) -> list[str]:
     """Facts in a reply of which at least half the words stand in the message."""
     said = stems(message)
     found = [hit.group() for hit in facts(category).finditer(reply)]
-    return [fact for fact in found if 2 * len(stems(fact) & said) >= max(1, len(stems(fact)))]
+    low = message.lower()
+    return [
+        fact
+        for fact in found
+        if fact.lower() in low or 2 * len(stems(fact) & said) >= max(1, len(stems(fact)))
+    ]
 
 
 @cache
@@ -354,9 +362,9 @@ def read(record: dict[str, Any], turn: int) -> dict[str, bool]:
         "B3": bool(shared_facts(message, reply, category)) or echoed,
         "B4": len(found) + len(own) > 1,
         "B5": any(LOOKS_BACK.search(part) for part in parts),
-        "B6": any(HEDGED.search(part) or BOLD.search(part) for part in parts),
+        "B6": any(pattern.search(part) for part in parts for pattern in (HEDGED, BOLD, REASON, SIDE)),
         "B7": any(HEDGED.search(part) for part in parts),
-        "B11": bool(advice),
+        "B11": bool(advice) or any(CALLS_TO_REFLECT.search(p) or SAFETY.search(p) for p in parts),
         "B15": echoed,
         "B108": bool(own),
         "B206": any(CLINICAL.search(part) for part in parts),
