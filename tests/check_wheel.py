@@ -18,12 +18,13 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("attune_env", "attune_episodes", "attune_rewards", "attune_data")
 USE = """
 import attune_env, attune_episodes, attune_rewards, attune_data, json, sys
-from attune_env import builtin_policy, load, rollout
+from attune_env import Simulation, builtin_policy, load, rollout, to_dataset
 sample = load("sample")
 print(json.dumps({
     "files": [m.__file__ for m in (attune_env, attune_episodes, attune_rewards, attune_data)],
     "conversations": len(sample),
     "oracle": rollout(sample[0], builtin_policy("oracle", sample)).total,
+    "simulated": next(iter(to_dataset(Simulation(1))))["provenance"],
 }))
 """
 
@@ -59,6 +60,7 @@ def main() -> None:
         assert all(str(work) in file for file in facts["files"]), facts
         assert facts["conversations"] >= 16, facts
         assert abs(facts["oracle"] - 1) < 1e-12, facts
+        assert facts["simulated"] == "simulated", facts
         printed = run(work / "venv" / "bin" / "attune", "demo", "--output", work / "demo", cwd=work)
         assert "builtin/oracle" in printed, printed
         assert (work / "demo" / "scores.json").is_file()

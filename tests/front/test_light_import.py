@@ -26,6 +26,7 @@ def loaded_by(statement: str) -> set[str]:
     ("import attune_env; dir(attune_env); attune_env.__version__", HEAVY),
     ("from attune_env import load, Conversation; load('sample')", HEAVY),
     ("import attune_data", HEAVY),
+    ("from attune_env import Simulation; Simulation(1)[0]", HEAVY),
     ("import attune_rewards", (*FRAMEWORKS, "jinja2", "rich", "typer")),
     ("import attune_episodes", (*FRAMEWORKS, "rich", "typer")),
     ("import attune_env.cli", FRAMEWORKS),

@@ -53,6 +53,13 @@ def test_the_three_groups_stand_under_the_leaderboard(scores: Path) -> None:
             assert (metric.label in absent) != ([metric.label, metric.role] in shown)
 
 
+def test_a_scores_file_of_any_size_is_read(scores: Path) -> None:
+    # many results make a large file: 25 MB here, more than any one conversation may have
+    large = scores.with_name("large.json")
+    large.write_text(scores.read_text(encoding="utf-8") + " " * 25_000_000, encoding="utf-8")
+    assert report(large) == report(scores)
+
+
 def test_every_metric_of_the_groups_stands_in_score_files(scores: Path) -> None:
     from attune_rewards import flatten
 
