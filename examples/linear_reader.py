@@ -2,7 +2,7 @@
 
 Fits bags of words (crossed with the question and with what the reply claims) on simulated conversations and
 scores the fit on people it has not met; with --unseen also on topics and phrases it has not met. Needs
-scikit-learn. Run: python examples/linear_reader.py --train 2000 --test 600 --unseen (a quarter of an hour;
+scikit-learn. Run: python examples/linear_reader.py --train 2000 --test 600 --unseen (some ten minutes;
 the defaults are a quick look, too few conversations to learn much).
 """
 
