@@ -75,12 +75,17 @@ def simulate(
     """
     from attune_data import SettingsError
     from attune_data.destination import check_folder, check_jsonl
+    from attune_data.loading import is_benchmark
     from attune_data.simulate import Simulation
     from attune_data.writing import write_dataset, write_folder, write_jsonl
 
     as_jsonl = format is FormatChoice.jsonl or (format is None and output.suffix == ".jsonl")
     if output.suffix in (".json", ".jsonl") and not as_jsonl:
         raise SettingsError(f"{output} is the name of a file: give a folder, or a name that ends in .jsonl")
+    if is_benchmark(output):
+        raise SettingsError(
+            f"{output}: what lies under a folder 'Test Samples' counts as benchmark; choose another -o"
+        )
     (check_jsonl if as_jsonl else check_folder)(output, overwrite=overwrite)
     world = Simulation(seed, level=level, topics=topics.value, templates=templates.value, start=start)
     with progress_bar("simulating", count) as advance:

@@ -175,7 +175,7 @@ def load(
         )  # fmt: skip
     with _without_cycle_collection():
         good, problems, files = _read_all(
-            records, provenance, forced="benchmark" if _is_benchmark(path) else None
+            records, provenance, forced="benchmark" if is_benchmark(path) else None
         )
     if problems and not skip_invalid:
         raise DataError(problems)
@@ -196,7 +196,7 @@ def _without_cycle_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _is_benchmark(path: Path) -> bool:
+def is_benchmark(path: Path) -> bool:
     """Whether a path lies under `Test Samples`, itself or what it links to."""
     parts = (*path.absolute().parts, *path.resolve().parts)
     return "test samples" in {part.casefold() for part in parts}
@@ -224,7 +224,7 @@ def _read_all(
             )  # fmt: skip
             continue
         first_seen[key] = file
-        linked = Path(file).is_symlink() and _is_benchmark(Path(file))
+        linked = Path(file).is_symlink() and is_benchmark(Path(file))
         mark = "benchmark" if linked else forced or conversation.provenance or default
         good.append(conversation.marked(mark) if mark else conversation)
     return good, problems, first_seen

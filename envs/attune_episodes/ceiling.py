@@ -4,13 +4,13 @@ For a leaf s, the latent state z and its noise Y: C = E_z max_a E[s(a, Y) | z]. 
 once z is known, so C bounds every reader of the text from above: the *latent-state ceiling*. Readers stay
 below it by what the text does not show (a cue that was hidden) and by what they fail to read.
 
-Run as `python -m attune_episodes.ceiling [SEED] [LEVEL]` to print it.
+Run as `python -m attune_episodes.ceiling [SEED] [LEVEL] [COUNT]` to print it.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
-import sys
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, Final, TypeVar
@@ -20,7 +20,7 @@ import numpy as np
 from attune_data.affect import EMOTIONS, NEGATIVE, POSITIVE, SCALE, SIMILARITY, TOTALS
 from attune_data.constants import BRANCHES
 from attune_data.means import mean
-from attune_data.simulate import Simulation
+from attune_data.simulate import LEVELS, Simulation
 from attune_data.simulate.afterwards import Ending, answers
 from attune_data.simulate.constructs import CONTEXTUAL
 from attune_data.simulate.conversation import LatentState
@@ -177,11 +177,17 @@ def _best(outcomes: Mapping[T, int], candidates: Iterable[A], score: Callable[[T
     )
 
 
-def main(seed: int = 0, level: str = "default", count: int = 200) -> None:
+def main() -> None:
     """Prints the ceilings of a level."""
-    for leaf, value in latent_ceiling(Simulation(seed, level=level), range(count)).items():
+    options = argparse.ArgumentParser(prog="python -m attune_episodes.ceiling", description=main.__doc__)
+    options.add_argument("seed", type=int, nargs="?", default=0)
+    options.add_argument("level", choices=LEVELS, nargs="?", default="default")
+    options.add_argument("count", type=int, nargs="?", default=200, help="conversations, from the first")
+    given = options.parse_args()
+    world = Simulation(given.seed, level=given.level)
+    for leaf, value in latent_ceiling(world, range(max(1, given.count))).items():
         print(f"{leaf}\t{value:.3f}")
 
 
 if __name__ == "__main__":
-    main(int((sys.argv[1:] or ["0"])[0]), (sys.argv[2:] or ["default"])[0])
+    main()

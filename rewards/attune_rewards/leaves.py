@@ -22,6 +22,10 @@ LEAF_STAGE: Final[dict[str, Stage]] = {
 """Leaf -> the stage that answers it. Stages without a leaf (draft, assess_hp) carry no weight."""
 
 
+QUESTIONS: Final = ("q1", "q2", "q3", "q3_follow_up")
+"""The leaves of the questions at the end; each is called as its truth is."""
+
+
 def defined_in_turn(turn: TurnTruth, stage: Stage) -> tuple[str, ...]:
     """Leaves of a turn stage that the annotations of this turn define."""
     if stage == "assess":
@@ -44,7 +48,7 @@ def defined_in_reflect(truth: ConversationTruth) -> tuple[str, ...]:
     for leaf, pre, post in zip(("panas_pa", "panas_na"), truth.pre_totals, truth.post_totals, strict=True):
         if pre is not None and post is not None and pre != post:
             names.append(leaf)
-    for leaf in ("q1", "q2", "q3", "q3_follow_up"):
+    for leaf in QUESTIONS:
         if getattr(truth, leaf) is not None:
             names.append(leaf)
     names += [f"branch_{name}" for name in BRANCHES if name in truth.branches]

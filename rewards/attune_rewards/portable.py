@@ -13,7 +13,7 @@ from typing import Any, Final
 from attune_data.constants import BRANCHES
 from attune_data.errors import SettingsError
 from attune_data.schema import PairwiseComparison
-from attune_rewards.leaves import LEAF_STAGE
+from attune_rewards.leaves import LEAF_STAGE, QUESTIONS
 from attune_rewards.panas import Totals
 from attune_rewards.parts import Format, Part
 from attune_rewards.predictions import Stage, Tag
@@ -22,7 +22,6 @@ from attune_rewards.spec import RewardSpec
 from attune_rewards.truth import ConversationTruth, TurnTruth
 
 Plain = dict[str, Any]
-QUESTIONS: Final = ("q1", "q2", "q3", "q3_follow_up")
 _COMPARISON: Final = ("questionId", "responseA", "responseB", "winner")
 _OTHERS: Final[Mapping[str, Part]] = {"format": Format()}
 """Parts beside the benchmark's leaves that every copy of this package knows by name."""

@@ -162,3 +162,15 @@ def test_json_lines_go_into_a_file_of_that_name(tmp_path: Path) -> None:
     done = made(tmp_path, "-n", "2", "-o", "data", "--format", "jsonl", code=2)
     assert "a file that ends in .jsonl" in done.stderr
     assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    (["-o", "data.json"], "data.json is the name of a file: give a folder, or a name that ends in .jsonl"),
+    (["-o", "x.jsonl", "--format", "files"], "x.jsonl is the name of a file"),
+    (["-o", "x.jsonl", "--format", "dataset"], "x.jsonl is the name of a file"),
+    (["-o", "Test Samples/mine"], "what lies under a folder 'Test Samples' counts as benchmark"),
+])  # fmt: skip
+def test_a_place_that_would_mislead_is_refused(tmp_path: Path, options: list[str], said: str) -> None:
+    done = made(tmp_path, "-n", "2", *options, code=2)
+    assert said in done.stderr
+    assert names(tmp_path) == []
