@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from attune_data.simulate.draws import Draws
 from attune_data.simulate.grammar import Facts, Mentions, Template
@@ -15,8 +14,6 @@ _PRONOUNS = {"f": ("she", "her", "her"), "m": ("he", "him", "his")}
 _TURNED = {"my": "your", "our": "your", "me": "you", "i": "you", "mine": "yours"}
 _LONG_RELATION = re.compile(r"^(?:an?|one) |\b(?:I|I'm|I've|we|who|whose|that)\b")
 _FIRST_PERSON = re.compile(r"\b(my|our|me|mine|I)\b")
-
-T = TypeVar("T")
 
 
 def to_you(text: str) -> str:

@@ -71,11 +71,8 @@ class Simulation:
         self._key = digest(json.dumps(world, sort_keys=True)).hex()
 
     def __repr__(self) -> str:
-        parts = (
-            ""
-            if self.topics == self.templates == "all"
-            else f", {self.topics} topics, {self.templates} templates"
-        )
+        whole = self.topics == self.templates == "all"
+        parts = "" if whole else f", {self.topics} topics, {self.templates} templates"
         return f"Simulation(seed {self.seed}, level {self._level_name!r}{parts})"
 
     @property

@@ -207,7 +207,7 @@ def _subtopic(topic: dict[str, Any], sub: dict[str, Any], phrases: Any, pairs: A
         events={key: pairs(sub[key]) for key in ("bad", "good", "worse", "better", "flat")},
         plans=pairs(sub["plans"]),
         questions={
-            "ask_fact": pairs(map(_small, [*topic["ask_fact"], *sub.get("ask_fact", [])])),
+            "ask_fact": pairs(map(_small, [*topic["ask_fact"], *sub["ask_fact"]])),
             "ask_reflect": pairs(map(_small, topic["ask_reflect"])),
         },
         phrases={key: phrases(topic[key]) for key in plain} | {"hard": phrases(sub["hard"])},

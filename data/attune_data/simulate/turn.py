@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,11 +119,11 @@ class Turn:
         speaker = Speaker(self.texts, self.story, self.message, before, draws)
         claim = self._reading()
         first = actions.original(self.style, situation, draws)
-        plan = self._plan()
+        plan = self._plan(speaker.known)
         original = speaker.speak(first, claim, plan)
         second = actions.improved(original.acts, situation, draws)
         other = claim if draws.yes(0.65) else self._reading()
-        improved = speaker.speak(second, other, plan if draws.yes(0.35) else self._plan())
+        improved = speaker.speak(second, other, plan if draws.yes(0.35) else self._plan(speaker.known))
         third = actions.edited(original.acts, wish, situation, draws)
         edited = speaker.speak(third, claim, plan, original.sentences)
         return {"original": original, "alternate": improved, "human": edited}
@@ -138,13 +138,12 @@ class Turn:
             return draws.pick([name for name, family in families.items() if family.sign == sign])
         return draws.pick(list(families))
 
-    def _plan(self) -> Said | None:
+    def _plan(self, known: Set[str]) -> Said | None:
         """What would be advised: now and then what was advised before."""
         given, done = self.memory.plans, self.memory.done
         again = [plan for plan in given[:-1] if plan not in done]
         if again and self.draws.yes(0.25):
             return self.draws.pick(again)
-        known = self.story.told | {"he", "him", "his"}
         plans = [p for p in self.story.situation.plans if p.say.fits(known) and p not in given]
         return self.draws.pick(plans) if plans else None
 
