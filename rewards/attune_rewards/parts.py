@@ -76,7 +76,9 @@ class Format:
         if said is None:
             return 0.0
         if isinstance(said, Reflect):
-            answered = sum(name in said.panas for name in EMOTIONS)
+            # changes are the answer where they were asked: without ratings before, no items follow from them
+            feelings = said.panas if said.panas_change is None else said.panas_change
+            answered = sum(name in feelings for name in EMOTIONS)
             answered += sum(value is not None for value in (said.q1, said.q2, said.q3, said.q3_follow_up))
             answered += sum(name in said.branches for name in BRANCHES)
             return answered / (len(EMOTIONS) + 4 + len(BRANCHES))

@@ -8,17 +8,17 @@ from hypothesis import strategies as st
 
 from attune_data import Conversation
 from attune_episodes import Episode, Settings, builtin_policy, rollout
-from attune_rewards import PRESETS, STAGES, ConversationPrediction, RewardSpec
+from attune_rewards import STAGES, ConversationPrediction, RewardSpec, read_record
 from attune_rewards.truth import truth_of
 from tests.episodes.players import (
     PLAYED,
     SETTINGS,
     UNREADABLE,
     can_be_said,
-    expected_return,
     play,
     read_back,
 )
+from tests.rewards.reward_table import REWARDS, Reward, total_of
 from tests.rewards.strategies import conversations
 
 few = settings(max_examples=40, deadline=None)
@@ -39,25 +39,27 @@ def test_the_return_is_the_strict_composite_of_the_record(
     assert (strict is None) == all(step.score.value is None for step in episode.steps)
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@some
+@given(played=PLAYED)
+def test_the_return_of_every_reward_follows_from_the_record(played: Played) -> None:
+    for row in REWARDS:
+        episode = play(*played, reward=row.spec)
+        said, warnings = read_record(episode.result(), played[0])
+        assert warnings == ()
+        near = pytest.approx(total_of(played[0], said, row.spec), abs=1e-11 if row.spec.nulls else EXACT)
+        assert episode.total == near, row.name
+        assert sum(step.reward for step in episode.steps) == near, row.name
+
+
 @few
 @given(played=PLAYED)
-def test_the_return_of_every_preset_follows_from_the_record(name: str, played: Played) -> None:
-    spec = RewardSpec.preset(name)
-    episode = play(*played, reward=spec)
-    want = expected_return(played[0], episode.result(), spec)
-    assert episode.total == pytest.approx(want, abs=1e-11 if name == "skill" else EXACT)
-
-
-@few
-@given(played=PLAYED, name=st.sampled_from(PRESETS))
-def test_dense_and_terminal_pay_the_same_return(played: Played, name: str) -> None:
-    spec = RewardSpec.preset(name)
-    dense, terminal = play(*played, reward=spec), play(*played, reward=spec.terminal())
-    assert terminal.total == dense.total
-    assert [step.reward for step in terminal.steps[:-1]] == [0.0] * (len(terminal.steps) - 1)
-    assert terminal.steps[-1].reward == dense.total
-    assert [step.score for step in terminal.steps] == [step.score for step in dense.steps]
+def test_dense_and_terminal_pay_the_same_return(played: Played) -> None:
+    for spec in (row.spec for row in REWARDS if row.spec.dense):
+        dense, terminal = play(*played, reward=spec), play(*played, reward=spec.terminal())
+        assert terminal.total == dense.total
+        assert [step.reward for step in terminal.steps[:-1]] == [0.0] * (len(terminal.steps) - 1)
+        assert terminal.steps[-1].reward == dense.total
+        assert [step.score for step in terminal.steps] == [step.score for step in dense.steps]
 
 
 @few
@@ -91,13 +93,16 @@ def test_a_typed_reply_and_its_json_score_the_same(played: Played, asked: Settin
 
 
 @some
-@given(about=conversations().filter(can_be_said), asked=SETTINGS)
-def test_the_oracle_earns_one_wherever_anything_is_annotated(about: Conversation, asked: Settings) -> None:
-    played = rollout(about, builtin_policy("oracle", [about]), asked)
-    values = [step.score.value for step in played.steps if step.score.value is not None]
-    assert values == pytest.approx([1.0] * len(values), abs=EXACT)
-    assert played.total == pytest.approx(1.0 if values else 0.0, abs=EXACT)
-    assert played.parse_rate == 1
+@given(about=conversations().filter(can_be_said), asked=SETTINGS, row=st.sampled_from(REWARDS))
+def test_the_oracle_earns_one_wherever_anything_is_annotated(
+    about: Conversation, asked: Settings, row: Reward
+) -> None:
+    for spec in (RewardSpec.preset("composite"), row.spec):
+        played = rollout(about, builtin_policy("oracle", [about]), asked, reward=spec)
+        values = [step.score.value for step in played.steps if step.score.value is not None]
+        assert values == pytest.approx([1.0] * len(values), abs=EXACT)
+        assert played.total == pytest.approx(1.0 if values else 0.0, abs=EXACT)
+        assert played.parse_rate == 1
 
 
 @some

@@ -1,10 +1,7 @@
-"""One table of what is claimed of every metric: its range, its gold value, order, symmetry."""
+"""One table of what is claimed of every metric: range, gold, order, symmetry, corrections, silence."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from random import Random
 from typing import Any
 
 from hypothesis import strategies as st
@@ -25,74 +22,41 @@ from attune_rewards import (
 )
 from attune_rewards.panas import Totals
 from tests.rewards.builders import comparison
+from tests.rewards.metric_claims import (
+    Claim,
+    Metric,
+    Values,
+    dropped,
+    each_key,
+    each_side,
+    emptied,
+    intensities,
+    keys_away,
+    named,
+    no_answer,
+    plain_swap,
+    replaced,
+    shuffle_together,
+    sides_away,
+    swap_picks,
+    whole,
+    winners_of,
+)
 from tests.rewards.strategies import ANY_EMOTION, RATINGS, TEXTS, item_values
 
 MODULES = (emotion, binary, pairwise, panas, questions, draft, branches, text)
 PREPARATIONS = {"panas.totals", "panas.valid_total", "panas.changed", "panas.spread", "text.tokens"}
 """Public functions that make what a metric reads: they compare nothing."""
 
-Values = float | None | Sequence[float | None]
 
-
-def shuffle(value: Any, random: Random) -> Any:
-    """The same value with its elements or keys in another order."""
-    if isinstance(value, Mapping):
-        return {key: value[key] for key in shuffle(list(value), random)}
-    if isinstance(value, list):
-        return random.sample(value, len(value))
-    return value
-
-
-def shuffle_each(truth: Any, guess: Any, random: Random) -> tuple[Any, Any]:
-    return shuffle(truth, random), shuffle(guess, random)
-
-
-def shuffle_together(comparisons: Any, picks: Any, random: Random) -> tuple[Any, Any]:
-    """Comparisons in another order, the picks following them."""
-    order = shuffle(list(range(len(comparisons))), random)
-    return [comparisons[i] for i in order], {new: picks[old] for new, old in enumerate(order) if old in picks}
-
-
-def plain_swap(truth: Any, guess: Any) -> tuple[Any, Any]:
-    return guess, truth
-
-
-def swap_picks(comparisons: Any, picks: Any) -> tuple[Any, Any]:
-    """The model's picks as winners, the winners as picks."""
-    swapped = [c.model_copy(update={"winner": picks[i]}) for i, c in enumerate(comparisons)]
-    return swapped, winners_of(comparisons)
-
-
-def winners_of(comparisons: Any) -> dict[int, Any]:
-    return {i: c.winner for i, c in enumerate(comparisons)}
-
-
-def same(truth: Any) -> Any:
-    return truth
-
-
-@dataclass(frozen=True)
-class Metric:
-    """What is claimed of one metric; `score` gives its value or values from (truth, prediction)."""
-
-    name: str
-    score: Callable[[Any, Any], Values]
-    truths: st.SearchStrategy[Any]
-    guesses: st.SearchStrategy[Any]
-    low: float
-    high: float
-    gold: float
-    """The value of the right answer (each value, where there are several and they are defined)."""
-    right: Callable[[Any], Any] = same
-    """The right answer, from the truth."""
-    shuffle: Callable[[Any, Any, Random], tuple[Any, Any]] | None = shuffle_each
-    """Another order of what is listed, which changes nothing. None: one value a side."""
-    swap: Callable[[Any, Any], tuple[Any, Any]] | None = None
-    """Symmetric: exchanging the sides so changes nothing. None: not symmetric, or of different shapes."""
-    lopsided: tuple[Any, Any] | None = None
-    """A pair of like shapes whose exchange does change the value: not symmetric."""
-    undefined: bool = False
-    """Whether it may be None."""
+def compared(winners: str) -> list[PairwiseComparison]:
+    """Each of the three responses with each other, with those winners."""
+    pairs = [("original", "alternate"), ("original", "human"), ("alternate", "human")]
+    records = [
+        comparison(a, b, None if winner == "-" else winner)
+        for (a, b), winner in zip(pairs, winners, strict=True)
+    ]
+    return [PairwiseComparison.model_validate(record) for record in records]
 
 
 TAGS = st.lists(st.builds(Tag, ANY_EMOTION, st.none() | RATINGS), max_size=4)
@@ -105,15 +69,7 @@ PAIRS = st.lists(st.tuples(IDS, YES_NO), min_size=1, max_size=4, unique_by=lambd
 BOTH_LABELS = PAIRS.map(lambda pairs: [*pairs, ("B5", "yes"), ("B6", "no")])
 ANSWERS = st.dictionaries(IDS | st.sampled_from(["B5", "B6", "B9"]), YES_NO)
 COMPARISONS = st.lists(
-    st.sampled_from(
-        [
-            PairwiseComparison.model_validate(comparison(a, b, winner))
-            for a, b in (("original", "human"), ("human", "alternate"), ("alternate", "original"))
-            for winner in "AB"
-        ]
-    ),
-    min_size=1,
-    max_size=6,
+    st.sampled_from([c for winners in ("AAA", "BBB") for c in compared(winners)]), min_size=1, max_size=6
 )
 PICKS = st.dictionaries(st.integers(0, 5), st.sampled_from("AB"))
 ALL_PICKS = st.fixed_dictionaries({i: st.sampled_from("AB") for i in range(6)})
@@ -140,180 +96,191 @@ def similarities(texts: Any, text: Any) -> Values:
     return [found.original, found.alternate, found.human, found.best]
 
 
-UNEQUAL = ([Tag("Upset"), Tag("Proud")], [Tag("Upset")])
+UPSET, NEAR, PROUD, NEAR_PROUD = Tag("Upset"), Tag("Distressed"), Tag("Proud"), Tag("Inspired")
+# one tag of two is named, or each has a neighbour: .9233 and .95 (see test_emotion.py)
+LENGTH = (
+    Claim(named, ([UPSET], [NEAR], [NEAR, UPSET])),  # .9233 -> 1/2: a longer list covers less
+    Claim(dropped, ([UPSET, PROUD], [NEAR, PROUD], [PROUD])),  # .9617 -> 1/2
+    # Distressed served Upset: (.9233 + .95)/2 -> (1 + sim(Inspired, Upset))/2
+    Claim(replaced, ([UPSET, PROUD], [NEAR, NEAR_PROUD], [NEAR_PROUD, PROUD])),
+    Claim(whole),
+)
+OVERLAPPING = (Claim(named), Claim(dropped), Claim(replaced), Claim(whole))
+NEUTRAL = (Claim(emptied, ([], [Tag("Upset", 1)], [])),)
+"""Empty tags are right on a neutral turn, and the canonical reading takes silence for them."""
+FAR, REACHED = [Tag("Upset", 1)], [Tag("Upset", 7)]
+TWICE = ([Tag("Upset", 1)], [Tag("Upset", 1), Tag("Upset", 7)], [Tag("Upset", 7), Tag("Upset", 1)])
+"""An emotion named twice counts with its first intensity."""
+ITEM_BY_ITEM = (Claim(each_key),)
+SILENT_NO = (Claim(keys_away, ([("B5", "yes"), ("B6", "no")], {"B5": "yes", "B6": "yes"}, {"B5": "yes"})),)
+"""The canonical reading takes silence for a no."""
+NOTHING_GAINED = (Claim(keys_away),)
+LEFT_OUT = ({"Proud": 3, "Alert": 3}, {"Proud": 3, "Alert": 1}, {"Proud": 3})
+"""An item that is not predicted is not measured."""
+MIDDLE = Totals(40.0, 40.0), Totals(70.0, 40.0), Totals(None, 40.0)
+"""An unknown total counts as 40."""
+NO_OPTIONS = (Claim(emptied, ([], ["a"], [])),)
+NO_CHOICE = (Claim(no_answer, (None, Q3_OPTIONS[0], None)),)
+FOUR = (Claim(keys_away, ({"managing": 4}, {"managing": 7}, {})),)
+"""A missing branch counts as 4."""
+
 METRICS = [
-    Metric("emotion.f1", emotion.f1, TAGS, TAGS, 0, 1, 1, swap=plain_swap),
-    Metric("emotion.overlap", emotion.overlap, TAGS, TAGS, 0, 1, 1, lopsided=UNEQUAL),
-    Metric("emotion.overlap", lambda t, g: emotion.overlap(t, g).f1, TAGS, TAGS, 0, 1, 1, swap=plain_swap),
+    Metric("emotion.f1", emotion.f1, TAGS, TAGS, OVERLAPPING, NEUTRAL, swap=plain_swap),
     Metric(
-        "emotion.intensity_errors",
-        lambda t, g: sorted(emotion.intensity_errors(t, g)),
-        APART,
-        APART,
-        0,
-        6,
-        0,
+        "emotion.overlap", emotion.overlap, TAGS, TAGS, OVERLAPPING, NEUTRAL,
+        lopsided=([UPSET, PROUD], [UPSET]),
+    ),
+    Metric(
+        "emotion.overlap", lambda t, g: emotion.overlap(t, g).f1, TAGS, TAGS, OVERLAPPING, NEUTRAL,
         swap=plain_swap,
     ),
     Metric(
-        "emotion.intensity_mae", emotion.intensity_mae, APART, APART, 0, 6, 0, swap=plain_swap, undefined=True
-    ),
-    Metric("emotion.f1_intensity", emotion.f1_intensity, APART, APART, 0, 1, 1, swap=plain_swap),
-    Metric("emotion.va_score", emotion.va_score, APART, TAGS, 0, 1, 1, swap=plain_swap),
-    Metric("emotion.va_intensity_score", emotion.va_intensity_score, APART, TAGS, 0, 1, 1, swap=plain_swap),
-    Metric("binary.accuracy", binary.accuracy, PAIRS, ANSWERS, 0, 1, 1, right=dict),
-    Metric("binary.right_share", binary.right_share, PAIRS, ANSWERS, 0, 1, 1, right=dict),
-    Metric("binary.strict_accuracy", binary.strict_accuracy, PAIRS, ANSWERS, 0, 1, 1, right=dict),
-    Metric("binary.pooled", ratios, BOTH_LABELS, ANSWERS, 0, 1, 1, right=dict),
-    Metric(
-        "binary.pooled", lambda t, g: binary.pooled([(t, g)]).mcc, BOTH_LABELS, ANSWERS, -1, 1, 1, right=dict
+        "emotion.intensity_errors", lambda t, g: sorted(emotion.intensity_errors(t, g)), APART, APART,
+        (Claim(intensities), Claim(dropped)), (Claim(emptied, (FAR, REACHED, [])),),
+        high=6, gold=0, lower=True, swap=plain_swap, ordered=TWICE,
     ),
     Metric(
-        "pairwise.accuracy",
-        pairwise.accuracy,
-        COMPARISONS,
-        PICKS,
-        0,
-        1,
-        1,
-        right=winners_of,
-        shuffle=shuffle_together,
-    ),
-    Metric("pairwise.strict_accuracy", pairwise.strict_accuracy, WINNERS, PICKS, 0, 1, 1, right=dict),
-    Metric(
-        "pairwise.kendall_tau",
-        pairwise.kendall_tau,
-        COMPARISONS,
-        PICKS,
-        -1,
-        1,
-        1,
-        right=winners_of,
-        shuffle=shuffle_together,
-        undefined=True,
+        "emotion.intensity_mae", emotion.intensity_mae, APART, APART,
+        (Claim(intensities), Claim(named), Claim(dropped)), (Claim(emptied, (FAR, REACHED, [])),),
+        high=6, gold=0, lower=True, swap=plain_swap, ordered=TWICE, undefined=([], []),
     ),
     Metric(
-        "pairwise.kendall_tau",
-        pairwise.kendall_tau,
-        COMPARISONS,
-        ALL_PICKS,
-        -1,
-        1,
-        1,
-        right=winners_of,
-        shuffle=shuffle_together,
-        swap=swap_picks,
+        "emotion.f1_intensity", emotion.f1_intensity, APART, APART, (*OVERLAPPING, Claim(intensities)),
+        NEUTRAL, swap=plain_swap, ordered=TWICE, short=[UPSET],
     ),
-    Metric("panas.total_mae", panas.total_mae, TOTALS, TOTALS, 0, 60, 0, swap=plain_swap),
+    Metric("emotion.va_score", emotion.va_score, APART, TAGS, LENGTH, NEUTRAL, swap=plain_swap),
     Metric(
-        "panas.normalized",
-        lambda t, g: panas.normalized(panas.total_mae(t, g)),
-        TOTALS,
-        TOTALS,
-        0,
-        1,
-        1,
+        "emotion.va_intensity_score", emotion.va_intensity_score, APART, TAGS,
+        (
+            *LENGTH,
+            # straight 2 × (.7 · .95 + .3) -> same emotions .7 + .3 + .7
+            Claim(
+                intensities,
+                (
+                    [Tag("Proud", 7), Tag("Inspired", 1)],
+                    [Tag("Inspired", 7), Tag("Proud", 1)],
+                    [Tag("Inspired", 1), Tag("Proud", 1)],
+                ),
+            ),
+        ),
+        NEUTRAL, swap=plain_swap, short=[UPSET],
+    ),
+    Metric(
+        "binary.accuracy", binary.accuracy, PAIRS, ANSWERS, ITEM_BY_ITEM, SILENT_NO, right=dict, short=[]
+    ),
+    Metric(
+        "binary.right_share", binary.right_share, PAIRS, ANSWERS, ITEM_BY_ITEM, NOTHING_GAINED, right=dict
+    ),
+    Metric(
+        "binary.strict_accuracy", binary.strict_accuracy, PAIRS, ANSWERS, ITEM_BY_ITEM, NOTHING_GAINED,
+        right=dict,
+    ),
+    Metric(
+        "binary.pooled", ratios, BOTH_LABELS, ANSWERS, ITEM_BY_ITEM, SILENT_NO, right=dict,
+        short=[("B1", "no")],
+    ),
+    Metric(
+        "binary.pooled", lambda t, g: binary.pooled([(t, g)]).mcc, BOTH_LABELS, ANSWERS,
+        ITEM_BY_ITEM, SILENT_NO, low=-1, right=dict, short=[("B1", "no")],
+    ),
+    Metric(
+        "pairwise.accuracy", pairwise.accuracy, COMPARISONS, PICKS, ITEM_BY_ITEM, NOTHING_GAINED,
+        right=winners_of, shuffle=shuffle_together, short=compared("AB-"),
+    ),
+    Metric(
+        "pairwise.strict_accuracy", pairwise.strict_accuracy, WINNERS, PICKS, ITEM_BY_ITEM, NOTHING_GAINED,
+        right=dict,
+    ),
+    Metric(
+        "pairwise.kendall_tau", pairwise.kendall_tau, COMPARISONS, PICKS,
+        # ranks come from all wins together: one more right pick may break a tie the other way
+        (
+            Claim(each_key, (compared("AAB"), {0: "B", 1: "A", 2: "A"}, {0: "B", 1: "A", 2: "B"})),
+            Claim(whole),
+        ),
+        (Claim(keys_away, (compared("AAA"), {0: "A", 1: "A", 2: "B"}, {0: "A", 1: "A"})),),
+        low=-1, right=winners_of, shuffle=shuffle_together, undefined=(compared("AAA"), {}),
+    ),
+    Metric(
+        "pairwise.kendall_tau", pairwise.kendall_tau, COMPARISONS, ALL_PICKS, (Claim(whole),),
+        (Claim(emptied, (compared("AAA"), dict.fromkeys(range(3), "B"), {})),),
+        low=-1, right=winners_of, shuffle=shuffle_together, swap=swap_picks,
+    ),
+    Metric(
+        "panas.total_mae", panas.total_mae, TOTALS, TOTALS, (Claim(each_side),), (Claim(sides_away, MIDDLE),),
+        high=60, gold=0, lower=True, swap=plain_swap,
+    ),
+    Metric(
+        "panas.normalized", lambda t, g: panas.normalized(panas.total_mae(t, g)), TOTALS, TOTALS,
+        (Claim(each_side),), (Claim(sides_away, MIDDLE),), swap=plain_swap,
+    ),
+    Metric(
+        "panas.item_mae", panas.item_mae, ITEMS, ITEMS, ITEM_BY_ITEM, (Claim(keys_away, LEFT_OUT),),
+        high=6, gold=0, lower=True, swap=plain_swap, undefined=({}, {"Proud": 1}),
+    ),
+    Metric(
+        "panas.baseline_adjusted", lambda t, g: panas.baseline_adjusted(t[0], t[1], g), MOVED, TOTAL,
+        (Claim(whole),), (Claim(no_answer, ((30.0, 40.0), 20.0, None)),),
+        low=-1, shuffle=None, right=lambda t: t[1], undefined=((30.0, 30.0), 30.0),
+    ),
+    Metric(
+        "panas.items_baseline_adjusted", lambda t, g: panas.items_baseline_adjusted(t[0], t[1], g),
+        st.tuples(ITEMS, ITEMS), ITEMS, ITEM_BY_ITEM,
+        (Claim(keys_away, (({"Proud": 1, "Alert": 1}, LEFT_OUT[0]), *LEFT_OUT[1:])),),
+        low=-1, right=lambda t: t[1], undefined=(({}, {}), {}),
+    ),
+    Metric(
+        "questions.set_jaccard", questions.set_jaccard, OPTIONS, OPTIONS, OVERLAPPING, NO_OPTIONS,
         swap=plain_swap,
     ),
-    Metric("panas.item_mae", panas.item_mae, ITEMS, ITEMS, 0, 6, 0, swap=plain_swap, undefined=True),
+    Metric("questions.set_f1", questions.set_f1, OPTIONS, OPTIONS, OVERLAPPING, NO_OPTIONS, swap=plain_swap),
     Metric(
-        "panas.baseline_adjusted",
-        lambda t, g: panas.baseline_adjusted(t[0], t[1], g),
-        MOVED,
-        TOTAL,
-        -1,
-        1,
-        1,
-        shuffle=None,
-        right=lambda t: t[1],
-        undefined=True,
+        "questions.exact_match", questions.exact_match, CHOICE, CHOICE, (Claim(whole),), NO_CHOICE,
+        shuffle=None, swap=plain_swap,
     ),
     Metric(
-        "panas.items_baseline_adjusted",
-        lambda t, g: panas.items_baseline_adjusted(t[0], t[1], g),
-        st.tuples(ITEMS, ITEMS),
-        ITEMS,
-        -1,
-        1,
-        1,
-        right=lambda t: t[1],
-        undefined=True,
-    ),
-    Metric("questions.set_jaccard", questions.set_jaccard, OPTIONS, OPTIONS, 0, 1, 1, swap=plain_swap),
-    Metric("questions.set_f1", questions.set_f1, OPTIONS, OPTIONS, 0, 1, 1, swap=plain_swap),
-    Metric(
-        "questions.exact_match", questions.exact_match, CHOICE, CHOICE, 0, 1, 1, shuffle=None, swap=plain_swap
+        "questions.fit_distance", questions.fit_distance, CHOICE, CHOICE, (Claim(whole),), NO_CHOICE,
+        high=3, gold=0, lower=True, shuffle=None, swap=plain_swap,
     ),
     Metric(
-        "questions.fit_distance",
-        questions.fit_distance,
-        CHOICE,
-        CHOICE,
-        0,
-        3,
-        0,
-        shuffle=None,
-        swap=plain_swap,
-    ),
-    Metric("questions.fuzzy_f1", questions.fuzzy_f1, SAYINGS, SAYINGS, 0, 1, 1, swap=plain_swap),
-    Metric("text.jaccard", text.jaccard, WORDS.filter(bool), WORDS, 0, 1, 1, swap=plain_swap),
-    Metric(
-        "draft.similarity",
-        similarities,
-        st.tuples(TEXTS.filter(lambda text: bool(text.split()))),
-        TEXTS,
-        0,
-        1,
-        1,
-        shuffle=None,
-        right=lambda t: t[0],
+        "questions.fuzzy_f1", questions.fuzzy_f1, SAYINGS, SAYINGS,
+        # a text that is near the right one earns by nearness: 2/3 -> 0
+        (Claim(named), Claim(dropped, (["x y z"], ["x y"], [])), Claim(whole)),
+        NO_OPTIONS, swap=plain_swap,
     ),
     Metric(
-        "draft.judge_score",
-        lambda _, ratings: draft.judge_score(ratings),
-        st.none(),
-        RATED,
-        0,
-        1,
-        1,
-        right=lambda _: dict.fromkeys(JUDGE_DIMENSIONS, 7),
-        undefined=True,
+        "text.jaccard", text.jaccard, WORDS.filter(bool), WORDS, OVERLAPPING, (Claim(emptied),),
+        swap=plain_swap, short=frozenset(),
     ),
     Metric(
-        "draft.binary_alignment", draft.binary_alignment, PAIRS, ANSWERS, 0, 1, 1, right=dict, undefined=True
+        "draft.similarity", similarities, st.tuples(TEXTS.filter(lambda text: bool(text.split()))), TEXTS,
+        (Claim(whole),), (Claim(emptied),), shuffle=None, right=lambda t: t[0],
+        undefined=((None,), "calm"), short=("",),
     ),
     Metric(
-        "branches.errors",
-        lambda t, g: list(branches.errors(t, g).values()),
-        BRANCH_SCORES,
-        BRANCH_SCORES,
-        0,
-        6,
-        0,
-        lopsided=({}, {"managing": 1}),
+        "draft.judge_score", lambda _, ratings: draft.judge_score(ratings), st.none(), RATED, ITEM_BY_ITEM,
+        # the mean is over the dimensions that the judge rated
+        (Claim(keys_away, (None, {"helpfulness": 1, "overall_score": 7}, {"overall_score": 7})),),
+        right=lambda _: dict.fromkeys(JUDGE_DIMENSIONS, 7), undefined=(None, {}),
     ),
     Metric(
-        "branches.normalized",
-        lambda t, g: branches.normalized(branches.errors(t, g)),
-        BRANCH_SCORES,
-        BRANCH_SCORES,
-        0,
-        1,
-        1,
-        lopsided=({}, {"managing": 1}),
+        "draft.binary_alignment", draft.binary_alignment, PAIRS, ANSWERS, ITEM_BY_ITEM, NOTHING_GAINED,
+        right=dict, undefined=([], {"B1": "yes"}),
     ),
     Metric(
-        "branches.strict_score", branches.strict_score, RATINGS, st.none() | RATINGS, 0, 1, 1, shuffle=None
+        "branches.errors", lambda t, g: list(branches.errors(t, g).values()), BRANCH_SCORES, BRANCH_SCORES,
+        ITEM_BY_ITEM, FOUR, high=6, gold=0, lower=True, lopsided=({}, {"managing": 1}),
     ),
     Metric(
-        "branches.strict_score",
-        branches.strict_score,
-        RATINGS,
-        RATINGS,
-        0,
-        1,
-        1,
-        shuffle=None,
-        swap=plain_swap,
+        "branches.normalized", lambda t, g: branches.normalized(branches.errors(t, g)), BRANCH_SCORES,
+        BRANCH_SCORES, ITEM_BY_ITEM, FOUR, lopsided=({}, {"managing": 1}),
     ),
-]
+    Metric(
+        "branches.strict_score", branches.strict_score, RATINGS, st.none() | RATINGS, (Claim(whole),),
+        (Claim(no_answer),), shuffle=None,
+    ),
+    Metric(
+        "branches.strict_score", branches.strict_score, RATINGS, RATINGS, (Claim(whole),),
+        (Claim(no_answer),), shuffle=None, swap=plain_swap,
+    ),
+]  # fmt: skip

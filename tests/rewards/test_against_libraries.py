@@ -16,14 +16,16 @@ from sklearn.metrics import (  # scikit-learn ships no types
     f1_score,
     jaccard_score,
     matthews_corrcoef,
+    mean_absolute_error,
     precision_score,
     recall_score,
 )
 
 from attune_data.affect import EMOTIONS, similarity
-from attune_data.constants import Q1_OPTIONS, Side
-from attune_rewards import Tag, binary, emotion, pairwise, questions, text
+from attune_data.constants import BRANCHES, Q1_OPTIONS, Side
+from attune_rewards import Tag, binary, branches, draft, emotion, pairwise, panas, questions, text
 from attune_rewards.matching import matched_similarity, matched_total
+from attune_rewards.panas import Totals
 from attune_rewards.predictions import YesNo
 from attune_rewards.truth import truth_of
 from tests.rewards.builders import comparison, conversation, turn
@@ -73,31 +75,71 @@ def test_matched_similarity_of_emotions_is_the_best_of_all_permutations(
     assert score == pytest.approx(brute_force(table) / pairs * (pairs / longer), abs=EXACT)
 
 
+TAGS = st.lists(
+    st.builds(Tag, st.sampled_from([*EMOTIONS, "Wistful"]), st.none() | st.integers(1, 7)),
+    min_size=1,
+    max_size=7,
+)
+
+
+@given(TAGS, TAGS)
+def test_valence_arousal_scores_are_the_hungarian_algorithms(truth: list[Tag], guess: list[Tag]) -> None:
+    similar = np.array([[similarity(a.emotion, b.emotion) for b in guess] for a in truth])
+    intense = np.array(
+        [
+            [1 - abs(a.intensity - b.intensity) / 6 if a.intensity and b.intensity else 0.0 for b in guess]
+            for a in truth
+        ]
+    )
+    longer = max(len(truth), len(guess))
+    for score, worth in (
+        (emotion.va_score, similar),
+        (emotion.va_intensity_score, 0.7 * similar + 0.3 * intense),
+    ):
+        rows, columns = linear_sum_assignment(worth, maximize=True)
+        assert score(truth, guess) == pytest.approx(worth[rows, columns].sum() / longer, abs=EXACT)
+
+
 LABELS = st.lists(st.tuples(st.sampled_from(["yes", "no"]), st.sampled_from(["yes", "no", None])), min_size=1)
 
 
-@given(LABELS)
-def test_binary_ratios_are_scikit_learns(labels: list[tuple[YesNo, YesNo | None]]) -> None:
+Labels = list[tuple[YesNo, YesNo | None]]
+Answered = tuple[list[tuple[str, YesNo]], dict[str, YesNo]]
+
+
+def answered(labels: Labels) -> Answered:
+    """Questions with the wanted answers, and the answers given."""
     truth: list[tuple[str, YesNo]] = [(f"B{i}", want) for i, (want, _) in enumerate(labels)]
-    answers = {f"B{i}": got for i, (_, got) in enumerate(labels) if got is not None}
-    want, got = [a == "yes" for a, _ in labels], [b == "yes" for _, b in labels]  # no answer counts as "no"
-    found = binary.pooled([(truth, answers)])
-    assert binary.accuracy(truth, answers) == pytest.approx(accuracy_score(want, got), abs=EXACT)
+    return truth, {f"B{i}": got for i, (_, got) in enumerate(labels) if got is not None}
+
+
+def as_no(labels: Labels) -> tuple[list[bool], list[bool]]:
+    """Wanted and given labels, no answer counting as "no"."""
+    return [want == "yes" for want, _ in labels], [got == "yes" for _, got in labels]
+
+
+@given(LABELS)
+def test_shares_of_right_answers_are_scikit_learns(labels: Labels) -> None:
+    truth, answers = answered(labels)
+    wrong = accuracy_score([want for want, _ in labels], [got or "none" for _, got in labels])
+    assert binary.accuracy(truth, answers) == pytest.approx(accuracy_score(*as_no(labels)), abs=EXACT)
+    assert binary.strict_accuracy(truth, answers) == pytest.approx(wrong, abs=EXACT)
+    assert binary.right_share(truth, answers) == pytest.approx(wrong, abs=EXACT)
+    assert draft.binary_alignment(truth, answers) == pytest.approx(wrong, abs=EXACT)
+
+
+@given(st.lists(LABELS, min_size=1, max_size=3))
+def test_ratios_pooled_over_turns_are_scikit_learns(turns: list[Labels]) -> None:
+    found = binary.pooled([answered(labels) for labels in turns])
+    want, got = as_no([label for labels in turns for label in labels])
     assert found.accuracy == pytest.approx(accuracy_score(want, got), abs=EXACT)
     assert found.precision == pytest.approx(precision_score(want, got, zero_division=0), abs=EXACT)
     assert found.recall == pytest.approx(recall_score(want, got, zero_division=0), abs=EXACT)
     assert found.f1 == pytest.approx(f1_score(want, got, zero_division=0), abs=EXACT)
-
-
-@given(LABELS)
-def test_matthews_correlation_is_scikit_learns(labels: list[tuple[YesNo, YesNo | None]]) -> None:
-    want, got = [a == "yes" for a, _ in labels], [b == "yes" for _, b in labels]
-    truth: list[tuple[str, YesNo]] = [(f"B{i}", a) for i, (a, _) in enumerate(labels)]
-    answers = {f"B{i}": b for i, (_, b) in enumerate(labels) if b is not None}
     if len(set(want) | set(got)) == 1:  # scikit-learn warns of a single label; an empty margin gives 0
-        assert binary.pooled([(truth, answers)]).mcc == 0.0
+        assert found.mcc == 0.0
     else:
-        assert binary.pooled([(truth, answers)]).mcc == pytest.approx(matthews_corrcoef(want, got), abs=EXACT)
+        assert found.mcc == pytest.approx(matthews_corrcoef(want, got), abs=EXACT)
 
 
 def indicator(names: set[str], known: Sequence[str]) -> list[bool]:
@@ -113,6 +155,9 @@ def test_emotion_overlap_is_scikit_learns(truth: set[str], guess: set[str]) -> N
     want, got = indicator(truth, EMOTIONS), indicator(guess, EMOTIONS)
     wanted = [score(want, got, zero_division=0) for score in (precision_score, recall_score, f1_score)]
     assert found == pytest.approx(wanted, abs=EXACT)
+    assert emotion.f1([Tag(name) for name in truth], [Tag(name) for name in guess]) == pytest.approx(
+        wanted[2], abs=EXACT
+    )
 
 
 @given(st.sets(st.sampled_from(Q1_OPTIONS)), st.sets(st.sampled_from(Q1_OPTIONS)))
@@ -126,8 +171,52 @@ def test_q1_overlaps_are_scikit_learns(truth: set[str], guess: set[str]) -> None
     assert similar == pytest.approx(jaccard_score(want, got, zero_division=0), abs=EXACT)
 
 
+SCALE_ITEMS = st.fixed_dictionaries({name: st.integers(1, 7) for name in EMOTIONS})
+FOUR = st.fixed_dictionaries({name: st.integers(1, 7) for name in BRANCHES})
+BOTH_TOTALS = st.builds(Totals, st.floats(10, 70), st.floats(10, 70))
+
+
+@given(SCALE_ITEMS, SCALE_ITEMS, st.sets(st.sampled_from(EMOTIONS), max_size=19))
+def test_item_and_intensity_errors_are_scikit_learns(
+    truth: dict[str, int], guess: dict[str, int], unknown: set[str]
+) -> None:
+    known = [name for name in EMOTIONS if name not in unknown]
+    wanted = mean_absolute_error([truth[name] for name in known], [guess[name] for name in known])
+    said = {name: guess[name] for name in known}
+    assert panas.item_mae(truth, said) == pytest.approx(wanted, abs=EXACT)
+    tags = [[Tag(name, value) for name, value in items.items()] for items in (truth, said)]
+    assert emotion.intensity_mae(*tags) == pytest.approx(wanted, abs=EXACT)
+
+
+@given(BOTH_TOTALS, BOTH_TOTALS)
+def test_errors_of_totals_are_scikit_learns(truth: Totals, guess: Totals) -> None:
+    wanted = mean_absolute_error(truth, guess)
+    assert panas.total_mae(truth, guess) == pytest.approx(wanted, abs=EXACT)
+    assert panas.normalized(panas.total_mae(truth, guess)) == pytest.approx(1 - wanted / 60, abs=EXACT)
+
+
+@given(FOUR, FOUR)
+def test_errors_of_branches_are_scikit_learns(truth: dict[str, int], guess: dict[str, int]) -> None:
+    wanted = mean_absolute_error([truth[name] for name in BRANCHES], [guess[name] for name in BRANCHES])
+    errors = branches.errors(truth, guess)
+    assert branches.normalized(errors) == pytest.approx(1 - wanted / 6, abs=EXACT)
+    strict = [branches.strict_score(truth[name], guess[name]) for name in BRANCHES]
+    assert sum(strict) / len(strict) == pytest.approx(1 - wanted / 6, abs=EXACT)
+
+
+VOCABULARY = ("i", "hear", "you", "calm", "down", "now")
+
+
+@given(st.lists(st.sampled_from(VOCABULARY)), st.lists(st.sampled_from(VOCABULARY)))
+def test_similarity_of_texts_is_scikit_learns(truth: list[str], guess: list[str]) -> None:
+    want, got = indicator(set(truth), VOCABULARY), indicator(set(guess), VOCABULARY)
+    found = draft.similarity(" ".join(guess), {"human": " ".join(truth)})
+    assert found.human == found.best == pytest.approx(jaccard_score(want, got, zero_division=0), abs=EXACT)
+
+
 RESPONSES = ("alternate", "human", "original")
 PAIRS = st.sampled_from([(a, b) for a in RESPONSES for b in RESPONSES if a != b])
+Compared = list[tuple[tuple[str, str], Side, Side]]
 SIDES: st.SearchStrategy[Side] = st.sampled_from(["A", "B"])
 
 
@@ -139,10 +228,15 @@ def ranking(pairs: Sequence[tuple[str, str]], winners: Sequence[Side], names: Se
 
 
 @given(st.lists(st.tuples(PAIRS, SIDES, SIDES), min_size=1, max_size=12))
-def test_kendall_tau_is_scipys(drawn: list[tuple[tuple[str, str], Side, Side]]) -> None:
+def test_kendall_tau_is_scipys_and_accuracy_scikit_learns(
+    drawn: list[tuple[tuple[str, str], Side, Side]],
+) -> None:
     pairs, winners, picks = [d[0] for d in drawn], [d[1] for d in drawn], [d[2] for d in drawn]
     names = sorted({name for pair in pairs for name in pair})
     records = [comparison(a, b, winner) for (a, b), winner in zip(pairs, winners, strict=True)]
     here = truth_of(conversation(turn(comparisons=records))).turns[0]
     wanted = kendalltau(ranking(pairs, winners, names), ranking(pairs, picks, names)).statistic
     assert pairwise.kendall_tau(here.comparisons, dict(enumerate(picks))) == pytest.approx(wanted, abs=EXACT)
+    share = pytest.approx(accuracy_score(winners, picks), abs=EXACT)
+    assert pairwise.accuracy(here.comparisons, dict(enumerate(picks))) == share
+    assert pairwise.strict_accuracy(here.winners, dict(enumerate(picks))) == share

@@ -37,7 +37,6 @@ from tests.rewards.builders import (
     turn,
     wide,
 )
-from tests.rewards.strategies import conversations, scored
 
 HAND_WEIGHTS = {
     "emotion_f1": 0.12,  # .24/2
@@ -98,21 +97,6 @@ def test_the_composite_of_two_pillars_by_hand() -> None:
     assert COMPOSITE.value(parts) == pytest.approx(0.2475 / 0.51, abs=1e-15)
 
 
-@given(scored())
-def test_the_composite_is_the_weighted_sum_of_its_parts(
-    pair: tuple[Conversation, ConversationPrediction],
-) -> None:
-    scores = score_conversation(*pair)
-    parts = scores["strict_parts"]
-    if not parts:
-        assert scores["composite_strict"] is None
-        return
-    weights = COMPOSITE.weights(parts)
-    total = math.fsum(100 * weights[leaf] * score for leaf, score in parts.items())
-    assert scores["composite_strict"] == pytest.approx(total, abs=1e-9)
-    assert all(0 <= score <= 1 for score in parts.values())
-
-
 def test_a_leafs_weight_is_spread_over_the_turns_that_define_it() -> None:
     about = conversation(
         turn(1, tags=[]), turn(2, tags=[], comparisons=[comparison()]), turn(3), questions=wide(q2="clear")
@@ -151,30 +135,6 @@ def test_a_silent_model_earns_nothing_in_strict_while_canonical_pays_it(turns: A
     holistic = 27 * (0.4 * 0.5 + 0.3 * 0.5 + 0.3)
     # with readable turns: tags both empty 1, binaries "no" 1, pairwise 0: 24 + 24.5
     assert scores["composite_exact"] == pytest.approx(holistic + (48.5 if turns else 0.0))
-
-
-@given(conversations())
-def test_a_silent_model_never_earns_anything_in_strict(about: Conversation) -> None:
-    scores = score_conversation(about, prediction())
-    assert set(scores["strict_parts"].values()) <= {0.0}
-    assert scores["composite_strict"] in (0.0, None)
-
-
-@given(conversations())
-def test_the_gold_answers_earn_100_on_every_annotated_conversation(about: Conversation) -> None:
-    scores = score_conversation(about, gold(about))
-    assert set(scores["strict_parts"].values()) <= {1.0}
-    assert scores["composite_strict"] is None or scores["composite_strict"] == pytest.approx(100, abs=1e-9)
-
-
-@given(scored(full=True, complete=True))
-def test_strict_is_canonical_on_complete_answers_to_fully_annotated_conversations(
-    pair: tuple[Conversation, ConversationPrediction],
-) -> None:
-    scores = score_conversation(*pair)
-    assert scores["fully_annotated"]
-    assert scores["composite_strict"] == pytest.approx(scores["composite_exact"], abs=1e-9)
-    assert scores["unscored_share"] <= 1 / 15  # at most one PANAS side that did not move
 
 
 # leaf, annotated as none or with a value, the answer that is right
