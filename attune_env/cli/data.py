@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from attune_data.errors import one_line
 from attune_data.filenames import file_number
 from attune_env.cli.common import DataArgument, SkipInvalid, WhereOption, read_data, tell
 
@@ -39,7 +40,8 @@ def validate(path: DataArgument) -> None:
     turns = sum(len(c.turns) for c in loaded)
     others = ignored_files(Path(path))
     if others:
-        print(f"not looked at, since not called conversation_N.json: {', '.join(others)}", file=sys.stderr)
+        names = ", ".join(map(one_line, others))
+        print(f"not looked at, since not called conversation_N.json: {names}", file=sys.stderr)
     print(f"conversations {len(loaded)}, turns {turns}, problems {len(problems)}, warnings {len(warnings)}")
     if loaded:
         print(f"provenance {loaded.provenance}, fingerprint {loaded.fingerprint}")
@@ -74,8 +76,9 @@ def stats(
     loaded = read_data(path, skip_invalid=skip_invalid, where=where)
     facts = describe(loaded) | {"fingerprint": loaded.fingerprint}
     if as_json:
+        # as escapes where a terminal would act on some characters, or could not show them
         utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-        print(json.dumps(facts, ensure_ascii=not utf8, indent=1))
+        print(json.dumps(facts, ensure_ascii=sys.stdout.isatty() or not utf8, indent=1))
         return
     for table in data_tables(facts, f"{path}, {where}" if where else path):
         table.print()

@@ -168,10 +168,9 @@ def report(
 def _profiles(scores: dict[str, Any], ground_truth: str | None) -> Conversations:
     """The conversations that a scores file was made with: it holds no profiles itself."""
     from attune_data import load
+    from attune_env.results import recorded_source
 
-    source = ground_truth or scores["metadata"].get("ground_truth")
-    if not isinstance(source, str):
-        raise SettingsError("--where reads profiles: name the conversations with --ground-truth")
+    source = ground_truth or recorded_source(scores)
     try:
         return load(source, skip_invalid=True)  # what was left out then is left out again
     except DataError as error:

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 DASH = "–"
 _INTERVAL = re.compile(r" \[(-?[\d.]+), (-?[\d.]+)\]")
+_NUMBER = re.compile(r"[-+]?[\d.,]+%?( \[-?[\d.]+, -?[\d.]+\])?†?( n=\d+)?", re.ASCII)
+"""A cell that is a number, as tables write them: alone, or with its interval."""
+_READ_OTHERWISE = tuple('=+-@＝＋－＠"#')
+"""How a cell begins that a spreadsheet would run as a formula, or read as the start of a quoted field, or
+that a script would take for a comment line."""
 _GAP = 3
 """What a terminal table puts between two columns."""
 
@@ -43,19 +48,21 @@ class Table:
             self._draw()
             return
         print(f"# {one_line(self.title)}")
-        print("\t".join(map(one_line, self.columns)))
+        print("\t".join(map(field_text, self.columns)))
         for row in self.rows:
-            print("\t".join(one_line(cell) for cell in row))
+            print("\t".join(map(field_text, row)))
         for note in self.notes:
             print(f"# {one_line(note)}")
         print()
 
     def _draw(self) -> None:
         from rich.console import Console
-        from rich.markup import escape
+        from rich.text import Text
 
         console = Console()
         columns, rows, notes, keys = self._folded()
+        columns = [one_line(column) for column in columns]
+        rows = [tuple(map(one_line, row)) for row in rows]
         available = console.width - 2  # the edges
         if sum(_widths(columns, rows)) > available:
             # an interval goes below its mean rather than break in the middle
@@ -66,25 +73,28 @@ class Table:
             cells = [[row[i] for i in shown] for row in rows]
             self._page(console, title, [columns[i] for i in shown], cells, keys)
         for note in notes:
-            console.print(escape(note), style="dim", highlight=False)
+            console.print(Text(one_line(note), style="dim"))
         console.print()
 
     def _page(
         self, console: Console, title: str, columns: list[str], rows: list[list[str]], keys: int
     ) -> None:
         from rich import box
-        from rich.markup import escape
         from rich.table import Table as RichTable
+        from rich.text import Text
 
+        # Text, not str: a model may be called "[red]" or ":skull:", and markup would change what it says
         table = RichTable(
-            title=escape(title), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False
+            title=Text(one_line(title), style="bold"),
+            title_justify="left",
+            box=box.SIMPLE_HEAD,
+            pad_edge=False,
         )
         for number, column in enumerate(columns):
             left = number < keys or column in self.left
-            table.add_column(escape(one_line(column)), justify="left" if left else "right", overflow="fold")
+            table.add_column(Text(column), justify="left" if left else "right", overflow="fold")
         for number, row in enumerate(rows):
-            cells = [escape("\n".join(map(one_line, cell.split("\n")))) for cell in row]
-            table.add_row(*cells, style="dim" if number in self.dim else None)
+            table.add_row(*map(Text, row), style="dim" if number in self.dim else None)
         console.print(table)
 
     def _folded(self) -> tuple[list[str], list[tuple[str, ...]], list[str], int]:
@@ -122,6 +132,18 @@ def _widths(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
         lines = column.split(" ") + [line for row in rows for line in row[number].split("\n")]
         widths.append(max(map(len, lines)) + _GAP)
     return widths
+
+
+def field_text(text: str) -> str:
+    """`text` as one field of a tab-separated line, safe to open in a spreadsheet; numbers stay numbers.
+
+    Texts come from files of others, such as the name of a model: one that a spreadsheet would run or read
+    otherwise gets an apostrophe in front, which a spreadsheet takes for "this is text".
+    """
+    clean = one_line(text)
+    if clean.lstrip().startswith(_READ_OTHERWISE) and not _NUMBER.fullmatch(clean):
+        return f"'{clean}"
+    return clean
 
 
 def interval_text(interval: Interval, *, places: int = 3, scale: float = 1.0) -> str:

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import re
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 from attune_data import Conversations
 from attune_data.codebook import Codebook
+from attune_data.destination import create, temporary
 from attune_data.errors import DataError, Problem, show
 from attune_data.jsonio import read_json
 from attune_data.loading import fingerprint
@@ -22,16 +22,18 @@ from attune_rewards.predictions import ConversationPrediction
 from attune_rewards.records import read_record
 
 _UNSAFE = re.compile(r"[^\w.@+ -]", re.ASCII)
+_DEVICE = re.compile(r"\A(con|prn|aux|nul|com\d|lpt\d)(?= *\.)", re.IGNORECASE)
+"""What Windows takes for a device, whatever stands behind the dot."""
 
 
 def safe_name(text: str, *, official: bool = False, longest: int = 80) -> str:
-    """`text` as a part of a file name: nothing that could leave the folder, hide the file or be too long.
+    """`text` as a part of a file name: it cannot leave the folder, hide the file, be an option or too long.
 
     Where characters had to go, a short hash keeps different names apart; with `official`, slashes become
     underscores without one, as the official runner writes model names.
     """
     plain = text.replace("/", "_") if official else text
-    clean = _UNSAFE.sub("_", plain).lstrip("._ ")[:longest] or "x"
+    clean = _DEVICE.sub(r"\1_", _UNSAFE.sub("_", plain).lstrip("._ -")[:longest]) or "x"
     if clean == plain:
         return clean
     return f"{clean}-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
@@ -43,24 +45,58 @@ def result_name(conversation_id: str, em_model: str, mode: str) -> str:
     return f"{safe_name(conversation_id)}_{model}_{safe_name(mode, longest=30)}.json"
 
 
+def check_same_result(path: Path, conversation_id: str, em_model: str, mode: str) -> None:
+    """Raises DataError where `path` holds a result of another conversation, model or mode.
+
+    File names do not always tell them apart: slashes of model names become underscores, some file systems
+    do not see case, and an id can be chosen so that it meets another's name.
+    """
+    if not path.exists():
+        return
+    try:
+        found = read_json(path)
+    except DataError:
+        return  # cut off: nothing of another result is in it
+    check_same_record(path, found, (conversation_id, em_model, mode))
+
+
+def check_same_record(path: Path, found: object, wanted: tuple[str, str, str]) -> None:
+    """`check_same_result` of a file that has been read; what names no result at all is none of another."""
+    if not isinstance(found, dict):
+        return
+    theirs = (found.get("conversationId"), found.get("em_model"), found.get("mode") or "default")
+    if theirs[:2] != (None, None) and theirs != wanted:
+        raise DataError(
+            Problem(str(path), "", f"the result of {_named(*theirs)}",
+                    f"a result of {_named(*wanted)}, whose file has the same name",
+                    "choose another folder for one of them, or rename one")
+        )  # fmt: skip
+
+
+def _named(conversation_id: object, em_model: object, mode: object) -> str:
+    return f"conversation {show(conversation_id)} by {show(em_model)} in mode {show(mode)}"
+
+
 def write_json(path: Path, value: Any) -> None:
     """Writes JSON (UTF-8, indented) so that the file is whole or as it was before."""
     write_text(path, json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes text into a temporary file beside `path`, then puts it in its place in one step."""
+    """Writes text into a temporary file beside `path`, then puts it in its place in one step.
+
+    A link that stands in the place is replaced; what it leads to stays as it is.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.parent / f".{path.name[:40]}.{secrets.token_hex(8)}.part"
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    fresh = temporary(path.parent, path.name)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+        with create(fresh, path) as stream:
             stream.write(text)
             stream.flush()
             os.fsync(stream.fileno())
-        os.replace(temporary, path)
+        os.replace(fresh, path)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        fresh.unlink(missing_ok=True)
         raise
 
 

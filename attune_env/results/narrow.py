@@ -3,12 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from attune_data import Conversations
 from attune_data.errors import DataError, Problem, SettingsError, one_line, show
 from attune_data.selection import select
 from attune_env.results.scores import aggregates_of, contents
+
+
+def recorded_source(scores: Mapping[str, Any]) -> str:
+    """The place that a scores file says its conversations were read from, if it may be read again.
+
+    Scores files are passed on. What one names is read only where it is "sample" or lies on this machine:
+    it may neither make this machine fetch a data set by its name nor ask another host for a file.
+
+    Raises SettingsError otherwise.
+    """
+    source = scores["metadata"].get("ground_truth")
+    if isinstance(source, str) and (source == "sample" or _is_here(source)):
+        return source
+    raise SettingsError(
+        f"--where reads the profiles of the scored conversations, and the scores file names {show(source)}, "
+        "which is no file or folder here: name these with --ground-truth"
+    )
+
+
+def _is_here(source: str) -> bool:
+    if not source.strip() or source.replace("\\", "/").startswith("//"):  # //host/share is another machine
+        return False
+    try:
+        return Path(source).exists()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
 
 
 def narrowed(

@@ -14,6 +14,7 @@ from attune_data.jsonio import read_json
 from attune_data.version import SCORING_VERSION
 from attune_env.results.files import Result, is_scores
 from attune_env.results.marks import mapping, marks_of, parts_of
+from attune_env.results.shape import faults, unmatched
 from attune_rewards.aggregate import aggregate
 from attune_rewards.canonical import Q1Overlap
 from attune_rewards.scoring import score_conversation
@@ -21,6 +22,8 @@ from attune_rewards.scoring import score_conversation
 Reading = Literal["canonical", "strict"]
 FORMAT = 1
 """Version of the scores file's own layout."""
+SHOWN = 20
+"""Faults of a scores file that are named; one wrong field may stand in thousands of entries."""
 
 
 def score_results(
@@ -140,6 +143,11 @@ def read_scores(path: Path) -> dict[str, Any]:
         raise _not_scores(path, "conversations", "nothing scored")
     if not isinstance(settings, dict) or settings.get("scoring") not in ("canonical", "strict"):
         raise _not_scores(path, "metadata.settings.scoring", "no reading")
+    wrong = list(faults(scores)) or list(unmatched(scores))
+    if wrong:
+        raise DataError(
+            [Problem(str(path), *fault, "make the file again with `attune score`") for fault in wrong[:SHOWN]]
+        )
     return scores
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from attune_data import Conversations
-from attune_env.results.files import result_name, write_json
+from attune_env.results.files import check_same_result, result_name, write_json
 from attune_env.running.existing import is_complete
 from attune_episodes.policies import Policy, builtin_policy
 from attune_episodes.rollout import rollout
@@ -58,7 +58,10 @@ def run_builtin(
         facts = _facts(policy, seed, conversations, fit_on)
         em_model = f"builtin/{policy.name}"
         for conversation in conversations:
-            path = output / result_name(conversation.conversation_id, em_model, mode)
+            identity = (conversation.conversation_id, em_model, mode)
+            path = output / result_name(*identity)
+            if overwrite:
+                check_same_result(path, *identity)  # a result is made again, another's is not replaced
             if not overwrite and is_complete(path, conversation, asked, em_model, facts):
                 skipped += 1
             else:
@@ -92,7 +95,8 @@ def _facts(
         facts["seed"] = seed
     if policy.name in ("mode", "prior"):
         facts["fitted_on"] = (
-            f"{fit_on.source} {fit_on.fingerprint}"
+            # the name only: where it lies on this machine is nobody's business who reads the result
+            f"{Path(fit_on.source).name or fit_on.source} {fit_on.fingerprint}"
             if fit_on
             else f"other participants of {conversations.fingerprint}"
         )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from attune_data.errors import DataError, SettingsError
+from attune_data.errors import DataError, SettingsError, one_line
 from attune_data.jsonio import read_json
 from attune_data.loading import fingerprint
 from attune_data.schema import Conversation
 from attune_data.version import SCORING_VERSION
+from attune_env.results.files import check_same_record
 from attune_env.results.marks import mapping, marks_of
 from attune_episodes.settings import Settings
 
@@ -20,7 +21,8 @@ def is_complete(
     """Whether `path` holds this very run's complete result.
 
     A file that cannot be read or is incomplete is made again. Raises SettingsError for a complete result
-    of another run (other settings, data or versions): overwriting it, or mixing it in, would mislead.
+    of another run (other settings, data or versions): overwriting it, or mixing it in, would mislead;
+    and DataError for a result of another conversation, model or mode, which only has the same name.
     """
     if not path.exists():
         return False
@@ -28,6 +30,7 @@ def is_complete(
         record = read_json(path)
     except DataError:
         return False
+    check_same_record(path, record, (conversation.conversation_id, em_model, settings.mode))
     marks = marks_of(record)
     if not isinstance(record, dict):
         return False
@@ -68,5 +71,14 @@ def _difference(name: str, wanted: Any, found: Any) -> str:
         keys = [key for key in wanted if wanted[key] != found.get(key)]
         if keys == ["fitted_on"]:
             return "fitted on other data: --limit and --fit change what it is fitted on"
-        return ", ".join(f"{key} {found.get(key)} there, {wanted[key]} now" for key in keys) or name
+        # what a file says may hold line ends, which would start a line of their own
+        return (
+            ", ".join(f"{key} {_said(found.get(key))} there, {_said(wanted[key])} now" for key in keys)
+            or name
+        )
     return f"other {name}"
+
+
+def _said(value: object) -> str:
+    """A value on one short printable line, text without quotes."""
+    return one_line(value if isinstance(value, str) else repr(value), 200)

@@ -10,23 +10,30 @@ import os
 import re
 import secrets
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from attune_data.errors import DataError, Problem, SettingsError
 from attune_data.filenames import file_number
+from attune_data.jsonio import MAX_BYTES
 
-_DATASET_FILE: Final = re.compile(
-    r"dataset_info\.json|state\.json|data-\d+-of-\d+\.arrow|cache-[0-9a-f]+\.arrow"
-)
+_DATASET_FILE: Final = re.compile(r"data-\d+-of-\d+\.arrow|cache-[0-9a-f]+\.arrow")
 """What `save_to_disk` leaves in a folder, and what `datasets` later puts beside it."""
+_BESIDE_ROWS: Final = ("dataset_info.json", "state.json")
+"""What it writes beside the rows; other programs use these names too, so alone they are not ours."""
 
 
 def check_folder(folder: Path, *, overwrite: bool = False) -> None:
     """Raises DataError unless a data set may be written to `folder`: new, empty, or one to be replaced."""
     if not folder.exists():
+        if folder.is_symlink():
+            raise DataError(
+                Problem(str(folder), "", "a link that leads nowhere", "a folder to write to",
+                        "remove the link, or make the folder it names")
+            )  # fmt: skip
         return
     if not folder.is_dir():
         raise DataError(Problem(str(folder), "", "a file", "a folder to write to", "choose another -o"))
@@ -47,6 +54,11 @@ def check_parts(folder: Path, *, overwrite: bool = False) -> None:
     if other := [path.name for path in inside if not path.is_dir()]:
         raise _occupied(folder, other, "a new or empty folder, or one of parts", "move them away")
     for part in inside:
+        if part.is_symlink():
+            # what it leads to belongs to somebody: replacing the parts would empty it
+            raise _occupied(
+                folder, [f"{part.name}, a link"], "parts that are folders of their own", "remove it"
+            )
         check_folder(part, overwrite=True)
     if inside and not overwrite:
         names = [path.name for path in inside]
@@ -75,9 +87,11 @@ def check_jsonl(path: Path, *, overwrite: bool = False) -> None:
 
 def _holds_conversations(path: Path) -> bool:
     """Whether a file is empty or its first line is a record."""
+    if not path.is_file():
+        return False  # a pipe or a device: reading it might never end
     try:
         with path.open(encoding="utf-8") as stream:
-            first = stream.readline()
+            first = stream.readline(MAX_BYTES)
         record: Any = json.loads(first) if first.strip() else {"conversationId": "", "turns": []}
     except (OSError, ValueError, RecursionError):
         return False
@@ -87,6 +101,8 @@ def _holds_conversations(path: Path) -> bool:
 def _is_data(path: Path) -> bool:
     if not path.is_file():
         return False
+    if path.name in _BESIDE_ROWS:
+        return any(_DATASET_FILE.fullmatch(beside.name) for beside in path.parent.iterdir())
     return file_number(path.name) is not None or bool(_DATASET_FILE.fullmatch(path.name))
 
 
@@ -105,6 +121,22 @@ def temporary(parent: Path, name: str) -> Path:
     return parent / f".{name[:40]}.{secrets.token_hex(8)}.part"
 
 
+def create(fresh: Path, place: Path) -> IO[str]:
+    """Opens the new file `fresh` for text (UTF-8) that is to replace what stands in `place`.
+
+    A link that waits under the name stops it. A file that others may not read is replaced by one that
+    they may not read either.
+    """
+    try:
+        old = place.lstat().st_mode
+    except OSError:
+        old = 0
+    rights = 0o666 & old if stat.S_ISREG(old) else 0o666
+    return open(
+        fresh, "x", encoding="utf-8", newline="\n", opener=lambda name, flags: os.open(name, flags, rights)
+    )
+
+
 @contextmanager
 def in_place_of(folder: Path, *, overwrite: bool) -> Iterator[Path]:
     """A hidden folder to fill; what is in it then takes the place of the data set in `folder`."""
@@ -115,6 +147,7 @@ def in_place_of(folder: Path, *, overwrite: bool) -> Iterator[Path]:
     fresh.mkdir()
     try:
         yield fresh
+        check_folder(folder, overwrite=overwrite)  # it may have been filled meanwhile
         install(fresh, folder)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)

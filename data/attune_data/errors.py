@@ -37,8 +37,17 @@ class Problem:
 
 def one_line(text: str, limit: int = 1000) -> str:
     """`text` on one printable line: control characters, line ends and lone surrogates are escaped."""
-    clean = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    clean = printable(text)
     return clean if len(clean) <= limit else clean[: limit - 1] + "…"
+
+
+def printable(text: str) -> str:
+    """`text` with everything escaped that would act on a terminal.
+
+    That is control characters (and so escape sequences and line ends), marks that turn the direction of
+    writing, and what has no glyph.
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def show(value: object, limit: int = 80) -> str:
@@ -50,6 +59,10 @@ def show(value: object, limit: int = 80) -> str:
 
 class AttuneError(Exception):
     """Base of all errors raised on purpose; its message is meant to be read by a person."""
+
+    def __str__(self) -> str:
+        """The message, printable line by line: it may quote files that others wrote."""
+        return "\n".join(map(printable, super().__str__().split("\n")))
 
 
 class DataError(AttuneError, ValueError):
@@ -72,7 +85,7 @@ class UnknownNameError(AttuneError, LookupError):
         name = self.name
         near = difflib.get_close_matches(name, self.known, n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
-        super().__init__(f"no {kind} named {show(name)}; {hint}known: {', '.join(self.known)}")
+        super().__init__(f"no {kind} named {show(name)}; {hint}known: {', '.join(map(one_line, self.known))}")
 
     def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, str, tuple[str, ...]]]:
         """Pickle by the parts."""

@@ -62,14 +62,16 @@ def _rows(loaded: Any, name: str, split: str | None) -> Iterator[Row]:
 
     if isinstance(loaded, datasets.DatasetDict):
         if split is None and len(loaded) > 1:
-            raise SettingsError(f"{name} has the splits {', '.join(loaded)}; say which one (split=…)")
+            names = ", ".join(map(show, loaded))
+            raise SettingsError(f"{name} has the splits {names}; say which one (split=…)")
         if split is not None and split not in loaded:
             raise UnknownNameError("split", split, loaded)
         loaded = loaded[split or next(iter(loaded))]
     as_text = "record" in loaded.column_names
-    for index, row in enumerate(loaded):
+    # as Arrow, not decoded: a column of images or sounds would open the paths and addresses in it
+    for index, table in enumerate(loaded.with_format("arrow")):
         where = f"{name}[{index}]"
-        yield where, partial(_row, row, where, as_text=as_text)
+        yield where, partial(_row, table.to_pylist()[0], where, as_text=as_text)
 
 
 def _row(row: dict[str, Any], where: str, *, as_text: bool) -> Any:

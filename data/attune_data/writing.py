@@ -16,7 +16,16 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from attune_data.destination import check_jsonl, check_parts, clear, in_place_of, install, shown, temporary
+from attune_data.destination import (
+    check_jsonl,
+    check_parts,
+    clear,
+    create,
+    in_place_of,
+    install,
+    shown,
+    temporary,
+)
 from attune_data.errors import DataError, Problem, SettingsError, show
 from attune_data.filenames import file_name
 from attune_data.schema import Conversation
@@ -77,6 +86,9 @@ def write_parts(
 
     Raises what `write_folder` raises.
     """
+    for name in parts:
+        if not name or Path(name).name != name or name.startswith(".") or "\\" in name:
+            raise SettingsError(f"a part named {show(name)}: expected the plain name of a folder")
     check_parts(folder, overwrite=overwrite)
     folder.mkdir(parents=True, exist_ok=True)
     fresh = temporary(folder, "parts")
@@ -85,6 +97,7 @@ def write_parts(
         for name, part in parts.items():
             chosen = list(part)
             write_folder(chosen, fresh / name, numbers=[numbers[c.conversation_id] for c in chosen])
+        check_parts(folder, overwrite=overwrite)  # others may have written there meanwhile
         for old in shown(folder):
             clear(old)
             if not any(old.iterdir()):
@@ -108,10 +121,11 @@ def write_jsonl(conversations: Iterable[Conversation], path: Path, *, overwrite:
     fresh = temporary(path.parent, path.name)
     written = 0
     try:
-        with fresh.open("x", encoding="utf-8", newline="\n") as stream:
+        with create(fresh, path) as stream:
             for conversation in _written(conversations):
                 stream.write(_text(conversation, indent=None) + "\n")
                 written += 1
+        check_jsonl(path, overwrite=overwrite)  # others may have written there meanwhile
         os.replace(fresh, path)
     finally:
         fresh.unlink(missing_ok=True)

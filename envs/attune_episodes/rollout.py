@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from attune_data.errors import one_line
 from attune_data.schema import Conversation
 from attune_episodes.episode import Episode, Step
 from attune_episodes.policies.base import (
@@ -201,7 +202,7 @@ def _ask(policy: Policy, request: Request) -> Reply | Awaitable[Reply]:
 
 def _placed(error: Exception, policy: Policy, request: Request) -> Exception:
     """The policy's own error, with a note of where it came up."""
-    error.add_note(f"while {policy.name!r} answered {request.id}")
+    error.add_note(one_line(f"while {policy.name!r} answered {request.id}"))
     return error
 
 

@@ -49,6 +49,7 @@ class PromptSet:
             return _packaged(name)
         if not Path(name).is_dir():
             raise UnknownNameError("prompt set", name, (*NAMES, "a folder of templates"))
+        _check_inside(Path(name))
         return _load(Path(name), f"custom ({Path(name).name})")
 
     @cached_property
@@ -86,6 +87,21 @@ def _compiled(source: str) -> Template:
 @cache
 def _packaged(name: str) -> PromptSet:
     return _load(FOLDER / name, name)
+
+
+def _check_inside(folder: Path) -> None:
+    """Raises DataError where a file of the set is a link out of its folder.
+
+    A set may come from somebody else, and what is in it goes to a model: a link could send any file.
+    """
+    home = folder.resolve()
+    files = [*(f"{template}.md" for template in TEMPLATES), "set.json"]
+    if problems := [
+        Problem(str(folder), file, "a link out of the folder", "a file of the set", "put a copy in its place")
+        for file in files
+        if (folder / file).is_symlink() and home not in (folder / file).resolve().parents
+    ]:
+        raise DataError(problems)
 
 
 def _load(folder: Path, name: str) -> PromptSet:

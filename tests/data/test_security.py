@@ -1,0 +1,231 @@
+"""What data, folders and messages of others may not do: leave a folder, empty one, or act on a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import stat
+import tracemalloc
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from attune_data import Conversation, DataError, SettingsError, UnknownNameError, load
+from attune_data.destination import check_jsonl
+from attune_data.errors import AttuneError, Problem, one_line
+from attune_data.writing import write_dataset, write_folder, write_jsonl, write_parts
+from tests.data.builders import conversation, only_problem, record, write
+from tests.front.command import names, snapshot
+
+SAMPLE = load("sample")
+NUMBERS = {c.conversation_id: n for n, c in enumerate(SAMPLE, 1)}
+HOSTILE = (
+    "\x1b[31mred", "\x1b]8;;http://x\x1b\\link", "\x9b2J", "\x07", "\r", "\x00", "\x7f", "\t",
+    *map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C)),
+    "\u2028", "\u2029", "\ufeff",
+)  # fmt: skip
+"""Escape sequences, control characters, marks that turn the direction of writing, other line ends."""
+
+
+def made(identity: str) -> Conversation:
+    return conversation(conversationId=identity, provenance="own")
+
+
+def rights(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+# --- places ---------------------------------------------------------------------------------------------
+
+
+def test_replacing_parts_does_not_empty_a_folder_that_a_link_leads_to(tmp_path: Path) -> None:
+    write_folder(SAMPLE[:3], tmp_path / "mine")
+    write_parts({"test": SAMPLE[:2]}, tmp_path / "out", numbers=NUMBERS)
+    (tmp_path / "out" / "train").symlink_to(tmp_path / "mine")
+    there = snapshot(tmp_path)
+    problem = only_problem(
+        lambda: write_parts({"train": SAMPLE[:2]}, tmp_path / "out", numbers=NUMBERS, overwrite=True)
+    )
+    assert (problem.found, problem.advice) == ("train, a link", "choose another -o, or remove it")
+    assert snapshot(tmp_path) == there
+
+
+@pytest.mark.parametrize("name", ["../x", "..", ".", "", ".hidden", "a/b", "a\\b", "/abs"])
+def test_a_part_is_a_folder_inside_the_output(tmp_path: Path, name: str) -> None:
+    with pytest.raises(SettingsError, match="the plain name of a folder"):
+        write_parts({name: SAMPLE[:1]}, tmp_path / "out", numbers=NUMBERS)
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["state.json", "dataset_info.json"])
+def test_files_that_datasets_and_others_have_are_data_only_beside_rows(tmp_path: Path, name: str) -> None:
+    write(tmp_path / "x" / name, {"of": "another program"})
+    there = snapshot(tmp_path)
+    problem = only_problem(lambda: write_folder(SAMPLE[:1], tmp_path / "x", overwrite=True))
+    assert problem.found == name
+    assert snapshot(tmp_path) == there
+
+
+@pytest.mark.parametrize("write_to", [write_folder, write_dataset])
+def test_a_link_that_leads_nowhere_is_no_folder_to_write_to(
+    tmp_path: Path, write_to: Callable[..., int]
+) -> None:
+    (tmp_path / "out").symlink_to(tmp_path / "gone")
+    problem = only_problem(lambda: write_to(SAMPLE[:1], tmp_path / "out"))
+    assert problem.found == "a link that leads nowhere"
+    assert names(tmp_path) == ["out"]
+
+
+def test_links_in_a_folder_are_replaced_and_what_they_lead_to_stays(tmp_path: Path) -> None:
+    mine = write(tmp_path / "mine.json", "mine")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "conversation_1.json").symlink_to(mine)
+    write_folder(SAMPLE[:1], tmp_path / "out", overwrite=True)
+    assert mine.read_text() == "mine"
+    assert not (tmp_path / "out" / "conversation_1.json").is_symlink()
+    assert len(load(tmp_path / "out")) == 1
+
+
+def test_a_link_in_place_of_a_file_of_lines_is_replaced_and_what_it_leads_to_stays(tmp_path: Path) -> None:
+    write_jsonl(SAMPLE[:2], tmp_path / "mine.jsonl")
+    before = (tmp_path / "mine.jsonl").read_bytes()
+    (tmp_path / "out.jsonl").symlink_to(tmp_path / "mine.jsonl")
+    write_jsonl(SAMPLE[:1], tmp_path / "out.jsonl", overwrite=True)
+    assert (tmp_path / "mine.jsonl").read_bytes() == before
+    assert len(load(tmp_path / "out.jsonl")) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_in_place_of_a_file_of_lines_is_refused_unread(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "out.jsonl")  # reading it would wait for a writer
+    problem = only_problem(lambda: check_jsonl(tmp_path / "out.jsonl", overwrite=True))
+    assert problem.found == "a file that does not start with a conversation"
+
+
+def test_a_file_of_one_endless_line_is_not_read_whole(tmp_path: Path) -> None:
+    with (tmp_path / "out.jsonl").open("wb") as stream:
+        stream.truncate(300_000_000)  # zeros, no line end
+    tracemalloc.start()
+    assert "not start" in only_problem(lambda: check_jsonl(tmp_path / "out.jsonl", overwrite=True)).found
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 150_000_000
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights of a POSIX file system")
+def test_a_private_file_stays_private_when_it_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    write_jsonl(SAMPLE[:1], path)
+    usual = write(tmp_path / "usual", "")
+    assert rights(path) == rights(usual)
+    path.chmod(0o600)
+    write_jsonl(SAMPLE[:2], path, overwrite=True)
+    assert rights(path) == 0o600
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights of a POSIX file system")
+def test_a_file_open_to_all_is_not_left_so(tmp_path: Path) -> None:
+    path = write(tmp_path / "out.jsonl", "")
+    path.chmod(0o777)
+    write_jsonl(SAMPLE[:1], path, overwrite=True)
+    assert rights(path) == rights(write(tmp_path / "usual", ""))
+
+
+def arriving(path: Path) -> Iterator[Conversation]:
+    """One conversation, while somebody else writes to `path`."""
+    yield made("1")
+    write(path, "theirs\n")
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_what_arrives_in_the_folder_meanwhile_is_not_lost(tmp_path: Path, overwrite: bool) -> None:
+    theirs = tmp_path / "out" / "notes.txt"
+    assert only_problem(
+        lambda: write_folder(arriving(theirs), tmp_path / "out", overwrite=overwrite)
+    ).found == "notes.txt"  # fmt: skip
+    assert snapshot(tmp_path) == {"out/notes.txt": b"theirs\n"}
+
+
+def test_data_that_arrives_meanwhile_is_not_replaced_unasked(tmp_path: Path) -> None:
+    theirs = tmp_path / "out" / "conversation_7.json"
+    (tmp_path / "out").mkdir()
+    with pytest.raises(DataError, match="replace the data with --overwrite"):
+        write_folder(arriving(theirs), tmp_path / "out")
+    assert snapshot(tmp_path) == {"out/conversation_7.json": b"theirs\n"}
+
+
+def test_a_file_that_arrives_meanwhile_is_not_replaced(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="does not start with a conversation"):
+        write_jsonl(arriving(tmp_path / "out.jsonl"), tmp_path / "out.jsonl", overwrite=True)
+    assert snapshot(tmp_path) == {"out.jsonl": b"theirs\n"}
+
+
+# --- ids and messages -----------------------------------------------------------------------------------
+
+TRAVELLING = ("../../x", "/abs", "..", "a\0b", "-rf", "con", "\u202egnp", "x" * 200)
+
+
+@pytest.mark.parametrize("name", ["out", "out.jsonl"])
+def test_ids_are_content_and_never_paths(tmp_path: Path, name: str) -> None:
+    data = [made(identity) for identity in (*TRAVELLING, "é", "e\u0301", "A", "a")]
+    (write_jsonl if name.endswith("l") else write_folder)(data, tmp_path / "in" / name)
+    assert names(tmp_path) == ["in"]
+    assert [c.conversation_id for c in load(tmp_path / "in" / name)] == [c.conversation_id for c in data]
+
+
+@pytest.mark.parametrize("identity", ["", "x" * 201])
+def test_ids_without_or_with_too_many_characters_are_refused(identity: str) -> None:
+    problem = only_problem(lambda: made(identity))
+    assert problem.place == "conversationId"
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("error", [
+    lambda text: SettingsError(f"x holds {text}"),
+    lambda text: UnknownNameError("field", text, ["a", text]),
+    lambda text: UnknownNameError("field", "b", [text]),
+    lambda text: DataError(Problem(text, text, text, text, text)),
+    lambda text: AttuneError(text),
+])  # fmt: skip
+def test_no_message_acts_on_a_terminal(text: str, error: Callable[[str], AttuneError]) -> None:
+    for one in (error(text), pickle.loads(pickle.dumps(error(text)))):
+        assert all(line.isprintable() for line in str(one).split("\n"))
+        assert len(str(one).splitlines()) == 1
+
+
+def test_names_of_others_cannot_start_a_line_of_an_error() -> None:
+    forged = "x\nerror: all is lost"
+    for error in (
+        UnknownNameError("split", "y", [forged]),
+        DataError(Problem(forged, forged, forged, forged, forged)),
+    ):
+        assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize("text", ["é 😀 שלום Zürich", "a = b; [x] “q”"])
+def test_usual_texts_are_shown_as_they_are(text: str) -> None:
+    assert one_line(text) == str(SettingsError(text)) == text
+    assert str(SettingsError(f"{text}\n{text}")) == f"{text}\n{text}"  # lines of our own stay lines
+
+
+def test_a_column_of_images_in_a_saved_dataset_is_never_opened(tmp_path: Path) -> None:
+    from datasets import Features, Image, Value
+    from datasets.arrow_writer import ArrowWriter
+
+    features = Features({"record": Value("string"), "picture": Image()})
+    row = {"record": json.dumps(record()), "picture": {"path": "/no/such/picture.png", "bytes": None}}
+    with ArrowWriter(path=str(tmp_path / "data-00000-of-00001.arrow"), features=features) as writer:
+        writer.write(row)
+        writer.finalize()
+    state = {"_data_files": [{"filename": "data-00000-of-00001.arrow"}], "_fingerprint": "0", "_split": None}
+    plain: dict[str, object] = {
+        "_format_columns": None,
+        "_format_kwargs": {},
+        "_format_type": None,
+        "_output_all_columns": False,
+    }
+    write(tmp_path / "state.json", state | plain)
+    write(tmp_path / "dataset_info.json", {"features": features.to_dict()})
+    assert [one.conversation_id for one in load(tmp_path)] == [record()["conversationId"]]
