@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from attune_data.codebook import Codebook
     from attune_data.selection import official_subset, select, split
     from attune_data.simulate import Level, Simulation, simulate
+    from attune_env import testing
     from attune_env.results import save_results
     from attune_episodes import (
         Episode,
@@ -68,6 +69,7 @@ _HOME = {
         "attune_episodes",
     ),
     "save_results": "attune_env.results",
+    "testing": "attune_env",
 }
 """Public name -> the module that it comes from."""
 
@@ -103,6 +105,7 @@ __all__ = [
     "select",
     "simulate",
     "split",
+    "testing",
     "to_dataset",
 ]
 
@@ -110,6 +113,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "testing":
+        return import_module("attune_env.testing")
     value = getattr(import_module(_HOME[name]), name)
     globals()[name] = value
     return value

@@ -9,7 +9,7 @@ import pytest
 import attune_env
 
 PROMISED = {"load", "plan", "parse", "score", "Episode", "Policy", "rollout", "rollout_batch", "RewardSpec",
-            "to_dataset", "score_row"}  # fmt: skip
+            "to_dataset", "score_row", "testing"}  # fmt: skip
 """The names that others build on."""
 
 
