@@ -81,7 +81,8 @@ def main() -> int:
     """Runs everything; 1 if anything fails."""
     problems: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
-        for document in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")]
+        for document in [*pages, *sorted((ROOT / "docs").glob("*.md"))]:
             os.chdir(folder)
             problems += check_links(document) + check_document(document, folder)
             print(f"checked {document.relative_to(ROOT)}")

@@ -43,13 +43,14 @@ def _root(
 
 
 def _register() -> None:
-    from attune_env.cli import data, run, score, selection, simulate
+    from attune_env.cli import data, rewards, run, score, selection, simulate
 
     run.register(app)
     score.register(app)
     selection.register(data.app)
     simulate.register(data.app)
     app.add_typer(data.app, name="data")
+    app.add_typer(rewards.app, name="rewards")
 
 
 _register()
@@ -99,5 +100,7 @@ def spread_lists(arguments: list[str]) -> list[str]:
 
 
 def _say(message: str) -> None:
+    from attune_data.errors import one_line
+
     for line in message.splitlines():
-        print(f"error: {line}", file=sys.stderr)
+        print(f"error: {one_line(line, 10_000)}", file=sys.stderr)

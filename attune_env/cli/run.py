@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 PROVIDERS = ("builtin",)
 POLICIES = (
-    "empty", "always-yes", "always-no", "random", "mode", "prior", "longest", "shortest", "copy", "lexicon",
-    "oracle",
+    "empty", "always-yes", "always-no", "random", "mode", "prior", "longest", "shortest", "copy", "asked",
+    "lexicon", "oracle",
 )  # fmt: skip
 """As `attune_episodes.policies.BUILTIN` has them, spelt out so that --help loads nothing; a test compares."""
 
@@ -87,7 +87,8 @@ def run(
         int | None, typer.Option(min=1, help="Play only the first N conversations (of those left).")
     ] = None,
     fit: Annotated[
-        str | None, typer.Option("--fit", help="Fit mode and prior on this data instead of out of fold.")
+        str | None,
+        typer.Option("--fit", help="Fit mode, prior and asked on this data instead of out of fold."),
     ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Make results again that are there.")

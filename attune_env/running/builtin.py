@@ -11,7 +11,7 @@ from typing import Any
 from attune_data import Conversations
 from attune_env.results.files import check_same_result, result_name, write_json
 from attune_env.running.existing import is_complete
-from attune_episodes.policies import Policy, builtin_policy
+from attune_episodes.policies import FITTED, Policy, builtin_policy
 from attune_episodes.rollout import rollout
 from attune_episodes.settings import Mode, Settings
 
@@ -93,7 +93,7 @@ def _facts(
     facts: dict[str, Any] = {"name": policy.name}
     if policy.name == "random":
         facts["seed"] = seed
-    if policy.name in ("mode", "prior"):
+    if policy.name in FITTED:
         facts["fitted_on"] = (
             # the name only: where it lies on this machine is nobody's business who reads the result
             f"{Path(fit_on.source).name or fit_on.source} {fit_on.fingerprint}"

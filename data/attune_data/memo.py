@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from attune_data.schema import Conversation
 
 T = TypeVar("T")
-KEPT = 4
-"""Values kept per kind: nearly always one is in use; the oldest goes first."""
+KEPT = 8
+"""Values kept per kind: one is in use, or all presets in turn; the oldest goes first."""
 
 
 def memoised(conversation: Conversation, kind: str, key: Hashable, make: Callable[[], T]) -> T:

@@ -19,32 +19,36 @@ from attune_episodes.policies import builtin_policy
 from attune_episodes.rollout import rollout
 from attune_episodes.settings import Settings
 from attune_rewards.spec import RewardSpec, skill_spec
-from attune_rewards.tree import LEAVES
 
 REFERENCE_SIZE: Final = 500
 """Conversations that the package's own preset is measured on."""
 
 
-def prior_scores(conversations: Sequence[Conversation], settings: Settings | None = None) -> dict[str, float]:
-    """Leaf -> mean strict score of `prior`, fitted out of fold by participant, in [0, 1].
+def prior_scores(
+    conversations: Sequence[Conversation], settings: Settings | None = None, spec: RewardSpec | None = None
+) -> dict[str, float]:
+    """Part -> mean score of `prior`, fitted out of fold by participant, in [0, 1].
 
-    Mean over the turns of a conversation, then over the conversations where the leaf is defined; leaves
-    defined nowhere are left out.
+    Mean over the turns of a conversation, then over the conversations where the part is defined; parts
+    defined nowhere are left out. The parts are those of `spec`, by default the Composite's.
     """
+    spec = (spec or RewardSpec.preset("composite")).measured_from({})
     policy = builtin_policy("prior", conversations, settings)
     scores: dict[str, list[float]] = {}
     for conversation in conversations:
-        for leaf, score in rollout(conversation, policy, settings).parts.items():
-            scores.setdefault(leaf, []).append(score)
-    return {leaf: math.fsum(scores[leaf]) / len(scores[leaf]) for leaf in LEAVES if leaf in scores}
+        for part, score in rollout(conversation, policy, settings, spec).parts.items():
+            scores.setdefault(part, []).append(score)
+    return {part: math.fsum(scores[part]) / len(scores[part]) for part in spec.parts if part in scores}
 
 
-def fit_skill(conversations: Conversations, settings: Settings | None = None) -> RewardSpec:
-    """The `skill` reward measured on reference data of one's own.
+def fit_skill(
+    conversations: Conversations, settings: Settings | None = None, spec: RewardSpec | None = None
+) -> RewardSpec:
+    """The `skill` reward measured on reference data of one's own; of another reward, `<its name>-skill`.
 
     Each part s becomes (s - n)/(1 - n) with n = `prior_scores`; parts with n > 0.95 are left out.
     """
-    return skill_spec(prior_scores(conversations, settings), _reference(conversations))
+    return skill_spec(prior_scores(conversations, settings, spec), _reference(conversations), spec)
 
 
 def _reference(conversations: Conversations) -> str:

@@ -17,7 +17,7 @@ from typing import Any, Final
 from attune_data.errors import SettingsError, UnknownNameError
 from attune_rewards.parts import LEAF_PARTS, CustomPart, Format, Part
 from attune_rewards.predictions import STAGES, Prediction, Stage
-from attune_rewards.tree import COMPOSITE, LEAVES, Node
+from attune_rewards.tree import COMPOSITE, Node
 from attune_rewards.truth import ConversationTruth, TurnTruth
 
 SKILL_FILE: Final = Path(__file__).parent / "presets" / "skill.json"
@@ -74,6 +74,9 @@ class RewardSpec:
                 raise SettingsError(f"part {name!r} stands twice in the reward; each part once")
         for node in self.root.nodes():
             _check_weight(node.name, node.weight)
+        for name in (*self.nulls, *self.left_out):
+            if name not in known:
+                raise UnknownNameError("reward part", name, sorted(known))
         for name, null in self.nulls.items():
             if not 0.0 <= null < 1.0:
                 raise SettingsError(f"null of part {name!r} is {null}; it must lie in [0, 1)")
@@ -89,6 +92,11 @@ class RewardSpec:
         `composite` (the benchmark's strict Composite), its parts `emotion`, `behaviour` (both binaries),
         `preference` (pairwise), `holistic`; and `skill`: the Composite with each part measured from what
         the `prior` policy earns on the reference data. Raises UnknownNameError naming the choices.
+
+        What the audit found (`docs/audit.md`): under none of them does anything that reads nothing earn more
+        than `prior`, but only `skill` pays the prior nothing. The others pay constant answers about half of
+        what they hold: composite .59, emotion .48, behaviour .78, preference .50, holistic .59. They are
+        for measuring, beside their nulls; to train, take `skill`.
         """
         if name == "skill":
             return _skill()
@@ -129,6 +137,22 @@ class RewardSpec:
         old, new = replace(self.root, weight=1.0), Node(part.name, float(weight))
         root = Node(f"{self.name}+{part.name}", children=(old, new))
         return replace(self, name=root.name, root=root, extra=(*self.extra, part))
+
+    def measured_from(
+        self, nulls: Mapping[str, float], reference: str = "", left_out: tuple[str, ...] = ()
+    ) -> RewardSpec:
+        """The same parts and weights, each part's score s paid as (s - n)/(1 - n) with n from `nulls`.
+
+        Args:
+            nulls: part -> n in [0, 1); parts without one are paid as they are.
+            reference: the data that they were measured on.
+            left_out: parts that are not scored.
+        """
+        return replace(self, nulls=dict(nulls), reference=reference, left_out=left_out)
+
+    def renamed(self, name: str) -> RewardSpec:
+        """The same reward under another name."""
+        return replace(self, name=name)
 
     def terminal(self) -> RewardSpec:
         """The same reward, paid in one sum with the last step."""
@@ -190,16 +214,12 @@ def _skill() -> RewardSpec:
     return skill_spec(raw["nulls"], raw["reference"])
 
 
-def skill_spec(nulls: Mapping[str, float], reference: str) -> RewardSpec:
-    """The Composite measured from nulls: part -> the prior's mean strict score on the reference data."""
-    left_out = tuple(leaf for leaf in LEAVES if nulls.get(leaf, 0.0) > MAX_NULL)
-    return RewardSpec(
-        "skill",
-        COMPOSITE,
-        nulls={leaf: null for leaf, null in nulls.items() if leaf not in left_out},
-        left_out=left_out,
-        reference=reference,
-    )
+def skill_spec(nulls: Mapping[str, float], reference: str, spec: RewardSpec | None = None) -> RewardSpec:
+    """The Composite (or another reward) measured from nulls: part -> the prior's mean on the reference."""
+    spec = RewardSpec("skill", COMPOSITE) if spec is None else spec.renamed(f"{spec.name}-skill")
+    left_out = tuple(part for part in spec.parts if nulls.get(part, 0.0) > MAX_NULL)
+    kept = {part: null for part, null in nulls.items() if part not in left_out}
+    return spec.measured_from(kept, reference, left_out)
 
 
 PRESETS: Final[tuple[str, ...]] = (*_ROOTS, "skill")

@@ -156,15 +156,3 @@ def read_back(about: Conversation, record: Mapping[str, Any]) -> Json:
     prediction, warnings = read_record(json.loads(json.dumps(record, allow_nan=False)), about)
     assert warnings == ()
     return score_conversation(about, prediction)
-
-
-def expected_return(about: Conversation, record: Mapping[str, Any], spec: RewardSpec) -> float:
-    """A spec's total recomputed from the record: sum of weight x transformed strict part."""
-    parts = {
-        name: score
-        for name, score in read_back(about, record)["strict_parts"].items()
-        if name not in spec.left_out
-    }
-    return sum(
-        weight * spec.transform(name, parts[name]) for name, weight in spec.root.weights(parts).items()
-    )

@@ -1,4 +1,4 @@
-"""`mode` and `prior`: what they answer, worked by hand, and on whom they are fitted."""
+"""`mode`, `prior` and `asked`: what they answer, worked by hand, and on whom they are fitted."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from attune_data import Conversation, SettingsError, load
 from attune_data.constants import BRANCHES, Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS
 from attune_episodes import Settings, builtin_policy, plan, rollout
+from attune_episodes.policies import FITTED
 from attune_episodes.policies.base import prepared
-from attune_episodes.policies.constant import Answers, PanasGuess
+from attune_episodes.policies.constant import PanasGuess
 from attune_episodes.policies.fitted import fit_mode, fit_prior
 from attune_rewards import Tag
 from attune_rewards.tree import LEAVES
@@ -176,7 +177,7 @@ def reannotated(about: Conversation) -> Conversation:
     return Conversation.model_validate(record)
 
 
-@pytest.mark.parametrize("name", ["mode", "prior"])
+@pytest.mark.parametrize("name", FITTED)
 def test_answers_do_not_depend_on_the_scored_participants_own_annotations(name: str) -> None:
     data = list(load("sample"))
     for who in ("P01", "P03", "P17"):  # the first two own two conversations each
@@ -187,21 +188,21 @@ def test_answers_do_not_depend_on_the_scored_participants_own_annotations(name: 
             assert answers_of(name, other, about) == answers_of(name, data, about)
 
 
-@pytest.mark.parametrize("name", ["mode", "prior"])
+@pytest.mark.parametrize("name", FITTED)
 def test_answers_do_depend_on_other_participants_annotations(name: str) -> None:
     data = list(load("sample"))
     other = [about if about is data[0] else reannotated(about) for about in data]
     assert answers_of(name, other, data[0]) != answers_of(name, data, data[0])
 
 
-@pytest.mark.parametrize("name", ["mode", "prior"])
+@pytest.mark.parametrize("name", FITTED)
 def test_answers_do_not_depend_on_the_order_of_the_data(name: str) -> None:
     data = list(load("sample"))
     for about in data[:5]:
         assert answers_of(name, data[::-1], about) == answers_of(name, data, about)
 
 
-@pytest.mark.parametrize("name", ["mode", "prior"])
+@pytest.mark.parametrize("name", FITTED)
 def test_one_participant_alone_needs_fitting_data(name: str) -> None:
     alone = [ANNA, Conversation.model_validate(ANNA.to_record() | {"conversationId": "another of Anna"})]
     for data in (alone, alone[:1], []):
@@ -211,21 +212,19 @@ def test_one_participant_alone_needs_fitting_data(name: str) -> None:
     assert rollout(ANNA, fitted).parse_rate == 1
 
 
-@pytest.mark.parametrize("name", ["mode", "prior"])
+@pytest.mark.parametrize("name", FITTED)
 def test_two_participants_are_fitted_on_each_other(name: str) -> None:
-    fit = fit_prior if name == "prior" else fit_mode
     for about, other in ((ANNA, BEN), (BEN, ANNA)):
         want = builtin_policy(name, [], fit_on=[other])
         assert answers_of(name, [ANNA, BEN], about) == [
             prepared(want, about).reply(request) for request in plan(about)
         ]
-        assert isinstance(fit([other], Settings()), Answers)
 
 
 @settings(max_examples=25, deadline=None)
 @given(first=conversations(), second=conversations())
 def test_fitting_takes_any_annotations(first: Conversation, second: Conversation) -> None:
     second = Conversation.model_validate(second.to_record() | {"conversationId": "c2"})
-    for name in ("mode", "prior"):
+    for name in FITTED:
         policy = builtin_policy(name, [first, second])
         assert rollout(first, policy).parse_rate == rollout(second, policy).parse_rate == 1

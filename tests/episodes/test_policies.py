@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from attune_data import Conversation, Conversations, UnknownNameError, load
 from attune_episodes import BUILTIN, KINDS, Settings, builtin_policy, parse, plan, rollout
+from attune_episodes.policies import FITTED
 from attune_episodes.policies.base import Policy, prepared
 from attune_rewards import Assess, AssessHP, Prefer, Reflect
 from tests.episodes.players import SETTINGS, example
@@ -208,7 +209,7 @@ def test_every_builtin_has_a_kind_its_name_and_replies_that_parse(name: str) -> 
         assert {step.status for step in played.steps} == {"ok"}
 
 
-@pytest.mark.parametrize("name", [name for name in BUILTIN if name not in ("mode", "prior")])
+@pytest.mark.parametrize("name", [name for name in BUILTIN if name not in FITTED])
 @few
 @given(about=conversations(), asked=SETTINGS)
 def test_replies_to_odd_conversations_parse_too(name: str, about: Conversation, asked: Settings) -> None:
@@ -223,7 +224,7 @@ def test_an_unknown_name_is_refused_with_the_nearest(wrong: str, meant: str) -> 
         builtin_policy(wrong, SAMPLE)
 
 
-@pytest.mark.parametrize("name", ["oracle", "mode", "prior"])
+@pytest.mark.parametrize("name", ["oracle", *FITTED])
 def test_policies_that_need_the_conversation_refuse_to_play_without(name: str) -> None:
     with pytest.raises(TypeError, match="for_conversation"):
         builtin_policy(name, SAMPLE).reply(plan(SAMPLE[0])[0])

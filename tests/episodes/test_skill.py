@@ -91,3 +91,20 @@ def test_parts_that_teach_nothing_are_left_out_and_named() -> None:
     assert "q3_follow_up" not in spec.parts
     assert spec.transform("q2", 1.0) == pytest.approx(1.0)
     assert spec.transform("q2", 0.0) == pytest.approx(-19.0)  # (0 - .95)/.05
+
+
+def test_a_reward_of_ones_own_is_measured_from_what_the_prior_earns_on_its_parts() -> None:
+    def always(truth: object, turn: object, said: object) -> float:
+        return 0.25
+
+    mine = RewardSpec.weighted("mine", {"emotion_va": 2, "q1": 1}).with_part("flat", "prefer", always, 1.0)
+    fitted = fit_skill(SAMPLE, spec=mine.with_format(0.1))
+    assert fitted.name == "mine+flat+format-skill"
+    assert fitted.left_out == ("format",)  # the prior answers everything: it would teach nothing
+    assert set(fitted.nulls) == {"emotion_va", "q1", "flat"}
+    assert fitted.nulls["flat"] == pytest.approx(0.25, abs=1e-12)
+    composite = prior_scores(SAMPLE)
+    assert fitted.nulls["q1"] == pytest.approx(composite["q1"], abs=1e-12)
+    prior = builtin_policy("prior", SAMPLE)
+    totals = [rollout(about, prior, reward=fitted).total for about in SAMPLE]
+    assert sum(totals) / len(totals) == pytest.approx(0, abs=1e-12)

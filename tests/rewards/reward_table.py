@@ -114,6 +114,8 @@ REWARDS = [
     Reward("holistic+format", RewardSpec.preset("holistic").with_format(0.5)),
     Reward("skill+part+format", RewardSpec.preset("skill").with_part(
         "human", "draft", says_the_human_reply, 0.25).with_format(0.1)),
+    Reward("measured", TWO.measured_from({"emotion_va": 0.4}, "made up")),
+    Reward("left out", COMPOSITE.measured_from({"q1": 0.3}, left_out=("q2", "pairwise"))),
     *(Reward(f"{name}, terminal", RewardSpec.preset(name).terminal()) for name in PRESETS),
     Reward("composite+part, terminal", WITH_PART.terminal()),
 ]  # fmt: skip

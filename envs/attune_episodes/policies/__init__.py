@@ -1,8 +1,8 @@
 """Built-in policies: the nulls that stand beside every model, an honest small reader, and the ceiling.
 
-Content-free (read no text): `empty`, `always-yes`, `always-no`, `random`, `mode`, `prior`. Shallow (read
-the surface): `longest`, `shortest`, `copy`. Then `lexicon`, which reads with a small word list, and
-`oracle`, which is shown the annotations.
+Content-free (read nothing of the request): `empty`, `always-yes`, `always-no`, `random`, `mode`, `prior`.
+Shallow (read its surface): `longest`, `shortest`, `copy`, and `asked`, which sees only what is asked. Then
+`lexicon`, which reads with a small word list, and `oracle`, which is shown the annotations.
 """
 
 from __future__ import annotations
@@ -26,15 +26,18 @@ Kind = Literal["content-free", "shallow", "reader", "ceiling"]
 
 KINDS: Final[dict[str, Kind]] = {
     **dict.fromkeys(["empty", "always-yes", "always-no", "random", "mode", "prior"], "content-free"),
-    **dict.fromkeys(["longest", "shortest", "copy"], "shallow"),
+    **dict.fromkeys(["longest", "shortest", "copy", "asked"], "shallow"),
     "lexicon": "reader",
     "oracle": "ceiling",
 }
 """Policy name -> what it reads."""
 BUILTIN: Final[tuple[str, ...]] = tuple(KINDS)
+FITTED: Final = ("mode", "prior", "asked")
+"""Policies that are fitted on other participants than they play."""
 
 __all__ = [
     "BUILTIN",
+    "FITTED",
     "KINDS",
     "BuiltinPolicy",
     "ChatFunction",
@@ -58,18 +61,25 @@ def builtin_policy(
 
     Args:
         name: one of `BUILTIN`.
-        conversations: what it will play; `mode` and `prior` are fitted on them out of fold.
+        conversations: what it will play; those of `FITTED` are fitted on them out of fold.
         settings: how it will be asked.
         seed: of `random`.
-        fit_on: fit `mode` and `prior` on these instead.
+        fit_on: fit those of `FITTED` on these instead.
     """
     settings = settings or Settings()
     if name not in KINDS:
         raise UnknownNameError("built-in policy", name, BUILTIN)
-    if name in ("mode", "prior"):
+    if name in FITTED:
         from attune_episodes.policies.fitted import FittedPolicy, fit_mode, fit_prior
 
-        return FittedPolicy(name, fit_mode if name == "mode" else fit_prior, conversations, settings, fit_on)
+        if name == "mode":
+            return FittedPolicy(name, fit_mode, conversations, settings, fit_on)
+        prior = FittedPolicy("prior", fit_prior, conversations, settings, fit_on)
+        if name == "prior":
+            return prior
+        from attune_episodes.policies.asked import AskedPolicy
+
+        return AskedPolicy(prior, conversations if fit_on is None else fit_on)
     if name == "oracle":
         from attune_episodes.policies.oracle import OraclePolicy
 

@@ -33,6 +33,7 @@ class PanasGuess:
 class Answers:
     """One constant answer to everything that can be asked."""
 
+    draft: str = NO_DRAFT
     tags: tuple[Tag, ...] | None = ()
     observed: Mapping[str, YesNo] = field(default_factory=dict)
     preferred: Mapping[str, YesNo] = field(default_factory=dict)
@@ -51,7 +52,7 @@ class Answers:
     def prediction(self, request: Request) -> Prediction:
         """This answer as the typed prediction of a request."""
         if request.stage == "draft":
-            return Draft(NO_DRAFT)
+            return Draft(self.draft)
         if request.stage == "prefer":
             if self.side is None:
                 return Prefer()

@@ -29,6 +29,7 @@ from attune_rewards.predictions import Tag, YesNo
 from attune_rewards.truth import ConversationTruth, truth_of
 
 T = TypeVar("T", bound=Hashable)
+R = TypeVar("R")
 Fit = Callable[[Sequence[Conversation], Settings], Answers]
 FOLDS = 5
 
@@ -227,29 +228,38 @@ class FittedPolicy(BuiltinPolicy):
         fit_on: Sequence[Conversation] | None = None,
     ) -> None:
         self.name = name
-        self._answers: list[Answers] = []
+        self._settings = settings
         self._fold: Mapping[str, int] = {}
-        if fit_on is not None:
-            if not fit_on:
-                raise SettingsError(f"policy {name!r} has nothing to be fitted on: the fitting data is empty")
-            self._answers = [fit(fit_on, settings)]
-            return
-        people = sorted(participants(conversations), key=lambda who: digest("fold", who))
-        if len(people) < 2:
-            raise SettingsError(
-                f"policy {name!r} is fitted on other participants than it is scored on, and there is only "
-                "one here; give fitting data of other people (--fit PATH, or --fit sample)"
-            )
-        folds = min(FOLDS, len(people))
-        self._fold = {who: number % folds for number, who in enumerate(people)}
-        for fold in range(folds):
-            others = [c for c in conversations if self._fold[c.participant] != fold]
-            self._answers.append(fit(others, settings))
+        if fit_on is None:
+            people = sorted(participants(conversations), key=lambda who: digest("fold", who))
+            if len(people) < 2:
+                raise SettingsError(
+                    f"policy {name!r} is fitted on other participants than it is scored on, and there is "
+                    "only one here; give fitting data of other people (--fit PATH, or --fit sample)"
+                )
+            self._fold = {who: number % min(FOLDS, len(people)) for number, who in enumerate(people)}
+        elif not fit_on:
+            raise SettingsError(f"policy {name!r} has nothing to be fitted on: the fitting data is empty")
+        self._answers = self.on_folds(conversations if fit_on is None else fit_on, fit)
+
+    def on_folds(
+        self, conversations: Sequence[Conversation], fit: Callable[[Sequence[Conversation], Settings], R]
+    ) -> list[R]:
+        """Something fitted once for each fold, on the conversations of the others (without folds: on all)."""
+        if not self._fold:
+            return [fit(conversations, self._settings)]
+        return [
+            fit([c for c in conversations if self._fold[c.participant] != fold], self._settings)
+            for fold in range(max(self._fold.values()) + 1)
+        ]
+
+    def fold_of(self, conversation: Conversation) -> int:
+        """The fold that was fitted without this conversation's participant."""
+        return self._fold.get(conversation.participant, 0)
 
     def for_conversation(self, conversation: Conversation) -> ConstantPolicy:
         """The constant policy fitted without this conversation's participant."""
-        fold = self._fold.get(conversation.participant, 0) if self._fold else 0
-        return ConstantPolicy(self.name, self._answers[fold])
+        return ConstantPolicy(self.name, self._answers[self.fold_of(conversation)])
 
     def reply(self, request: Request) -> str:
         """Refuses: answers depend on whose conversation it is."""

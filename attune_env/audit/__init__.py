@@ -1,0 +1,28 @@
+"""The audit of a reward: attacks played against it, what each earns, and whether it holds."""
+
+from attune_env.audit.auditing import (
+    GATE,
+    MIN_PARTICIPANTS,
+    REFERENCE_SIZE,
+    Audit,
+    Verdict,
+    audit,
+    policy_count,
+    reference_world,
+)
+from attune_env.audit.silence import unannotated, unanswered
+from attune_env.audit.tables import audit_tables
+
+__all__ = [
+    "GATE",
+    "MIN_PARTICIPANTS",
+    "REFERENCE_SIZE",
+    "Audit",
+    "Verdict",
+    "audit",
+    "audit_tables",
+    "policy_count",
+    "reference_world",
+    "unannotated",
+    "unanswered",
+]

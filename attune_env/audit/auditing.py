@@ -1,0 +1,262 @@
+"""Playing every attack against rewards, and the verdict: does anything that reads nothing beat the prior?
+
+Everything fitted is fitted on folds disjoint by participant and scored out of fold. Differences are paired by
+conversation; their intervals are percentile bootstraps that draw participants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import numpy as np
+
+from attune_data import Conversations
+from attune_data.simulate import Simulation
+from attune_env.statistics import Bootstrap, Interval
+from attune_episodes.attacks import EXPLOITS, ExploitPolicy, Played, fit_searched, play
+from attune_episodes.ceiling import latent_ceiling
+from attune_episodes.policies import KINDS, BuiltinPolicy, builtin_policy
+from attune_episodes.policies.fitted import FittedPolicy
+from attune_episodes.settings import Settings
+from attune_rewards.spec import RewardSpec
+
+GATE: Final = 0.02
+"""A reward fails where the upper 95 % bound of an attack's gain over `prior` reaches this."""
+PAID_FOR_NOTHING: Final = 0.05
+"""A prior that earns more than this is named in the verdict."""
+MIN_PARTICIPANTS: Final = 100
+"""With fewer people the intervals are reported and nothing is gated."""
+ORACLE_SLACK: Final = 1e-9
+REFERENCE_SEED: Final = 1
+"""Of the default data; the nulls of `skill` were measured on other people (seed 0)."""
+REFERENCE_SIZE: Final = 500
+SILENCED: Final = ("random", "searched")
+"""Policies whose answers are left out, one kind at a time, to see what silence pays."""
+GATED: Final = ("content-free", "exploit", "searched")
+"""Kinds of policies that understand nothing: none of them may beat the prior."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one policy earned under every audited reward."""
+
+    name: str
+    kind: str
+    rewards: Mapping[str, Interval]
+    """Reward -> mean return."""
+    over_prior: Mapping[str, Interval]
+    """Reward -> mean paired difference to `prior`."""
+    strict: float
+    """Mean strict Composite, 0–100; NaN where nothing is annotated."""
+    canonical: float
+    """Mean Composite in the benchmark's reading, 0–100."""
+    read: float
+    """Share of replies that were parsed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a reward holds."""
+
+    reward: str
+    prior: Interval
+    """What the best constant answers earn of 1: what this reward pays for reading nothing."""
+    best: str
+    """The gated policy, other than the prior, that earns most."""
+    gain: Interval
+    """Its mean difference to the prior."""
+    bound: float
+    """The highest upper bound of any gated policy's difference: what the gate looks at."""
+    beats_oracle: tuple[str, ...]
+    """Policies that earn more than the annotations' own answers in some conversation."""
+    oracle: float
+    participants: int
+
+    @property
+    def gated(self) -> bool:
+        """Whether there are enough participants to judge by."""
+        return self.participants >= MIN_PARTICIPANTS
+
+    @property
+    def holds(self) -> bool:
+        """Nothing that reads nothing earns more than the prior, and nothing beats the oracle."""
+        return self.bound < GATE and not self.beats_oracle
+
+    @property
+    def text(self) -> str:
+        """The verdict in a few words."""
+        reasons = []
+        if self.bound >= GATE:
+            reasons.append(f"{self.best} is above the prior")
+        if self.beats_oracle:
+            reasons.append(f"{', '.join(self.beats_oracle)} beats the oracle")
+        if not self.gated:
+            return f"not gated: {self.participants} participants, {MIN_PARTICIPANTS} are needed"
+        if reasons:
+            return f"FAILS: {'; '.join(reasons)}"
+        paid = self.prior.mean or 0.0
+        return f"passes, but pays {paid:.2f} for reading nothing" if paid > PAID_FOR_NOTHING else "passes"
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """All that an audit found."""
+
+    data: str
+    conversations: int
+    participants: int
+    specs: Mapping[str, RewardSpec]
+    rows: tuple[Row, ...]
+    verdicts: tuple[Verdict, ...]
+    parts: Mapping[str, Mapping[str, float]]
+    """Part -> policy -> mean score, before nulls are taken off."""
+    ceiling: Mapping[str, float]
+    """Part -> the latent-state ceiling; {} where the data's latent state is not known."""
+    played: Mapping[str, Played]
+    """`SILENCED` policy -> what it said, for `silences` to take away; the search: of the first reward."""
+
+    @property
+    def failed(self) -> tuple[Verdict, ...]:
+        """The gated rewards that do not hold."""
+        return tuple(verdict for verdict in self.verdicts if verdict.gated and not verdict.holds)
+
+
+def reference_world() -> Simulation:
+    """The default data: simulated people whom no null was measured on."""
+    return Simulation(REFERENCE_SEED)
+
+
+def audit(
+    conversations: Conversations,
+    specs: Sequence[RewardSpec],
+    settings: Settings | None = None,
+    *,
+    world: Simulation | None = None,
+    on_done: Callable[[], None] | None = None,
+) -> Audit:
+    """Attacks rewards on these conversations.
+
+    Args:
+        conversations: of at least two participants.
+        specs: the rewards, of different names.
+        settings: how policies are asked.
+        world: the simulation whose first items the conversations are, for the ceiling.
+        on_done: called after each policy (`policy_count` of them).
+
+    Raises SettingsError where there are fewer than two participants: nothing can be fitted out of fold.
+    """
+    settings, rewards = settings or Settings(), {spec.name: spec for spec in specs}
+    played: dict[str, tuple[str, Played]] = {}
+    for policy, kind, under in _policies(conversations, settings, rewards):
+        found = play(conversations, policy, settings, under)
+        if policy.name in played:  # the search, once per reward
+            for name in under:
+                played[policy.name][1].totals[name] = found.totals[name]
+        else:
+            played[policy.name] = kind, found
+        if on_done is not None:
+            on_done()
+    owners = [conversation.participant for conversation in conversations]
+    rows = _rows(played, rewards, Bootstrap(len(owners), owners))
+    participants = len(set(owners))
+    return Audit(
+        data=f"{conversations.source} ({len(conversations)} conversations, {conversations.fingerprint})",
+        conversations=len(conversations),
+        participants=participants,
+        specs=rewards,
+        rows=rows,
+        verdicts=tuple(_verdict(name, rows, played, participants) for name in rewards),
+        parts=_parts(played, rewards),
+        ceiling=latent_ceiling(world, range(len(conversations))) if world is not None else {},
+        played={name: played[name][1] for name in SILENCED},
+    )
+
+
+def policy_count(rewards: int) -> int:
+    """How many policies an audit of so many rewards plays."""
+    return len(KINDS) + len(EXPLOITS) + rewards
+
+
+def _policies(
+    conversations: Conversations, settings: Settings, specs: Mapping[str, RewardSpec]
+) -> Iterator[tuple[BuiltinPolicy, str, Mapping[str, RewardSpec]]]:
+    """(policy, its kind, the rewards that it is scored under), in the order of the table."""
+    for name, kind in KINDS.items():
+        policy = builtin_policy(name, conversations, settings)
+        yield policy, kind, specs
+        if isinstance(policy, FittedPolicy) and name == "prior":
+            prior = policy
+    for name in EXPLOITS:
+        yield ExploitPolicy(name, prior), "exploit", specs
+    for name, spec in specs.items():
+        searched = FittedPolicy("searched", partial(fit_searched, spec=spec), conversations, settings)
+        yield searched, "searched", {name: spec}
+
+
+def _rows(
+    played: Mapping[str, tuple[str, Played]], specs: Mapping[str, RewardSpec], kernel: Bootstrap
+) -> tuple[Row, ...]:
+    totals = np.array([[found.totals[name] for name in specs] for _, found in played.values()])
+    prior = totals[list(played).index("prior")]
+    both = np.concatenate([totals, totals - prior], axis=1)  # (policies, twice the rewards, conversations)
+    intervals = iter(kernel.intervals(both.reshape(-1, both.shape[2]).T))
+    rows = []
+    for name, (kind, found) in played.items():
+        rows.append(
+            Row(
+                name,
+                kind,
+                rewards={spec: next(intervals) for spec in specs},
+                over_prior={spec: next(intervals) for spec in specs},
+                strict=_mean([value for value in found.strict if value is not None]),
+                canonical=_mean(found.canonical),
+                read=found.read / found.asked,
+            )
+        )
+    return tuple(rows)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if values else float("nan")
+
+
+def _verdict(
+    reward: str, rows: Sequence[Row], played: Mapping[str, tuple[str, Played]], participants: int
+) -> Verdict:
+    by_name = {row.name: row for row in rows}
+    gains = {row.name: row.over_prior[reward] for row in rows if row.kind in GATED and row.name != "prior"}
+    # the search is named where it earns the same as a fixed attack
+    best = max(gains, key=lambda name: (round(gains[name].mean or 0.0, 9), name == "searched"))
+    gold = np.array(played["oracle"][1].totals[reward])
+    above = [
+        name
+        for name, (_, found) in played.items()
+        if (np.array(found.totals[reward]) > gold + ORACLE_SLACK).any()
+    ]
+    return Verdict(
+        reward=reward,
+        prior=by_name["prior"].rewards[reward],
+        best=best,
+        gain=gains[best],
+        bound=max(gain.high or 0.0 for gain in gains.values()),
+        beats_oracle=tuple(above),
+        oracle=float(gold.mean()),
+        participants=participants,
+    )
+
+
+def _parts(
+    played: Mapping[str, tuple[str, Played]], specs: Mapping[str, RewardSpec]
+) -> dict[str, dict[str, float]]:
+    """Part -> policy -> its mean over the conversations where it is defined."""
+    found: dict[str, dict[str, float]] = {}
+    for name, (_, one) in played.items():
+        for reward in specs:
+            for part, values in one.parts.get(reward, {}).items():
+                defined = [value for value in values if value is not None]
+                if defined:
+                    found.setdefault(part, {})[name] = _mean(defined)
+    return found

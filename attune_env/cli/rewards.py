@@ -1,0 +1,124 @@
+"""`attune rewards list | explain | audit`: which rewards there are, what they pay, and what can fool them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from attune_env.cli.common import Overwrite, SkipInvalid, WhereOption, progress_bar, read_data
+
+if TYPE_CHECKING:
+    pass
+
+app = typer.Typer(
+    help="Which rewards there are, what they pay, and what can fool them.", no_args_is_help=True
+)
+AUDITED_BY = "made by attune rewards audit"
+"""Stands in the first line of an audit written to a file."""
+
+
+@app.command("list")
+def list_() -> None:
+    """List the presets and the parts that rewards are made of.
+
+    Example: attune rewards list
+    """
+    from attune_env.report.rewards import part_list, preset_list
+
+    preset_list().print()
+    part_list().print()
+
+
+@app.command()
+def explain(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A preset, a part, or a .json or .py file with a reward.")
+    ],
+) -> None:
+    """Explain a reward (its tree, weights and nulls) or one part (what it scores and how).
+
+    Example: attune rewards explain skill
+
+    Example: attune rewards explain emotion_va
+    """
+    from attune_env.report.rewards import explain_part, explain_reward
+    from attune_rewards.describe import PART_TEXTS
+    from attune_rewards.spec_files import read_reward
+
+    if name in PART_TEXTS:
+        explain_part(name).print()
+        return
+    explain_reward(read_reward(name)).print()
+
+
+@app.command()
+def audit(
+    data: Annotated[
+        str | None,
+        typer.Option("--data", metavar="PATH", help="Conversations; by default 500 simulated ones."),
+    ] = None,
+    spec: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--spec", metavar="PRESET|FILE", help="A reward; may be repeated. By default all presets."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the tables to this Markdown file too.")
+    ] = None,
+    where: WhereOption = None,
+    overwrite: Overwrite = False,
+    skip_invalid: SkipInvalid = False,
+) -> None:
+    """Attack rewards with what reads nothing; exit 1 where one pays an attack more than it should.
+
+    Plays the content-free and the shallow policies, the replies that a trainer's policy stumbles on, and
+    an adversary that searches for the best constant answers. A .py file is executed: read it first. Takes
+    about half a minute for each reward.
+
+    Example: attune rewards audit --spec skill
+
+    Example: attune rewards audit --spec my_reward.py --data sample
+    """
+    from attune_data.errors import SettingsError
+    from attune_env.audit import REFERENCE_SIZE, audit, audit_tables, policy_count, reference_world
+    from attune_env.report.markdown import check_replaceable, write_markdown
+    from attune_rewards.spec import PRESETS
+    from attune_rewards.spec_files import read_reward
+
+    specs = [read_reward(source) for source in spec or PRESETS]
+    names = [one.name for one in specs]
+    if len(set(names)) < len(names):
+        raise SettingsError(f"two rewards have one name: {', '.join(names)}; rename one")
+    if output is not None:
+        check_replaceable(output, AUDITED_BY, overwrite=overwrite)
+    if data is None and where is not None:
+        raise SettingsError("--where chooses among the conversations of --data: name them")
+    world = reference_world() if data is None else None
+    conversations = world.take(REFERENCE_SIZE) if world else read_data(
+        str(data), skip_invalid=skip_invalid, where=where
+    )  # fmt: skip
+    with progress_bar("attacking", policy_count(len(specs))) as step:
+        found = audit(conversations, specs, world=world, on_done=step)
+    tables = audit_tables(found, conversations)
+    for table in tables:
+        table.print()
+    if output is not None:
+        write_markdown(
+            output, "Audit of the rewards", tables, AUDITED_BY, command=_command(data, spec, where)
+        )
+        print(f"wrote {output}")
+    if found.failed:
+        raise typer.Exit(1)
+
+
+def _command(data: str | None, spec: list[str] | None, where: str | None) -> str:
+    """The command line that makes the same tables again."""
+    import shlex
+
+    words = ["attune", "rewards", "audit"]
+    for option, values in (("--data", [data]), ("--spec", spec or []), ("--where", [where])):
+        words += [word for value in values if value is not None for word in (option, value)]
+    return shlex.join(words)

@@ -1,0 +1,116 @@
+"""Rewards in words and numbers: the tables of `attune rewards list` and `explain`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attune_env.report.table import DASH, Table
+from attune_rewards.describe import PART_TEXTS, PRESET_TEXTS, text_of
+from attune_rewards.leaves import LEAF_STAGE
+from attune_rewards.parts import LEAF_PARTS, Format
+from attune_rewards.spec import PRESETS, RewardSpec
+from attune_rewards.tree import Node
+
+AUDIT_NOTE = "What can be earned without reading: attune rewards audit; the figures are in docs/audit.md."
+
+
+def preset_list() -> Table:
+    """The presets: what each is for, its parts, and what reading nothing earns."""
+    table = Table("Presets", ("reward", "parts", "prior earns", "for"), left=("for",))
+    for name in PRESETS:
+        spec = RewardSpec.preset(name)
+        table.rows.append((name, str(len(spec.parts)), _prior(spec), PRESET_TEXTS[name]))
+    table.notes = [
+        "prior earns: what the best constant answers, which read nothing, earn on the reference data of "
+        f"skill: {RewardSpec.preset('skill').reference}.",
+        "A reward of your own: a .json or .py file; attune rewards explain FILE shows it, "
+        "attune rewards audit --spec FILE attacks it.",
+    ]
+    return table
+
+
+def part_list() -> Table:
+    """The parts that rewards are made of."""
+    table = Table("Parts", ("part", "stage", "prior earns", "scores"), left=("stage", "scores"))
+    nulls = RewardSpec.preset("skill").nulls
+    for name, text in PART_TEXTS.items():
+        prior = f"{nulls[name]:.3f}" if name in nulls else DASH
+        table.rows.append((name, text.stage, prior, text.what))
+    return table
+
+
+def explain_part(name: str) -> Table:
+    """One part: what it scores, how, where, and what earns nothing."""
+    text = text_of(LEAF_PARTS[name] if name in LEAF_STAGE else Format())
+    null = RewardSpec.preset("skill").nulls.get(name)
+    table = Table(f"Part {name}", ("about", "text"), left=("text",))
+    table.rows = [
+        ("scores", text.what),
+        ("stage", text.stage),
+        ("formula", text.score),
+        ("range", "0 to 1; the annotations' own answer earns 1"),
+        ("scored where", text.defined),
+        ("earns 0", text.zero),
+    ]
+    if null is not None:
+        table.rows.append(("prior earns", f"{null:.3f}, without reading anything"))
+    table.notes = ["Formulas with their sources: docs/metrics.md."]
+    return table
+
+
+def explain_reward(spec: RewardSpec) -> Table:
+    """A reward: its tree, weights where everything is annotated, nulls, and how it is paid."""
+    table = Table(
+        f"Reward {spec.name}",
+        ("part", "weight", "share", "null", "stage", "scores"),
+        left=("stage", "scores"),
+    )
+    shares = spec.root.weights(spec.parts)
+    for depth, node in _walk(spec.root):
+        indent = "  " * depth + node.name
+        weight = f"{node.weight:g}" if depth else ""
+        share = sum(shares.get(leaf, 0.0) for leaf in node.leaves())
+        cells = (indent, weight, f"{100 * share:.1f}%")
+        if node.children:
+            table.rows.append((*cells, "", "", ""))
+        elif node.name in spec.left_out:
+            table.rows.append((*cells, "left out", "", "its null is too near 1"))
+        else:
+            text = text_of(spec.parts[node.name])
+            null = f"{spec.nulls[node.name]:.3f}" if node.name in spec.nulls else DASH
+            table.rows.append((*cells, null, text.stage, text.what))
+    table.notes = list(_notes(spec))
+    return table
+
+
+def _walk(node: Node, depth: int = 0) -> Iterator[tuple[int, Node]]:
+    yield depth, node
+    for child in node.children:
+        yield from _walk(child, depth + 1)
+
+
+def _notes(spec: RewardSpec) -> Iterator[str]:
+    yield (
+        "share: of the return where everything is annotated. A part's share is spread evenly over the "
+        "requests where it is defined; a part that is defined nowhere leaves it to its siblings."
+    )
+    if spec.nulls:
+        lowest = spec.root.value({part: spec.transform(part, 0.0) for part in spec.parts})
+        yield (
+            "null n: a part's score s is paid as (s − n)/(1 − n), so that reading nothing earns about 0 and "
+            f"the annotations' own answers 1. Where everything is annotated, silence earns {lowest:.2f}. "
+            f"Measured on {spec.reference or 'data that is not named'}."
+        )
+    else:
+        yield "Paid as scored, from 0 (silence) to 1 (the annotations' own answers)."
+        yield f"Reading nothing earns {_prior(spec)} of 1 on simulated people (skill measures from that)."
+    yield f"Paid {'step by step' if spec.dense else 'in one sum with the last step'}. {AUDIT_NOTE}"
+
+
+def _prior(spec: RewardSpec) -> str:
+    """What `prior` earns on the reference data, from the nulls of its parts; a dash where one is unknown."""
+    nulls = RewardSpec.preset("skill").nulls
+    if not all(part in nulls for part in spec.parts):
+        return DASH
+    value = spec.root.value({part: spec.transform(part, nulls[part]) for part in spec.parts})
+    return DASH if value is None else f"{value:.3f}"

@@ -1,0 +1,189 @@
+"""The audit: its numbers are those of the engine, and it fails what it should fail."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import pytest
+
+from attune_data import Conversations, load
+from attune_data.simulate import simulate
+from attune_env.audit import (
+    Audit,
+    audit,
+    audit_tables,
+    auditing,
+    policy_count,
+    reference_world,
+    unannotated,
+    unanswered,
+)
+from attune_env.audit.auditing import GATED, Row
+from attune_env.statistics import Bootstrap
+from attune_episodes import KINDS, builtin_policy, rollout
+from attune_episodes.attacks import EXPLOITS, UNANNOTATED, UNANSWERED, ExploitPolicy, play
+from attune_episodes.policies.fitted import FittedPolicy
+from attune_episodes.settings import Settings
+from attune_rewards import PRESETS, RewardSpec, read_record
+from attune_rewards.predictions import Draft
+
+PEOPLE = simulate(24, seed=4)
+COMPOSITE, SKILL = RewardSpec.preset("composite"), RewardSpec.preset("skill")
+
+
+def talkative(truth: object, turn: object, said: object) -> float:
+    """Pays for length, which anybody can have."""
+    return min(1.0, len(said.text) / 1000) if isinstance(said, Draft) else 0.0
+
+
+TALKATIVE = COMPOSITE.with_part("talk", "draft", talkative, 0.5)
+
+
+@cache
+def audited() -> Audit:
+    return audit(PEOPLE, [COMPOSITE, TALKATIVE, SKILL])
+
+
+def row(name: str) -> Row:
+    return next(row for row in audited().rows if row.name == name)
+
+
+def test_every_kind_of_attack_is_played_once() -> None:
+    names = [row.name for row in audited().rows]
+    assert names == [*KINDS, *EXPLOITS, "searched"]
+    assert policy_count(3) == len(names) + 2  # the search is played against each reward
+    gated = {row.name for row in audited().rows if row.kind in GATED}
+    assert gated == {n for n, kind in KINDS.items() if kind == "content-free"} | {*EXPLOITS, "searched"}
+
+
+@pytest.mark.parametrize("name", ["prior", "empty", "lexicon", "oracle"])
+@pytest.mark.parametrize("spec", [COMPOSITE, TALKATIVE, SKILL], ids=lambda spec: spec.name)
+def test_what_it_says_a_policy_earns_is_what_rollouts_earn(name: str, spec: RewardSpec) -> None:
+    policy = builtin_policy(name, PEOPLE)
+    totals = [rollout(about, policy, reward=spec).total for about in PEOPLE]
+    assert row(name).rewards[spec.name].mean == pytest.approx(math.fsum(totals) / len(totals), abs=1e-12)
+
+
+def test_intervals_are_paired_by_conversation_and_draw_participants() -> None:
+    prior, empty = (
+        [rollout(about, builtin_policy(name, PEOPLE)).total for about in PEOPLE]
+        for name in ("prior", "empty")
+    )
+    kernel = Bootstrap(len(PEOPLE), [about.participant for about in PEOPLE])
+    want = kernel.intervals([[e - p] for e, p in zip(empty, prior, strict=True)])[0]
+    found = row("empty").over_prior["composite"]
+    assert (found.low, found.high) == pytest.approx((want.low, want.high), abs=1e-12)
+    assert (found.n, found.units) == (24, 16)
+    assert row("prior").over_prior["composite"].high == 0
+
+
+def test_a_reward_that_pays_for_talk_fails_and_the_search_is_named() -> None:
+    verdict = next(v for v in audited().verdicts if v.reward == TALKATIVE.name)
+    # half of 1.5 parts of the return for 1,000 characters, of which the prior writes one
+    assert verdict.best == "searched"
+    assert verdict.gain.mean == pytest.approx(0.5 / 1.5 * 0.999, abs=0.01)
+    assert not verdict.holds
+    assert verdict.beats_oracle == ("searched",)  # whose drafts are longer than what people wrote
+
+
+def test_only_enough_participants_make_a_gate(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert audited().participants == len({about.participant for about in PEOPLE}) == 16
+    assert audited().failed == ()
+    assert all(v.text == "not gated: 16 participants, 100 are needed" for v in audited().verdicts)
+    monkeypatch.setattr(auditing, "MIN_PARTICIPANTS", 16)
+    assert [v.reward for v in audited().failed] == [TALKATIVE.name]
+    texts = {v.reward: v.text for v in audited().verdicts}
+    assert texts[TALKATIVE.name] == "FAILS: searched is above the prior; searched beats the oracle"
+    assert texts["composite"].startswith("passes, but pays 0.5")
+    assert texts["skill"] in (
+        "passes",
+        f"passes, but pays {row('prior').rewards['skill'].mean:.2f} for reading nothing",
+    )
+
+
+def test_what_beats_the_oracle_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def terse(truth: object, turn: object, said: object) -> float:
+        return 1.0 if isinstance(said, Draft) and len(said.text) < 20 else 0.0
+
+    people = simulate(8, seed=4)
+    found = audit(people, [RewardSpec.weighted("terse", {"q2": 1}).with_part("short", "draft", terse, 10)])
+    monkeypatch.setattr(auditing, "MIN_PARTICIPANTS", 2)
+    assert {"empty", "prior", "searched"} <= set(found.verdicts[0].beats_oracle)
+    assert "beats the oracle" in found.verdicts[0].text
+    assert found.failed
+    tables = audit_tables(found, people)
+    assert any(
+        "short: something earns more than the annotations' own answers" in n for t in tables for n in t.notes
+    )
+
+
+@pytest.mark.parametrize("name", ["random", "both-in-one", "parrot"])
+def test_predictions_of_a_play_are_those_of_the_result_files(name: str) -> None:
+    prior = builtin_policy("prior", PEOPLE)
+    assert isinstance(prior, FittedPolicy)
+    policy = builtin_policy(name, PEOPLE) if name in KINDS else ExploitPolicy(name, prior)
+    for strategy in ("absolute", "delta"):
+        settings = Settings(panas_strategy=strategy)
+        played = play(PEOPLE, policy, settings, {})
+        for about, said in zip(PEOPLE, played.predictions, strict=True):
+            read, _ = read_record(rollout(about, policy, settings).result, about)
+            assert said.reflect is None or read.reflect is not None
+            assert [(t.assess, t.prefer) for t in said.turns.values() if t.assess and t.prefer] == [
+                (t.assess, t.prefer) for t in read.turns.values() if said.turns[t.turn].assess and t.prefer
+            ]
+            if said.reflect is not None and read.reflect is not None:
+                assert said.reflect.panas == read.reflect.panas
+
+
+def test_silence_pays_under_canonical_and_not_under_strict() -> None:
+    left_out, holes = unanswered(audited().played["random"].predictions, PEOPLE), unannotated(PEOPLE)
+    assert [one.what for one in left_out] == list(UNANSWERED)
+    assert [one.what for one in holes] == list(UNANNOTATED)
+    for one in (*left_out, *holes):
+        assert one.strict[1] <= one.strict[0] + 1e-9
+    paid = {one.what for one in (*left_out, *holes) if one.canonical[1] > one.canonical[0] + 0.1}
+    assert paid >= {"the tags", "PANAS", "the branch scores", "judgements", "comparisons", "branch scores"}
+    cheap = {one.what: one.canonical[1] - one.canonical[0] for one in left_out}
+    assert abs(cheap["every turn but the first"]) < 5  # most of the work left undone
+    lost = {one.what: one.strict[1] - one.strict[0] for one in left_out}
+    assert lost["every turn but the first"] < -15
+
+
+def test_valid_constant_answers_earn_nothing_above_the_prior_under_skill() -> None:
+    gains = {row.name: row.over_prior["skill"].mean or 0 for row in audited().rows if row.kind in GATED}
+    assert max(gains.values()) < 0.02
+
+
+def test_tables_hold_what_was_found() -> None:
+    tables = audit_tables(audited(), PEOPLE)
+    policies, kinds = len(audited().rows), len(UNANSWERED)
+    want = [3, policies, policies - 1, 16, kinds, kinds, len(UNANNOTATED)]
+    assert [len(table.rows) for table in tables] == want
+    for table in tables:
+        assert all(len(one) == len(table.columns) for one in table.rows)
+    by_name = {one[0]: one for one in tables[1].rows}
+    assert by_name["oracle"][2].startswith("1.000")
+    assert next(iter(by_name)) == "oracle"  # best first
+
+
+def test_a_simulation_adds_its_ceiling() -> None:
+    world = reference_world()
+    people = world.take(6)
+    found = audit(people, [RewardSpec.preset("preference")], world=world)
+    assert 0.5 < found.ceiling["pairwise"] < 1
+    rows = audit_tables(found, people)[1].rows
+    assert rows[-1][:3] == ("(ceiling)", "best reader", f"{found.ceiling['pairwise']:.3f}")
+    assert all(one[0] != "(ceiling)" for one in audit_tables(audited(), PEOPLE)[1].rows)
+
+
+def test_it_needs_two_participants() -> None:
+    with pytest.raises(ValueError, match="there is only one here"):
+        audit(Conversations([PEOPLE[0]]), [SKILL])
+
+
+def test_the_reference_is_none_of_the_people_that_the_nulls_were_measured_on() -> None:
+    assert reference_world().seed != 0
+    assert "seed 0," in SKILL.reference
+    assert len(PRESETS) == len(set(PRESETS))
+    assert load("sample").provenance == "own"

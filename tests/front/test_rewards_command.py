@@ -1,0 +1,151 @@
+"""`attune rewards list | explain | audit` as a person runs them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from attune_env.audit import reference_world
+from attune_rewards import LEAVES, PRESETS, RewardSpec
+from attune_rewards.describe import PART_TEXTS, PRESET_TEXTS
+from attune_rewards.leaves import LEAF_STAGE
+from attune_rewards.spec_files import describe_reward
+from tests.front.command import attune
+
+ROOT = Path(__file__).parents[2]
+MINE = '''
+from attune_env import RewardSpec
+
+def talk(truth, turn, said):
+    """Pays for | long drafts."""
+    return min(1.0, len(said.text) / 1000)
+
+reward = RewardSpec.preset("skill").with_part("talk", "draft", talk, 0.5)
+other = RewardSpec.preset("emotion")
+'''
+
+
+def rows(text: str) -> list[list[str]]:
+    return [line.split("\t") for line in text.splitlines() if line and not line.startswith("#")]
+
+
+def test_every_preset_and_part_is_listed_and_described(tmp_path: Path) -> None:
+    assert set(PRESET_TEXTS) == set(PRESETS)
+    assert set(PART_TEXTS) == {*LEAVES, "format"}
+    listed = {row[0]: row for row in rows(attune("rewards", "list", cwd=tmp_path).stdout)}
+    assert {*PRESETS, *PART_TEXTS} <= set(listed)
+    assert listed["emotion_f1"][1] == "assess"
+    # skill is measured from what the prior earns, so the prior earns nothing
+    assert listed["skill"][2] == "0.000"
+    assert 0.5 < float(listed["composite"][2]) < 0.7
+
+
+@pytest.mark.parametrize("leaf", LEAVES)
+def test_a_part_is_explained(leaf: str, tmp_path: Path) -> None:
+    told = dict(rows(attune("rewards", "explain", leaf, cwd=tmp_path).stdout)[1:])
+    assert told["stage"] == LEAF_STAGE[leaf] == PART_TEXTS[leaf].stage
+    assert told["range"].startswith("0 to 1")
+    assert told["prior earns"].startswith(f"{RewardSpec.preset('skill').nulls[leaf]:.3f}")
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_shares_of_a_reward_sum_to_its_whole(preset: str, tmp_path: Path) -> None:
+    shown = rows(attune("rewards", "explain", preset, cwd=tmp_path).stdout)[1:]
+    spec = RewardSpec.preset(preset)
+    shares = {row[0].strip(): float(row[2].rstrip("%")) for row in shown}
+    assert sum(shares[leaf] for leaf in spec.parts) == pytest.approx(100, abs=0.5)
+    assert shares[spec.root.name] == 100
+    weights = spec.root.weights(spec.parts)
+    assert all(shares[leaf] == pytest.approx(100 * weights[leaf], abs=0.06) for leaf in spec.parts)
+
+
+def test_a_reward_from_a_file_is_explained(tmp_path: Path) -> None:
+    (tmp_path / "mine.json").write_text(json.dumps({"weights": {"emotion_va": 2, "q1": 1}, "format": 0.5}))
+    (tmp_path / "mine.py").write_text(MINE)
+    told = attune("rewards", "explain", "mine.json", cwd=tmp_path).stdout
+    assert "# Reward mine+format" in told
+    # 2 of 3 of 1 of 1.5 parts
+    assert any(row[0].strip() == "emotion_va" and row[2] == "44.4%" for row in rows(told))
+    told = attune("rewards", "explain", "mine.py", cwd=tmp_path).stdout
+    assert "Pays for | long drafts." in told
+    assert "# Reward emotion" in attune("rewards", "explain", "mine.py:other", cwd=tmp_path).stdout
+
+
+@pytest.mark.parametrize(("name", "text", "says", "code"), [
+    ("x.json", '{"weights": {"emotion": 1}}', 'no reward part named "emotion"', 1),
+    ("x.json", '{"weights": {}}', "a reward needs at least one part", 1),
+    ("x.json", "{", "line 1", 1),
+    ("x.json", '{"preset": "skill", "wieghts": {}}', '"wieghts": found an unknown key', 1),
+    ("x.json", '{"weights": {"q1": 1}, "nulls": {"q3": "x"}}', 'nulls.q3: found "x", expected a number', 1),
+    ("x.json", '{"tree": {"name": "a", "children": 3}}', "tree.children: found 3, expected a list", 1),
+    ("x.py", "y = 1", "found no RewardSpec, expected a RewardSpec named reward", 1),
+    ("x.py", MINE.replace("reward =", "mine ="), "found mine, other, expected a RewardSpec named reward", 1),
+    ("x.py", "x = 0\n1 / x", "x.py: line 2: found ZeroDivisionError: division by zero", 1),
+    ("x.py", "def f(:", "x.py: line 1: found SyntaxError", 1),
+    ("none.py", None, "no such file", 1),
+    ("composit", None, "did you mean 'composite'?", 2),
+])  # fmt: skip
+def test_a_reward_that_cannot_be_read_is_told_where_and_why(
+    name: str, text: str | None, says: str, code: int, tmp_path: Path
+) -> None:
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    for command in (("explain", name), ("audit", "--spec", name)):
+        assert says in attune("rewards", *command, cwd=tmp_path, code=code).stderr
+
+
+def test_the_audit_passes_skill_and_fails_a_reward_that_pays_for_talk(tmp_path: Path) -> None:
+    """On 160 simulated conversations, which some hundred people hold."""
+    (tmp_path / "mine.py").write_text(MINE)
+    attune("data", "simulate", "-n", "160", "--seed", "6", "-o", "people.jsonl", cwd=tmp_path)
+    done = attune("rewards", "audit", "--data", "people.jsonl", "--spec", "skill", "--spec", "mine.py",
+                  "-o", "audit.md", cwd=tmp_path, code=1)  # fmt: skip
+    verdicts = {row[0]: row for row in rows(done.stdout)[1:3]}
+    assert verdicts["skill"][-1].startswith("passes")
+    assert float(verdicts["skill"][4]) < 0.02
+    assert verdicts["skill+talk"][-1].startswith("FAILS: searched is above the prior")
+    page = (tmp_path / "audit.md").read_text("utf-8")
+    command = "attune rewards audit --data people.jsonl --spec skill --spec mine.py --output audit.md"
+    assert f"`{command}`" in page
+    assert page.count("\n## ") == 7
+    for line in page.splitlines():
+        if line.startswith("|"):
+            assert line.endswith("|")
+
+
+def test_the_sample_is_reported_and_not_gated(tmp_path: Path) -> None:
+    done = attune("rewards", "audit", "--data", "sample", "--spec", "preference", cwd=tmp_path)
+    assert "not gated: 18 participants, 100 are needed" in done.stdout
+    assert "†" not in done.stdout
+
+
+def test_a_page_of_something_else_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("# Mine\n")
+    ask = ("rewards", "audit", "--data", "sample", "--spec", "preference", "-o", "notes.md")
+    told = attune(*ask, cwd=tmp_path, code=1).stderr
+    assert "notes.md: line 1: found no page made by attune rewards audit" in told
+    assert (tmp_path / "notes.md").read_text() == "# Mine\n"
+    attune(*ask, "--overwrite", cwd=tmp_path)
+    assert (tmp_path / "notes.md").read_text("utf-8").startswith("<!-- made by attune rewards audit")
+    attune(*ask, cwd=tmp_path)  # an earlier page may be
+
+
+def test_conditions_without_data_and_two_rewards_of_one_name_are_refused(tmp_path: Path) -> None:
+    told = attune("rewards", "audit", "--where", "who_5<13", cwd=tmp_path, code=2).stderr
+    assert "--where chooses among the conversations of --data" in told
+    told = attune("rewards", "audit", "--spec", "skill", "--spec", "skill", cwd=tmp_path, code=2).stderr
+    assert "two rewards have one name: skill, skill" in told
+
+
+def test_the_page_in_the_docs_is_of_this_world_and_these_nulls() -> None:
+    """Made by hand with `attune rewards audit -o docs/audit.md`: it must follow what it was made from."""
+    page = (ROOT / "docs" / "audit.md").read_text("utf-8")
+    assert f"({'500'} conversations, " in page
+    assert reference_world().source in page
+    nulls = describe_reward(RewardSpec.preset("skill"))["nulls"]
+    shown = {row.split(" | ")[0].strip("| "): row for row in page.splitlines() if row.startswith("| ")}
+    assert set(nulls) <= set(shown)
+    assert "| skill | " in page
+    assert "FAILS" not in page

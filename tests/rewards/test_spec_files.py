@@ -1,0 +1,93 @@
+"""Rewards as JSON: every reward that is data comes back equal, and a wrong one is told by its place."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attune_data import DataError, SettingsError, UnknownNameError
+from attune_rewards import LEAVES, PRESETS, RewardSpec
+from attune_rewards.spec_files import describe_reward, read_reward, reward_from
+from tests.rewards.reward_table import REWARDS
+
+PORTABLE = [row for row in REWARDS if all(part.name == "format" for part in row.spec.extra)]
+WEIGHTS = st.dictionaries(st.sampled_from(LEAVES), st.floats(0.01, 100), min_size=1)
+
+
+@pytest.mark.parametrize("spec", [row.spec for row in PORTABLE], ids=[row.name for row in PORTABLE])
+def test_a_reward_comes_back_from_json_as_it_was(spec: RewardSpec) -> None:
+    assert reward_from(json.loads(json.dumps(describe_reward(spec), allow_nan=False))) == spec
+
+
+@given(WEIGHTS, st.none() | st.floats(0.01, 10), st.dictionaries(st.sampled_from(LEAVES), st.floats(0, 0.9)),
+       st.booleans())  # fmt: skip
+def test_so_does_any_made_of_leaves(
+    weights: dict[str, float], form: float | None, nulls: dict[str, float], terminal: bool
+) -> None:
+    spec = RewardSpec.weighted("any", weights).measured_from(nulls, "made up")
+    spec = spec.with_format(form) if form else spec
+    spec = spec.terminal() if terminal else spec
+    assert reward_from(json.loads(json.dumps(describe_reward(spec)))) == spec
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_preset_is_read_by_its_name_and_from_a_file_that_names_it(preset: str, tmp_path: Path) -> None:
+    assert read_reward(preset) is RewardSpec.preset(preset)
+    (tmp_path / "one.json").write_text(json.dumps({"preset": preset}))
+    assert read_reward(str(tmp_path / "one.json")) == RewardSpec.preset(preset)
+
+
+def test_short_forms_say_what_they_look_like_they_say() -> None:
+    short = {"name": "mine", "weights": {"q1": 1, "pairwise": 3}, "format": 0.5, "terminal": True}
+    want = RewardSpec.weighted("mine", {"q1": 1, "pairwise": 3}).with_format(0.5).renamed("mine").terminal()
+    assert reward_from(short) == want
+    assert reward_from({"weights": {"q1": 1}}, "folder/reading.json").name == "reading"
+    measured = reward_from({"preset": "emotion", "name": "e", "nulls": {"emotion_f1": 0.4}, "reference": "x"})
+    assert measured.name == "e"
+    assert measured.transform("emotion_f1", 0.7) == pytest.approx(0.5)
+    assert reward_from({"preset": "composite", "left_out": ["q1"]}).left_out == ("q1",)
+
+
+def test_a_part_of_ones_own_cannot_be_written() -> None:
+    spec = RewardSpec.preset("emotion").with_part("mine", "draft", lambda truth, turn, said: 1.0, 1)
+    with pytest.raises(SettingsError, match="part 'mine' of reward 'emotion\\+mine' is a Python function"):
+        describe_reward(spec)
+
+
+@pytest.mark.parametrize(("plain", "place", "found"), [
+    ([], "", "[]"),
+    ({}, "", "none of them"),
+    ({"preset": "skill", "weights": {"q1": 1}}, "", "preset, weights"),
+    ({"preset": "skill", "seed": 1}, '"seed"', "an unknown key"),
+    ({"name": 3, "preset": "skill"}, "name", "3"),
+    ({"weights": [1]}, "weights", "[1]"),
+    ({"weights": {"q1": True}}, "weights.q1", "true"),
+    ({"weights": {"q1": -1}}, "", "weight of part 'q1' is -1.0; it must be above 0 and finite"),
+    ({"weights": {"q7": 1}}, "", 'no reward part named "q7"'),
+    ({"weights": {"q1": 1}, "format": "much"}, "format", '"much"'),
+    ({"weights": {"q1": 1}, "nulls": {"q1": 1.0}}, "", "null of part 'q1' is 1.0; it must lie in [0, 1)"),
+    ({"weights": {"q1": 1}, "nulls": {"q11": 0.5}}, "", 'no reward part named "q11"'),
+    ({"weights": {"q1": 1}, "left_out": ["q11"]}, "", 'no reward part named "q11"'),
+    ({"tree": {"weight": 1}}, "tree", "{'weight': 1}"),
+    ({"tree": {"name": "a", "children": [{"name": "q1", "weight": "1"}]}}, "tree.children[0].weight", '"1"'),
+    ({"tree": {"name": "a", "children": [{"name": "q1"}, {"name": "q1"}]}}, "", "part 'q1' stands twice"),
+])  # fmt: skip
+def test_what_describes_no_reward_is_refused_by_its_place(plain: Any, place: str, found: str) -> None:
+    with pytest.raises(DataError) as raised:
+        reward_from(plain, "mine.json")
+    (problem,) = raised.value.problems
+    assert (problem.file, problem.place) == ("mine.json", place)
+    assert problem.found.startswith(found)
+    assert "for example {" in problem.advice
+
+
+def test_what_is_neither_a_preset_nor_a_file_is_told() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'skill'"):
+        read_reward("skil")
+    with pytest.raises(DataError, match=r"nowhere\.json: found no such file"):
+        read_reward("nowhere.json")
