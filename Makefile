@@ -74,7 +74,7 @@ check-extras: $(VENV)/.installed-dev  ## What needs more than the base: one venv
 	$(BIN)/python tests/check_extras.py
 
 soak: $(VENV)/.installed-dev  ## What takes an hour
-	$(BIN)/python -m pytest --quiet -m soak
+	$(BIN)/python -m pytest --quiet -s -m soak
 
 bench: $(VENV)/.installed  ## Speed, as ratios measured in one run
 	$(BIN)/python -m tests.bench

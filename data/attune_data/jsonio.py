@@ -1,16 +1,19 @@
 """Reading JSON that other people wrote: strict where `json.loads` is lax, exact about the place.
 
-`json.loads` lets NaN, duplicate keys and lone surrogates through; here each of them is a `Problem`.
+`json.loads` lets NaN, duplicate keys and lone surrogates through; here each of them is a `Problem`. A text
+that would take many times its own room is refused before it is decoded.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from attune_data.errors import DataError, Problem, show
 
@@ -18,11 +21,20 @@ MAX_BYTES = 20_000_000
 """Largest JSON file read, in bytes. A whole official conversation is well under 1 MB."""
 MAX_DEPTH = 64
 """Deepest nesting accepted; the formats here use nine levels."""
+MAX_LISTED: Final = 1_000
+"""Problems listed of one file; what goes beyond is said to."""
+CHARS_PER_VALUE: Final = 25
+"""A long text with less than this for each value is refused: short values take 30 times their length."""
+_FREE_VALUES: Final = 10_000
+"""So many values are always accepted. A conversation of five turns has about 1,500."""
+_UNCOUNTED: Final = 100_000
+"""The values of a text of at most so many characters are not counted."""
 
 
 def read_text(path: Path, max_bytes: int | None = MAX_BYTES) -> str:
     """The file's text (UTF-8, a byte-order mark allowed); raises DataError naming the first bad byte."""
     try:
+        check_regular(path)
         size = path.stat().st_size
         if max_bytes is not None and size > max_bytes:
             raise DataError(
@@ -31,32 +43,44 @@ def read_text(path: Path, max_bytes: int | None = MAX_BYTES) -> str:
             )  # fmt: skip
         data = path.read_bytes()
     except OSError as error:
-        raise DataError(
-            Problem(
-                str(path),
-                "",
-                (error.strerror or str(error)).lower(),
-                "a readable file",
-                "check path and rights",
-            )
-        ) from error
+        raise unreadable(path, error) from error
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        raise bad_byte(str(path), 0, error) from error
+
+
+def check_regular(path: Path) -> None:
+    """Raises DataError for a pipe, a device or a socket: reading one might never end."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
         raise DataError(
-            Problem(str(path), f"byte {error.start}", f"0x{data[error.start]:02x}", "UTF-8 text",
-                    "save the file as UTF-8")
-        ) from error  # fmt: skip
+            Problem(str(path), "", "a pipe or a device", "a file", "save what it gives into a file first")
+        )
 
 
-def parse_json(text: str, file: str) -> Any:
+def unreadable(path: Path, error: OSError) -> DataError:
+    """What a file that cannot be opened or read raises."""
+    found = (error.strerror or str(error)).lower()
+    return DataError(Problem(str(path), "", found, "a readable file", "check path and rights"))
+
+
+def bad_byte(file: str, offset: int, error: UnicodeDecodeError) -> DataError:
+    """What bytes that are no UTF-8 raise; they stand `offset` bytes into the file."""
+    place, found = f"byte {offset + error.start}", f"0x{error.object[error.start]:02x}"
+    return DataError(Problem(file, place, found, "UTF-8 text", "save the file as UTF-8"))
+
+
+def parse_json(text: str, file: str, *, any_density: bool = False) -> Any:
     """The value that `text` holds; raises DataError listing every problem found.
 
     Problems: empty, not JSON (with line and column), duplicate keys in one object, NaN or Infinity,
-    nesting deeper than `MAX_DEPTH`, lone surrogates in strings or keys.
+    nesting deeper than `MAX_DEPTH`, lone surrogates in strings or keys; and, without `any_density`, a long
+    text of very many short values.
     """
-    if not text.strip():
+    if not text or text.isspace():
         raise DataError(Problem(file, "", "an empty file", "a JSON object", "remove it or fetch it again"))
+    if not any_density:
+        _check_density(text, file)
     reader = _Reader()
     try:
         value = json.loads(
@@ -68,7 +92,7 @@ def parse_json(text: str, file: str) -> Any:
         )
     except json.JSONDecodeError as error:
         # a string may not hold a line end: one without an end runs to the end of the file
-        at_end = not text[error.pos :].strip() or error.msg.startswith("Unterminated string")
+        at_end = _BLANK.fullmatch(text, error.pos) or error.msg.startswith("Unterminated string")
         what = error.msg.lower().removesuffix(" at")
         found = (
             "the end of the file"
@@ -86,10 +110,36 @@ def parse_json(text: str, file: str) -> Any:
         ) from error
     # the search for places is slow: only where something was seen that json.loads lets through
     if reader.suspicious or "\\u" in text or not depth_ok(value, MAX_DEPTH):
-        problems = list(_unsound(value, file))
+        problems = list(islice(_unsound(value, file), MAX_LISTED + 1))
+        if len(problems) > MAX_LISTED:
+            found = f"more than {MAX_LISTED} such problems"
+            problems[-1] = Problem(file, "", found, "none", "mend what writes the file")
         if problems:
             raise DataError(problems)
     return value
+
+
+_BLANK: Final = re.compile(r"\s*+")
+_TOKEN: Final = re.compile(r'[][{},]|"(?:[^"\\\n]|\\.)*+"?')
+
+
+def _check_density(text: str, file: str) -> None:
+    """Raises DataError where the text would decode to too many values for its length."""
+    most = _FREE_VALUES + len(text) // CHARS_PER_VALUE
+    # the quick count takes the commas inside strings for values
+    if len(text) <= _UNCOUNTED or sum(map(text.count, ",[{")) <= most:
+        return
+    depth = values = 0
+    for token in _TOKEN.finditer(text):
+        mark = text[token.start()]
+        depth += (mark in "[{") - (mark in "]}")
+        values += mark in ",[{"
+        if depth > MAX_DEPTH + 1:
+            raise DataError(Problem(file, "", "nesting too deep to read", f"at most {MAX_DEPTH} levels"))
+        if values > most:
+            found = f"more than {most} values in {len(text) / 1e6:.1f} million characters"
+            expected = f"{CHARS_PER_VALUE} characters a value or more"
+            raise DataError(Problem(file, "", found, expected, "is this a file of conversations or results?"))
 
 
 class _Twice(dict[str, Any]):
@@ -106,12 +156,16 @@ class _Reader:
     """Hooks of the JSON parser that notice what it would let through."""
 
     suspicious = False
+    marked = 0
 
     def collect(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         merged = dict(pairs)
         if len(merged) == len(pairs):
             return merged
         self.suspicious = True
+        self.marked += 1
+        if self.marked > MAX_LISTED + 1:  # more are not listed, and marking takes room
+            return merged
         counts = Counter(key for key, _ in pairs)
         marked = _Twice(merged)
         marked.keys_twice = tuple(key for key, n in counts.items() if n > 1)
@@ -146,31 +200,51 @@ def depth_ok(value: Any, deepest: int) -> bool:
 
 def _unsound(value: Any, file: str) -> Iterator[Problem]:
     """Duplicate keys, numbers that are none, lone surrogates, too deep nesting, with their places."""
-    stack: list[tuple[Any, str, int]] = [(value, "", 0)]
-    while stack:
-        item, place, depth = stack.pop()
-        if depth > MAX_DEPTH:
-            yield Problem(file, place[:60], f"nesting deeper than {MAX_DEPTH}", "the conversation format")
-            return
-        if isinstance(item, dict):
-            for key in item.keys_twice if isinstance(item, _Twice) else ():
-                found = f"key {show(key)} twice in one object"
-                yield Problem(file, place, found, "each key once", "keep the one that is meant")
-            for key, child in item.items():
-                inner = f"{place}.{key}" if place else key
-                if _has_lone_surrogate(key):
-                    yield Problem(file, inner, "a lone surrogate in a key", "valid Unicode")
-                stack.append((child, inner, depth + 1))
-        elif isinstance(item, list):
-            stack.extend((child, f"{place}[{index}]", depth + 1) for index, child in enumerate(item))
+    # places are put together for problems only: a long key above a long list would be copied for each item
+    at: list[str | int | None] = [None]
+    levels: list[Iterator[tuple[str | int | None, Any]]] = [iter([(None, value)])]
+    while levels:
+        step = next(levels[-1], None)
+        if step is None:
+            levels.pop()
+            at.pop()
+            continue
+        key, item = step
+        at[-1] = key
+        if isinstance(key, str) and _has_lone_surrogate(key):
+            yield Problem(file, _place(at), "a lone surrogate in a key", "valid Unicode")
+        if isinstance(item, (dict, list)):
+            if len(levels) > MAX_DEPTH + 1:
+                found = f"nesting deeper than {MAX_DEPTH}"
+                yield Problem(file, _place(at)[:60], found, "the conversation format")
+                return
+            for twice in item.keys_twice if isinstance(item, _Twice) else ():
+                found = f"key {show(twice[:100])} twice in one object"
+                yield Problem(file, _place(at), found, "each key once", "keep the one that is meant")
+            levels.append(iter(item.items() if isinstance(item, dict) else enumerate(item)))
+            at.append(None)
         elif isinstance(item, float):
             if not math.isfinite(item):
-                yield Problem(file, place, repr(item), "finite numbers", "replace it by a number or null")
+                yield Problem(
+                    file, _place(at), repr(item), "finite numbers", "replace it by a number or null"
+                )
         elif isinstance(item, _TooLong):
-            yield Problem(file, place, "a number of thousands of digits", "a sane number")
+            yield Problem(file, _place(at), "a number of thousands of digits", "a sane number")
         elif isinstance(item, str) and _has_lone_surrogate(item):
             found = "a lone surrogate (half of a character)"
-            yield Problem(file, place, found, "valid Unicode", "replace the character")
+            yield Problem(file, _place(at), found, "valid Unicode", "replace the character")
+
+
+def _place(keys: list[str | int | None]) -> str:
+    """`["turns", 2, "annotations"]` as `turns[2].annotations`, long keys cut."""
+    text = ""
+    for key in keys:
+        if isinstance(key, int):
+            text += f"[{key}]"
+        elif key is not None:
+            short = key if len(key) <= 100 else f"{key[:100]}…"
+            text += f".{short}" if text else short
+    return text
 
 
 def _has_lone_surrogate(text: str) -> bool:
@@ -182,5 +256,8 @@ def _has_lone_surrogate(text: str) -> bool:
 
 
 def read_json(path: Path, max_bytes: int | None = MAX_BYTES) -> Any:
-    """`parse_json(read_text(path))`: the value in a file, or DataError; None reads a file of any size."""
-    return parse_json(read_text(path, max_bytes), str(path))
+    """`parse_json(read_text(path))`: the value in a file, or DataError.
+
+    With `max_bytes` None a file of any size and density is read.
+    """
+    return parse_json(read_text(path, max_bytes), str(path), any_density=max_bytes is None)

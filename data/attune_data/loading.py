@@ -9,19 +9,26 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, overload
+
+from pydantic import ValidationError
 
 from attune_data.constants import PROVENANCES, Provenance
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
 from attune_data.filenames import file_number
-from attune_data.jsonio import MAX_BYTES, parse_json, read_json, read_text
+from attune_data.jsonio import MAX_LISTED, read_json
+from attune_data.lines import jsonl
 from attune_data.rows import Row, is_saved_dataset, named_dataset, saved_dataset, without_nulls
 from attune_data.schema import Conversation
 from attune_data.validate import conversation_from
 
 SAMPLE = Path(__file__).parent / "sample"
 """The bundled sample, as a folder in the benchmark's layout."""
+
+MAX_TURNS = 1_000
+"""A record with more turns is refused."""
 
 _DATASET_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 
@@ -153,7 +160,8 @@ def load(
     if provenance is not None and provenance not in PROVENANCES:
         raise UnknownNameError("provenance", provenance, PROVENANCES)
     try:
-        is_folder, is_file = bool(name.strip()) and path.is_dir(), path.is_file()
+        is_folder = bool(name.strip()) and path.is_dir()
+        is_file = path.exists() and not path.is_dir()
     except OSError:  # a name that no file can have
         is_folder = is_file = False
     if split is not None and (is_file or (is_folder and not is_saved_dataset(path))):
@@ -162,7 +170,7 @@ def load(
     if is_folder:
         records = saved_dataset(path, split) if is_saved_dataset(path) else _folder(path)
     elif is_file:
-        records = _jsonl(path) if path.suffix == ".jsonl" else [(str(path), partial(read_json, path))]
+        records = jsonl(path) if path.suffix == ".jsonl" else [(str(path), partial(read_json, path))]
     elif not name.strip():
         raise DataError(Problem('""', "", "an empty path", "a folder, a file, a dataset name, or sample"))
     elif _DATASET_NAME.fullmatch(name) and not path.suffix and not path.parent.exists():
@@ -212,7 +220,7 @@ def _read_all(
     first_seen: dict[str, str] = {}
     for file, read in records:
         try:
-            conversation = conversation_from(read(), file)
+            conversation = _conversation(read(), file, len(problems))
         except DataError as error:
             problems.extend(error.problems)
             continue
@@ -228,6 +236,42 @@ def _read_all(
         mark = "benchmark" if linked else forced or conversation.provenance or default
         good.append(conversation.marked(mark) if mark else conversation)
     return good, problems, first_seen
+
+
+def _conversation(value: Any, file: str, listed: int) -> Conversation:
+    """`conversation_from` that does not spell out thousands of problems (`listed` are known already).
+
+    One costs about 1 kB and 10 µs: a file of `[0,0,…]` in the place of turns would take 500 times its room.
+    """
+    if not isinstance(value, dict):
+        return conversation_from(value, file)
+    turns = value.get("turns")
+    if isinstance(turns, list) and len(turns) > MAX_TURNS:
+        raise DataError(Problem(file, "turns", f"a list of {len(turns)}", f"at most {MAX_TURNS} turns"))
+    try:
+        return Conversation.model_validate(value, by_alias=True, by_name=False)
+    except ValidationError as error:
+        count = error.error_count()
+    if listed + count <= MAX_LISTED:
+        return conversation_from(value, file)  # raises, naming each
+    few: list[Problem] = []
+    if listed < MAX_LISTED:
+        try:
+            conversation_from(_beginning(value), file)
+        except DataError as error:
+            few = list(error.problems[: MAX_LISTED - listed])
+    rest = Problem(file, "", f"{count} values that do not fit", "the conversation format",
+                   f"{len(few)} of them are listed")  # fmt: skip
+    raise DataError([*few, rest])
+
+
+def _beginning(value: Any) -> Any:
+    """The value with the first entries of its lists and objects, so that their places stay the same."""
+    if isinstance(value, list):
+        return [_beginning(child) for child in value[:8]]
+    if isinstance(value, dict):
+        return {key: _beginning(child) for key, child in islice(value.items(), 40)}
+    return value
 
 
 def _folder(path: Path) -> list[Row]:
@@ -250,21 +294,3 @@ def _nothing_in(path: Path) -> Problem:
     return Problem(
         str(path), "", "no conversation_N.json file", "files conversation_1.json and so on", advice
     )
-
-
-def _jsonl(path: Path) -> Iterator[Row]:
-    lines = read_text(path, max_bytes=None).split("\n")  # other line ends may stand inside JSON strings
-    if not any(line.strip() for line in lines):
-        raise DataError(Problem(str(path), "", "an empty file", "one conversation a line", ""))
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            yield f"{path}:{number}", partial(_line, path, line, number)
-
-
-def _line(path: Path, line: str, number: int) -> Any:
-    where = f"{path}:{number}"
-    if len(line) > MAX_BYTES:
-        raise DataError(
-            Problem(where, "", f"{len(line) / 1e6:.1f} MB in one line", f"at most {MAX_BYTES / 1e6:.0f} MB")
-        )
-    return parse_json(line, where)

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
+from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, one_line, show
 from attune_data.jsonio import parse_json
 
 Row = tuple[str, Callable[[], Any]]
@@ -62,7 +62,7 @@ def _rows(loaded: Any, name: str, split: str | None) -> Iterator[Row]:
 
     if isinstance(loaded, datasets.DatasetDict):
         if split is None and len(loaded) > 1:
-            names = ", ".join(map(show, loaded))
+            names = ", ".join(map(one_line, loaded))
             raise SettingsError(f"{name} has the splits {names}; say which one (split=…)")
         if split is not None and split not in loaded:
             raise UnknownNameError("split", split, loaded)

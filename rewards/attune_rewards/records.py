@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from attune_data import affect
-from attune_data.aliases import INTENSITIES, RESPONSE_NAMES, WINNERS, read_answer
+from attune_data.aliases import RESPONSE_NAMES, WINNERS
 from attune_data.constants import BRANCHES, JUDGE_DIMENSIONS, Side
-from attune_data.errors import Problem, show
+from attune_data.errors import Problem
 from attune_data.schema import Conversation
 from attune_rewards.predictions import (
     STAGES,
@@ -25,115 +25,11 @@ from attune_rewards.predictions import (
     Prefer,
     Reflect,
     Stage,
-    Tag,
     TurnPrediction,
-    YesNo,
 )
+from attune_rewards.reader import Reader, known_emotion
 
-
-class Reader:
-    """Reads one record, collecting a warning for every part of a wrong type."""
-
-    def __init__(self, file: str) -> None:
-        self.file = file
-        self.warnings: list[Problem] = []
-
-    def warn(self, place: str, value: object, expected: str) -> None:
-        """Notes that `value` at `place` is not `expected` and counts as unanswered."""
-        self.warnings.append(
-            Problem(self.file, place, show(value), expected, "counted as unanswered", severity="warning")
-        )
-
-    def mapping(self, value: object, place: str) -> Mapping[str, Any] | None:
-        """An object, or None (with a warning unless it is absent)."""
-        if value is None or isinstance(value, Mapping):
-            return value
-        self.warn(place, value, "an object")
-        return None
-
-    def text(self, value: object, place: str) -> str | None:
-        """Text, or None."""
-        if value is None or isinstance(value, str):
-            return value
-        self.warn(place, value, "text")
-        return None
-
-    def texts(self, value: object, place: str) -> tuple[str, ...] | None:
-        """A list of texts, or None; elements of other types are left out."""
-        if value is None:
-            return None
-        if not isinstance(value, list):
-            self.warn(place, value, "a list of texts")
-            return None
-        for index, item in enumerate(value):
-            if not isinstance(item, str):
-                self.warn(f"{place}[{index}]", item, "text")
-        return tuple(item for item in value if isinstance(item, str))
-
-    def answers(self, value: object, place: str) -> dict[str, YesNo] | None:
-        """Question id -> yes/no; `na` and unknown values are left out as unanswered."""
-        found = self.mapping(value, place)
-        if found is None:
-            return None
-        answers: dict[str, YesNo] = {}
-        for question, given in found.items():
-            answer = read_answer(given)
-            if answer == "yes" or answer == "no":
-                answers[question] = answer
-            elif answer is None and given is not None:
-                self.warn(f"{place}.{question}", given, '"yes" or "no"')
-        return answers
-
-    def ratings(self, value: object, place: str, low: float, high: float) -> dict[str, float]:
-        """Name -> number within the scale; others are left out."""
-        ratings: dict[str, float] = {}
-        for name, given in (self.mapping(value, place) or {}).items():
-            if type(given) in (int, float) and low <= given <= high:
-                ratings[name] = given
-            elif given is not None:
-                self.warn(f"{place}.{name}", given, f"a number from {low:g} to {high:g}")
-        return ratings
-
-    def whole(self, value: object, place: str, low: int, high: int) -> dict[str, int]:
-        """Name -> whole number within the scale; others are left out."""
-        ratings = self.ratings(value, place, low, high)
-        for name in [name for name, rating in ratings.items() if rating != int(rating)]:
-            self.warn(f"{place}.{name}", ratings.pop(name), f"a whole number from {low} to {high}")
-        return {name: int(rating) for name, rating in ratings.items()}
-
-    def tags(self, value: object, place: str) -> tuple[Tag, ...] | None:
-        """Emotion tags, or None; elements that name no emotion are left out."""
-        if value is None:
-            return None
-        if not isinstance(value, list):
-            self.warn(place, value, "a list of tags")
-            return None
-        tags = []
-        for index, entry in enumerate(value):
-            name = entry.get("emotion") if isinstance(entry, Mapping) else entry
-            if not isinstance(name, str):
-                self.warn(f"{place}[{index}]", entry, "a tag with an emotion")
-                continue
-            given = entry.get("intensity") if isinstance(entry, Mapping) else None
-            intensity = read_intensity(given)
-            if intensity is None and given is not None:
-                self.warn(f"{place}[{index}].intensity", given, "a whole number from 1 to 7")
-            tags.append(Tag(affect.canonical_emotion(name) or name, intensity))
-        return tuple(tags)
-
-
-_DIGITS = frozenset("1234567")
 _INDICES = frozenset(map(str, range(1000)))
-
-
-def read_intensity(value: object) -> int | None:
-    """1–7 for a whole number in that range (digits in quotes too) or mild, moderate, intense; else None."""
-    if isinstance(value, str):
-        text = value.strip().casefold()
-        value = int(text) if text in _DIGITS else INTENSITIES.get(text)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return value if type(value) is int and 1 <= value <= 7 else None
 
 
 def read_record(
@@ -174,7 +70,7 @@ def read_record(
         reflect=_read_reflect(reader, post) if post else None,
         not_asked=_stages(left_out) | _reflect_not_asked(post),
     )
-    return prediction, tuple(reader.warnings)
+    return prediction, reader.all_warnings()
 
 
 def _reflect_not_asked(post: Mapping[str, Any] | None) -> frozenset[Stage]:
@@ -288,7 +184,7 @@ def _read_reflect(reader: Reader, post: Mapping[str, Any]) -> Reflect:
             reader.warn(f"{here}.predicted_post_panas.{name}", value, "a number from 10 to 70")
         return None
 
-    named = {(affect.canonical_emotion(name) or name): value for name, value in items.items()}
+    named = {(known_emotion(name) or name): value for name, value in items.items()}
     return Reflect(
         panas={name: named[name] for name in affect.EMOTIONS if name in named},
         panas_totals=(total("totalPositiveAffect"), total("totalNegativeAffect")),

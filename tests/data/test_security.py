@@ -229,3 +229,13 @@ def test_a_column_of_images_in_a_saved_dataset_is_never_opened(tmp_path: Path) -
     write(tmp_path / "state.json", state | plain)
     write(tmp_path / "dataset_info.json", {"features": features.to_dict()})
     assert [one.conversation_id for one in load(tmp_path)] == [record()["conversationId"]]
+
+
+@pytest.mark.parametrize("name", ["conversation_1.json", "people.jsonl"])
+def test_a_pipe_or_a_device_is_refused_unread(name: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / name)
+    place = tmp_path if name.endswith(".json") else tmp_path / name
+    assert only_problem(lambda: load(place)).found == "a pipe or a device"
+    (tmp_path / name).unlink()
+    (tmp_path / name).symlink_to("/dev/zero")
+    assert only_problem(lambda: load(place)).found == "a pipe or a device"

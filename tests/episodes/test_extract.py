@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attune_episodes.parsing import Unparsed, extract_object
-from attune_episodes.parsing.extract import MAX_CHARS, MAX_DEPTH
+from attune_episodes.parsing.decode import MAX_DEPTH
+from attune_episodes.parsing.extract import MAX_CHARS
 from tests.episodes.builders import UNICODE
 
 ONE = '{"a": 1}'
@@ -190,12 +191,15 @@ def test_the_longest_reply_that_is_read() -> None:
         ("```a\n", "", "no_json"),
         ("```a\n", "{", "truncated"),
         ('\\"', '{"a": "', "truncated"),
-        ('"', "{", "truncated"),
-        ('"\n', "{", "truncated"),
-        ("{", "", "truncated"),
+        ('"', "{", "too_long"),
+        ('"\n', "{", "too_long"),
+        ("{", "", "too_deep"),
+        ("[", "", "too_deep"),
+        ("{}\n", "so ", None),
+        ("[[],", "{", "too_deep"),
         ("}", "", "no_json"),
         ("<", "", "no_json"),
-        (", ", "{", "truncated"),
+        (", ", "{", "too_long"),
         ("{}", "", None),
     ],
 )

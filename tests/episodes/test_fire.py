@@ -127,8 +127,9 @@ def test_nesting_of_every_depth(levels: int, pair: str) -> None:
     whole = f'{{"observed": {{"B1": "yes"}}, "x": {deep}}}'
     assert outcome(HP, whole) == (WANT if levels <= MAX_DEPTH else "too_deep")
     assert outcome(HP, f"so: {whole}") == (WANT if levels <= MAX_DEPTH else "too_deep")
-    if levels > MAX_DEPTH + 1:  # never closed
-        assert outcome(HP, opening * levels) == "too_deep"
+    if levels > MAX_DEPTH + 1:
+        assert outcome(HP, opening * levels) == "too_deep"  # never closed
+        assert outcome(HP, f"{deep}{closing}") == "too_deep"  # closed once too often
 
 
 @pytest.mark.parametrize("half", [LONE, "\\ud83d", "\udc00", "\\ude00\\ud83d"])
@@ -251,8 +252,14 @@ DENSE = {
     "different spans": "so " + "".join(f'{{"a":{n}}}' for n in range(N // 10)),
     "fences": "```\n" * (N // 4),
     "fenced objects": '```\n{"a":1}\n```\n' * (N // 16),
+    "different fenced objects": "".join(f'```\n{{"a":{n}}}\n```\n' for n in range(N // 21)),
     "reasoning": "<think></think>x" * (N // 16),
     "one wide character": '```json\n{"draft": "' + "x" * N + '😀"}\n``` \n',
+    "a wide object in a fence after reasoning": '<think>x</think>```\n{"draft": "' + "x" * N + '😀"}\n``` ',
+    "a wide object after reasoning": '<think>x</think> {"a": "' + "x" * N + '😀"} ',
+    "one wide character in an intensity": '{"emotions": [{"emotion": "Upset", "intensity": "'
+    + "é" * (N // 2)
+    + '😀"}]}',
     "one wide character in an answer": '{"observed": {"B1": "' + "é" * (N // 2) + '😀"}} ',
     "one wide character in a name": '{"emotions": [{"emotion": "'
     + "é" * (N // 2)

@@ -1,57 +1,91 @@
-"""A million mangled replies: `parse` answers every one of them, and scores stay in range."""
+"""Ten million hostile replies: each is read or refused, in bounded time and memory, and scored in range."""
 
 from __future__ import annotations
 
 import random
+from functools import cache, partial
 
 import pytest
 
-from attune_data import load
-from attune_episodes import Unparsed, builtin_policy, parse, plan, score
+from attune_data import Conversation, load
+from attune_episodes import Request, Settings, Unparsed, builtin_policy, parse, plan, score
+from attune_episodes.parsing import sound
 from attune_episodes.policies.base import prepared
+from attune_episodes.settings import PANAS_STRATEGIES
+from attune_rewards import Assess, AssessHP, Draft, Prediction, Prefer, Reflect
+from tests.soak.inputs import both_ways, reply
+from tests.soak.measure import SHARE, Failure, Limits, Tally, each, spread, watched
 
 pytestmark = pytest.mark.soak
 
-INPUTS = 1_000_000
-SCRAPS = (
-    "{", "}", "[", "]", '"', ",", ":", "\\", "\n", "```", "```json\n", "<think>", "</think>", "null", "true",
-    "NaN", "1e999", "-0", '"B1"', '"yes"', '"no"', '"emotions"', '"observed"', '"picks"', '"post_panas"',
-    "__proto__", "\\ud83d", "é", "😀", "שלום", "\u202e", "\x00", "9" * 50, "//", "None", " ",
-)  # fmt: skip
+INPUTS = int(10_000_000 * SHARE)
+SEED = 20261122
+LIMITS = Limits(ratio=10, floor=1_000_000, ms=20)
+"""Sizes are those of the reply in UTF-8."""
+MENDED = Limits(ratio=16, floor=1_000_000, ms=20)
+"""Of replies with halves of characters, which are replaced in a copy."""
+KINDS = {"draft": Draft, "assess": Assess, "assess_hp": AssessHP, "prefer": Prefer, "reflect": Reflect}
 
 
-def mangled(text: str, draw: random.Random) -> str:
-    """The text with a few cuts, doublings and foreign scraps."""
-    for _ in range(draw.randrange(1, 6)):
-        at = draw.randrange(len(text) + 1)
-        kind = draw.randrange(4)
-        if kind == 0:
-            text = text[:at] + draw.choice(SCRAPS) + text[at:]
-        elif kind == 1:
-            text = text[:at] + text[at + draw.randrange(1, 20) :]
-        elif kind == 2:
-            text = text[:at] + text[max(0, at - draw.randrange(1, 200)) :]
-        else:
-            text = text[:at]
-    return text
-
-
-def test_a_million_mangled_replies_are_read_or_refused_and_scored_in_range() -> None:
+@cache
+def pool() -> list[tuple[Conversation, Request, str]]:
+    """Requests with a valid reply each."""
     sample = load("sample")
     oracle = builtin_policy("oracle", sample)
-    pool = []
-    for conversation in sample:
+    found = []
+    for number, conversation in enumerate(sample):
         player = prepared(oracle, conversation)
-        for request in plan(conversation):
-            reply = player.reply(request)
-            assert isinstance(reply, str)
-            pool.append((conversation, request, reply))
-    draw = random.Random(20261121)
-    refused = 0
-    for _ in range(INPUTS):
-        conversation, request, reply = draw.choice(pool)
-        said = parse(request, mangled(reply, draw))
-        refused += isinstance(said, Unparsed)
-        value = score(conversation, request, said).value
-        assert value is None or 0.0 <= value <= 1.0
-    assert 0 < refused < INPUTS
+        for request in plan(conversation, Settings(panas_strategy=PANAS_STRATEGIES[number % 3])):
+            text = player.reply(request)
+            assert isinstance(text, str)
+            found.append((conversation, request, text))
+    return found
+
+
+def check(index: int, tally: Tally) -> None:
+    """One reply, a pure function of the seed and the index."""
+    draw = random.Random(SEED * 10**9 + index)
+    conversation, request, valid = draw.choice(pool())
+    twice = draw.random() < 0.1 and bool(request.questions or request.comparisons)
+    if twice:
+        question = request.questions[0] if request.questions else "B1"
+        text = both_ways(draw, question, "1")
+    else:
+        text = reply(draw, valid, draw.choice(pool())[2])
+    size = len(text) if len(text) < 10_000 else len(text.encode("utf-8", "surrogatepass"))
+    limits = LIMITS if sound(text) is text else MENDED
+    read = partial(parse, request, text)
+    said = watched(read, size, tally, f"reply {index}", limits, sample=index % 500 == 0)
+    if isinstance(said, Unparsed):
+        tally.outcomes[said.code] += 1
+    else:
+        tally.outcomes["read"] += 1
+        if type(said) is not KINDS[request.stage]:
+            raise Failure(f"a {type(said).__name__} for {request.stage}")
+        if twice and _answered(request, said):
+            raise Failure(f"answered both ways, read one way: {text[:300]!r}")
+    value = score(conversation, request, said).value
+    if value is not None and not 0.0 <= value <= 1.0:
+        raise Failure(f"scored {value}")
+
+
+def _answered(request: Request, said: Prediction) -> bool:
+    """Whether the question or comparison that was answered both ways counts as answered."""
+    if isinstance(said, (Assess, AssessHP)):
+        return request.questions[0] in {*said.observed, *said.preferred}
+    first = next((c.index for c in request.comparisons if c.number == 1), None)
+    return isinstance(said, Prefer) and first in said.picks
+
+
+def describe(index: int) -> str:
+    return f"reply {index} of seed {SEED}: tests.soak.test_parse_soak.check({index}, Tally())"
+
+
+def work(start: int, stop: int) -> Tally:
+    return each(start, stop, check, describe)
+
+
+def test_ten_million_hostile_replies_are_read_or_refused_in_bounds_and_scored_in_range() -> None:
+    tally = spread(work, INPUTS, max(1, min(20_000, INPUTS // 4)), "replies")
+    assert tally.inputs == INPUTS
+    assert 0 < tally.outcomes["read"] < INPUTS

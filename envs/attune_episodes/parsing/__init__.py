@@ -1,6 +1,7 @@
 """`parse`: a model's text to a typed prediction, or to `Unparsed` with a stable reason. Never raises."""
 
-from attune_episodes.parsing.extract import Unparsed, extract_object, sound
+from attune_episodes.parsing.decode import Unparsed, sound
+from attune_episodes.parsing.extract import extract_object
 from attune_episodes.parsing.parse import parse
 from attune_episodes.parsing.rendering import render
 

@@ -2,58 +2,30 @@
 
 Order of attempts: the whole text; the fenced blocks; the balanced objects in it; each of these again
 after the named repairs. What is ambiguous (two different objects, a key given twice with different
-values) is unparsed, never guessed in the model's favour. Work is linear in the length of the text.
+values) is unparsed, never guessed in the model's favour.
+
+Work is linear in the length of the text, and memory stays within a few copies of it: candidates are
+positions, not copies, and what would decode to very many values is refused before it is decoded.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
-from attune_data.jsonio import depth_ok
+from attune_episodes.parsing.decode import Unparsed, decode, is_sound, same, sound_values
 
-Code = Literal[
-    "empty", "too_long", "unfinished_reasoning", "no_json", "truncated", "malformed", "too_deep",
-    "ambiguous", "duplicate_keys", "not_an_object", "no_fields",
-]  # fmt: skip
+__all__ = ["MAX_CHARS", "Unparsed", "extract_object", "without_reasoning"]
 
 MAX_CHARS: Final = 1_000_000
 """Longer replies are not read."""
+MAX_REPAIRED: Final = 50_000
+"""Longer broken objects are not repaired, which takes several copies."""
 MAX_CANDIDATES: Final = 20
 """More different objects than this in one reply are no answer."""
-MAX_DEPTH: Final = 32
-"""Deeper objects are not answers; the deepest answer has four levels."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unparsed:
-    """Why a reply holds no answer. Scored 0 on everything that was asked."""
-
-    code: Code
-    """Stable: reports count replies by it."""
-    detail: str = ""
-
-    @property
-    def reason(self) -> str:
-        """As scores and result files carry it."""
-        return f"unparsed:{self.code}"
-
-
-class _DuplicateKeys(ValueError):
-    """One object gives a key two different values."""
-
-
 _REASONING = re.compile(r"<(/?)(think|thinking|reasoning)>", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t]*```[^\n`]*$", re.MULTILINE)
-
-
-def sound(text: str) -> str:
-    """The text with lone surrogates (halves of characters) replaced, so that it can be written to a file."""
-    if text.isascii():
-        return text
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+_BLANK = re.compile(r"\s*+")
 
 
 def without_reasoning(text: str) -> str | Unparsed:
@@ -69,7 +41,8 @@ def without_reasoning(text: str) -> str | Unparsed:
     for tag in _REASONING.finditer(text):
         closing, name = bool(tag[1]), tag[2].lower()
         if not opened and not closing:
-            kept.append(text[position : tag.start()])
+            if position < tag.start():
+                kept.append(text[position : tag.start()])
             opened = name
         elif closing and not opened:
             kept.clear()
@@ -80,61 +53,120 @@ def without_reasoning(text: str) -> str | Unparsed:
         position = tag.end()
     if opened:
         return Unparsed("unfinished_reasoning")
-    return "".join(kept) + text[position:]
+    rest = text[position:]
+    return "".join([*kept, rest]) if kept else rest
 
 
 def extract_object(text: str) -> dict[str, Any] | Unparsed:
     """The JSON object that a reply consists of or contains."""
     if len(text) > MAX_CHARS:
         return Unparsed("too_long", f"{len(text)} characters")
-    bare = text.strip().lstrip("\ufeff")
-    whole = _decode(bare)
-    if not isinstance(whole, dict):
-        stripped = without_reasoning(bare)
+    clean = is_sound(text) and "\\u" not in text
+    found = _object_in(text)
+    # escapes can spell half a character too
+    return found if clean or isinstance(found, Unparsed) else sound_values(found)
+
+
+def _object_in(text: str) -> dict[str, Any] | Unparsed:
+    start, end = _edges(text)
+    whole = decode(text, start, end)
+    if not isinstance(whole, dict) and "<" in text:
+        stripped = without_reasoning(text)
         if isinstance(stripped, Unparsed):
             return stripped
-        bare = stripped.strip()
-        whole = _decode(bare)
+        if len(stripped) != len(text):
+            text = stripped
+            start, end = _edges(text)
+            whole = decode(text, start, end)
     if isinstance(whole, dict):
         return whole
-    if not bare:
+    if start >= end:
         return Unparsed("empty")
     if not isinstance(whole, Unparsed):
         return Unparsed("not_an_object", type(whole).__name__)
-    if whole.code in ("duplicate_keys", "too_deep"):
+    if whole.code != "malformed":
         return whole
-    blocks = _fenced(bare)
-    fenced = _only_one(blocks) if blocks else None
-    if isinstance(fenced, dict) or (fenced is not None and fenced.code == "ambiguous"):
+    blocks = _fenced(text)
+    fenced = _only_one(blocks) if blocks.spans else None
+    if isinstance(fenced, dict) or (fenced is not None and fenced.code in ("ambiguous", "too_long")):
         return fenced
-    spans = _balanced(bare)
+    spans = _balanced(text)
     if isinstance(spans, Unparsed):
         return fenced or spans
     return _only_one(spans)
 
 
-def _fenced(text: str) -> list[str]:
+def _edges(text: str) -> tuple[int, int]:
+    """Where the text begins and ends, blanks and a byte-order mark aside."""
+    start, end = _trimmed(text, 0, len(text))
+    while start < end and text[start] == "\ufeff":
+        start += 1
+    return _trimmed(text, start, end)
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """The positions without the blanks at both ends."""
+    blanks = _BLANK.match(text, start, end)
+    start = blanks.end() if blanks else start
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end
+
+
+class _Candidates:
+    """Different parts of a text that may hold the answer, as positions."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.spans: list[tuple[int, int]] = []
+        self._seen: set[str] = set()
+
+    def add(self, start: int, end: int) -> None:
+        """Adds a part, unless it equals an earlier one (long ones, of which few fit, are not compared)."""
+        if end - start <= MAX_REPAIRED:
+            part = self.text[start:end]
+            if part in self._seen:
+                return
+            self._seen.add(part)
+        self.spans.append((start, end))
+
+    @property
+    def too_many(self) -> bool:
+        return len(self.spans) > MAX_CANDIDATES
+
+
+def _fenced(text: str) -> _Candidates:
     """What stands between pairs of ``` lines."""
-    marks = list(_FENCE.finditer(text))
-    blocks = [text[a.end() : b.start()].strip() for a, b in zip(marks[::2], marks[1::2], strict=False)]
-    return [block for block in blocks if block]
+    blocks = _Candidates(text)
+    opened = -1
+    for mark in _FENCE.finditer(text):
+        if opened < 0:
+            opened = mark.end()
+            continue
+        start, end = _trimmed(text, opened, mark.start())
+        opened = -1
+        if start < end:
+            blocks.add(start, end)
+            if blocks.too_many:
+                break
+    return blocks
 
 
-def _only_one(candidates: list[str]) -> dict[str, Any] | Unparsed:
+def _only_one(candidates: _Candidates) -> dict[str, Any] | Unparsed:
     """The single object among the candidates; equal ones count as one."""
     found: dict[str, Any] | None = None
     problem: Unparsed | None = None
-    distinct = dict.fromkeys(candidates)
-    if len(distinct) > MAX_CANDIDATES:
-        return Unparsed("ambiguous", f"{len(distinct)} objects")
-    for candidate in distinct:
-        value = _decode(candidate)
-        if isinstance(value, Unparsed) and value.code == "malformed":
-            value = _decode(_repaired(candidate))
+    if candidates.too_many:
+        return Unparsed("ambiguous", f"more than {MAX_CANDIDATES} objects")
+    for start, end in candidates.spans:
+        value = decode(candidates.text, start, end)
+        if isinstance(value, Unparsed) and value.code == "malformed" and end - start <= MAX_REPAIRED:
+            repaired = _repaired(candidates.text[start:end])
+            value = decode(repaired, 0, len(repaired), counted=True)
         if isinstance(value, Unparsed):
             problem = problem or value
         elif isinstance(value, dict):
-            if found is not None and not _same(value, found):
+            if found is not None and not same(value, found):
                 return Unparsed("ambiguous", "several different objects")
             found = value
     if found is not None:
@@ -143,84 +175,39 @@ def _only_one(candidates: list[str]) -> dict[str, Any] | Unparsed:
     return problem or Unparsed("not_an_object")
 
 
-def _decode(text: str) -> Any:
-    """The JSON value of the whole text, or Unparsed."""
-    try:
-        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_number, parse_int=_whole)
-    except _DuplicateKeys as error:
-        return Unparsed("duplicate_keys", str(error)[:80])
-    except RecursionError:
-        return Unparsed("too_deep")
-    except ValueError:
-        return Unparsed("malformed")
-    if not depth_ok(value, MAX_DEPTH):
-        return Unparsed("too_deep")
-    return _sound_values(value) if "\\u" in text else value
+_BRACE = re.compile(r'[{}]|"(?:[^"\\\n]|\\.)*+"?')
 
 
-def _sound_values(value: Any) -> Any:
-    """The value with `sound` strings: escapes can spell half a character."""
-    if isinstance(value, str):
-        return sound(value)
-    if isinstance(value, list):
-        return [_sound_values(child) for child in value]
-    if isinstance(value, dict):
-        return {sound(key): _sound_values(child) for key, child in value.items()}
-    return value
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    merged: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in merged and not _same(merged[key], value):
-            raise _DuplicateKeys(key)
-        merged[key] = value
-    return merged
-
-
-def _same(first: Any, second: Any) -> bool:
-    """Equal as JSON: true is not 1."""
-    return json.dumps(first, sort_keys=True) == json.dumps(second, sort_keys=True)
-
-
-def _no_number(constant: str) -> None:
-    """NaN and Infinity are no answers: null, so that only their field is lost."""
-
-
-def _whole(digits: str) -> int | None:
-    """An integer; null for one of absurd length, which Python would refuse to read."""
-    return int(digits) if len(digits) < 20 else None
-
-
-# a string without an end runs to the end of its line; possessive, so that the search stays linear
-_TOKEN = re.compile(r'[{}]|"(?:[^"\\\n]|\\.)*+"?')
-
-
-def _balanced(text: str) -> list[str] | Unparsed:
+def _balanced(text: str) -> _Candidates | Unparsed:
     """The outermost {…} spans, braces inside strings not counting.
 
     Quotation marks in the prose around an object do not matter: strings are only read inside one.
     """
-    spans: list[str] = []
-    start, depth, position = -1, 0, 0
-    while True:
-        if depth == 0:
-            start = text.find("{", position)
-            if start < 0:
-                break
-            depth, position = 1, start + 1
+    spans = _Candidates(text)
+    position = 0
+    last = "{"
+    while not spans.too_many:
+        start = text.find("{", position)
+        if start < 0:
+            break
+        if len(last) > 1 and text.startswith(last, start):
+            position = start + len(last)  # a copy of the span before
             continue
-        match = _TOKEN.search(text, position)
-        if match is None:
-            return Unparsed("truncated") if not spans else Unparsed("ambiguous", "an unfinished object")
-        position = match.end()
-        if match[0] == "{":
-            depth += 1
-        elif match[0] == "}":
-            depth -= 1
-            if depth == 0:
-                spans.append(text[start:position])
-    return spans or Unparsed("no_json")
+        depth = 0
+        for token in _BRACE.finditer(text, start):
+            mark = text[token.start()]
+            if mark == "{":
+                depth += 1
+            elif mark == "}":
+                depth -= 1
+                if depth == 0:
+                    position = token.end()
+                    break
+        if depth:
+            return Unparsed("ambiguous", "an unfinished object") if spans.spans else Unparsed("truncated")
+        spans.add(start, position)
+        last = text[start:position] if position - start <= 1_000 else "{"
+    return spans if spans.spans else Unparsed("no_json")
 
 
 _REPAIRS: Final = (

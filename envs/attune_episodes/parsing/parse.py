@@ -9,13 +9,8 @@ from attune_data.affect import EMOTIONS, canonical_emotion
 from attune_data.aliases import read_answer
 from attune_data.constants import BRANCHES, Side
 from attune_episodes.answers import PANAS_CHANGE, PANAS_ITEMS
-from attune_episodes.parsing.extract import (
-    MAX_CHARS,
-    Unparsed,
-    extract_object,
-    sound,
-    without_reasoning,
-)
+from attune_episodes.parsing.decode import Unparsed, sound
+from attune_episodes.parsing.extract import MAX_CHARS, extract_object, without_reasoning
 from attune_episodes.request import Request
 from attune_rewards.predictions import (
     Assess,
@@ -28,13 +23,17 @@ from attune_rewards.predictions import (
     Tag,
     YesNo,
 )
-from attune_rewards.records import read_intensity
+from attune_rewards.reader import read_intensity
 
 _SIDES: Final[Mapping[str, Side]] = {"A": "A", "B": "B", "a": "A", "b": "B"}
 MAX_LIST: Final = 200
 """A longer list of tags or options is no answer."""
 MAX_TEXT: Final = 2000
 """Texts of one's own are cut to this many characters."""
+MAX_NAME: Final = 80
+"""Names of emotions of one's own are cut to this many characters."""
+_MAX_ANSWER: Final = 100
+"""A longer text is no yes, no or number. Folding the case of a text takes 12 times its length."""
 
 
 def parse(request: Request, text: str) -> Prediction | Unparsed:
@@ -45,7 +44,6 @@ def parse(request: Request, text: str) -> Prediction | Unparsed:
     an object each field stands for itself: what is invalid or missing there is unanswered. A draft may be
     plain text.
     """
-    text = sound(text)
     if request.stage == "draft":
         return _draft(text)
     found = extract_object(text)
@@ -65,10 +63,12 @@ def _draft(text: str) -> Draft | Unparsed:
         if isinstance(found, dict) and isinstance(found.get("draft"), str):
             written = found["draft"].strip()
             return Draft(written, _reasoning(found)) if written else Unparsed("empty")
+        del found  # the texts in it may be as long as the reply
     plain = without_reasoning(text)
     if isinstance(plain, Unparsed):
         return plain
-    return Draft(plain.strip()) if plain.strip() else Unparsed("empty")
+    plain = plain.strip()
+    return Draft(sound(plain)) if plain else Unparsed("empty")
 
 
 def _reasoning(found: Mapping[str, Any]) -> str | None:
@@ -98,7 +98,7 @@ def _tags(value: object) -> tuple[Tag, ...] | None:
 
     One entry that names no emotion at all spoils the list: it may mean anything.
     """
-    if value == "none" or (isinstance(value, list) and [_lower(entry) for entry in value] == ["none"]):
+    if value == "none" or (isinstance(value, list) and len(value) == 1 and _is_none(value[0])):
         return ()
     if not isinstance(value, list) or len(value) > MAX_LIST:
         return None
@@ -109,19 +109,30 @@ def _tags(value: object) -> tuple[Tag, ...] | None:
             return None
         intensity = read_intensity(entry.get("intensity")) if isinstance(entry, Mapping) else None
         # a name outside the 20 is kept: it is a wrong tag, not a missing one
-        tags.append(Tag(canonical_emotion(name) or name.strip()[:80].strip(), intensity))
+        name = _cut(name, MAX_NAME)
+        tags.append(Tag(canonical_emotion(name) or name, intensity))
     return tuple(tags)
 
 
-def _lower(entry: object) -> object:
-    return entry.strip().lower() if isinstance(entry, str) else entry
+def _is_none(entry: object) -> bool:
+    return isinstance(entry, str) and len(entry) <= _MAX_ANSWER and entry.strip().lower() == "none"
+
+
+def _cut(text: str, longest: int) -> str:
+    """The text without outer blanks; of a longer one the beginning, never equal to a short text."""
+    text = text.strip()
+    if len(text) <= longest:
+        return text
+    cut = text[:longest]
+    return f"{cut.rstrip()}…" if cut[-1].isspace() else cut
 
 
 def _by_name(value: Mapping[str, Any], name: str) -> Any:
     """What stands under a name or its lower case; None where both stand there and differ."""
     given, lower = value.get(name), value.get(name.lower())
-    if name in value and name.lower() in value and given != lower:
-        return None
+    if name in value and name.lower() in value:
+        differ = given != lower or isinstance(given, bool) is not isinstance(lower, bool)  # true is not 1
+        return None if differ else given
     return lower if given is None else given
 
 
@@ -131,7 +142,10 @@ def _answers(value: object, questions: Sequence[str]) -> dict[str, YesNo]:
         return {}
     answers: dict[str, YesNo] = {}
     for question in questions:
-        answer = read_answer(_by_name(value, question))
+        given = _by_name(value, question)
+        if isinstance(given, str) and len(given) > _MAX_ANSWER:
+            continue
+        answer = read_answer(given)
         if answer == "yes" or answer == "no":
             answers[question] = answer
     return answers
@@ -182,6 +196,8 @@ def _numbers(value: object, names: Sequence[str], low: int, high: int) -> dict[s
 
 
 def _integer(text: str) -> int | None:
+    if len(text) > _MAX_ANSWER:
+        return None
     text = text.strip()
     digits = text[1:] if text[:1] in "+-" else text
     return int(text) if 0 < len(digits) < 4 and digits.isascii() and digits.isdecimal() else None
@@ -196,11 +212,12 @@ def _one(value: object, options: Sequence[str]) -> str | None:
     if type(number) is int:
         return options[number - 1] if 1 <= number <= len(options) else None
     if isinstance(value, str):
-        wanted = value.strip().casefold()
+        text = _cut(value, MAX_TEXT)
+        wanted = text.casefold()
         for number, option in enumerate(options, 1):
             if wanted in (option.casefold(), f"{number}. {option}".casefold()):
                 return option
-        return value.strip()[:MAX_TEXT].strip() or None
+        return text or None
     return None
 
 

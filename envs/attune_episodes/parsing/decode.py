@@ -1,0 +1,165 @@
+"""One JSON text to its value, strictly; and `Unparsed`, the reason why a reply holds no answer.
+
+What would decode to very many values is refused before it is decoded: a list of empty lists takes 30
+times the room of its text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from attune_data.jsonio import depth_ok
+
+Code = Literal[
+    "empty", "too_long", "unfinished_reasoning", "no_json", "truncated", "malformed", "too_deep",
+    "ambiguous", "duplicate_keys", "not_an_object", "no_fields",
+]  # fmt: skip
+
+MAX_TOKENS: Final = 5_000
+"""JSON with more brackets, commas and strings than this is not read; the longest answer has 2,000."""
+MAX_DEPTH: Final = 32
+"""Deeper objects are not answers; the deepest answer has four levels."""
+_UNCOUNTED: Final = 10_000
+"""A text of so few characters is decoded without counting: it cannot become large."""
+_PIECE: Final = 50_000
+"""Characters encoded at once: one wide character makes every copy of a text take four bytes a character."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unparsed:
+    """Why a reply holds no answer. Scored 0 on everything that was asked."""
+
+    code: Code
+    """Stable: reports count replies by it."""
+    detail: str = ""
+
+    @property
+    def reason(self) -> str:
+        """As scores and result files carry it."""
+        return f"unparsed:{self.code}"
+
+
+class _DuplicateKeys(ValueError):
+    """One object gives a key two different values."""
+
+
+def sound(text: str) -> str:
+    """The text with lone surrogates (halves of characters) replaced, so that it can be written to a file."""
+    if is_sound(text):
+        return text
+    pieces, start = [], 0
+    while start < len(text):
+        end = start + _PIECE
+        if "\ud800" <= text[end - 1 : end] <= "\udbff":
+            end += 1  # the other half may follow
+        pieces.append(text[start:end].encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+        start = end
+    return "".join(pieces)
+
+
+def is_sound(text: str) -> bool:
+    """Whether the text holds no lone surrogate."""
+    if text.isascii():
+        return True
+    try:
+        for start in range(0, len(text), _PIECE):
+            text[start : start + _PIECE].encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def decode(text: str, start: int, end: int, *, counted: bool = False) -> Any:
+    """The JSON value that fills the text from `start` to `end`, or Unparsed."""
+    if end - start > _UNCOUNTED and not counted and (too_much := _too_much(text, start, end)):
+        return too_much
+    try:
+        value, stop = _DECODER.raw_decode(text, start)
+    except _DuplicateKeys as error:
+        return Unparsed("duplicate_keys", str(error)[:80])
+    except RecursionError:
+        return Unparsed("too_deep")
+    except ValueError:
+        return _malformed(text, start, end)
+    if stop != end:
+        return _malformed(text, start, end)
+    return value if depth_ok(value, MAX_DEPTH) else Unparsed("too_deep")
+
+
+# a string without an end runs to the end of its line; possessive, so that the search stays linear
+_TOKEN: Final = re.compile(r'[][{},]|"(?:[^"\\\n]|\\.)*+"?')
+
+
+def _too_much(text: str, start: int, end: int) -> Unparsed | None:
+    """Why the list or object that begins there is not decoded: short pieces take 30 times their length."""
+    if text[start] not in "[{":
+        return None
+    depth = 0
+    for number, token in enumerate(_TOKEN.finditer(text, start, end)):
+        mark = text[token.start()]
+        if number >= MAX_TOKENS:
+            return Unparsed("too_long", f"more than {MAX_TOKENS} brackets, commas and strings")
+        if mark in "[{":
+            depth += 1
+            if depth > MAX_DEPTH + 1:
+                return Unparsed("too_deep")
+        elif mark in "]}":
+            depth -= 1
+            if depth == 0:
+                return None
+    return None
+
+
+def _malformed(text: str, start: int, end: int) -> Unparsed:
+    """`too_deep` or `malformed`: how deep json reads before it gives up differs between Pythons."""
+    if text.count("[", start, end) + text.count("{", start, end) > MAX_DEPTH:
+        too_much = _too_much(text, start, end)
+        if too_much and too_much.code == "too_deep":
+            return too_much
+    return Unparsed("malformed")
+
+
+def sound_values(value: Any) -> Any:
+    """The value with `sound` strings."""
+    if isinstance(value, str):
+        return sound(value)
+    if isinstance(value, list):
+        return [sound_values(child) for child in value]
+    if isinstance(value, dict):
+        return {sound(key): sound_values(child) for key, child in value.items()}
+    return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    merged: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in merged and not same(merged[key], value):
+            raise _DuplicateKeys(key)
+        merged[key] = value
+    return merged
+
+
+def same(first: Any, second: Any) -> bool:
+    """Equal as JSON: true is not 1."""
+    if type(first) is not type(second):
+        return False
+    if isinstance(first, dict):
+        return first.keys() == second.keys() and all(same(first[key], second[key]) for key in first)
+    if isinstance(first, list):
+        return len(first) == len(second) and all(map(same, first, second))
+    return bool(first == second)
+
+
+def _no_number(constant: str) -> None:
+    """NaN and Infinity are no answers: null, so that only their field is lost."""
+
+
+def _whole(digits: str) -> int | None:
+    """An integer; null for one of absurd length, which Python would refuse to read."""
+    return int(digits) if len(digits) < 20 else None
+
+
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_number, parse_int=_whole)
