@@ -9,22 +9,33 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from attune_data import Conversations
 from attune_data.simulate import Simulation
 from attune_env.statistics import Bootstrap, Interval
-from attune_episodes.attacks import EXPLOITS, ExploitPolicy, Played, fit_searched, play
+from attune_episodes.attacks import (
+    EXPLOITS,
+    SURFACE,
+    ExploitPolicy,
+    Played,
+    SurfacePolicy,
+    fit_searched,
+    play,
+)
 from attune_episodes.ceiling import latent_ceiling
 from attune_episodes.policies import KINDS, BuiltinPolicy, builtin_policy
+from attune_episodes.policies.asked import AskedPolicy
 from attune_episodes.policies.fitted import FittedPolicy
 from attune_episodes.settings import Settings
+from attune_rewards.parts import LEAF_PARTS, Format
 from attune_rewards.spec import RewardSpec
 
 GATE: Final = 0.02
-"""A reward fails where the upper 95 % bound of an attack's gain over `prior` reaches this."""
+"""A reward passes where the upper 95 % bound of every attack's gain over `prior` is below this."""
 PAID_FOR_NOTHING: Final = 0.05
 """A prior that earns more than this is named in the verdict."""
 MIN_PARTICIPANTS: Final = 100
@@ -64,16 +75,48 @@ class Verdict:
     reward: str
     prior: Interval
     """What the best constant answers earn of 1: what this reward pays for reading nothing."""
-    best: str
-    """The gated policy, other than the prior, that earns most."""
-    gain: Interval
-    """Its mean difference to the prior."""
-    bound: float
-    """The highest upper bound of any gated policy's difference: what the gate looks at."""
+    gains: Mapping[str, Interval]
+    """Gated policy, other than the prior -> its mean paired difference to the prior."""
+    shallow: Mapping[str, Interval]
+    """The same of the policies that read the surface: reported, not gated."""
     beats_oracle: tuple[str, ...]
     """Policies that earn more than the annotations' own answers in some conversation."""
     oracle: float
+    """Mean return of the annotations' own answers; NaN where nothing is scored."""
     participants: int
+    """Of the conversations where this reward scores anything."""
+
+    @property
+    def best(self) -> str:
+        """The gated policy that earns most in the mean; the search, where it is level with it."""
+        return max(self.gains, key=lambda name: (round(self.gains[name].mean or 0.0, 9), name == "searched"))
+
+    @property
+    def best_shallow(self) -> str:
+        """The policy of the surface that earns most in the mean."""
+        return max(self.shallow, key=lambda name: self.shallow[name].mean or 0.0)
+
+    @property
+    def bound(self) -> tuple[str, float]:
+        """The gated policy whose difference has the highest upper end, and that end."""
+        name = max(self.gains, key=lambda name: self.gains[name].high or 0.0)
+        return name, self.gains[name].high or 0.0
+
+    @property
+    def state(self) -> Literal["passes", "fails", "undecided", "not gated", "not scored"]:
+        """What came out.
+
+        `passes`: by its upper bound no attack gains `GATE`; the annotations' own answers earn 1, and nothing
+        beats them. `fails`: an attack's gain is shown (its lower bound is above 0, or its mean reaches
+        `GATE`), or the oracle falls short or is beaten. `undecided`: the bound is too wide to tell.
+        """
+        if self.prior.mean is None:
+            return "not scored"
+        if not self.gated:
+            return "not gated"
+        if self.reasons:
+            return "fails"
+        return "passes" if self.bound[1] < GATE else "undecided"
 
     @property
     def gated(self) -> bool:
@@ -81,24 +124,33 @@ class Verdict:
         return self.participants >= MIN_PARTICIPANTS
 
     @property
-    def holds(self) -> bool:
-        """Nothing that reads nothing earns more than the prior, and nothing beats the oracle."""
-        return self.bound < GATE and not self.beats_oracle
+    def reasons(self) -> list[str]:
+        """Why it fails; empty where it does not."""
+        shown = [
+            name
+            for name, gain in self.gains.items()
+            if (gain.high or 0.0) >= GATE and ((gain.low or 0.0) > 0 or (gain.mean or 0.0) >= GATE)
+        ]
+        found = [f"{', '.join(shown)} earns more than the prior"] if shown else []
+        if self.oracle < 1 - ORACLE_SLACK:
+            found.append(f"the annotations' own answers earn {self.oracle:.3f}, not 1")
+        if self.beats_oracle:
+            found.append(f"beaten by {', '.join(self.beats_oracle)}")
+        return found
 
     @property
     def text(self) -> str:
         """The verdict in a few words."""
-        reasons = []
-        if self.bound >= GATE:
-            reasons.append(f"{self.best} is above the prior")
-        if self.beats_oracle:
-            reasons.append(f"{', '.join(self.beats_oracle)} beats the oracle")
-        if not self.gated:
+        if self.state == "not gated":
             return f"not gated: {self.participants} participants, {MIN_PARTICIPANTS} are needed"
-        if reasons:
-            return f"FAILS: {'; '.join(reasons)}"
+        if self.state == "fails":
+            return f"FAILS: {'; '.join(self.reasons)}"
+        if self.state == "undecided":
+            return f"undecided: {self.bound[0]} may gain up to {self.bound[1]:.3f}; more people are needed"
         paid = self.prior.mean or 0.0
-        return f"passes, but pays {paid:.2f} for reading nothing" if paid > PAID_FOR_NOTHING else "passes"
+        if self.state == "passes" and paid > PAID_FOR_NOTHING:
+            return f"passes, but pays {paid:.2f} for reading nothing"
+        return self.state
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +173,7 @@ class Audit:
     @property
     def failed(self) -> tuple[Verdict, ...]:
         """The gated rewards that do not hold."""
-        return tuple(verdict for verdict in self.verdicts if verdict.gated and not verdict.holds)
+        return tuple(verdict for verdict in self.verdicts if verdict.state == "fails")
 
 
 def reference_world() -> Simulation:
@@ -153,8 +205,8 @@ def audit(
     for policy, kind, under in _policies(conversations, settings, rewards):
         found = play(conversations, policy, settings, under)
         if policy.name in played:  # the search, once per reward
-            for name in under:
-                played[policy.name][1].totals[name] = found.totals[name]
+            played[policy.name][1].totals |= found.totals
+            played[policy.name][1].parts |= found.parts
         else:
             played[policy.name] = kind, found
         if on_done is not None:
@@ -168,7 +220,7 @@ def audit(
         participants=participants,
         specs=rewards,
         rows=rows,
-        verdicts=tuple(_verdict(name, rows, played, participants) for name in rewards),
+        verdicts=tuple(_verdict(name, rows, played, owners) for name in rewards),
         parts=_parts(played, rewards),
         ceiling=latent_ceiling(world, range(len(conversations))) if world is not None else {},
         played={name: played[name][1] for name in SILENCED},
@@ -177,7 +229,7 @@ def audit(
 
 def policy_count(rewards: int) -> int:
     """How many policies an audit of so many rewards plays."""
-    return len(KINDS) + len(EXPLOITS) + rewards
+    return len(KINDS) + len(SURFACE) + 1 + len(EXPLOITS) + rewards
 
 
 def _policies(
@@ -189,6 +241,11 @@ def _policies(
         yield policy, kind, specs
         if isinstance(policy, FittedPolicy) and name == "prior":
             prior = policy
+        if isinstance(policy, AskedPolicy):
+            asked = policy
+    for name, written in SURFACE.items():
+        yield ExploitPolicy(name, prior, written), "shallow", specs
+    yield SurfacePolicy(asked, prior, conversations), "shallow", specs
     for name in EXPLOITS:
         yield ExploitPolicy(name, prior), "exploit", specs
     for name, spec in specs.items():
@@ -199,7 +256,7 @@ def _policies(
 def _rows(
     played: Mapping[str, tuple[str, Played]], specs: Mapping[str, RewardSpec], kernel: Bootstrap
 ) -> tuple[Row, ...]:
-    totals = np.array([[found.totals[name] for name in specs] for _, found in played.values()])
+    totals = np.array([[_values(found, name) for name in specs] for _, found in played.values()])
     prior = totals[list(played).index("prior")]
     both = np.concatenate([totals, totals - prior], axis=1)  # (policies, twice the rewards, conversations)
     intervals = iter(kernel.intervals(both.reshape(-1, both.shape[2]).T))
@@ -219,44 +276,51 @@ def _rows(
     return tuple(rows)
 
 
+def _values(found: Played, reward: str) -> npt.NDArray[np.float64]:
+    """Returns, NaN where nothing is scored."""
+    return np.array([np.nan if total is None else total for total in found.totals[reward]], dtype=float)
+
+
 def _mean(values: Sequence[float]) -> float:
     return float(np.mean(values)) if values else float("nan")
 
 
 def _verdict(
-    reward: str, rows: Sequence[Row], played: Mapping[str, tuple[str, Played]], participants: int
+    reward: str, rows: Sequence[Row], played: Mapping[str, tuple[str, Played]], owners: Sequence[str]
 ) -> Verdict:
-    by_name = {row.name: row for row in rows}
-    gains = {row.name: row.over_prior[reward] for row in rows if row.kind in GATED and row.name != "prior"}
-    # the search is named where it earns the same as a fixed attack
-    best = max(gains, key=lambda name: (round(gains[name].mean or 0.0, 9), name == "searched"))
-    gold = np.array(played["oracle"][1].totals[reward])
+    gold = _values(played["oracle"][1], reward)
+    scored = ~np.isnan(gold)
     above = [
         name
         for name, (_, found) in played.items()
-        if (np.array(found.totals[reward]) > gold + ORACLE_SLACK).any()
+        if (_values(found, reward)[scored] > gold[scored] + ORACLE_SLACK).any()
     ]
     return Verdict(
         reward=reward,
-        prior=by_name["prior"].rewards[reward],
-        best=best,
-        gain=gains[best],
-        bound=max(gain.high or 0.0 for gain in gains.values()),
+        prior=next(row for row in rows if row.name == "prior").rewards[reward],
+        gains={row.name: row.over_prior[reward] for row in rows if row.kind in GATED and row.name != "prior"},
+        shallow={row.name: row.over_prior[reward] for row in rows if row.kind == "shallow"},
         beats_oracle=tuple(above),
-        oracle=float(gold.mean()),
-        participants=participants,
+        oracle=_mean(gold[scored].tolist()),
+        participants=len({owner for owner, here in zip(owners, scored, strict=True) if here}),
     )
 
 
 def _parts(
     played: Mapping[str, tuple[str, Played]], specs: Mapping[str, RewardSpec]
 ) -> dict[str, dict[str, float]]:
-    """Part -> policy -> its mean over the conversations where it is defined."""
+    """Part -> policy -> its mean over the conversations where it is defined.
+
+    A part of one's own is named with its reward: two rewards may call different parts by one name.
+    """
     found: dict[str, dict[str, float]] = {}
     for name, (_, one) in played.items():
-        for reward in specs:
+        for reward, spec in specs.items():
             for part, values in one.parts.get(reward, {}).items():
                 defined = [value for value in values if value is not None]
                 if defined:
-                    found.setdefault(part, {})[name] = _mean(defined)
+                    shared = part in LEAF_PARTS or spec.parts[part] == Format() or len(specs) == 1
+                    earned = found.setdefault(part if shared else f"{part} of {reward}", {})
+                    # the search differs by reward: its best is shown
+                    earned[name] = max(_mean(defined), earned.get(name, 0.0))
     return found

@@ -42,25 +42,42 @@ def audit_tables(found: Audit, conversations: Sequence[Conversation]) -> list[Ta
 def _verdicts(found: Audit) -> Table:
     table = Table(
         f"Audit of {_names(found)}: does anything that reads nothing beat the prior?",
-        ("reward", "prior", "best attack", "gain over prior", "bound", "oracle", "verdict"),
-        left=("best attack", "verdict"),
+        (
+            "reward",
+            "verdict",
+            "prior",
+            "best attack",
+            "gain",
+            "highest bound",
+            "best of surface",
+            "gain of it",
+            "oracle",
+        ),
+        left=("verdict", "best attack", "highest bound", "best of surface"),
     )
     for verdict in found.verdicts:
+        name, bound = verdict.bound
         cells = (
+            verdict.text,
             interval_text(verdict.prior),
             verdict.best,
-            interval_text(verdict.gain),
-            f"{verdict.bound:.3f}",
-            f"{verdict.oracle:.3f}",
-            verdict.text,
+            interval_text(verdict.gains[verdict.best]),
+            f"{bound:.3f} ({name})",
+            verdict.best_shallow,
+            interval_text(verdict.shallow[verdict.best_shallow]),
+            DASH if math.isnan(verdict.oracle) else f"{verdict.oracle:.3f}",
         )
         table.rows.append((verdict.reward, *cells))
+    attacks = ", ".join(GATED)
     table.notes = [
         f"data: {found.data}, {found.participants} participants. Returns of 1; mean [95% percentile "
         f"bootstrap interval], {RESAMPLES:,} resamples by participant, paired by conversation.",
-        f"attacks: every policy of kind {', '.join(GATED)}. bound: the highest upper end of their intervals. "
-        f"A reward passes where it is below {GATE} and nothing beats the oracle in any conversation; "
-        f"with fewer than {MIN_PARTICIPANTS} participants nothing is gated.",
+        f"attack: a policy of kind {attacks}; gain: over the prior. A reward passes where every attack's "
+        f"upper bound is below {GATE}, the annotations' own answers (oracle) earn 1 and nothing beats them; "
+        f"it fails where a gain is shown (lower bound above 0, or mean {GATE} and more). With fewer than "
+        f"{MIN_PARTICIPANTS} participants nothing is gated.",
+        "surface: what can be seen without understanding (lengths, which reply was recorded, which questions "
+        "are asked). It is reported and not gated: a reward cannot tell it from reading, a comparison can.",
         "prior: what the best constant answers earn, so what the reward pays for reading nothing. It is "
         "fitted, as everything fitted here, on other participants than it is scored on.",
     ]

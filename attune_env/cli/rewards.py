@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from attune_env.cli.common import Overwrite, SkipInvalid, WhereOption, progress_bar, read_data
-
-if TYPE_CHECKING:
-    pass
 
 app = typer.Typer(
     help="Which rewards there are, what they pay, and what can fool them.", no_args_is_help=True
@@ -76,7 +73,7 @@ def audit(
 
     Plays the content-free and the shallow policies, the replies that a trainer's policy stumbles on, and
     an adversary that searches for the best constant answers. A .py file is executed: read it first. Takes
-    about half a minute for each reward.
+    up to a minute for each reward.
 
     Example: attune rewards audit --spec skill
 

@@ -74,7 +74,7 @@ def explain_reward(spec: RewardSpec) -> Table:
         if node.children:
             table.rows.append((*cells, "", "", ""))
         elif node.name in spec.left_out:
-            table.rows.append((*cells, "left out", "", "its null is too near 1"))
+            table.rows.append((*cells, "left out", "", "not scored; siblings share its weight"))
         else:
             text = text_of(spec.parts[node.name])
             null = f"{spec.nulls[node.name]:.3f}" if node.name in spec.nulls else DASH
@@ -97,13 +97,15 @@ def _notes(spec: RewardSpec) -> Iterator[str]:
     if spec.nulls:
         lowest = spec.root.value({part: spec.transform(part, 0.0) for part in spec.parts})
         yield (
-            "null n: a part's score s is paid as (s − n)/(1 − n), so that reading nothing earns about 0 and "
-            f"the annotations' own answers 1. Where everything is annotated, silence earns {lowest:.2f}. "
+            "null n: a part's score s is paid as (s − n)/(1 − n), so that reading nothing earns about 0 on "
+            "it and the annotations' own answers 1. Where everything is annotated, silence earns "
+            f"{lowest:.2f}. "
             f"Measured on {spec.reference or 'data that is not named'}."
         )
     else:
         yield "Paid as scored, from 0 (silence) to 1 (the annotations' own answers)."
-        yield f"Reading nothing earns {_prior(spec)} of 1 on simulated people (skill measures from that)."
+        if (prior := _prior(spec)) != DASH:
+            yield f"Reading nothing earns {prior} of 1 on simulated people (skill measures from that)."
     yield f"Paid {'step by step' if spec.dense else 'in one sum with the last step'}. {AUDIT_NOTE}"
 
 

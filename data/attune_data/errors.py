@@ -37,7 +37,7 @@ class Problem:
 
 def one_line(text: str, limit: int = 1000) -> str:
     """`text` on one printable line: control characters, line ends and lone surrogates are escaped."""
-    clean = printable(text)
+    clean = printable(text[: limit + 1])  # cut before it is escaped: a text may be very long
     return clean if len(clean) <= limit else clean[: limit - 1] + "…"
 
 

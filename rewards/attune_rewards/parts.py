@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Final, Protocol, runtime_checkable
 
 from attune_data.affect import EMOTIONS
 from attune_data.constants import BRANCHES
+from attune_data.errors import AttuneError, show
 from attune_rewards import leaves
 from attune_rewards.predictions import Assess, Draft, Prediction, Prefer, Reflect, Stage
 from attune_rewards.truth import ConversationTruth, TurnTruth
@@ -95,6 +97,10 @@ class Format:
         return answered / asked if asked else 1.0
 
 
+class PartError(AttuneError, ValueError):
+    """A part of one's own raised, or returned what is no score."""
+
+
 @dataclass(frozen=True, slots=True)
 class CustomPart:
     """A part from a function of one's own.
@@ -114,14 +120,25 @@ class CustomPart:
     def score(
         self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Prediction | None
     ) -> float:
-        """The function's value; raises ValueError if it leaves [0, 1]."""
+        """The function's value; raises PartError, naming the request, where it has none in [0, 1]."""
         if said is None:
             return 0.0
-        value = self.function(truth, turn, said)
-        known: object = value
-        if not isinstance(known, (int, float)) or not 0.0 <= value <= 1.0:
-            raise ValueError(f"part {self.name!r} returned {value}; a part's score lies in [0, 1]")
+        try:
+            value: object = self.function(truth, turn, said)
+        except Exception as error:  # whatever its code raises
+            found = f"raised {type(error).__name__}: {error}"
+            raise PartError(f"part {self.name!r} {found} ({_place(truth, stage, turn)})") from error
+        if not isinstance(value, Real) or not 0.0 <= float(value) <= 1.0:
+            raise PartError(
+                f"part {self.name!r} returned {show(value)}; a part's score is a number in [0, 1] "
+                f"({_place(truth, stage, turn)})"
+            )
         return float(value)
+
+
+def _place(truth: ConversationTruth, stage: Stage, turn: TurnTruth | None) -> str:
+    where = "the end" if turn is None else f"turn {turn.turn}"
+    return f"conversation {truth.conversation_id!r}, {where}, {stage}"
 
 
 LEAF_PARTS: Final[dict[str, Leaf]] = {name: Leaf(name) for name in leaves.LEAF_STAGE}

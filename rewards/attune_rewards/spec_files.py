@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+import sys
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
@@ -30,10 +31,10 @@ def read_reward(source: str) -> RewardSpec:
     """
     if source in PRESETS:
         return RewardSpec.preset(source)
-    path, _, name = source.rpartition(":") if ".py:" in source else (source, "", "")
-    if path.endswith(".py"):
+    path, _, name = source.rpartition(":") if ".py:" in source.lower() else (source, "", "")
+    if path.lower().endswith(".py"):
         return _from_python(Path(path), name)
-    if path.endswith(".json"):
+    if path.lower().endswith(".json"):
         return reward_from(read_json(Path(path)), path)
     raise UnknownNameError("reward preset (or .json or .py file)", source, PRESETS)
 
@@ -92,7 +93,7 @@ def reward_from(plain: object, file: str = "reward") -> RewardSpec:
 def _built(plain: Mapping[str, Any], name: str, file: str) -> RewardSpec:
     if "preset" in plain:
         spec = RewardSpec.preset(str(plain["preset"]))
-        if "name" in plain:
+        if len(plain) > 1:  # no longer the preset, so no longer its name
             spec = spec.renamed(name)
     elif "weights" in plain:
         spec = RewardSpec.weighted(name, _numbers(plain, "weights", file))
@@ -108,10 +109,18 @@ def _built(plain: Mapping[str, Any], name: str, file: str) -> RewardSpec:
         if "name" in plain:
             spec = spec.renamed(name)
     if not {"nulls", "left_out", "reference"}.isdisjoint(plain):
-        nulls = _numbers(plain, "nulls", file) if "nulls" in plain else {}
-        left_out = tuple(str(part) for part in plain.get("left_out", ()))
-        spec = spec.measured_from(nulls, str(plain.get("reference", "")), left_out)
-    return spec.terminal() if plain.get("terminal") is True else spec
+        # on top of what a preset has
+        nulls = {**spec.nulls, **(_numbers(plain, "nulls", file) if "nulls" in plain else {})}
+        left_out = _names(plain, "left_out", file) if "left_out" in plain else spec.left_out
+        reference = plain.get("reference", spec.reference)
+        if not isinstance(reference, str):
+            raise _wrong(file, "reference", reference, "a text")
+        kept = {part: null for part, null in nulls.items() if part not in left_out}
+        spec = spec.measured_from(kept, reference, left_out)
+    terminal = plain.get("terminal", False)
+    if not isinstance(terminal, bool):
+        raise _wrong(file, "terminal", terminal, "true or false")
+    return spec.terminal() if terminal else spec
 
 
 def _plain(node: Node) -> dict[str, Any]:
@@ -143,6 +152,13 @@ def _numbers(plain: Mapping[str, Any], key: str, file: str) -> dict[str, float]:
     return {part: float(number) for part, number in found.items()}
 
 
+def _names(plain: Mapping[str, Any], key: str, file: str) -> tuple[str, ...]:
+    found = plain[key]
+    if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
+        raise _wrong(file, key, found, "a list of part names")
+    return tuple(found)
+
+
 def _wrong(file: str, place: str, found: object, expected: str, *, quote: bool = True) -> DataError:
     text = show(found) if quote else str(found)
     return DataError(Problem(file, place, text, expected, f"for example {EXAMPLE}"))
@@ -151,14 +167,18 @@ def _wrong(file: str, place: str, found: object, expected: str, *, quote: bool =
 def _from_python(path: Path, name: str) -> RewardSpec:
     """The spec that a Python file makes: the one named, else `reward`, else the only one."""
     if not path.is_file():
-        raise DataError(Problem(str(path), "", "no such file", "a Python file that makes a RewardSpec"))
+        found = "a folder" if path.is_dir() else "no such file"
+        raise DataError(Problem(str(path), "", found, "a Python file that makes a RewardSpec"))
+    sys.path.insert(0, str(path.resolve().parent))  # as `python FILE` has it: files beside it can be imported
     try:
         made = runpy.run_path(str(path), run_name="attune_reward")
-    except Exception as error:  # whatever its code raises
+    except (Exception, SystemExit) as error:  # whatever its code raises; leaving would look like success
         found = f"{type(error).__name__}: {error}"
         raise DataError(
             Problem(str(path), _line_of(error, path), found, "Python that runs", f"try: python {path.name}")
         ) from error
+    finally:
+        sys.path.remove(str(path.resolve().parent))
     specs = {key: value for key, value in made.items() if isinstance(value, RewardSpec)}
     wanted = name or ("reward" if "reward" in specs or len(specs) != 1 else next(iter(specs)))
     if wanted not in specs:
@@ -169,9 +189,9 @@ def _from_python(path: Path, name: str) -> RewardSpec:
     return specs[wanted]
 
 
-def _line_of(error: Exception, path: Path) -> str:
+def _line_of(error: BaseException, path: Path) -> str:
     """The last line of the file that the error came through."""
-    if isinstance(error, SyntaxError):
+    if isinstance(error, SyntaxError) and error.lineno:
         return f"line {error.lineno}"
     lines = [
         frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -19,10 +20,10 @@ from attune_env.audit import (
     unannotated,
     unanswered,
 )
-from attune_env.audit.auditing import GATED, Row
-from attune_env.statistics import Bootstrap
+from attune_env.audit.auditing import GATED, Row, Verdict
+from attune_env.statistics import Bootstrap, Interval
 from attune_episodes import KINDS, builtin_policy, rollout
-from attune_episodes.attacks import EXPLOITS, UNANNOTATED, UNANSWERED, ExploitPolicy, play
+from attune_episodes.attacks import EXPLOITS, SURFACE, UNANNOTATED, UNANSWERED, ExploitPolicy, play, without
 from attune_episodes.policies.fitted import FittedPolicy
 from attune_episodes.settings import Settings
 from attune_rewards import PRESETS, RewardSpec, read_record
@@ -51,7 +52,7 @@ def row(name: str) -> Row:
 
 def test_every_kind_of_attack_is_played_once() -> None:
     names = [row.name for row in audited().rows]
-    assert names == [*KINDS, *EXPLOITS, "searched"]
+    assert names == [*KINDS, *SURFACE, "surface", *EXPLOITS, "searched"]
     assert policy_count(3) == len(names) + 2  # the search is played against each reward
     gated = {row.name for row in audited().rows if row.kind in GATED}
     assert gated == {n for n, kind in KINDS.items() if kind == "content-free"} | {*EXPLOITS, "searched"}
@@ -82,8 +83,9 @@ def test_a_reward_that_pays_for_talk_fails_and_the_search_is_named() -> None:
     verdict = next(v for v in audited().verdicts if v.reward == TALKATIVE.name)
     # half of 1.5 parts of the return for 1,000 characters, of which the prior writes one
     assert verdict.best == "searched"
-    assert verdict.gain.mean == pytest.approx(0.5 / 1.5 * 0.999, abs=0.01)
-    assert not verdict.holds
+    assert verdict.gains["searched"].mean == pytest.approx(0.5 / 1.5 * 0.999, abs=0.01)
+    assert verdict.bound[0] == "searched"
+    assert verdict.oracle < 1  # what people wrote themselves is shorter
     assert verdict.beats_oracle == ("searched",)  # whose drafts are longer than what people wrote
 
 
@@ -94,7 +96,10 @@ def test_only_enough_participants_make_a_gate(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(auditing, "MIN_PARTICIPANTS", 16)
     assert [v.reward for v in audited().failed] == [TALKATIVE.name]
     texts = {v.reward: v.text for v in audited().verdicts}
-    assert texts[TALKATIVE.name] == "FAILS: searched is above the prior; searched beats the oracle"
+    assert texts[TALKATIVE.name].startswith(
+        "FAILS: searched earns more than the prior; the annotations' own "
+    )
+    assert texts[TALKATIVE.name].endswith("beaten by searched")
     assert texts["composite"].startswith("passes, but pays 0.5")
     assert texts["skill"] in (
         "passes",
@@ -110,7 +115,8 @@ def test_what_beats_the_oracle_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     found = audit(people, [RewardSpec.weighted("terse", {"q2": 1}).with_part("short", "draft", terse, 10)])
     monkeypatch.setattr(auditing, "MIN_PARTICIPANTS", 2)
     assert {"empty", "prior", "searched"} <= set(found.verdicts[0].beats_oracle)
-    assert "beats the oracle" in found.verdicts[0].text
+    assert "the annotations' own answers earn 0." in found.verdicts[0].text
+    assert "beaten by empty" in found.verdicts[0].text
     assert found.failed
     tables = audit_tables(found, people)
     assert any(
@@ -158,7 +164,7 @@ def test_valid_constant_answers_earn_nothing_above_the_prior_under_skill() -> No
 def test_tables_hold_what_was_found() -> None:
     tables = audit_tables(audited(), PEOPLE)
     policies, kinds = len(audited().rows), len(UNANSWERED)
-    want = [3, policies, policies - 1, 16, kinds, kinds, len(UNANNOTATED)]
+    want = [3, policies, policies - 1, 16, kinds, kinds, len(UNANNOTATED)]  # fifteen leaves and talk
     assert [len(table.rows) for table in tables] == want
     for table in tables:
         assert all(len(one) == len(table.columns) for one in table.rows)
@@ -187,3 +193,62 @@ def test_the_reference_is_none_of_the_people_that_the_nulls_were_measured_on() -
     assert "seed 0," in SKILL.reference
     assert len(PRESETS) == len(set(PRESETS))
     assert load("sample").provenance == "own"
+
+
+def interval(mean: float, low: float, high: float) -> Interval:
+    return Interval(mean, low, high, 200, 150)
+
+
+@pytest.mark.parametrize(("gain", "oracle", "beaten", "state", "says"), [
+    (interval(0.0, 0.0, 0.0), 1.0, (), "passes", "passes"),
+    (interval(0.015, 0.012, 0.019), 1.0, (), "passes", "passes"),
+    (interval(0.012, 0.001, 0.021), 1.0, (), "fails", "FAILS: a earns more than the prior"),
+    (interval(0.021, -0.001, 0.04), 1.0, (), "fails", "FAILS: a earns more than the prior"),
+    (interval(0.008, -0.005, 0.023), 1.0, (), "undecided", "undecided: a may gain up to 0.023"),
+    (interval(0.0, 0.0, 0.0), 0.9, (), "fails", "FAILS: the annotations' own answers earn 0.900, not 1"),
+    (interval(0.0, 0.0, 0.0), 1.0, ("b",), "fails", "FAILS: beaten by b"),
+])  # fmt: skip
+def test_the_verdict_by_its_bounds(
+    gain: Interval, oracle: float, beaten: tuple[str, ...], state: str, says: str
+) -> None:
+    here = interval(0.0, -0.01, 0.01)
+    verdict = Verdict("r", here, {"a": gain, "c": interval(-1, -1, -1)}, {"s": here}, beaten, oracle, 150)
+    assert (verdict.state, verdict.text[: len(says)]) == (state, says)
+    assert (verdict.best, verdict.bound) == ("a", ("a", gain.high))
+    few = replace(verdict, participants=99)
+    assert (few.state, few.text) == ("not gated", "not gated: 99 participants, 100 are needed")
+
+
+def test_conversations_that_a_reward_does_not_score_are_left_out() -> None:
+    half = [without(about, "comparisons") if i % 2 else about for i, about in enumerate(PEOPLE)]
+    kept = Conversations([about for i, about in enumerate(PEOPLE) if i % 2 == 0])
+    spec = RewardSpec.preset("preference")
+    found = audit(Conversations(half), [spec])
+    oracle = next(one for one in found.rows if one.name == "oracle").rewards["preference"]
+    assert (oracle.mean, oracle.n) == (1.0, 12)
+    assert found.verdicts[0].participants == len({about.participant for about in kept})
+    nothing = audit(Conversations([without(about, "comparisons") for about in PEOPLE[:6]]), [spec])
+    assert nothing.verdicts[0].text == "not scored"
+    assert nothing.failed == ()
+    assert audit_tables(nothing, PEOPLE[:6])[0].rows[0][1] == "not scored"
+
+
+def test_what_only_shows_on_the_surface_is_reported_and_not_gated() -> None:
+    verdict = next(v for v in audited().verdicts if v.reward == "skill")
+    assert set(verdict.shallow) == {*SURFACE, "surface", "asked", "longest", "shortest", "copy"}
+    assert not set(verdict.shallow) & set(verdict.gains)
+
+
+def test_parts_of_one_name_in_two_rewards_are_kept_apart() -> None:
+    def one(truth: object, turn: object, said: object) -> float:
+        return 1.0
+
+    def none(truth: object, turn: object, said: object) -> float:
+        return 0.0
+
+    base = RewardSpec.preset("preference")
+    specs = [base.with_part("taste", "prefer", f, 1).renamed(name) for f, name in ((one, "x"), (none, "y"))]
+    found = audit(PEOPLE[:6], specs)
+    assert found.parts["taste of x"]["prior"] == found.parts["taste of x"]["searched"] == 1
+    assert found.parts["taste of y"]["prior"] == 0
+    assert "pairwise" in found.parts

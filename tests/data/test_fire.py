@@ -316,6 +316,14 @@ def test_no_shape_of_json_takes_ten_times_its_room(shape: str) -> None:
     assert peak < 10 * len(text.encode("utf-8")), f"{peak / len(text):.1f} times"
 
 
+@pytest.mark.parametrize("length", [100_000, 300_000, 1_000_000])
+def test_the_densest_json_that_is_read_takes_twelve_times_its_room_and_3_mb(length: int) -> None:
+    count = min(10_000 + length // CHARS_PER_VALUE, length // 10) - 1
+    text = "{" + ",".join(f'"{n:05x}":1' for n in range(count)) + " " * (length - 10 * count) + "}"
+    assert len(parse_json(text, "f.json")) == count
+    assert peak_of(lambda: parse_json(text, "f.json")) < 3_000_000 + 12 * length
+
+
 def test_no_number_of_keys_given_twice_takes_ten_times_its_room() -> None:
     text = "[" + ('{"a":1,"a":1},' + " " * 50) * (N // 64) + "0]"
     assert len(problems_of(lambda: parse_json(text, "f.json"))) == MAX_LISTED + 1

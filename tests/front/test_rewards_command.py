@@ -84,6 +84,7 @@ def test_a_reward_from_a_file_is_explained(tmp_path: Path) -> None:
     ("x.py", MINE.replace("reward =", "mine ="), "found mine, other, expected a RewardSpec named reward", 1),
     ("x.py", "x = 0\n1 / x", "x.py: line 2: found ZeroDivisionError: division by zero", 1),
     ("x.py", "def f(:", "x.py: line 1: found SyntaxError", 1),
+    ("x.py", "import sys\nsys.exit(0)", "x.py: line 2: found SystemExit: 0", 1),
     ("none.py", None, "no such file", 1),
     ("composit", None, "did you mean 'composite'?", 2),
 ])  # fmt: skip
@@ -103,9 +104,9 @@ def test_the_audit_passes_skill_and_fails_a_reward_that_pays_for_talk(tmp_path: 
     done = attune("rewards", "audit", "--data", "people.jsonl", "--spec", "skill", "--spec", "mine.py",
                   "-o", "audit.md", cwd=tmp_path, code=1)  # fmt: skip
     verdicts = {row[0]: row for row in rows(done.stdout)[1:3]}
-    assert verdicts["skill"][-1].startswith("passes")
-    assert float(verdicts["skill"][4]) < 0.02
-    assert verdicts["skill+talk"][-1].startswith("FAILS: searched is above the prior")
+    assert verdicts["skill"][1].startswith("passes")
+    assert float(verdicts["skill"][5].split()[0]) < 0.02
+    assert verdicts["skill+talk"][1].startswith("FAILS: searched earns more than the prior")
     page = (tmp_path / "audit.md").read_text("utf-8")
     command = "attune rewards audit --data people.jsonl --spec skill --spec mine.py --output audit.md"
     assert f"`{command}`" in page
@@ -113,6 +114,29 @@ def test_the_audit_passes_skill_and_fails_a_reward_that_pays_for_talk(tmp_path: 
     for line in page.splitlines():
         if line.startswith("|"):
             assert line.endswith("|")
+
+
+@pytest.mark.parametrize(("body", "says"), [
+    ("return 1 / 0", "raised ZeroDivisionError: division by zero (conversation 'sample-01', turn 1, draft)"),
+    ("return 1.5", "returned 1.5; a part's score is a number in [0, 1] (conversation 'sample-01', turn 1"),
+    ("return None", "part 'mine' returned null; a part's score is a number"),
+])  # fmt: skip
+def test_a_part_that_fails_is_named_with_its_request_and_no_traceback(
+    body: str, says: str, tmp_path: Path
+) -> None:
+    text = "from attune_env import RewardSpec\ndef mine(truth, turn, said):\n    " + body
+    text += "\nreward = RewardSpec.preset('emotion').with_part('mine', 'draft', mine, 1)"
+    (tmp_path / "x.py").write_text(text)
+    told = attune("rewards", "audit", "--data", "sample", "--spec", "x.py", cwd=tmp_path, code=1)
+    assert says in told.stderr
+
+
+def test_a_reward_may_import_what_lies_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "beside_it.py").write_text("WEIGHT = 2")
+    text = "from beside_it import WEIGHT\nfrom attune_env import RewardSpec\n"
+    (tmp_path / "sub" / "MINE.PY").write_text(text + "reward = RewardSpec.weighted('two', {'q1': WEIGHT})")
+    assert "# Reward two" in attune("rewards", "explain", "sub/MINE.PY", cwd=tmp_path).stdout
 
 
 def test_the_sample_is_reported_and_not_gated(tmp_path: Path) -> None:

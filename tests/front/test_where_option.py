@@ -94,7 +94,7 @@ def test_a_report_finds_the_profiles_where_they_are_now(place: Path) -> None:
     (place / "data").rename(place / "moved")
     asked = ("report", "--scores", "all.json", "--where", "diagnosis=ADHD")
     lost = attune(*asked, cwd=place, code=2)
-    assert "no such file or folder" in lost.stderr
+    assert 'names "data", which is no file or folder here' in lost.stderr
     assert lost.stderr.endswith("name these with --ground-truth\n")
     attune(*asked, "--ground-truth", "moved", cwd=place)
     other = attune(*asked, "--ground-truth", "sample", cwd=place, code=1)

@@ -53,6 +53,18 @@ def test_short_forms_say_what_they_look_like_they_say() -> None:
     assert reward_from({"preset": "composite", "left_out": ["q1"]}).left_out == ("q1",)
 
 
+def test_what_is_said_about_a_preset_is_added_to_what_it_has() -> None:
+    skill = RewardSpec.preset("skill")
+    less = reward_from({"preset": "skill", "left_out": ["q1"]}, "less.json")
+    assert (less.name, less.left_out) == ("less", ("q1",))
+    assert less.nulls == {part: null for part, null in skill.nulls.items() if part != "q1"}
+    other = reward_from({"preset": "skill", "nulls": {"emotion_va": 0.5}}, "other.json")
+    assert other.nulls == {**skill.nulls, "emotion_va": 0.5}
+    assert other.reference == skill.reference
+    named = reward_from({"preset": "skill", "reference": "my data"}, "named.json")
+    assert (named.nulls, named.reference) == (skill.nulls, "my data")
+
+
 def test_a_part_of_ones_own_cannot_be_written() -> None:
     spec = RewardSpec.preset("emotion").with_part("mine", "draft", lambda truth, turn, said: 1.0, 1)
     with pytest.raises(SettingsError, match="part 'mine' of reward 'emotion\\+mine' is a Python function"):
@@ -73,6 +85,9 @@ def test_a_part_of_ones_own_cannot_be_written() -> None:
     ({"weights": {"q1": 1}, "nulls": {"q1": 1.0}}, "", "null of part 'q1' is 1.0; it must lie in [0, 1)"),
     ({"weights": {"q1": 1}, "nulls": {"q11": 0.5}}, "", 'no reward part named "q11"'),
     ({"weights": {"q1": 1}, "left_out": ["q11"]}, "", 'no reward part named "q11"'),
+    ({"weights": {"q1": 1}, "left_out": "q1"}, "left_out", '"q1"'),
+    ({"weights": {"q1": 1}, "terminal": "yes"}, "terminal", '"yes"'),
+    ({"weights": {"q1": 1}, "reference": 3}, "reference", "3"),
     ({"tree": {"weight": 1}}, "tree", "{'weight': 1}"),
     ({"tree": {"name": "a", "children": [{"name": "q1", "weight": "1"}]}}, "tree.children[0].weight", '"1"'),
     ({"tree": {"name": "a", "children": [{"name": "q1"}, {"name": "q1"}]}}, "", "part 'q1' stands twice"),

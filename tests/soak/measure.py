@@ -33,6 +33,8 @@ class Limits:
     """Bytes that any input may take."""
     ms: float
     """Milliseconds that any input may take; beyond, 50 for each 100 kB."""
+    base: int = 0
+    """Bytes on top of what the size allows."""
 
 
 class Failure(AssertionError):
@@ -119,7 +121,7 @@ def watched(
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
-        if peak > max(limits.floor, limits.ratio * size):
+        if peak > max(limits.floor, limits.base + limits.ratio * size):
             raise Failure(f"{where}: a peak of {peak} bytes for {size} bytes")
         if large:
             tally.record("ratio", peak / size, where)

@@ -1,20 +1,24 @@
 """Attacks on a reward: what can be earned without understanding anything.
 
-`exploits` writes the replies a trainer's policy stumbles on, `search` climbs to the best constant answers,
-`silence` takes answers and annotations away, `play` scores a policy under several rewards at once.
+`exploits` writes the replies a trainer's policy stumbles on, `surface` reads what can be seen and nothing of
+what it means, `search` climbs to the best constant answers, `silence` takes answers and annotations away,
+`play` scores a policy under several rewards at once.
 """
 
 from attune_episodes.attacks.exploits import EXPLOITS, ExploitPolicy
 from attune_episodes.attacks.play import Played, play
 from attune_episodes.attacks.search import fit_searched
 from attune_episodes.attacks.silence import UNANNOTATED, UNANSWERED, without
+from attune_episodes.attacks.surface import SURFACE, SurfacePolicy
 
 __all__ = [
     "EXPLOITS",
+    "SURFACE",
     "UNANNOTATED",
     "UNANSWERED",
     "ExploitPolicy",
     "Played",
+    "SurfacePolicy",
     "fit_searched",
     "play",
     "without",

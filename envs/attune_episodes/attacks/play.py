@@ -24,6 +24,7 @@ from attune_rewards.predictions import (
     Stage,
     TurnPrediction,
 )
+from attune_rewards.reward import request_weights
 from attune_rewards.scoring import score_conversation
 from attune_rewards.spec import RewardSpec
 from attune_rewards.truth import truth_of
@@ -34,8 +35,8 @@ class Played:
     """What a policy earned, conversation by conversation, in their order."""
 
     name: str
-    totals: dict[str, list[float]] = field(default_factory=dict)
-    """Reward name -> the return of each conversation."""
+    totals: dict[str, list[float | None]] = field(default_factory=dict)
+    """Reward name -> the return of each conversation; None where it scores nothing there."""
     parts: dict[str, dict[str, list[float | None]]] = field(default_factory=dict)
     """Reward name -> part -> its mean score in each conversation, None where it is not defined."""
     canonical: list[float] = field(default_factory=list)
@@ -76,7 +77,8 @@ def play(
         played.read += len(said)
         played.asked += len(requests)
         for name, spec in specs.items():
-            played.totals.setdefault(name, []).append(totals[name])
+            scored = request_weights(conversation, spec, settings.stages)
+            played.totals.setdefault(name, []).append(totals[name] if scored else None)
             for part in spec.parts:
                 values = scores[name].get(part)
                 mean = math.fsum(values) / len(values) if values else None

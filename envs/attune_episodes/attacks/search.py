@@ -8,6 +8,7 @@ then earns on other people is what a policy can learn to earn without reading.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -30,6 +31,8 @@ from attune_rewards.truth import truth_of
 MAX_ROUNDS: Final = 20
 GAIN: Final = 1e-9
 """A change that pays less than this more is none."""
+WORDS: Final = 500
+"""How many of the most frequent words of the replies one of the drafts holds."""
 FOLLOW_UPS: Final = 20
 """How many of the most frequent follow-up texts are tried."""
 DRAFTS: Final = (
@@ -133,7 +136,8 @@ def _best(
 
 
 def _coordinates(conversations: Sequence[Conversation], questions: Iterable[str]) -> Iterator[Coordinate]:
-    yield ("draft",), None, lambda a: (replace(a, draft=text) for text in DRAFTS)
+    drafts = (*DRAFTS, _frequent_words(conversations))
+    yield ("draft",), None, lambda a: (replace(a, draft=text) for text in drafts)
     yield ("assess",), None, _tags
     both: tuple[Stage, ...] = ("assess", "assess_hp")
     for question in questions:
@@ -173,6 +177,20 @@ def _coordinates(conversations: Sequence[Conversation], questions: Iterable[str]
         )
 
 
+def _frequent_words(conversations: Sequence[Conversation]) -> str:
+    """The most frequent words of all replies, for rewards that like certain words."""
+    replies = [
+        text
+        for conversation in conversations
+        for turn in conversation.turns
+        for text in turn.responses.values()
+        if text
+    ]
+    words = Counter(word for text in replies for word in re.findall(r"[\w']+|[!?]", text.lower()))
+    often = sorted(words.items(), key=lambda found: (-found[1], found[0]))[:WORDS]
+    return " ".join(word for word, _ in often)
+
+
 def _tags(answers: Answers) -> Iterator[Answers]:
     """No answer, none, one, one more (the same again too), one less, one exchanged; other intensities."""
     now = answers.tags or ()
@@ -189,7 +207,7 @@ def _tags(answers: Answers) -> Iterator[Answers]:
 
 
 def _answered(known: object, question: str) -> Iterator[dict[str, YesNo]]:
-    """The answers with one of them yes, no, or left out."""
+    """The answers with one of them yes, or no."""
     assert isinstance(known, dict)
     others = {q: answer for q, answer in known.items() if q != question}
     yield {**others, question: "yes"}

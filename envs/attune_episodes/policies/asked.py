@@ -107,10 +107,10 @@ class AskedPolicy(BuiltinPolicy):
         self.prior = prior
         self._rules = prior.on_folds(conversations, lambda others, settings: fit_asked(others))
 
-    def for_conversation(self, conversation: Conversation) -> BuiltinPolicy:
+    def for_conversation(self, conversation: Conversation) -> AskedPlayer:
         """The policy fitted without this conversation's participant."""
         fold = self.prior.fold_of(conversation)
-        return _Asked(self.prior.for_conversation(conversation).answers, self._rules[fold])
+        return AskedPlayer(self.prior.for_conversation(conversation).answers, self._rules[fold])
 
     def reply(self, request: Request) -> str:
         """Refuses: the rules depend on whose conversation it is."""
@@ -118,21 +118,27 @@ class AskedPolicy(BuiltinPolicy):
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked(BuiltinPolicy):
+class AskedPlayer(BuiltinPolicy):
+    """`asked` as it plays one conversation."""
+
     prior: Answers
     rules: AskedRules
     name: str = "asked"
 
     def reply(self, request: Request) -> str:
-        answers = self.prior
-        if request.stage in ("assess", "assess_hp"):
-            answers = replace(
-                answers,
-                tags=TAG_SETS[self.rules.tags.choose(request.questions)],
-                observed=dict(answers.observed) | self._said("observed", request.questions),
-                preferred=dict(answers.preferred) | self._said("preferred", request.questions),
-            )
-        return render(request, answers.prediction(request))
+        """The answers as JSON."""
+        return render(request, self.answers(request).prediction(request))
+
+    def answers(self, request: Request) -> Answers:
+        """What it says to this request."""
+        if request.stage not in ("assess", "assess_hp"):
+            return self.prior
+        return replace(
+            self.prior,
+            tags=TAG_SETS[self.rules.tags.choose(request.questions)],
+            observed=dict(self.prior.observed) | self._said("observed", request.questions),
+            preferred=dict(self.prior.preferred) | self._said("preferred", request.questions),
+        )
 
     def _said(self, side: str, questions: Sequence[str]) -> dict[str, YesNo]:
         rules = {question: self.rules.answers.get((side, question)) for question in questions}

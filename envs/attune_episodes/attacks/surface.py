@@ -1,0 +1,143 @@
+"""Attacks that read the surface of a request and understand nothing of it.
+
+Each takes the prior's answers and lets one thing that can be seen decide: which reply was recorded, how long
+texts and words are, which feelings a message names. `surface` puts all of them together with the list of
+questions, fitted on other participants: about what a reader can earn that has learned habits of the data.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from attune_data.affect import EMOTIONS
+from attune_data.schema import Conversation
+from attune_episodes.attacks.exploits import Written
+from attune_episodes.parsing import render
+from attune_episodes.plan import plan
+from attune_episodes.policies.asked import AskedPlayer, AskedPolicy
+from attune_episodes.policies.base import BuiltinPolicy
+from attune_episodes.policies.constant import MIDPOINT, Answers
+from attune_episodes.policies.fitted import FittedPolicy
+from attune_episodes.policies.shallow import pick_by
+from attune_episodes.request import Request
+from attune_episodes.settings import Settings
+from attune_rewards.predictions import Tag
+from attune_rewards.truth import truth_of
+
+Array = npt.NDArray[np.float64]
+_WORD: Final = re.compile(r"\w+")
+RIDGE: Final = 1.0
+"""Weight of the squared coefficients in the fit of `surface`."""
+
+
+def word_length(text: str) -> float:
+    """Mean number of characters of its words, 0 without any."""
+    words = _WORD.findall(text)
+    return sum(map(len, words)) / len(words) if words else 0.0
+
+
+def copied_tags(request: Request) -> tuple[Tag, ...]:
+    """The feelings of the 20 that the message names word for word."""
+    words = {word.casefold() for word in _WORD.findall(request.user_message)}
+    return tuple(Tag(name, MIDPOINT) for name in EMOTIONS if name.casefold() in words)
+
+
+def _picking(worth: Callable[[Request, str], float]) -> Written:
+    def write(request: Request, prior: Answers) -> str:
+        if request.stage != "prefer":
+            return render(request, prior.prediction(request))
+        return render(request, pick_by(request, lambda text: worth(request, text)))
+
+    return write
+
+
+def _copied(request: Request, prior: Answers) -> str:
+    tags = copied_tags(request) if request.stage == "assess" else ()
+    return render(request, (replace(prior, tags=tags) if tags else prior).prediction(request))
+
+
+SURFACE: Final[Mapping[str, Written]] = {
+    "not-the-recorded": _picking(lambda request, text: text != request.reply),
+    "longer-reply": _picking(lambda request, text: len(text)),
+    "shorter-reply": _picking(lambda request, text: -len(text)),
+    "shorter-words": _picking(lambda request, text: -word_length(text)),
+    "named-feelings": _copied,
+}
+"""Name -> how a reply is written from the prior's answers and one thing that can be seen."""
+
+
+def looks(request: Request, text: str) -> Array:
+    """What can be seen of a reply to compare: eight numbers."""
+    marks = [text.count(mark) for mark in ("?", "!", ".", ",")]
+    you = len(re.findall(r"\byou\b", text, re.IGNORECASE))
+    return np.array([text == request.reply, np.log1p(len(text)), word_length(text), you, *marks], dtype=float)
+
+
+def fit_picks(conversations: Sequence[Conversation], settings: Settings) -> Array:
+    """Weights of `looks` by which one of two replies wins: a logistic regression without intercept."""
+    rows, won = [], []
+    for conversation in conversations:
+        winners = {turn.turn: dict(turn.winners) for turn in truth_of(conversation).turns}
+        for request in plan(conversation, settings):
+            seen = {label: looks(request, text) for label, text in request.responses.items()}
+            for comparison in request.comparisons:
+                winner = winners[request.turn or 0].get(comparison.index)
+                if winner is not None:
+                    rows.append(seen[comparison.label_a] - seen[comparison.label_b])
+                    won.append(comparison.to_shown(winner) == "A")
+    if not rows:
+        return np.zeros(8)
+    x, y = np.array(rows), np.array(won, dtype=float)
+    scale = np.maximum(x.std(axis=0), 1e-9)
+    x = x / scale
+    weights = np.zeros(x.shape[1])
+    for _ in range(20):  # Newton's method: the loss is convex
+        chance = 1 / (1 + np.exp(-(x @ weights)))
+        slope = x.T @ (y - chance) - RIDGE * weights
+        curve = (x * (chance * (1 - chance))[:, None]).T @ x + RIDGE * np.eye(len(weights))
+        weights = weights + np.linalg.solve(curve, slope)
+    found: Array = weights / scale
+    return found
+
+
+class SurfacePolicy(BuiltinPolicy):
+    """Everything that can be had without understanding, together; fitted on the prior's folds."""
+
+    name = "surface"
+
+    def __init__(
+        self, asked: AskedPolicy, prior: FittedPolicy, conversations: Sequence[Conversation]
+    ) -> None:
+        self.asked, self.prior = asked, prior
+        self._weights = prior.on_folds(conversations, fit_picks)
+
+    def for_conversation(self, conversation: Conversation) -> BuiltinPolicy:
+        """The policy fitted without this conversation's participant."""
+        return _Surface(
+            self.asked.for_conversation(conversation), self._weights[self.prior.fold_of(conversation)]
+        )
+
+    def reply(self, request: Request) -> str:
+        """Refuses: what was fitted depends on whose conversation it is."""
+        raise TypeError(f"policy {self.name!r} plays a conversation: call for_conversation first")
+
+
+@dataclass(frozen=True, slots=True)
+class _Surface(BuiltinPolicy):
+    asked: AskedPlayer
+    weights: Array
+    name: str = "surface"
+
+    def reply(self, request: Request) -> str:
+        answers = self.asked.answers(request)
+        if request.stage == "assess" and (tags := copied_tags(request)):
+            answers = replace(answers, tags=tags)
+        if request.stage != "prefer":
+            return render(request, answers.prediction(request))
+        return render(request, pick_by(request, lambda text: float(looks(request, text) @ self.weights)))
