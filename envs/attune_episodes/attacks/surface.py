@@ -15,7 +15,6 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from attune_data.affect import EMOTIONS
 from attune_data.schema import Conversation
 from attune_episodes.attacks.exploits import Written
 from attune_episodes.parsing import render
@@ -24,7 +23,7 @@ from attune_episodes.policies.asked import AskedPlayer, AskedPolicy
 from attune_episodes.policies.base import BuiltinPolicy
 from attune_episodes.policies.constant import MIDPOINT, Answers
 from attune_episodes.policies.fitted import FittedPolicy
-from attune_episodes.policies.shallow import pick_by
+from attune_episodes.policies.shallow import named_feelings, pick_by
 from attune_episodes.request import Request
 from attune_episodes.settings import Settings
 from attune_rewards.predictions import Tag
@@ -44,8 +43,7 @@ def word_length(text: str) -> float:
 
 def copied_tags(request: Request) -> tuple[Tag, ...]:
     """The feelings of the 20 that the message names word for word."""
-    words = {word.casefold() for word in _WORD.findall(request.user_message)}
-    return tuple(Tag(name, MIDPOINT) for name in EMOTIONS if name.casefold() in words)
+    return tuple(Tag(name, MIDPOINT) for name in named_feelings(request.user_message))
 
 
 def _picking(worth: Callable[[Request, str], float]) -> Written:

@@ -11,7 +11,7 @@ from attune_data.affect import EMOTIONS
 from attune_data.constants import Side
 from attune_episodes.parsing import render
 from attune_episodes.policies.base import BuiltinPolicy
-from attune_episodes.policies.constant import Answers, PanasGuess, always
+from attune_episodes.policies.constant import MIDPOINT, Answers, PanasGuess, always
 from attune_episodes.request import Request
 from attune_rewards.predictions import Assess, AssessHP, Draft, Prediction, Prefer, Tag, YesNo
 
@@ -48,6 +48,12 @@ def pick_by(request: Request, worth: Callable[[str], float]) -> Prefer:
     return Prefer(picks)
 
 
+def named_feelings(*texts: str) -> tuple[str, ...]:
+    """Those of the 20 feelings that the texts hold word for word, whatever the case, in their order."""
+    words = {word.casefold() for text in texts for word in _WORD.findall(text)}
+    return tuple(name for name in EMOTIONS if name.casefold() in words)
+
+
 @dataclass(frozen=True, slots=True)
 class CopyPolicy(BuiltinPolicy):
     """Repeats what it is shown: the person's words, the PANAS words in them, the feelings from before.
@@ -78,5 +84,5 @@ class CopyPolicy(BuiltinPolicy):
         answers = dict.fromkeys(request.questions, repeats)
         if request.stage == "assess_hp":
             return AssessHP(answers, answers)
-        tags = tuple(Tag(name, 4) for name in EMOTIONS if name.lower() in words)
+        tags = tuple(Tag(name, MIDPOINT) for name in named_feelings(request.user_message))
         return Assess(tags, answers, answers)
