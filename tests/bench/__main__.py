@@ -25,6 +25,8 @@ from attune_episodes.parsing import Unparsed
 from attune_episodes.policies.base import prepared
 from attune_rewards import Prediction
 from attune_rewards.truth import truth_of
+from tests.bench.features_bench import features_against_cartpole, features_memory
+from tests.bench.gymnasium_bench import gymnasium_speed
 
 ROUNDS = 15
 
@@ -221,3 +223,6 @@ if __name__ == "__main__":
     import_against_base()
     loading()
     simulating()
+    gymnasium_speed()
+    features_against_cartpole()
+    features_memory()

@@ -23,6 +23,7 @@ from attune_episodes import BUILTIN, MODES, Episode, Policy, Settings, builtin_p
 from attune_episodes.policies.base import prepared
 from attune_episodes.settings import PANAS_STRATEGIES, Mode, PanasStrategy
 from attune_rewards import PRESETS, RewardSpec
+from tests.gymnasium_envs.play import player as by_gymnasium
 
 SHORT = load("sample")[:3]
 TIME = "2026-01-01T00:00:00+00:00"
@@ -45,7 +46,13 @@ def by_hand(policy: Policy, about: Conversation, preset: str) -> Outcome:
     return Outcome([s.reward for s in steps], episode.total, [s.status for s in steps], record)
 
 
-PLAYERS: dict[str, Player] = {"rollout": by_rollout, "episode": by_hand}
+PLAYERS: dict[str, Player] = {
+    "rollout": by_rollout,
+    "episode": by_hand,
+    "gymnasium flat": by_gymnasium("flat"),
+    "gymnasium json": by_gymnasium("json"),
+    "gymnasium typed": by_gymnasium("typed"),
+}
 
 
 @cache

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 
 FOLDER: Final = Path(__file__).parent
 NAMES: Final = ("full", "compact")
+JOINED: Final = (
+    "Several questions follow, each under the name of its stage. Answer them in one JSON object with the "
+    "keys {stages}: under each the JSON object that is asked for there."
+)
+"""What stands before the questions where a turn asks several at once, which is not the protocol's way."""
 TEMPLATES: Final = ("system", "background", "draft", "assess", "assess_hp", "prefer", "reflect")
 
 

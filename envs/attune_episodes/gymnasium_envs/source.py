@@ -1,0 +1,292 @@
+"""`ConversationSource`: which conversations an environment plays, and in which order.
+
+All its arguments can be written as JSON (a `Conversations` object aside), so that an environment's spec
+can. Orders depend on the generator handed in and on nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, Literal, get_args
+
+import numpy as np
+
+from attune_data.constants import Provenance
+from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
+from attune_data.guard import for_training
+from attune_data.loading import Conversations, load
+from attune_data.schema import Conversation
+from attune_data.simulate.levels import Level
+from attune_data.simulate.stream import Simulation
+
+Sampling = Literal["sequential", "shuffled", "weighted"]
+SAMPLINGS: Final[tuple[Sampling, ...]] = get_args(Sampling)
+SIMULATED: Final = "simulated"
+"""The `data` that names a world of simulated conversations."""
+WORLD: Final = 2**32
+"""An endless world is shuffled by drawing indices below this."""
+KEPT: Final = 64
+"""Conversations of an endless world that are kept once made."""
+REMEMBERED: Final = 4096
+"""Conversations of an endless world that can be found by id after they were made."""
+
+
+class ConversationSource:
+    """Conversations in an order, without end.
+
+    `next` gives the next one: sequential and shuffled orders go through all of them exactly once, then
+    begin again (a *pass*; shuffled anew each time); weighted draws each by itself. `passes` counts.
+    """
+
+    def __init__(
+        self,
+        data: str | Path | Conversations = "sample",
+        *,
+        level: str | Level = "default",
+        world_seed: int = 0,
+        number: int | None = None,
+        split: str | None = None,
+        where: str | None = None,
+        provenance: Provenance | None = None,
+        sampling: Sampling = "shuffled",
+        weights: Mapping[str, float] | None = None,
+        shard: Sequence[int] | None = None,
+        training: bool = False,
+    ) -> None:
+        """Loads the data, or describes the world.
+
+        Args:
+            data: "sample"; a path or a dataset's name, as `attune_data.load` takes it; "simulated", a world
+                without end whose conversations are made when they are played; or a `Conversations` object
+                (which a spec cannot write as JSON).
+            level: of a simulated world: a name of `attune_data.simulate.LEVELS`, or a Level.
+            world_seed: of a simulated world.
+            number: only the first so many; of a simulated world these are made at once and kept.
+            split: of a dataset that has several.
+            where: conditions on the conversations, as `attune_data.selection.select` reads them.
+            provenance: the mark of records that carry none, such as "own".
+            sampling: "sequential", in their order; "shuffled", each pass in an order of its own (an endless
+                world: independent draws of an index below 2**32); "weighted".
+            weights: of "weighted": conversation id -> weight, at least 0; those not named weigh 1.
+            shard: (index, count) takes every count-th conversation from index on. The shards of a count are
+                disjoint, and together they are everything.
+            training: refuse benchmark records, which are for evaluation only.
+
+        Raises:
+            SettingsError: arguments that do not go together, or that select nothing.
+            UnknownNameError: a sampling, level or conversation id that is not there.
+            DataError: the data cannot be read, or holds nothing.
+            BenchmarkTrainingError: `training` and a benchmark record.
+        """
+        if sampling not in SAMPLINGS:
+            raise UnknownNameError("sampling", str(sampling), SAMPLINGS)
+        if number is not None and (type(number) is not int or number < 1):
+            raise SettingsError(f"number is {show(number)}; it must be a whole number, at least 1")
+        self.sampling: Sampling = sampling
+        self.start, self.step = _shard(shard)
+        self.world: Simulation | None = None
+        """The endless world; None where the conversations are known and counted."""
+        self.conversations = Conversations([])
+        """All conversations of all shards; none of an endless world."""
+        if isinstance(data, str) and data == SIMULATED:
+            _refuse(data, split=split, where=where, provenance=provenance)
+            if number is None:
+                self.world = Simulation(world_seed, level=level)
+            else:
+                self.conversations = _simulated(world_seed, level, number)
+        else:
+            if level != "default" or world_seed != 0:
+                raise SettingsError(f'level and world_seed describe data="{SIMULATED}"; data is {show(data)}')
+            self.conversations = _chosen(data, split, where, provenance)[:number]
+        if training and self.world is None:
+            for_training(self.conversations)
+        if self.world is None and self.start >= len(self.conversations):
+            raise SettingsError(
+                f"shard ({self.start}, {self.step}) holds none of the {len(self.conversations)} "
+                f"conversations of {self.conversations.source}: use at most as many shards as conversations"
+            )
+        self._size = len(range(self.start, len(self.conversations), self.step))
+        self._chances = self._weighed(weights)
+        self._kept: OrderedDict[int, Conversation] = OrderedDict()
+        self._seen: OrderedDict[str, int] = OrderedDict()
+        self.reset_order()
+
+    def __repr__(self) -> str:
+        what = f"{len(self)} conversations" if self.world is None else "endless"
+        return f"ConversationSource({self.name!r}, {what}, {self.sampling})"
+
+    @property
+    def name(self) -> str:
+        """Where the conversations come from, in a few words."""
+        return self.conversations.source if self.world is None else self.world.source
+
+    @property
+    def endless(self) -> bool:
+        """Whether there is no last conversation."""
+        return self.world is not None
+
+    def __len__(self) -> int:
+        """Conversations of this shard; TypeError where there is no end of them."""
+        if self.world is not None:
+            raise TypeError(f"{self.name} has no end; give number=… for the first so many")
+        return self._size
+
+    def conversation(self, index: int) -> Conversation:
+        """Conversation `index` of the data, whatever the shard; SettingsError where there is none."""
+        if type(index) is not int or index < 0:
+            raise SettingsError(f"index is {show(index)}; it must be a whole number from 0")
+        if self.world is None:
+            if index >= len(self.conversations):
+                raise SettingsError(
+                    f"index is {index}, and {self.name} has {len(self.conversations)} conversations, from 0"
+                )
+            return self.conversations[index]
+        made = self._kept.get(index)
+        if made is None:
+            made = self._kept[index] = self.world[index]
+            self._seen[made.conversation_id] = index
+            if len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+            if len(self._seen) > REMEMBERED:
+                self._seen.popitem(last=False)
+        return made
+
+    def by_id(self, conversation_id: str) -> Conversation:
+        """The conversation with that id, whatever the shard.
+
+        Raises UnknownNameError naming the nearest. An endless world knows those it made lately; the others
+        are found by their index.
+        """
+        if self.world is not None:
+            if conversation_id in self._seen:
+                return self.conversation(self._seen[conversation_id])
+            raise UnknownNameError(
+                "conversation (of those made lately; a world finds any by its index)",
+                conversation_id,
+                list(self._seen)[-8:],
+            )
+        found = self.conversations.by_id.get(conversation_id)
+        if found is None:
+            raise UnknownNameError("conversation", conversation_id, self.conversations.by_id)
+        return found
+
+    def reset_order(self, seed: int | None = None) -> None:
+        """Begins again at the first pass.
+
+        Args:
+            seed: of the generator that `next` uses where it is handed none.
+        """
+        self.passes = 0
+        """The pass that the last conversation belongs to, from 0; always 0 where there are no passes."""
+        self._own = np.random.default_rng(seed)
+        self._position = 0
+        self._order: Sequence[int] = ()
+
+    def next(self, np_random: np.random.Generator | None = None) -> Conversation:
+        """The next conversation."""
+        return self.conversation(self.next_index(np_random))
+
+    def next_index(self, np_random: np.random.Generator | None = None) -> int:
+        """The index of the next conversation, as `conversation` takes it.
+
+        Args:
+            np_random: draws orders; without it a generator seeded by `reset_order`.
+        """
+        generator = self._own if np_random is None else np_random
+        if self._chances is not None:
+            drawn = np.searchsorted(self._chances, generator.random(), side="right")
+            return self.start + self.step * int(drawn)
+        if self.world is not None:
+            return self.start + self.step * self._endless(generator)
+        size = self._size
+        if self._position % size == 0:
+            self.passes = self._position // size
+            shuffled = self.sampling == "shuffled"
+            self._order = generator.permutation(size).tolist() if shuffled else range(size)
+        place = self._order[self._position % size]
+        self._position += 1
+        return self.start + self.step * place
+
+    def _endless(self, generator: np.random.Generator) -> int:
+        if self.sampling == "shuffled":
+            return int(generator.integers(WORLD // self.step))
+        self._position += 1
+        return self._position - 1
+
+    def _weighed(self, weights: Mapping[str, float] | None) -> np.ndarray[Any, np.dtype[np.float64]] | None:
+        """Cumulative chances over this shard's conversations; None where nothing is weighted."""
+        if self.sampling != "weighted":
+            if weights is not None:
+                raise SettingsError(f'weights need sampling="weighted"; sampling is "{self.sampling}"')
+            return None
+        if self.world is not None:
+            raise SettingsError("an endless world has no weights; give number=… for the first so many")
+        if weights is not None and not isinstance(weights, Mapping):
+            raise SettingsError(f"weights are {show(weights)}; they must map conversation ids to numbers")
+        for name, weight in (weights or {}).items():
+            self.by_id(name)
+            if type(weight) not in (int, float) or not 0 <= weight < math.inf:
+                raise SettingsError(f"weight of {show(name)} is {show(weight)}; a finite number, at least 0")
+        named = weights or {}
+        here = self.conversations[self.start :: self.step]
+        total = np.cumsum([float(named.get(one.conversation_id, 1.0)) for one in here])
+        if not total[-1] > 0:
+            raise SettingsError(f"every conversation weighs 0: none of {len(here)} could be drawn")
+        chances: np.ndarray[Any, np.dtype[np.float64]] = total / total[-1]
+        return chances
+
+
+def _shard(shard: Sequence[int] | None) -> tuple[int, int]:
+    if shard is None:
+        return 0, 1
+    given: Any = shard
+    whole = isinstance(given, (list, tuple)) and len(given) == 2 and all(type(n) is int for n in given)
+    if not whole or not 0 <= given[0] < given[1]:
+        raise SettingsError(f"shard is {show(given)}; it must be (index, count), index from 0 to count - 1")
+    return given[0], given[1]
+
+
+def _refuse(data: str, **given: object) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise SettingsError(f'{name} is {show(value)}, which data="{data}" does not take')
+
+
+def _chosen(
+    data: str | Path | Conversations, split: str | None, where: str | None, provenance: Provenance | None
+) -> Conversations:
+    if isinstance(data, Conversations):
+        _refuse("a Conversations object", split=split, provenance=provenance)
+        found = data
+    elif isinstance(data, (str, Path)):
+        bundled = data == "sample" and split is None and provenance is None
+        found = _sample() if bundled else load(data, split=split, provenance=provenance)
+    else:
+        raise TypeError(
+            f'data is {show(data)} ({type(data).__name__}); expected "sample", "{SIMULATED}", a path, the '
+            "name of a dataset, or Conversations"
+        )
+    if where is not None:
+        from attune_data.selection import select
+
+        found = select(found, where)
+    if not found:
+        raise DataError(
+            Problem(found.source, "", "no conversation", "at least one conversation to play", "see load(…)")
+        )
+    return found
+
+
+@lru_cache(maxsize=1)
+def _sample() -> Conversations:
+    """The bundled sample, shared by all environments of a process: records are frozen, plans are kept."""
+    return load("sample")
+
+
+@lru_cache(maxsize=2)
+def _simulated(seed: int, level: str | Level, number: int) -> Conversations:
+    return Simulation(seed, level=level).take(number)

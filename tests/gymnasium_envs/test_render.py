@@ -1,0 +1,109 @@
+"""Transcripts for people."""
+
+from __future__ import annotations
+
+import pytest
+from gymnasium.error import ResetNeeded
+
+from attune_data import Conversations, load
+from attune_episodes import builtin_policy
+from attune_episodes.gymnasium_envs import ConversationEnv, no_answer
+from attune_episodes.gymnasium_envs.render import WIDTH
+from attune_episodes.policies.base import prepared
+from attune_rewards import STAGES
+from tests.episodes.builders import conversation, turn
+from tests.episodes.players import example
+from tests.gymnasium_envs.play import answer, episode, make
+
+SAMPLE = load("sample")
+
+
+def lines_of(env: ConversationEnv) -> list[str]:
+    text = env.render()
+    assert text is not None
+    return [" ".join(line.replace("│", "|").split()) for line in text.splitlines()]
+
+
+def test_truth_prediction_and_reward_stand_side_by_side() -> None:
+    env = ConversationEnv(Conversations([example()]), stages=STAGES, labels="official", render_mode="ansi")
+    env.reset()
+    action = no_answer(hp=True)
+    env.step(action)
+    action["emotions"][13], action["emotions"][0] = 5, 1
+    action["observed"][:2] = 2, 1
+    env.step(action)
+    env.step(action)
+    action["picks"][:2] = 2, 2
+    env.step(action)
+    action["q2"] = 1
+    action["branches"][0] = 4
+    env.step(action)
+    found = lines_of(env)
+    for wanted in (
+        "emotions | Upset 5 | Proud 1, Upset 5",
+        "B1 did it / should it | yes / no | yes / – *",
+        "B2 | no / yes | no / – *",
+        "1. general: original or alternate2 | B (alternate2) | B (alternate2)",
+        "2. PW3: alternate1 or original | A (alternate1) | B (original)",
+        "clarity | Clear and explicitly stated | Clear and explicitly stated",
+        "branches | perceiving 5 | perceiving 4",
+    ):
+        assert wanted in found, found
+    rewards = [line for line in found if line.startswith("reward ")]
+    assert len(rewards) == 5
+    assert rewards[0] == "reward 0.0000 (not scored; unparsed:empty)"
+    assert "binary_om 1.000, binary_hp 0.000" in " ".join(found)
+
+
+def test_a_transcript_has_every_step_and_keeps_its_width() -> None:
+    env = make(stages=STAGES, data=SAMPLE[:1], render_mode="ansi")
+    oracle = prepared(builtin_policy("oracle", SAMPLE), SAMPLE[0])
+    _, infos = episode(env, lambda _, info: answer("flat", oracle, info, hp=True))
+    text = env.render()
+    assert isinstance(text, str)
+    assert text.count("\nreward ") == len(infos) - 1
+    assert all(len(line) <= WIDTH for line in text.splitlines())
+    assert SAMPLE[0].conversation_id in text.splitlines()[0]
+
+
+def test_by_turn_each_request_has_its_block() -> None:
+    env = make(step="turn", data=SAMPLE[:1], render_mode="ansi")
+    env.reset()
+    env.step(no_answer())
+    text = env.render()
+    assert isinstance(text, str)
+    assert text.count("\nreward ") == 2
+
+
+def test_what_others_wrote_does_not_act_on_the_terminal() -> None:
+    nasty = "\x1b[31mred\x07 [bold]no markup[/bold] \u202e\ud83d 😢 אני"
+    about = conversation(turn(1, texts={"MSG": nasty, "OM": nasty, "ALT": nasty, "HUM": nasty}))
+    env = make(data=Conversations([about]), stages=("draft", "assess"), render_mode="ansi")
+    env.reset()
+    env.step(f'{{"draft": "{"x" * 10}\\u001b[0m"}}')
+    env.step("{}")
+    text = env.render()
+    assert isinstance(text, str)
+    assert not {"\x1b", "\x07", "\u202e", "\ud83d"} & set(text)
+    assert "[bold]no markup[/bold]" in text
+    assert "אני" in text
+
+
+def test_human_prints_each_step_and_render_gives_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    env = make(step="turn", data=SAMPLE[:1], render_mode="human")
+    env.reset()
+    assert SAMPLE[0].conversation_id in capsys.readouterr().out
+    for _ in range(2):
+        env.step(no_answer())
+        out = capsys.readouterr().out
+        assert out.count("reward ") == 2
+        assert "emotions" in out
+    assert env.render() is None
+    assert capsys.readouterr().out == ""
+
+
+def test_rendering_needs_a_reset_and_a_mode() -> None:
+    with pytest.raises(ResetNeeded):
+        ConversationEnv(render_mode="ansi").render()
+    with pytest.warns(UserWarning, match="render_mode"):
+        assert ConversationEnv().render() is None

@@ -1,0 +1,215 @@
+"""Which conversations are played, and in which order."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attune_data import BenchmarkTrainingError, Conversations, load
+from attune_data.errors import DataError, SettingsError, UnknownNameError
+from attune_data.simulate import Simulation, simulate
+from attune_episodes.gymnasium_envs.source import ConversationSource
+
+IDS = [one.conversation_id for one in load("sample")]
+
+
+def drawn(source: ConversationSource, number: int, seed: int = 0) -> list[str]:
+    generator = np.random.default_rng(seed)
+    return [source.next(generator).conversation_id for _ in range(number)]
+
+
+def test_sequential_is_the_order_of_the_data_and_then_the_next_pass() -> None:
+    source = ConversationSource(sampling="sequential")
+    passes = []
+    found = []
+    for _ in range(41):
+        found.append(source.next().conversation_id)
+        passes.append(source.passes)
+    assert found == [*IDS, *IDS, IDS[0]]
+    assert passes == [0] * 20 + [1] * 20 + [2]
+
+
+def test_shuffled_goes_through_everything_once_a_pass_each_time_in_another_order() -> None:
+    found = drawn(ConversationSource(sampling="shuffled"), 60)
+    passes = [found[:20], found[20:40], found[40:]]
+    assert all(sorted(one) == sorted(IDS) for one in passes)
+    assert len({tuple(one) for one in passes}) == 3
+
+
+@pytest.mark.parametrize("sampling", ["shuffled", "weighted"])
+def test_orders_depend_on_the_generator_alone(sampling: Any) -> None:
+    source = ConversationSource(sampling=sampling)
+    first = drawn(source, 30, seed=5)
+    source.reset_order()
+    assert drawn(source, 30, seed=5) == first
+    assert drawn(ConversationSource(sampling=sampling), 30, seed=6) != first
+
+
+def test_without_a_generator_the_seed_of_reset_order_counts() -> None:
+    source = ConversationSource(sampling="shuffled")
+    source.reset_order(3)
+    first = [source.next_index() for _ in range(25)]
+    source.reset_order(3)
+    assert [source.next_index() for _ in range(25)] == first
+
+
+def test_another_process_draws_the_same() -> None:
+    code = (
+        "import json, numpy as np\n"
+        "from attune_episodes.gymnasium_envs.source import ConversationSource\n"
+        "s, g = ConversationSource(), np.random.default_rng(11)\n"
+        "print(json.dumps([s.next(g).conversation_id for _ in range(30)]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True, encoding="utf-8", timeout=60
+    )
+    assert json.loads(done.stdout) == drawn(ConversationSource(), 30, seed=11)
+
+
+@given(
+    count=st.integers(1, 20), number=st.integers(1, 20), sampling=st.sampled_from(["sequential", "shuffled"])
+)
+def test_shards_are_disjoint_and_together_everything_once_a_pass(
+    count: int, number: int, sampling: Any
+) -> None:
+    count = min(count, number)
+    found: list[str] = []
+    for index in range(count):
+        source = ConversationSource(number=number, sampling=sampling, shard=[index, count])
+        found += drawn(source, len(source), seed=index)
+    assert sorted(found) == sorted(IDS[:number])
+
+
+def test_a_world_without_end_is_made_on_demand_and_shared_out() -> None:
+    world = Simulation(4)
+    whole = ConversationSource("simulated", world_seed=4, sampling="sequential")
+    shared = [
+        ConversationSource("simulated", world_seed=4, sampling="sequential", shard=(i, 2)) for i in range(2)
+    ]
+    assert drawn(whole, 4) == [world[i].conversation_id for i in range(4)]
+    assert [drawn(one, 2) for one in shared] == [
+        [world[0].conversation_id, world[2].conversation_id],
+        [world[1].conversation_id, world[3].conversation_id],
+    ]
+    assert whole.endless
+    assert whole.passes == 0
+    with pytest.raises(TypeError, match="has no end"):
+        len(whole)
+
+
+def test_shuffling_a_world_draws_far_indices_of_its_own_shard() -> None:
+    source = ConversationSource("simulated", shard=(1, 3))
+    generator = np.random.default_rng(0)
+    indices = [source.next_index(generator) for _ in range(500)]
+    assert all(index % 3 == 1 for index in indices)
+    assert len(set(indices)) == 500
+    assert max(indices) > 2**31
+
+
+def test_a_counted_world_is_like_any_other_data() -> None:
+    source = ConversationSource("simulated", world_seed=4, number=3, sampling="shuffled")
+    assert sorted(drawn(source, 3)) == sorted(one.conversation_id for one in simulate(3, seed=4))
+    assert not source.endless
+
+
+def test_memory_of_a_world_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    from attune_episodes.gymnasium_envs import source as module
+
+    monkeypatch.setattr(module, "KEPT", 2)
+    monkeypatch.setattr(module, "REMEMBERED", 3)
+    source = ConversationSource("simulated", sampling="sequential", level="plain")
+    names = drawn(source, 4)
+    assert source.by_id(names[1]).conversation_id == names[1]  # made again
+    with pytest.raises(UnknownNameError, match="made lately"):
+        source.by_id(names[0])
+
+
+def test_weights_are_kept_to() -> None:
+    weights = {IDS[0]: 6.0, IDS[1]: 0, **dict.fromkeys(IDS[2:], 0.5)}
+    counts = Counter(drawn(ConversationSource(sampling="weighted", weights=weights), 6000))
+    # 6 of 15 and 0.5 of 15: 2400 and 200, each within five standard deviations
+    assert counts[IDS[1]] == 0
+    assert abs(counts[IDS[0]] - 2400) < 5 * (6000 * 0.4 * 0.6) ** 0.5
+    assert abs(counts[IDS[5]] - 200) < 5 * (200**0.5)
+
+
+def test_what_is_not_named_weighs_one() -> None:
+    counts = Counter(drawn(ConversationSource(number=2, sampling="weighted", weights={IDS[0]: 3}), 4000))
+    assert abs(counts[IDS[0]] - 3000) < 5 * (4000 * 0.75 * 0.25) ** 0.5
+
+
+def test_conversations_are_found_by_id_and_index_whatever_the_shard() -> None:
+    source = ConversationSource(shard=(0, 20))
+    assert source.by_id(IDS[7]).conversation_id == IDS[7]
+    assert source.conversation(7).conversation_id == IDS[7]
+    with pytest.raises(UnknownNameError, match=f"did you mean '{IDS[0]}'"):
+        source.by_id(IDS[0].replace("-", "_"))
+    with pytest.raises(SettingsError, match="has 20 conversations"):
+        source.conversation(20)
+
+
+def test_conditions_choose(tmp_path: Path) -> None:
+    source = ConversationSource(where="turns>=6", sampling="sequential")
+    wanted = [one.conversation_id for one in load("sample") if len(one.turns) >= 6]
+    assert drawn(source, len(source)) == wanted
+    assert 0 < len(wanted) < 20
+
+
+def test_data_may_be_a_path_or_conversations_in_memory(tmp_path: Path) -> None:
+    two = load("sample")[3:5]
+    (tmp_path / "two.jsonl").write_text(
+        "\n".join(json.dumps(one.to_record(), ensure_ascii=False) for one in two), encoding="utf-8"
+    )
+    for data in (two, tmp_path / "two.jsonl", str(tmp_path / "two.jsonl")):
+        assert drawn(ConversationSource(data, sampling="sequential"), 2) == IDS[3:5]
+
+
+def test_benchmark_records_are_refused_for_training() -> None:
+    benchmark = Conversations([one.marked("benchmark") for one in load("sample")[:2]])
+    assert len(ConversationSource(benchmark)) == 2
+    with pytest.raises(BenchmarkTrainingError):
+        ConversationSource(benchmark, training=True)
+    assert len(ConversationSource(load("sample"), training=True)) == 20
+    assert ConversationSource("simulated", training=True).endless
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "told"),
+    [
+        ({"data": Conversations([])}, DataError, "at least one conversation to play"),
+        ({"data": "smaple"}, DataError, "no such file or folder"),
+        ({"data": 7}, TypeError, "data is 7"),
+        ({"sampling": "shufled"}, UnknownNameError, "did you mean 'shuffled'"),
+        ({"shard": (2, 2)}, SettingsError, "index from 0 to count - 1"),
+        ({"shard": [0, 1, 2]}, SettingsError, "index, count"),
+        ({"shard": "01"}, SettingsError, "index, count"),
+        ({"shard": (20, 21)}, SettingsError, "at most as many shards as conversations"),
+        ({"number": 0}, SettingsError, "at least 1"),
+        ({"number": True}, SettingsError, "at least 1"),
+        ({"level": "plain"}, SettingsError, "describe data"),
+        ({"data": "simulated", "level": "hard"}, UnknownNameError, "plain"),
+        ({"data": "simulated", "where": "turns>3"}, SettingsError, "does not take"),
+        ({"data": "simulated", "sampling": "weighted"}, SettingsError, "number="),
+        ({"weights": {IDS[0]: 1}}, SettingsError, 'sampling="weighted"'),
+        ({"sampling": "weighted", "weights": [1, 2]}, SettingsError, "map conversation ids"),
+        ({"sampling": "weighted", "weights": {"nobody": 1}}, UnknownNameError, "nobody"),
+        ({"sampling": "weighted", "weights": {IDS[0]: -1}}, SettingsError, "at least 0"),
+        ({"sampling": "weighted", "weights": {IDS[0]: float("nan")}}, SettingsError, "finite"),
+        ({"sampling": "weighted", "weights": dict.fromkeys(IDS, 0)}, SettingsError, "weighs 0"),
+        ({"data": load("sample"), "split": "train"}, SettingsError, "does not take"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_said_with_the_choices(
+    arguments: dict[str, Any], error: type[Exception], told: str
+) -> None:
+    with pytest.raises(error, match=told):
+        ConversationSource(**arguments)
