@@ -31,6 +31,21 @@ class Message(Mapping[str, str]):
         return 2
 
 
+class ReadOnly(dict[str, Any]):
+    """A dict that cannot be changed: plans are shared, and a request may be handed to anybody."""
+
+    __slots__ = ()
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("a request cannot be changed; copy what you want to change: dict(…)")
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[type[ReadOnly], tuple[dict[str, Any]]]:
+        """Pickle and copy by the contents."""
+        return ReadOnly, (dict(self),)
+
+
 @dataclass(frozen=True, slots=True)
 class ShownComparison:
     """One comparison as the model sees it, and where it stands in the conversation."""
@@ -84,6 +99,10 @@ class Request:
     """Whether PANAS changes are asked rather than items."""
     shown_labels: Mapping[str, ResponseName] = field(default_factory=dict)
     """Label -> response, for the record; never in the messages."""
+
+    def __post_init__(self) -> None:
+        for name in ("responses", "options", "shown_labels"):
+            object.__setattr__(self, name, ReadOnly(getattr(self, name)))
 
     def __repr__(self) -> str:
         return f"Request({self.id}, {len(self.messages)} messages)"

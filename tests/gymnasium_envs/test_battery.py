@@ -25,6 +25,7 @@ from gymnasium.wrappers import FlattenObservation, RecordEpisodeStatistics, Time
 
 from attune_data import load
 from attune_episodes.gymnasium_envs import no_answer
+from attune_episodes.gymnasium_envs.registration import CONVERSATION_ID, FEATURES_ID
 from attune_episodes.gymnasium_envs.wrappers import JSONAction, TypedAction
 from attune_rewards import STAGES
 from tests.gymnasium_envs.play import Env, episode, inner, make, player, random_act, same
@@ -351,3 +352,19 @@ def test_a_simulated_world_takes_no_memory_either() -> None:
         gc.collect()
         held.append(sum(type(one).__name__ == "Conversation" for one in gc.get_objects()))
         assert round_ < 1 or held[-1] <= held[-2] + 1
+
+
+def test_environments_can_be_copied_and_pickled_in_the_middle_of_an_episode() -> None:
+    made: list[Any] = [
+        gymnasium.make(CONVERSATION_ID, sampling="sequential"),
+        gymnasium.make(FEATURES_ID, sampling="sequential"),
+        gymnasium.make_vec(FEATURES_ID, num_envs=2, sampling="sequential"),
+    ]
+    for env in made:
+        env.reset(seed=0)
+        env.action_space.seed(0)
+        action = env.action_space.sample()
+        env.step(action)
+        for again in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+            rewards = [np.asarray(one.step(action)[1]).tolist() for one in (copy.deepcopy(env), again)]
+            assert rewards[0] == rewards[1]

@@ -483,3 +483,58 @@ def test_an_unknown_render_mode_is_named() -> None:
 def test_the_id_is_registered_for_make() -> None:
     assert ID.endswith("Attune/Conversation-v0")
     assert inner(make()).spec is not None
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("picks", np.array([1, 2, 1], np.int32)),
+        ("picks", np.zeros((3, 4), np.int8)),
+        ("picks", np.zeros(6, np.int16)),
+        ("picks", np.int8(1)),
+    ],
+)
+def test_an_array_of_another_kind_with_as_many_bytes_is_no_action(field: str, value: Any) -> None:
+    env = ConversationEnv(sampling="sequential", stages=("prefer",))
+    env.reset(seed=0)
+    with pytest.raises(InvalidAction, match="picks"):
+        env.step({**no_answer(), field: value})
+
+
+def test_what_a_user_does_to_info_changes_nothing() -> None:
+    env = ConversationEnv(sampling="sequential", render_mode="ansi")
+    _, info = env.reset(seed=0)
+    for name in ("options", "responses", "shown_labels"):
+        with pytest.raises(TypeError, match="a request cannot be changed"):
+            getattr(info["request"], name)["q2_emotionClarity"] = ("a",)
+    _, _, _, _, info = env.step(no_answer())
+    before = env.render()
+    info["parts"]["emotion_f1"] = 9.0
+    assert env.render() == before
+
+
+def test_a_reset_that_fails_changes_nothing() -> None:
+    one, other = (ConversationEnv() for _ in range(2))
+    for env in (one, other):
+        env.reset(seed=3)
+    with pytest.raises(SettingsError):
+        one.reset(seed=9, options={"index": 999})
+    with pytest.raises(SettingsError, match="options is 5; expected a dict with conversation_id or index"):
+        one.reset(options=5)  # type: ignore[arg-type]
+    assert [one.reset()[1]["conversation_id"] for _ in range(3)] == [
+        other.reset()[1]["conversation_id"] for _ in range(3)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"dense": "False"}, 'dense is "False"; it must be True, False or None'),
+        ({"dense": 1}, "dense is 1; it must be True, False or None"),
+        ({"training": "no"}, 'training is "no"; it must be True or False'),
+        ({"where": 3}, "where is 3; expected a text"),
+    ],
+)
+def test_flags_and_conditions_of_another_kind_are_refused(arguments: dict[str, Any], told: str) -> None:
+    with pytest.raises(SettingsError, match=told):
+        ConversationEnv(**arguments)

@@ -41,8 +41,8 @@ def test_truth_prediction_and_reward_stand_side_by_side() -> None:
     found = lines_of(env)
     for wanted in (
         "emotions | Upset 5 | Proud 1, Upset 5",
-        "B1 did it / should it | yes / no | yes / – *",
-        "B2 | no / yes | no / – *",
+        "B1 did it / should it | yes / no | yes / – (wrong)",
+        "B2 | no / yes | no / – (wrong)",
         "1. general: original or alternate2 | B (alternate2) | B (alternate2)",
         "2. PW3: alternate1 or original | A (alternate1) | B (original)",
         "clarity | Clear and explicitly stated | Clear and explicitly stated",

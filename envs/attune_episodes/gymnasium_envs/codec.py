@@ -155,9 +155,12 @@ class FlatReader:
 
 
 def _slots(value: Any, size: int, allowed: bytes) -> bytes:
-    """The values of an int8 array as bytes; ValueError where it is another kind of array."""
+    """The values of an array of single bytes; ValueError where it is another kind of array.
+
+    As many values as bytes: an array of wider numbers, or of another shape, is no such array.
+    """
     taken: bytes = value.tobytes()
-    if len(taken) != size or taken.translate(None, allowed):
+    if len(value) != size or len(taken) != size or taken.translate(None, allowed):
         raise ValueError
     return taken
 
@@ -168,15 +171,17 @@ def _take_draft(action: Flat) -> Kept:
 
 def _take_assess(action: Flat) -> Kept:
     # written out, since it runs at every other step
-    emotions: bytes = action["emotions"].tobytes()
-    observed: bytes = action["observed"].tobytes()
-    both: bytes = observed + action["preferred"].tobytes()
-    none: bytes = action["none"].tobytes()
+    felt, did, should, nothing = action["emotions"], action["observed"], action["preferred"], action["none"]
+    emotions: bytes = felt.tobytes()
+    observed: bytes = did.tobytes()
+    both: bytes = observed + should.tobytes()
+    none: bytes = nothing.tobytes()
     if (
-        len(emotions) != 20
-        or len(observed) != 36
+        not len(emotions) == len(felt) == 20
+        or not len(observed) == len(did) == 36
         or len(both) != 72
-        or len(none) != 3
+        or len(should) != 36
+        or not len(none) == len(nothing) == 3
         or emotions.translate(None, _TO_7)
         or both.translate(None, _TO_2)
         or none.translate(None, _TO_1)
@@ -190,10 +195,7 @@ def _take_assess_hp(action: Flat) -> Kept:
 
 
 def _take_prefer(action: Flat) -> Kept:
-    picks: bytes = action["picks"].tobytes()
-    if len(picks) != COMPARISONS or picks.translate(None, _TO_2):
-        raise ValueError
-    return (picks,)
+    return (_slots(action["picks"], COMPARISONS, _TO_2),)
 
 
 def _take_items(action: Flat) -> Kept:

@@ -20,7 +20,7 @@ from attune_episodes.gymnasium_envs.answers import read_text, read_typed
 from attune_episodes.gymnasium_envs.codec import Kept
 from attune_episodes.gymnasium_envs.outcome import Done, Lazy, Logged, done_of, metrics_of, result_of, told
 from attune_episodes.gymnasium_envs.prepared import Asked, Prepared, Presented, action_mask, over, prepared
-from attune_episodes.gymnasium_envs.source import ConversationSource, Sampling
+from attune_episodes.gymnasium_envs.source import ConversationSource, Sampling, check_flag
 from attune_episodes.gymnasium_envs.spaces import action_space, observation_space
 from attune_episodes.parsing import Unparsed
 from attune_episodes.score import as_scored
@@ -196,6 +196,7 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
             data, level=level, world_seed=world_seed, number=number, split=split, where=where,
             provenance=provenance, sampling=sampling, weights=weights, shard=shard, training=training,
         )  # fmt: skip
+        check_flag("dense", dense, optional=True)
         asked: Any = stages if isinstance(stages, str) else tuple(stages)
         self.settings = Settings(mode, asked, panas_strategy, labels, labels_seed, prompts)
         self.reward_spec = _reward(reward, dense)
@@ -235,10 +236,11 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
             UnknownNameError: no such option or conversation.
             SettingsError: a conversation that the stages ask nothing of.
         """
+        named = self._named(options) if options else None  # before anything changes: it may not be there
         super().reset(seed=seed)
         if seed is not None:
             self.source.reset_order()
-        self._begin(*(self._named(options) if options else self._next()))
+        self._begin(*(self._next() if named is None else named))
         shown = self._steps[0]
         self._print(opening=True)
         return _observation(shown), {**shown.info, "pass": self._pass}
@@ -266,7 +268,7 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
             parts, value, paid = quick(kept)
             self._log.append((shown.asked[0], kept, parts, value))
             info = shown.after.copy()
-            info["parts"], info["value"], info["pass"] = parts, value, self._pass
+            info["parts"], info["value"], info["pass"] = parts.copy(), value, self._pass
             self._total += paid
         else:
             info, paid = self._score(shown, action)
@@ -311,6 +313,8 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
     # --- the episode --------------------------------------------------------------------------------
 
     def _named(self, options: Mapping[str, Any]) -> tuple[Conversation, Prepared]:
+        if not isinstance(options, Mapping):
+            raise SettingsError(f"options is {show(options)}; expected a dict with {' or '.join(OPTIONS)}")
         for name in options:
             if name not in OPTIONS:
                 raise UnknownNameError("reset option", str(name), OPTIONS)

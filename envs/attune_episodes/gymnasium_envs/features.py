@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any, Final
 from zlib import crc32
 
@@ -62,7 +61,7 @@ TEXT_CUES: Final = (
 """What the cues of a reply are: how it relates to the message and to earlier replies, and what it does."""
 
 
-def layout(buckets: int = WORDS) -> Mapping[str, slice]:
+def layout(buckets: int = WORDS) -> dict[str, slice]:
     """Part of an observation -> its place in the array.
 
     stage            3    one-hot of `NUMERIC_STAGES`; all 0 after the last request
@@ -88,7 +87,7 @@ def layout(buckets: int = WORDS) -> Mapping[str, slice]:
     for name, width in widths.items():
         found[name] = slice(start, start + width)
         start += width
-    return MappingProxyType(found)
+    return found
 
 
 def size(buckets: int = WORDS) -> int:

@@ -328,7 +328,12 @@ _COLUMN: Final = {name: i for i, name in enumerate(COLUMNS)}
 
 def checked(action: Any, shape: tuple[int, ...]) -> Action:
     """The action as whole numbers of that shape, or InvalidAction saying what is wrong with it."""
-    answer = np.asarray(action)
+    try:
+        answer = np.asarray(action)
+    except ValueError as error:  # lists of different lengths
+        raise InvalidAction(
+            f"an action is whole numbers of shape {shape}, got {type(action).__name__}"
+        ) from error
     if answer.shape != shape or answer.dtype.kind not in "iu":
         raise InvalidAction(f"an action is whole numbers of shape {shape}, got {answer.dtype} {answer.shape}")
     if answer.dtype == np.int8 and not (answer.view(np.uint8) >= _LIMITS).any():

@@ -18,7 +18,7 @@ from attune_data.errors import SettingsError, UnknownNameError, show
 from attune_data.memo import memoised
 from attune_data.schema import Conversation
 from attune_episodes.gymnasium_envs.features import NUMERIC_STAGES, WORDS, checked_buckets, observe, size
-from attune_episodes.gymnasium_envs.source import ConversationSource
+from attune_episodes.gymnasium_envs.source import ConversationSource, check_flag
 from attune_episodes.plan import plan
 from attune_episodes.request import Request
 from attune_episodes.settings import Settings
@@ -50,8 +50,7 @@ def numeric_reward(
 
     Raises SettingsError where nothing but the follow-up would be paid.
     """
-    if dense not in (None, True, False):
-        raise SettingsError(f"dense is {show(dense)}; it must be True, False or None")
+    check_flag("dense", dense, optional=True)
     if isinstance(reward, str):
         return _numeric_preset(reward, dense)
     if isinstance(reward, Mapping):

@@ -143,7 +143,8 @@ def told(done: list[Done], *, by_turn: bool) -> dict[str, Any]:
     if not by_turn:
         score = done[0].score
         return {
-            "parts": score.parts, "value": score.value, "reason": score.reason, "status": done[0].status,
+            "parts": dict(score.parts), "value": score.value, "reason": score.reason,
+            "status": done[0].status,
         }  # fmt: skip
     parts: dict[str, list[float]] = {}
     for one in done:

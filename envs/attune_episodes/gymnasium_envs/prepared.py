@@ -68,7 +68,6 @@ class Presented:
     after: dict[str, Any]
     """What the info holds when it was answered validly, the parts aside."""
     take: Callable[[Flat], Kept]
-    weight: float
     quick: Quick | None
     """Scores a flat action; None where several requests are answered, or the engine has to be asked."""
 
@@ -153,7 +152,6 @@ class _Preparing:
             info=info,
             after={**following, "scored": scored, "reason": OK, "status": OK},
             take=asked[0].reader.take_only,
-            weight=0.0 if asked[0].scored is None else asked[0].scored.weight,
             quick=asked[0].quick if "request" in info else None,
         )
 

@@ -98,7 +98,7 @@ class _Assess:
 
 
 def _emotions(said: bytes, none: bytes, tags: tuple[int, ...]) -> tuple[float, float]:
-    """F1 and valence-arousal score of the emotions said against up to two true ones."""
+    """F1 and valence-arousal score of the emotions said against the true ones."""
     count = len(said) - said.count(0)
     if not count:
         right = float(none[0] == 1 and not tags)

@@ -114,7 +114,7 @@ def rows(request: Request, truth: ConversationTruth, one: Answered) -> list[Row]
         wrong = any(want in ("yes", "no") and want != said for want, said in zip(truths, given, strict=True))
         cells = (f"{did_it:3} / {should_it}" for did_it, should_it in (truths, given))
         label = "did it / should it" if q == request.questions[0] else ""
-        found.append((f"{q:5} {label}".rstrip(), next(cells), next(cells) + (" *" if wrong else "")))
+        found.append((f"{q:5} {label}".rstrip(), next(cells), next(cells) + (" (wrong)" if wrong else "")))
     return found
 
 

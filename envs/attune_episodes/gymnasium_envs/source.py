@@ -86,6 +86,9 @@ class ConversationSource:
             raise UnknownNameError("sampling", str(sampling), SAMPLINGS)
         if number is not None and (type(number) is not int or number < 1):
             raise SettingsError(f"number is {show(number)}; it must be a whole number, at least 1")
+        check_flag("training", training)
+        if not isinstance(where, (str, type(None))):
+            raise SettingsError(f'where is {show(where)}; expected a text such as "diagnosis=ADHD,who_5<13"')
         self.sampling: Sampling = sampling
         self.start, self.step = _shard(shard)
         self.world: Simulation | None = None
@@ -238,6 +241,13 @@ class ConversationSource:
             raise SettingsError(f"every conversation weighs 0: none of {len(here)} could be drawn")
         chances: np.ndarray[Any, np.dtype[np.float64]] = total / total[-1]
         return chances
+
+
+def check_flag(name: str, value: object, *, optional: bool = False) -> None:
+    """Raises SettingsError where an argument that is True or False (or None, if `optional`) is neither."""
+    if not (isinstance(value, bool) or (optional and value is None)):
+        choices = "True, False or None" if optional else "True or False"
+        raise SettingsError(f"{name} is {show(value)}; it must be {choices}")
 
 
 def _shard(shard: Sequence[int] | None) -> tuple[int, int]:

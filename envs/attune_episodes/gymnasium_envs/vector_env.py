@@ -210,10 +210,11 @@ class FeaturesVectorEnv(VectorEnv[Observations, Vector, Vector]):
         mask = _reset_mask(wanted.pop("reset_mask", None), self.num_envs)
         index = self.pool.wanted(wanted)
         seeds = self._listed(seed)
-        for i in np.flatnonzero(mask).tolist():
-            if seeds[i] is not None:
-                self._generators[i], self._seeds[i] = seeding.np_random(seeds[i])
-                self._orders[i].reset_order()
+        again = [i for i in np.flatnonzero(mask).tolist() if seeds[i] is not None]
+        made = {i: seeding.np_random(seeds[i]) for i in again}  # a seed that is none stops before any change
+        for i, (generator, drawn) in made.items():
+            self._generators[i], self._seeds[i] = generator, drawn
+            self._orders[i].reset_order()
         self._begin(mask, index)
         infos: Info = {}
         self._announce(infos, mask)
