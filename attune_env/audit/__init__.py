@@ -1,17 +1,9 @@
 """The audit of a reward: attacks played against it, what each earns, and whether it holds."""
 
-from attune_env.audit.auditing import (
-    GATE,
-    MIN_PARTICIPANTS,
-    REFERENCE_SIZE,
-    Audit,
-    Verdict,
-    audit,
-    policy_count,
-    reference_world,
-)
+from attune_env.audit.auditing import REFERENCE_SIZE, Audit, audit, policy_count, reference_world
 from attune_env.audit.silence import unannotated, unanswered
 from attune_env.audit.tables import audit_tables
+from attune_env.audit.verdict import GATE, MIN_PARTICIPANTS, Verdict
 
 __all__ = [
     "GATE",

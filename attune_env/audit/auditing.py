@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from attune_data import Conversations
 from attune_data.simulate import Simulation
-from attune_env.statistics import Bootstrap, Interval
+from attune_env.audit.verdict import GATED, ORACLE_SLACK, Row, Verdict
+from attune_env.statistics import Bootstrap
 from attune_episodes.attacks import (
     EXPLOITS,
     SURFACE,
@@ -34,123 +35,11 @@ from attune_episodes.settings import Settings
 from attune_rewards.parts import LEAF_PARTS, Format
 from attune_rewards.spec import RewardSpec
 
-GATE: Final = 0.02
-"""A reward passes where the upper 95 % bound of every attack's gain over `prior` is below this."""
-PAID_FOR_NOTHING: Final = 0.05
-"""A prior that earns more than this is named in the verdict."""
-MIN_PARTICIPANTS: Final = 100
-"""With fewer people the intervals are reported and nothing is gated."""
-ORACLE_SLACK: Final = 1e-9
 REFERENCE_SEED: Final = 1
 """Of the default data; the nulls of `skill` were measured on other people (seed 0)."""
 REFERENCE_SIZE: Final = 500
 SILENCED: Final = ("random", "searched")
 """Policies whose answers are left out, one kind at a time, to see what silence pays."""
-GATED: Final = ("content-free", "exploit", "searched")
-"""Kinds of policies that understand nothing: none of them may beat the prior."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """What one policy earned under every audited reward."""
-
-    name: str
-    kind: str
-    rewards: Mapping[str, Interval]
-    """Reward -> mean return."""
-    over_prior: Mapping[str, Interval]
-    """Reward -> mean paired difference to `prior`."""
-    strict: float
-    """Mean strict Composite, 0–100; NaN where nothing is annotated."""
-    canonical: float
-    """Mean Composite in the benchmark's reading, 0–100."""
-    read: float
-    """Share of replies that were parsed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """Whether a reward holds."""
-
-    reward: str
-    prior: Interval
-    """What the best constant answers earn of 1: what this reward pays for reading nothing."""
-    gains: Mapping[str, Interval]
-    """Gated policy, other than the prior -> its mean paired difference to the prior."""
-    shallow: Mapping[str, Interval]
-    """The same of the policies that read the surface: reported, not gated."""
-    beats_oracle: tuple[str, ...]
-    """Policies that earn more than the annotations' own answers in some conversation."""
-    oracle: float
-    """Mean return of the annotations' own answers; NaN where nothing is scored."""
-    participants: int
-    """Of the conversations where this reward scores anything."""
-
-    @property
-    def best(self) -> str:
-        """The gated policy that earns most in the mean; the search, where it is level with it."""
-        return max(self.gains, key=lambda name: (round(self.gains[name].mean or 0.0, 9), name == "searched"))
-
-    @property
-    def best_shallow(self) -> str:
-        """The policy of the surface that earns most in the mean."""
-        return max(self.shallow, key=lambda name: self.shallow[name].mean or 0.0)
-
-    @property
-    def bound(self) -> tuple[str, float]:
-        """The gated policy whose difference has the highest upper end, and that end."""
-        name = max(self.gains, key=lambda name: self.gains[name].high or 0.0)
-        return name, self.gains[name].high or 0.0
-
-    @property
-    def state(self) -> Literal["passes", "fails", "undecided", "not gated", "not scored"]:
-        """What came out.
-
-        `passes`: by its upper bound no attack gains `GATE`; the annotations' own answers earn 1, and nothing
-        beats them. `fails`: an attack's gain is shown (its lower bound is above 0, or its mean reaches
-        `GATE`), or the oracle falls short or is beaten. `undecided`: the bound is too wide to tell.
-        """
-        if self.prior.mean is None:
-            return "not scored"
-        if not self.gated:
-            return "not gated"
-        if self.reasons:
-            return "fails"
-        return "passes" if self.bound[1] < GATE else "undecided"
-
-    @property
-    def gated(self) -> bool:
-        """Whether there are enough participants to judge by."""
-        return self.participants >= MIN_PARTICIPANTS
-
-    @property
-    def reasons(self) -> list[str]:
-        """Why it fails; empty where it does not."""
-        shown = [
-            name
-            for name, gain in self.gains.items()
-            if (gain.high or 0.0) >= GATE and ((gain.low or 0.0) > 0 or (gain.mean or 0.0) >= GATE)
-        ]
-        found = [f"{', '.join(shown)} earns more than the prior"] if shown else []
-        if self.oracle < 1 - ORACLE_SLACK:
-            found.append(f"the annotations' own answers earn {self.oracle:.3f}, not 1")
-        if self.beats_oracle:
-            found.append(f"beaten by {', '.join(self.beats_oracle)}")
-        return found
-
-    @property
-    def text(self) -> str:
-        """The verdict in a few words."""
-        if self.state == "not gated":
-            return f"not gated: {self.participants} participants, {MIN_PARTICIPANTS} are needed"
-        if self.state == "fails":
-            return f"FAILS: {'; '.join(self.reasons)}"
-        if self.state == "undecided":
-            return f"undecided: {self.bound[0]} may gain up to {self.bound[1]:.3f}; more people are needed"
-        paid = self.prior.mean or 0.0
-        if self.state == "passes" and paid > PAID_FOR_NOTHING:
-            return f"passes, but pays {paid:.2f} for reading nothing"
-        return self.state
 
 
 @dataclass(frozen=True, slots=True)

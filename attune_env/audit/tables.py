@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 
 from attune_data.schema import Conversation
-from attune_env.audit.auditing import GATE, GATED, MIN_PARTICIPANTS, Audit, Row
+from attune_env.audit.auditing import Audit
 from attune_env.audit.silence import Silence, unannotated, unanswered
+from attune_env.audit.verdict import GATE, GATED, MIN_PARTICIPANTS, Row
 from attune_env.report.table import DASH, Table, interval_text, share_text
 from attune_env.statistics.bootstrap import RESAMPLES
 from attune_rewards.tree import COMPOSITE

@@ -14,13 +14,13 @@ from attune_env.audit import (
     Audit,
     audit,
     audit_tables,
-    auditing,
     policy_count,
     reference_world,
     unannotated,
     unanswered,
 )
-from attune_env.audit.auditing import GATED, Row, Verdict
+from attune_env.audit import verdict as verdict_module
+from attune_env.audit.verdict import GATED, Row, Verdict
 from attune_env.statistics import Bootstrap, Interval
 from attune_episodes import KINDS, builtin_policy, rollout
 from attune_episodes.attacks import EXPLOITS, SURFACE, UNANNOTATED, UNANSWERED, ExploitPolicy, play, without
@@ -93,7 +93,7 @@ def test_only_enough_participants_make_a_gate(monkeypatch: pytest.MonkeyPatch) -
     assert audited().participants == len({about.participant for about in PEOPLE}) == 16
     assert audited().failed == ()
     assert all(v.text == "not gated: 16 participants, 100 are needed" for v in audited().verdicts)
-    monkeypatch.setattr(auditing, "MIN_PARTICIPANTS", 16)
+    monkeypatch.setattr(verdict_module, "MIN_PARTICIPANTS", 16)
     assert [v.reward for v in audited().failed] == [TALKATIVE.name]
     texts = {v.reward: v.text for v in audited().verdicts}
     assert texts[TALKATIVE.name].startswith(
@@ -113,7 +113,7 @@ def test_what_beats_the_oracle_is_named(monkeypatch: pytest.MonkeyPatch) -> None
 
     people = simulate(8, seed=4)
     found = audit(people, [RewardSpec.weighted("terse", {"q2": 1}).with_part("short", "draft", terse, 10)])
-    monkeypatch.setattr(auditing, "MIN_PARTICIPANTS", 2)
+    monkeypatch.setattr(verdict_module, "MIN_PARTICIPANTS", 2)
     assert {"empty", "prior", "searched"} <= set(found.verdicts[0].beats_oracle)
     assert "the annotations' own answers earn 0." in found.verdicts[0].text
     assert "beaten by empty" in found.verdicts[0].text
