@@ -64,7 +64,8 @@ def elsewhere() -> dict[str, list[float]]:
         "from attune_episodes import BUILTIN\n"
         "from attune_rewards import PRESETS\n"
         f"data = load('sample')[:{len(SHORT)}]\n"
-        "print(json.dumps({f'{n} {p}': [rollout(c, builtin_policy(n, data), reward=p).total for c in data]\n"
+        "made = {n: builtin_policy(n, data) for n in BUILTIN}\n"
+        "print(json.dumps({f'{n} {p}': [rollout(c, made[n], reward=p).total for c in data]\n"
         "                  for n in BUILTIN for p in PRESETS}))"
     )
     seed = "3" if os.environ.get("PYTHONHASHSEED") != "3" else "4"
@@ -76,8 +77,16 @@ def elsewhere() -> dict[str, list[float]]:
     return found
 
 
-@pytest.mark.parametrize("player", PLAYERS)
-@pytest.mark.parametrize("preset", PRESETS)
+WAYS = [
+    (player, preset)
+    for player in PLAYERS
+    for preset in PRESETS
+    # frameworks hand the reward on to the engine: one without nulls and one with them are enough there
+    if player in ("rollout", "episode") or preset in ("composite", "skill")
+]
+
+
+@pytest.mark.parametrize(("player", "preset"), WAYS)
 @pytest.mark.parametrize("name", BUILTIN)
 def test_every_way_to_play_keeps_the_contract(name: str, preset: str, player: str) -> None:
     check_env_contract(PLAYERS[player], SHORT, policies=[name], rewards=[preset])
