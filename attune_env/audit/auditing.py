@@ -6,7 +6,8 @@ conversation; their intervals are percentile bootstraps that draw participants.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -15,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from attune_data import Conversations
+from attune_data.means import mean
 from attune_data.simulate import Simulation
 from attune_env.audit.verdict import GATED, ORACLE_SLACK, Row, Verdict
 from attune_env.statistics import Bootstrap
@@ -30,7 +32,7 @@ from attune_episodes.attacks import (
 from attune_episodes.ceiling import latent_ceiling
 from attune_episodes.policies import KINDS, BuiltinPolicy, builtin_policy
 from attune_episodes.policies.asked import AskedPolicy
-from attune_episodes.policies.fitted import FittedPolicy
+from attune_episodes.policies.fitted import FittedPolicy, fit_prior
 from attune_episodes.settings import Settings
 from attune_rewards.parts import LEAF_PARTS, Format
 from attune_rewards.spec import RewardSpec
@@ -57,7 +59,7 @@ class Audit:
     ceiling: Mapping[str, float]
     """Part -> the latent-state ceiling; {} where the data's latent state is not known."""
     played: Mapping[str, Played]
-    """`SILENCED` policy -> what it said, for `silences` to take away; the search: of the first reward."""
+    """`SILENCED` policy -> what it said, for `unanswered` to take away; the search: of the first reward."""
 
     @property
     def failed(self) -> tuple[Verdict, ...]:
@@ -125,16 +127,14 @@ def _policies(
     conversations: Conversations, settings: Settings, specs: Mapping[str, RewardSpec]
 ) -> Iterator[tuple[BuiltinPolicy, str, Mapping[str, RewardSpec]]]:
     """(policy, its kind, the rewards that it is scored under), in the order of the table."""
+    prior = FittedPolicy("prior", fit_prior, conversations, settings)
+    asked = AskedPolicy(prior, conversations)
+    fitted: dict[str, BuiltinPolicy] = {"prior": prior, "asked": asked}  # once, for all that build on them
     for name, kind in KINDS.items():
-        policy = builtin_policy(name, conversations, settings)
-        yield policy, kind, specs
-        if isinstance(policy, FittedPolicy) and name == "prior":
-            prior = policy
-        if isinstance(policy, AskedPolicy):
-            asked = policy
+        yield fitted.get(name) or builtin_policy(name, conversations, settings), kind, specs
     for name, written in SURFACE.items():
         yield ExploitPolicy(name, prior, written), "shallow", specs
-    yield SurfacePolicy(asked, prior, conversations), "shallow", specs
+    yield SurfacePolicy(asked, conversations), "shallow", specs
     for name in EXPLOITS:
         yield ExploitPolicy(name, prior), "exploit", specs
     for name, spec in specs.items():
@@ -157,7 +157,7 @@ def _rows(
                 kind,
                 rewards={spec: next(intervals) for spec in specs},
                 over_prior={spec: next(intervals) for spec in specs},
-                strict=_mean([value for value in found.strict if value is not None]),
+                strict=_mean(found.strict),
                 canonical=_mean(found.canonical),
                 read=found.read / found.asked,
             )
@@ -170,8 +170,10 @@ def _values(found: Played, reward: str) -> npt.NDArray[np.float64]:
     return np.array([np.nan if total is None else total for total in found.totals[reward]], dtype=float)
 
 
-def _mean(values: Sequence[float]) -> float:
-    return float(np.mean(values)) if values else float("nan")
+def _mean(values: Iterable[float | None]) -> float:
+    """Mean of the defined values; NaN without any."""
+    found = mean(values)
+    return math.nan if found is None else found
 
 
 def _verdict(
@@ -206,10 +208,9 @@ def _parts(
     for name, (_, one) in played.items():
         for reward, spec in specs.items():
             for part, values in one.parts.get(reward, {}).items():
-                defined = [value for value in values if value is not None]
-                if defined:
+                if (average := mean(values)) is not None:
                     shared = part in LEAF_PARTS or spec.parts[part] == Format() or len(specs) == 1
                     earned = found.setdefault(part if shared else f"{part} of {reward}", {})
                     # the search differs by reward: its best is shown
-                    earned[name] = max(_mean(defined), earned.get(name, 0.0))
+                    earned[name] = max(average, earned.get(name, 0.0))
     return found

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from attune_data.means import mean
 from attune_data.schema import Conversation
 from attune_episodes.attacks import UNANNOTATED, UNANSWERED, without
 from attune_rewards.predictions import ConversationPrediction, TurnPrediction
@@ -56,6 +57,7 @@ def _both(
 ) -> tuple[float, float]:
     """Mean canonical and mean strict Composite; conversations without any annotation have no strict one."""
     scores = [score_conversation(c, one) for c, one in zip(conversations, said, strict=True)]
-    canonical = [one["composite_exact"] for one in scores]
-    strict = [one["composite_strict"] for one in scores if one["composite_strict"] is not None]
-    return math.fsum(canonical) / len(canonical), math.fsum(strict) / len(strict) if strict else math.nan
+    canonical, strict = (
+        mean(one[name] for one in scores) for name in ("composite_exact", "composite_strict")
+    )
+    return math.nan if canonical is None else canonical, math.nan if strict is None else strict

@@ -10,7 +10,6 @@ from attune_data import Conversation
 from attune_data.errors import SettingsError
 from attune_env.testing.contract import EXACT, reloaded, require, require_close, tried_on
 from attune_episodes import BUILTIN, Rollout, Settings, builtin_policy, rollout, rollout_batch
-from attune_episodes.request import Request
 from attune_rewards import RewardSpec
 from attune_rewards.reward import request_weights
 from attune_rewards.spec_files import describe_reward, reward_from
@@ -131,24 +130,12 @@ def _check_garbage(
     spec: RewardSpec, text: str, data: Sequence[Conversation], settings: Settings, at_most: float
 ) -> None:
     for conversation in data:
-        total = rollout(conversation, _Says(text), settings, spec).total
+        total = rollout(conversation, lambda messages: text, settings, spec).total
         require(
             total <= at_most + EXACT,
             f"reward {spec.name!r}: the reply {text[:20]!r} to every request earns {total:.4f} in "
             f"{conversation.conversation_id!r}, at most {at_most} is stated",
         )
-
-
-class _Says:
-    """Gives one text to every request."""
-
-    name = "garbage"
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def reply(self, request: Request) -> str:
-        return self.text
 
 
 def _check_json(spec: RewardSpec) -> None:

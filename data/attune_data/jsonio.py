@@ -120,7 +120,9 @@ def parse_json(text: str, file: str, *, any_density: bool = False) -> Any:
 
 
 _BLANK: Final = re.compile(r"\s*+")
-_TOKEN: Final = re.compile(r'[][{},]|"(?:[^"\\\n]|\\.)*+"?')
+# a string without an end runs to the end of its line; possessive, so that the search stays linear
+JSON_TOKEN: Final = re.compile(r'[][{},]|"(?:[^"\\\n]|\\.)*+"?')
+"""A bracket, a comma or a string."""
 
 
 def _check_density(text: str, file: str) -> None:
@@ -130,7 +132,7 @@ def _check_density(text: str, file: str) -> None:
     if len(text) <= _UNCOUNTED or sum(map(text.count, ",[{")) <= most:
         return
     depth = values = 0
-    for token in _TOKEN.finditer(text):
+    for token in JSON_TOKEN.finditer(text):
         mark = text[token.start()]
         depth += (mark in "[{") - (mark in "]}")
         values += mark in ",[{"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from attune_data.means import mean
 from attune_data.schema import Conversation
 from attune_episodes.parsing import Unparsed, parse
 from attune_episodes.plan import plan
@@ -80,9 +80,8 @@ def play(
             scored = request_weights(conversation, spec, settings.stages)
             played.totals.setdefault(name, []).append(totals[name] if scored else None)
             for part in spec.parts:
-                values = scores[name].get(part)
-                mean = math.fsum(values) / len(values) if values else None
-                played.parts.setdefault(name, {}).setdefault(part, []).append(mean)
+                average = mean(scores[name].get(part, ()))
+                played.parts.setdefault(name, {}).setdefault(part, []).append(average)
         prediction = prediction_of(conversation, said, settings)
         found = score_conversation(conversation, prediction)
         played.canonical.append(found["composite_exact"])

@@ -20,9 +20,8 @@ from attune_episodes.attacks.exploits import Written
 from attune_episodes.parsing import render
 from attune_episodes.plan import plan
 from attune_episodes.policies.asked import AskedPlayer, AskedPolicy
-from attune_episodes.policies.base import BuiltinPolicy
+from attune_episodes.policies.base import BuiltinPolicy, PreparedPolicy
 from attune_episodes.policies.constant import MIDPOINT, Answers
-from attune_episodes.policies.fitted import FittedPolicy
 from attune_episodes.policies.shallow import named_feelings, pick_by
 from attune_episodes.request import Request
 from attune_episodes.settings import Settings
@@ -104,26 +103,20 @@ def fit_picks(conversations: Sequence[Conversation], settings: Settings) -> Arra
     return found
 
 
-class SurfacePolicy(BuiltinPolicy):
+class SurfacePolicy(PreparedPolicy):
     """Everything that can be had without understanding, together; fitted on the prior's folds."""
 
     name = "surface"
 
-    def __init__(
-        self, asked: AskedPolicy, prior: FittedPolicy, conversations: Sequence[Conversation]
-    ) -> None:
-        self.asked, self.prior = asked, prior
-        self._weights = prior.on_folds(conversations, fit_picks)
+    def __init__(self, asked: AskedPolicy, conversations: Sequence[Conversation]) -> None:
+        self.asked = asked
+        self._weights = asked.prior.on_folds(conversations, fit_picks)
 
     def for_conversation(self, conversation: Conversation) -> BuiltinPolicy:
         """The policy fitted without this conversation's participant."""
         return _Surface(
-            self.asked.for_conversation(conversation), self._weights[self.prior.fold_of(conversation)]
+            self.asked.for_conversation(conversation), self._weights[self.asked.prior.fold_of(conversation)]
         )
-
-    def reply(self, request: Request) -> str:
-        """Refuses: what was fitted depends on whose conversation it is."""
-        raise TypeError(f"policy {self.name!r} plays a conversation: call for_conversation first")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,56 +10,20 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
-from gymnasium.error import InvalidAction, ResetNeeded
+from gymnasium.error import ResetNeeded
 
 from attune_data.errors import UnknownNameError
+from attune_episodes.gymnasium_envs.answer_space import Action, AnswerSpace, checked, legal_values
 from attune_episodes.gymnasium_envs.features import NUMERIC_STAGES, WORDS, layout
 from attune_episodes.gymnasium_envs.features_pool import Compiled, FeaturesPool, shown
 from attune_episodes.request import Request
 from attune_rewards.batched import COLUMNS
-from attune_rewards.coded import LAYOUT, VALUES, WIDTH, coded, typed
+from attune_rewards.coded import WIDTH, coded, typed
 from attune_rewards.predictions import PREDICTION_OF, Prediction, Stage
 from attune_rewards.reward import NOT_SCORED, OK, Score
 from attune_rewards.spec import RewardSpec
 
 Observation = npt.NDArray[np.float32]
-Action = npt.NDArray[Any]
-
-_MOST: Final = int(VALUES.max())
-_LIMITS: Final = VALUES.astype(np.uint8)
-_LEGAL: Final = np.arange(_MOST) < VALUES[:, None]
-
-
-def legal_values(asked: npt.NDArray[np.bool_]) -> npt.NDArray[np.int8]:
-    """Action masks from what is asked: shape (…, WIDTH) to (…, WIDTH, 8); where nothing is asked only 0."""
-    mask = (asked[..., None] & _LEGAL).astype(np.int8)
-    mask[..., 0] = 1
-    return mask
-
-
-class AnswerSpace(spaces.MultiDiscrete[np.int8]):
-    """Answers as `attune_rewards.coded` lays them out: a MultiDiscrete that samples quickly with a mask."""
-
-    def __init__(self, seed: int | np.random.Generator | None = None) -> None:
-        super().__init__(VALUES, np.int8, seed)
-
-    def sample(self, mask: Any = None, probability: Any = None) -> npt.NDArray[np.int8]:
-        """A random answer.
-
-        Args:
-            mask: an array of shape (WIDTH, 8), as `action_mask` gives it: 1 = may be drawn, each evenly, and
-                a place without any 1 is 0; or a tuple of arrays, as MultiDiscrete takes it.
-            probability: as MultiDiscrete takes it.
-        """
-        if not isinstance(mask, np.ndarray):
-            return super().sample(mask=mask, probability=probability)
-        if probability is not None or mask.shape != (WIDTH, _MOST):
-            raise ValueError(
-                f"mask has shape {mask.shape}, expected {(WIDTH, _MOST)}, and no probability beside it"
-            )
-        drawn = (1.0 - self.np_random.random(mask.shape, dtype=np.float32)) * mask
-        answer: npt.NDArray[np.int8] = drawn.argmax(axis=1).astype(np.int8)
-        return answer
 
 
 class FeaturesEnv(gymnasium.Env[Observation, Action]):
@@ -269,14 +233,14 @@ class FeaturesEnv(gymnasium.Env[Observation, Action]):
         scored = self.pool.scored(self._conversation, request)
         scores, known, paid, weight = np.zeros(len(COLUMNS)), np.zeros(len(COLUMNS), np.bool_), 0.0, 0.0
         score = Score(None, NOT_SCORED)
+        said = typed(request.stage, answer, request.questions, shown(request))
         if scored is not None:
-            score = scored.score(typed(request.stage, answer, request.questions, shown(request)))
+            score = scored.score(said)
             paid, weight = score.reward, score.weight
             for name, value in score.parts.items():
                 if name in _COLUMN:
                     scores[_COLUMN[name]], known[_COLUMN[name]] = value, True
         if self.render_mode is not None:
-            said = typed(request.stage, answer, request.questions, shown(request))
             self._answered.append(FlatAnswer(request, said, score))
             if self.render_mode == "human":
                 self._print(opening=False)
@@ -324,23 +288,3 @@ class FlatAnswer:
 
 
 _COLUMN: Final = {name: i for i, name in enumerate(COLUMNS)}
-
-
-def checked(action: Any, shape: tuple[int, ...]) -> Action:
-    """The action as whole numbers of that shape, or InvalidAction saying what is wrong with it."""
-    try:
-        answer = np.asarray(action)
-    except ValueError as error:  # lists of different lengths
-        raise InvalidAction(
-            f"an action is whole numbers of shape {shape}, got {type(action).__name__}"
-        ) from error
-    if answer.shape != shape or answer.dtype.kind not in "iu":
-        raise InvalidAction(f"an action is whole numbers of shape {shape}, got {answer.dtype} {answer.shape}")
-    if answer.dtype == np.int8 and not (answer.view(np.uint8) >= _LIMITS).any():
-        return answer  # one comparison says both: below 0 reads as above 127
-    if (wrong := (answer < 0) | (answer >= VALUES)).any():
-        where = tuple(int(i) for i in np.argwhere(wrong)[0])
-        field = next(name for name, place in LAYOUT.items() if place.start <= where[-1] < place.stop)
-        most = int(VALUES[where[-1]]) - 1
-        raise InvalidAction(f"action{list(where)}, of {field}, is {answer[where]}; it must be 0 to {most}")
-    return answer

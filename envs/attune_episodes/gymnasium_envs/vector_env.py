@@ -15,8 +15,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from attune_data.errors import SettingsError, UnknownNameError, show
+from attune_episodes.gymnasium_envs.answer_space import AnswerSpace, checked, legal_values
 from attune_episodes.gymnasium_envs.features import NUMERIC_STAGES, WORDS, layout
-from attune_episodes.gymnasium_envs.features_env import AnswerSpace, checked, legal_values
 from attune_episodes.gymnasium_envs.features_pool import FeaturesPool, shown
 from attune_rewards.batched import BatchedScorer, Place
 from attune_rewards.coded import WIDTH

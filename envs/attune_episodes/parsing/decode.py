@@ -7,11 +7,10 @@ times the room of its text.
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from attune_data.jsonio import depth_ok
+from attune_data.jsonio import JSON_TOKEN, depth_ok
 
 Code = Literal[
     "empty", "too_long", "unfinished_reasoning", "no_json", "truncated", "malformed", "too_deep",
@@ -89,16 +88,12 @@ def decode(text: str, start: int, end: int, *, counted: bool = False) -> Any:
     return value if depth_ok(value, MAX_DEPTH) else Unparsed("too_deep")
 
 
-# a string without an end runs to the end of its line; possessive, so that the search stays linear
-_TOKEN: Final = re.compile(r'[][{},]|"(?:[^"\\\n]|\\.)*+"?')
-
-
 def _too_much(text: str, start: int, end: int) -> Unparsed | None:
     """Why the list or object that begins there is not decoded: short pieces take 30 times their length."""
     if text[start] not in "[{":
         return None
     depth = 0
-    for number, token in enumerate(_TOKEN.finditer(text, start, end)):
+    for number, token in enumerate(JSON_TOKEN.finditer(text, start, end)):
         mark = text[token.start()]
         if number >= MAX_TOKENS:
             return Unparsed("too_long", f"more than {MAX_TOKENS} brackets, commas and strings")

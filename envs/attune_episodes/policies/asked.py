@@ -16,7 +16,7 @@ import numpy.typing as npt
 from attune_data.affect import EMOTIONS
 from attune_data.schema import Conversation
 from attune_episodes.parsing import render
-from attune_episodes.policies.base import BuiltinPolicy
+from attune_episodes.policies.base import BuiltinPolicy, PreparedPolicy
 from attune_episodes.policies.constant import MIDPOINT, Answers
 from attune_episodes.policies.fitted import FittedPolicy
 from attune_episodes.request import Request
@@ -93,7 +93,7 @@ def _best_split(questions: Sequence[str], asked: Array, worth: Array) -> Split:
     return Split(questions[best], int(np.argmax(present[best])), int(np.argmax(absent[best])))
 
 
-class AskedPolicy(BuiltinPolicy):
+class AskedPolicy(PreparedPolicy):
     """Plays the prior's answers, but for what the list of questions tells.
 
     Args:
@@ -111,10 +111,6 @@ class AskedPolicy(BuiltinPolicy):
         """The policy fitted without this conversation's participant."""
         fold = self.prior.fold_of(conversation)
         return AskedPlayer(self.prior.for_conversation(conversation).answers, self._rules[fold])
-
-    def reply(self, request: Request) -> str:
-        """Refuses: the rules depend on whose conversation it is."""
-        raise TypeError(f"policy {self.name!r} plays a conversation: call for_conversation first")
 
 
 @dataclass(frozen=True, slots=True)

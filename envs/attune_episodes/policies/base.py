@@ -87,6 +87,20 @@ class BuiltinPolicy(ABC):
         """The answer to one request, as JSON."""
 
 
+class PreparedPolicy(BuiltinPolicy):
+    """Base of those that have to know whose conversation they play: `for_conversation` gives the player."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def for_conversation(self, conversation: Conversation) -> BuiltinPolicy:
+        """The policy as it plays this conversation."""
+
+    def reply(self, request: Request) -> str:
+        """Refuses: the answers depend on whose conversation it is."""
+        raise TypeError(f"policy {self.name!r} plays a conversation: call for_conversation first")
+
+
 def participants(conversations: Sequence[Conversation]) -> Mapping[str, list[Conversation]]:
     """Participant -> their conversations."""
     owned: dict[str, list[Conversation]] = {}

@@ -20,9 +20,8 @@ from attune_data.errors import SettingsError
 from attune_data.schema import Conversation
 from attune_data.seeding import digest
 from attune_episodes.plan import plan
-from attune_episodes.policies.base import BuiltinPolicy, participants
+from attune_episodes.policies.base import PreparedPolicy, participants
 from attune_episodes.policies.constant import Answers, ConstantPolicy, PanasGuess
-from attune_episodes.request import Request
 from attune_episodes.settings import Settings
 from attune_rewards import branches, emotion, panas, questions
 from attune_rewards.predictions import Tag, YesNo
@@ -206,7 +205,7 @@ def _prior_branch(truths: Sequence[ConversationTruth], name: str) -> int:
     return _best(middle_first, lambda guess: -float(sum(abs(truth - guess) for truth in known)))
 
 
-class FittedPolicy(BuiltinPolicy):
+class FittedPolicy(PreparedPolicy):
     """A constant policy that plays each conversation with answers fitted on other participants.
 
     Args:
@@ -260,7 +259,3 @@ class FittedPolicy(BuiltinPolicy):
     def for_conversation(self, conversation: Conversation) -> ConstantPolicy:
         """The constant policy fitted without this conversation's participant."""
         return ConstantPolicy(self.name, self._answers[self.fold_of(conversation)])
-
-    def reply(self, request: Request) -> str:
-        """Refuses: answers depend on whose conversation it is."""
-        raise TypeError(f"policy {self.name!r} plays a conversation: call for_conversation first")

@@ -8,7 +8,7 @@ from attune_data.affect import EMOTIONS, NEGATIVE, POSITIVE
 from attune_data.constants import BRANCHES
 from attune_data.schema import Conversation
 from attune_episodes.parsing import render
-from attune_episodes.policies.base import BuiltinPolicy
+from attune_episodes.policies.base import BuiltinPolicy, PreparedPolicy
 from attune_episodes.request import Request
 from attune_rewards.branches import MIDPOINT
 from attune_rewards.panas import spread
@@ -17,7 +17,7 @@ from attune_rewards.truth import ConversationTruth, TurnTruth, truth_of
 
 
 @dataclass(frozen=True, slots=True)
-class OraclePolicy(BuiltinPolicy):
+class OraclePolicy(PreparedPolicy):
     """Answers from the annotations; what is not annotated gets a valid neutral answer."""
 
     name: str = "oracle"
@@ -25,10 +25,6 @@ class OraclePolicy(BuiltinPolicy):
     def for_conversation(self, conversation: Conversation) -> _Oracle:
         """The oracle of one conversation."""
         return _Oracle(truth_of(conversation))
-
-    def reply(self, request: Request) -> str:
-        """Refuses: the annotations are the conversation's."""
-        raise TypeError("the oracle plays a conversation: call for_conversation first")
 
 
 @dataclass(frozen=True, slots=True)
