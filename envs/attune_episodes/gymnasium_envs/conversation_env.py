@@ -16,11 +16,12 @@ from attune_data.errors import SettingsError, UnknownNameError, show
 from attune_data.loading import Conversations
 from attune_data.schema import Conversation
 from attune_data.simulate.levels import Level
+from attune_episodes.data_source import check_flag
 from attune_episodes.gymnasium_envs.answers import read_text, read_typed
 from attune_episodes.gymnasium_envs.codec import Kept
 from attune_episodes.gymnasium_envs.outcome import Done, Lazy, Logged, done_of, metrics_of, result_of, told
 from attune_episodes.gymnasium_envs.prepared import Asked, Prepared, Presented, action_mask, over, prepared
-from attune_episodes.gymnasium_envs.source import ConversationSource, Sampling, check_flag
+from attune_episodes.gymnasium_envs.source import ConversationSource, Sampling
 from attune_episodes.gymnasium_envs.spaces import action_space, observation_space
 from attune_episodes.parsing import Unparsed
 from attune_episodes.score import as_scored

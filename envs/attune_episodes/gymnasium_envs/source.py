@@ -9,24 +9,21 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 import numpy as np
 
 from attune_data.constants import Provenance
-from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
-from attune_data.guard import for_training
-from attune_data.loading import Conversations, load
+from attune_data.errors import SettingsError, UnknownNameError, show
+from attune_data.loading import Conversations
 from attune_data.schema import Conversation
 from attune_data.simulate.levels import Level
 from attune_data.simulate.stream import Simulation
+from attune_episodes.data_source import choose_data
 
 Sampling = Literal["sequential", "shuffled", "weighted"]
 SAMPLINGS: Final[tuple[Sampling, ...]] = get_args(Sampling)
-SIMULATED: Final = "simulated"
-"""The `data` that names a world of simulated conversations."""
 WORLD: Final = 2**32
 """An endless world is shuffled by drawing indices below this."""
 KEPT: Final = 64
@@ -84,29 +81,26 @@ class ConversationSource:
         """
         if sampling not in SAMPLINGS:
             raise UnknownNameError("sampling", str(sampling), SAMPLINGS)
-        if number is not None and (type(number) is not int or number < 1):
-            raise SettingsError(f"number is {show(number)}; it must be a whole number, at least 1")
-        check_flag("training", training)
-        if not isinstance(where, (str, type(None))):
-            raise SettingsError(f'where is {show(where)}; expected a text such as "diagnosis=ADHD,who_5<13"')
         self.sampling: Sampling = sampling
         self.start, self.step = _shard(shard)
         self.world: Simulation | None = None
         """The endless world; None where the conversations are known and counted."""
         self.conversations = Conversations([])
         """All conversations of all shards; none of an endless world."""
-        if isinstance(data, str) and data == SIMULATED:
-            _refuse(data, split=split, where=where, provenance=provenance)
-            if number is None:
-                self.world = Simulation(world_seed, level=level)
-            else:
-                self.conversations = _simulated(world_seed, level, number)
+        chosen = choose_data(
+            data,
+            level=level,
+            world_seed=world_seed,
+            number=number,
+            split=split,
+            where=where,
+            provenance=provenance,
+            training=training,
+        )
+        if isinstance(chosen, Simulation):
+            self.world = chosen
         else:
-            if level != "default" or world_seed != 0:
-                raise SettingsError(f'level and world_seed describe data="{SIMULATED}"; data is {show(data)}')
-            self.conversations = _chosen(data, split, where, provenance)[:number]
-        if training and self.world is None:
-            for_training(self.conversations)
+            self.conversations = chosen
         if self.world is None and self.start >= len(self.conversations):
             raise SettingsError(
                 f"shard ({self.start}, {self.step}) holds none of the {len(self.conversations)} "
@@ -243,13 +237,6 @@ class ConversationSource:
         return chances
 
 
-def check_flag(name: str, value: object, *, optional: bool = False) -> None:
-    """Raises SettingsError where an argument that is True or False (or None, if `optional`) is neither."""
-    if not (isinstance(value, bool) or (optional and value is None)):
-        choices = "True, False or None" if optional else "True or False"
-        raise SettingsError(f"{name} is {show(value)}; it must be {choices}")
-
-
 def _shard(shard: Sequence[int] | None) -> tuple[int, int]:
     if shard is None:
         return 0, 1
@@ -258,45 +245,3 @@ def _shard(shard: Sequence[int] | None) -> tuple[int, int]:
     if not whole or not 0 <= given[0] < given[1]:
         raise SettingsError(f"shard is {show(given)}; it must be (index, count), index from 0 to count - 1")
     return given[0], given[1]
-
-
-def _refuse(data: str, **given: object) -> None:
-    for name, value in given.items():
-        if value is not None:
-            raise SettingsError(f'{name} is {show(value)}, which data="{data}" does not take')
-
-
-def _chosen(
-    data: str | Path | Conversations, split: str | None, where: str | None, provenance: Provenance | None
-) -> Conversations:
-    if isinstance(data, Conversations):
-        _refuse("a Conversations object", split=split, provenance=provenance)
-        found = data
-    elif isinstance(data, (str, Path)):
-        bundled = data == "sample" and split is None and provenance is None
-        found = _sample() if bundled else load(data, split=split, provenance=provenance)
-    else:
-        raise TypeError(
-            f'data is {show(data)} ({type(data).__name__}); expected "sample", "{SIMULATED}", a path, the '
-            "name of a dataset, or Conversations"
-        )
-    if where is not None:
-        from attune_data.selection import select
-
-        found = select(found, where)
-    if not found:
-        raise DataError(
-            Problem(found.source, "", "no conversation", "at least one conversation to play", "see load(…)")
-        )
-    return found
-
-
-@lru_cache(maxsize=1)
-def _sample() -> Conversations:
-    """The bundled sample, shared by all environments of a process: records are frozen, plans are kept."""
-    return load("sample")
-
-
-@lru_cache(maxsize=2)
-def _simulated(seed: int, level: str | Level, number: int) -> Conversations:
-    return Simulation(seed, level=level).take(number)
