@@ -1,7 +1,8 @@
-"""What the base checks do not cover, one fresh venv after the other.
+"""What the base checks do not cover, one after the other.
 
-* Every extra that has tests in `tests/extras/<extra>/`: its venv gets `.[dev,<extra>]` and runs them.
-* Every other supported Python on the PATH: its venv gets `.[dev]` and runs the whole test suite.
+* `tests/extras/<package>/` for a package of the base that takes long to test: run in the venv of the checks.
+* Every extra that has tests in `tests/extras/<extra>/`: a fresh venv gets `.[dev,<extra>]` and runs them.
+* Every other supported Python on the PATH: a fresh venv gets `.[dev]` and runs the base test suite.
 """
 
 from __future__ import annotations
@@ -15,12 +16,24 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+BASE = ("verifiers",)
+"""Packages of the base with tests in `tests/extras/`."""
+FIRST = {"trl": "torch==2.13.0"}
+"""Extra -> what is installed by itself before it: asked for together, PyTorch brings gigabytes of CUDA."""
+SERIAL = ("trl", "verifiers")
+"""Tests that want both cores for themselves."""
 
 
 def run(*command: str | Path) -> bool:
     """Runs a command, its output shown; whether it succeeded."""
     print("$", *command, flush=True)
     return subprocess.run(list(map(str, command)), cwd=ROOT).returncode == 0
+
+
+def tested(python: str | Path, name: str, tests: str) -> bool:
+    """Runs the tests with that Python; whether they passed."""
+    spread = () if name in SERIAL else ("-n", "2")
+    return run(python, "-m", "pytest", "--quiet", *spread, "-m", "not soak", tests)
 
 
 def in_venv(name: str, python: str, extras: str, tests: str) -> bool:
@@ -31,8 +44,9 @@ def in_venv(name: str, python: str, extras: str, tests: str) -> bool:
     try:
         return (
             run(python, "-m", "venv", folder)
+            and (name not in FIRST or run(*pip, FIRST[name]))
             and run(*pip, f"{ROOT}[{extras}]")
-            and run(folder / "bin" / "python", "-m", "pytest", "--quiet", "-n", "2", "-m", "not soak", tests)
+            and tested(folder / "bin" / "python", name, tests)
         )
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -68,7 +82,12 @@ def main() -> int:
     ]
     failed = []
     for folder in sorted((ROOT / "tests" / "extras").glob("*/")):
-        if folder.name not in declared:
+        if folder.name in BASE:
+            if not tested(sys.executable, folder.name, str(folder)):
+                failed.append(folder.name)
+        elif folder.name.startswith("_"):
+            continue  # __pycache__
+        elif folder.name not in declared:
             failed.append(f"tests/extras/{folder.name}: no such extra in pyproject.toml")
         elif not in_venv(folder.name, sys.executable, f"dev,{folder.name}", str(folder)):
             failed.append(f"extra {folder.name}")
