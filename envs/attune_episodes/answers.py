@@ -17,7 +17,7 @@ PANAS_ITEMS = "post_panas"
 PANAS_CHANGE = "panas_change"
 
 
-def _object(properties: Mapping[str, Any], *, verbose: bool = False) -> Schema:
+def object_schema(properties: Mapping[str, Any], *, verbose: bool = False) -> Schema:
     """An object of exactly these properties; the reasoning comes first, so that it can inform the rest."""
     wanted = {"reasoning": {"type": "string"}, **properties} if verbose else dict(properties)
     return {
@@ -28,12 +28,12 @@ def _object(properties: Mapping[str, Any], *, verbose: bool = False) -> Schema:
     }
 
 
-def _scale(names: Sequence[str], low: int, high: int) -> Schema:
-    return _object({name: {"type": "integer", "minimum": low, "maximum": high} for name in names})
+def scale_schema(names: Sequence[str], low: int, high: int) -> Schema:
+    return object_schema({name: {"type": "integer", "minimum": low, "maximum": high} for name in names})
 
 
-def _choices(names: Sequence[str], *values: str) -> Schema:
-    return _object({name: {"type": "string", "enum": list(values)} for name in names})
+def choice_schema(names: Sequence[str], *values: str) -> Schema:
+    return object_schema({name: {"type": "string", "enum": list(values)} for name in names})
 
 
 def schema_of(request: Request) -> Schema:
@@ -42,16 +42,16 @@ def schema_of(request: Request) -> Schema:
     if request.stage == "draft":
         properties["draft"] = {"type": "string"}
     elif request.stage == "prefer":
-        properties["picks"] = _choices([str(c.number) for c in request.comparisons], "A", "B")
+        properties["picks"] = choice_schema([str(c.number) for c in request.comparisons], "A", "B")
     elif request.stage == "reflect":
         properties = _reflect(request)
     else:
         if request.stage == "assess":
             properties["emotions"] = {"type": "array", "items": deepcopy(_TAG)}
         if request.questions:
-            both = _choices(request.questions, "yes", "no")
+            both = choice_schema(request.questions, "yes", "no")
             properties |= {"observed": both, "preferred": deepcopy(both)}
-    return _object(properties, verbose=request.verbose)
+    return object_schema(properties, verbose=request.verbose)
 
 
 def _reflect(request: Request) -> Schema:
@@ -61,18 +61,18 @@ def _reflect(request: Request) -> Schema:
 
     change = request.wants_change
     return {
-        PANAS_CHANGE if change else PANAS_ITEMS: _scale(EMOTIONS, -6, 6)
+        PANAS_CHANGE if change else PANAS_ITEMS: scale_schema(EMOTIONS, -6, 6)
         if change
-        else _scale(EMOTIONS, 1, 7),
+        else scale_schema(EMOTIONS, 1, 7),
         "q1_lookingFor": {"type": "array", "items": one("q1_lookingFor")},
         "q2_emotionClarity": one("q2_emotionClarity"),
         "q3_modelFit": one("q3_modelFit"),
         "q3_followUp_whatFeltOff": {"type": "array", "items": {"type": "string"}},
-        "fourBranchScores": _scale(BRANCHES, 1, 7),
+        "fourBranchScores": scale_schema(BRANCHES, 1, 7),
     }
 
 
-_TAG = _object(
+_TAG = object_schema(
     {
         "emotion": {"type": "string", "enum": list(EMOTIONS)},
         "intensity": {"type": "integer", "minimum": 1, "maximum": 7},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from attune_data.affect import EMOTIONS, canonical_emotion
@@ -79,16 +80,16 @@ def _reasoning(found: Mapping[str, Any]) -> str | None:
 def _assess(request: Request, found: Mapping[str, Any]) -> Assess:
     return Assess(
         tags=_tags(found.get("emotions")),
-        observed=_answers(found.get("observed"), request.questions),
-        preferred=_answers(found.get("preferred"), request.questions),
+        observed=read_answers(found.get("observed"), request.questions),
+        preferred=read_answers(found.get("preferred"), request.questions),
         reasoning=_reasoning(found),
     )
 
 
 def _assess_hp(request: Request, found: Mapping[str, Any]) -> AssessHP:
     return AssessHP(
-        observed=_answers(found.get("observed"), request.questions),
-        preferred=_answers(found.get("preferred"), request.questions),
+        observed=read_answers(found.get("observed"), request.questions),
+        preferred=read_answers(found.get("preferred"), request.questions),
         reasoning=_reasoning(found),
     )
 
@@ -104,10 +105,11 @@ def _tags(value: object) -> tuple[Tag, ...] | None:
         return None
     tags = []
     for entry in value:
-        name = entry.get("emotion") if isinstance(entry, Mapping) else entry
+        name, intensity = entry, None
+        if isinstance(entry, dict):
+            name, intensity = entry.get("emotion"), read_intensity(entry.get("intensity"))
         if not isinstance(name, str) or not name.strip():
             return None
-        intensity = read_intensity(entry.get("intensity")) if isinstance(entry, Mapping) else None
         # a name outside the 20 is kept: it is a wrong tag, not a missing one
         name = _cut(name, MAX_NAME)
         tags.append(Tag(canonical_emotion(name) or name, intensity))
@@ -127,7 +129,13 @@ def _cut(text: str, longest: int) -> str:
     return f"{cut.rstrip()}…" if cut[-1].isspace() else cut
 
 
-def _by_name(value: Mapping[str, Any], name: str) -> Any:
+@lru_cache(maxsize=1024)
+def _spelled(names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Each name with its lower case: the same few dozen names are looked up in every reply."""
+    return tuple((name, name.lower()) for name in names)
+
+
+def _by_name(value: dict[str, Any], name: str) -> Any:
     """What stands under a name or its lower case; None where both stand there and differ."""
     given, lower = value.get(name), value.get(name.lower())
     if name in value and name.lower() in value:
@@ -136,14 +144,19 @@ def _by_name(value: Mapping[str, Any], name: str) -> Any:
     return lower if given is None else given
 
 
-def _answers(value: object, questions: Sequence[str]) -> dict[str, YesNo]:
+def read_answers(value: object, questions: tuple[str, ...]) -> dict[str, YesNo]:
     """Question id -> yes/no, for the questions asked; a question answered both ways is unanswered."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return {}
     answers: dict[str, YesNo] = {}
-    for question in questions:
-        given = _by_name(value, question)
-        if isinstance(given, str) and len(given) > _MAX_ANSWER:
+    for question, lower in _spelled(questions):
+        given = value.get(question)
+        if lower in value:
+            given = _by_name(value, question)
+        elif given == "yes" or given == "no":  # nearly always
+            answers[question] = given
+            continue
+        if given is None or (isinstance(given, str) and len(given) > _MAX_ANSWER):
             continue
         answer = read_answer(given)
         if answer == "yes" or answer == "no":
@@ -156,7 +169,7 @@ def _prefer(request: Request, found: Mapping[str, Any]) -> Prefer:
     given = found.get("picks")
     if isinstance(given, list):
         given = {str(number): pick for number, pick in enumerate(given, 1)}
-    if isinstance(given, Mapping):
+    if isinstance(given, dict):
         for comparison in request.comparisons:
             pick = given.get(str(comparison.number))
             side = _SIDES.get(pick.strip()) if isinstance(pick, str) else None
@@ -168,24 +181,24 @@ def _prefer(request: Request, found: Mapping[str, Any]) -> Prefer:
 def _reflect(request: Request, found: Mapping[str, Any]) -> Reflect:
     options = request.options
     return Reflect(
-        panas={} if request.wants_change else _numbers(found.get(PANAS_ITEMS), EMOTIONS, 1, 7),
-        panas_change=_numbers(found.get(PANAS_CHANGE), EMOTIONS, -6, 6) if request.wants_change else None,
+        panas={} if request.wants_change else read_numbers(found.get(PANAS_ITEMS), EMOTIONS, 1, 7),
+        panas_change=read_numbers(found.get(PANAS_CHANGE), EMOTIONS, -6, 6) if request.wants_change else None,
         q1=_several(found.get("q1_lookingFor"), options["q1_lookingFor"]),
         q2=_one(found.get("q2_emotionClarity"), options["q2_emotionClarity"]),
         q3=_one(found.get("q3_modelFit"), options["q3_modelFit"]),
         q3_follow_up=_several(found.get("q3_followUp_whatFeltOff"), options["q3_followUp_whatFeltOff"]),
-        branches=_numbers(found.get("fourBranchScores"), BRANCHES, 1, 7),
+        branches=read_numbers(found.get("fourBranchScores"), BRANCHES, 1, 7),
         reasoning=_reasoning(found),
     )
 
 
-def _numbers(value: object, names: Sequence[str], low: int, high: int) -> dict[str, int]:
+def read_numbers(value: object, names: tuple[str, ...], low: int, high: int) -> dict[str, int]:
     """Name -> whole number on the scale, by the name or its lower case; booleans are no numbers."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return {}
     numbers = {}
-    for name in names:
-        given = _by_name(value, name)
+    for name, lower in _spelled(names):
+        given = _by_name(value, name) if lower in value else value.get(name)
         if isinstance(given, str):
             given = _integer(given)
         if isinstance(given, float) and given.is_integer():

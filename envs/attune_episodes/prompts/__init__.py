@@ -28,6 +28,8 @@ JOINED: Final = (
 )
 """What stands before the questions where a turn asks several at once, which is not the protocol's way."""
 TEMPLATES: Final = ("system", "background", "draft", "assess", "assess_hp", "prefer", "reflect")
+JUDGE: Final = "judge"
+"""The draft judge's template. A set may lack it: the one of `full` is then used."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,9 @@ class PromptSet:
     placeholder: str
     """What stands in the thread where the model's earlier answers were. Distinctive on purpose: it must
     never be mistaken for a reply."""
+    judge: str
+    """Source of the draft judge's template. The evaluated model never sees it, so it is not part of
+    `fingerprint`."""
 
     @staticmethod
     def named(name: str) -> PromptSet:
@@ -60,18 +65,27 @@ class PromptSet:
     @cached_property
     def fingerprint(self) -> str:
         """16 hex digits that name the templates."""
-        text = json.dumps([self.texts, self.threaded, self.placeholder])
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return _fingerprint([self.texts, self.threaded, self.placeholder])
+
+    @cached_property
+    def judge_fingerprint(self) -> str:
+        """16 hex digits that name the draft judge's template."""
+        return _fingerprint(self.judge)
 
     def render(self, template: str, values: dict[str, Any]) -> str:
         """A template filled in; raises DataError naming the template where it is at fault."""
+        source = self.judge if template == JUDGE else self.texts[TEMPLATES.index(template)]
         try:
-            return _compiled(self.texts[TEMPLATES.index(template)]).render(values).strip()
+            return _compiled(source).render(values).strip()
         except Exception as error:  # whatever a template of one's own may do wrong
             raise DataError(
                 Problem(f"prompts {self.name}", f"{template}.md", str(error), "a template that renders",
                         "compare it with the one in the package")
             ) from error  # fmt: skip
+
+
+def _fingerprint(parts: object) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
 @lru_cache(maxsize=64)
@@ -100,7 +114,7 @@ def _check_inside(folder: Path) -> None:
     A set may come from somebody else, and what is in it goes to a model: a link could send any file.
     """
     home = folder.resolve()
-    files = [*(f"{template}.md" for template in TEMPLATES), "set.json"]
+    files = [*(f"{template}.md" for template in (*TEMPLATES, JUDGE)), "set.json"]
     if problems := [
         Problem(str(folder), file, "a link out of the folder", "a file of the set", "put a copy in its place")
         for file in files
@@ -121,9 +135,11 @@ def _load(folder: Path, name: str) -> PromptSet:
     facts = read_json(about) if about.is_file() else {}
     if not isinstance(facts, dict):
         raise DataError(Problem(str(about), "", "no object", '{"threaded": …, "placeholder": …}'))
+    judge = folder / f"{JUDGE}.md"
     return PromptSet(
         name=name,
         texts=tuple(read_text(folder / f"{template}.md") for template in TEMPLATES),
         threaded=bool(facts.get("threaded", True)),
         placeholder=str(facts.get("placeholder", "[[ your earlier answer is not shown here ]]")),
+        judge=read_text(judge if judge.is_file() else FOLDER / "full" / f"{JUDGE}.md"),
     )

@@ -1,0 +1,18 @@
+"""The optional draft judge: another model rates a draft and answers the turn's yes/no questions about it.
+
+One call a turn and judge. What judges say is reported beside the Composite and never part of it.
+"""
+
+from attune_episodes.judging.combine import add_judgements, combined, judged_fields
+from attune_episodes.judging.reply import Judgement, parse_judgement
+from attune_episodes.judging.request import JudgeRequest, judge_request
+
+__all__ = [
+    "JudgeRequest",
+    "Judgement",
+    "add_judgements",
+    "combined",
+    "judge_request",
+    "judged_fields",
+    "parse_judgement",
+]

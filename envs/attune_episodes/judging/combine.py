@@ -1,0 +1,108 @@
+"""Several judges' judgements as one, and as the `em_draft_*` fields of a result record."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from attune_data.constants import JUDGE_DIMENSIONS
+from attune_data.errors import UnknownNameError
+from attune_episodes.judging.reply import Judgement
+from attune_episodes.parsing import Unparsed
+from attune_episodes.settings import Settings
+from attune_rewards.predictions import Judged, YesNo
+
+
+def combined(judgements: Iterable[Judgement]) -> Judged:
+    """One judgement of several, the order of which does not matter.
+
+    A dimension's score is the mean over the judges who rated it. An answer is that of the majority of the
+    judges who answered; a tie is no answer, and so neither yes nor no. `binary` is None where no question
+    got an answer: there is no assessment then.
+    """
+    said = list(judgements)
+    scores = {}
+    for name in JUDGE_DIMENSIONS:
+        given = [one.scores[name] for one in said if name in one.scores]
+        if given:
+            scores[name] = math.fsum(given) / len(given)
+    answers: dict[str, YesNo] = {}
+    for question in sorted({q for one in said for q in one.answers}, key=lambda q: (len(q), q)):
+        votes = Counter(one.answers[question] for one in said if question in one.answers)
+        if votes["yes"] != votes["no"]:
+            answers[question] = "yes" if votes["yes"] > votes["no"] else "no"
+    return Judged(scores, answers or None)
+
+
+def judged_fields(by_model: Mapping[str, Judgement]) -> dict[str, dict[str, Any]]:
+    """The four `em_draft_*` fields of a turn of a result record, from judge model -> judgement.
+
+    A judge that said nothing of one kind is not named in that kind's field. No judgement: four empty
+    objects, as in a record without a judge.
+    """
+    models = sorted(by_model)
+    one = combined(by_model[model] for model in models)
+    return {
+        "em_draft_judge_scores": dict(one.scores),
+        "em_draft_judge_scores_by_model": {m: dict(by_model[m].scores) for m in models if by_model[m].scores},
+        "em_draft_binary_assessment": dict(one.binary or {}),
+        "em_draft_binary_assessment_by_model": {
+            m: dict(by_model[m].answers) for m in models if by_model[m].answers
+        },
+    }
+
+
+def add_judgements(
+    record: Mapping[str, Any],
+    judged: Mapping[int, Mapping[str, Judgement | Unparsed]],
+    settings: Settings | None = None,
+    *,
+    replies: Mapping[int, Mapping[str, str]] | None = None,
+) -> dict[str, Any]:
+    """A copy of a result record that holds these judgements, and none from before.
+
+    Args:
+        record: of this project or of the official runner.
+        judged: turn number -> judge model -> what its reply said. A turn that is not there was not judged
+            (`judge_request` gave None, or the call failed); an unparsed reply gives no score.
+        settings: those that `judge_request` was given; the record then names the wording.
+        replies: turn number -> judge model -> raw reply, to be kept beside.
+
+    What is ours stands under `attune.judge`: the models, the fingerprints of template and codebook, the
+    outcome of each reply (`ok` or `unparsed:<code>`), and the replies.
+
+    Raises:
+        UnknownNameError: a turn that the record does not have.
+    """
+    numbers = [entry.get("turnNumber") for entry in record["turns"]]
+    for number in judged:
+        if number not in numbers:
+            raise UnknownNameError("turn in the result record", str(number), map(str, numbers))
+    turns = []
+    for number, entry in zip(numbers, record["turns"], strict=True):
+        here = judged.get(number, {}) if type(number) is int else {}
+        parsed = {model: said for model, said in here.items() if isinstance(said, Judgement)}
+        turns.append({**entry, **judged_fields(parsed)})
+    asked = settings or Settings()
+    marks = {
+        "models": sorted({model for here in judged.values() for model in here}),
+        "template": asked.prompt_set.judge_fingerprint,
+        "codebook": {"name": asked.codebook.name, "fingerprint": asked.codebook.fingerprint},
+        "outcomes": {
+            str(number): {
+                model: said.reason if isinstance(said, Unparsed) else "ok"
+                for model, said in sorted(judged[number].items())
+            }
+            for number in sorted(judged)
+        },
+    }
+    if replies is not None:
+        marks["replies"] = {str(number): dict(sorted(replies[number].items())) for number in sorted(replies)}
+    ours = record.get("attune")
+    return {
+        **record,
+        "turns": turns,
+        "attune": {**(ours if isinstance(ours, Mapping) else {}), "judge": marks},
+    }

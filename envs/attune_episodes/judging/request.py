@@ -1,0 +1,117 @@
+"""`judge_request`: what a judge is asked about the draft of one turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import count, takewhile
+from typing import Any
+
+from attune_data.constants import JUDGE_DIMENSIONS
+from attune_data.errors import UnknownNameError
+from attune_data.schema import Conversation
+from attune_data.seeding import digest
+from attune_episodes.answers import Schema, choice_schema, object_schema, scale_schema
+from attune_episodes.parsing import sound
+from attune_episodes.prompts import JUDGE
+from attune_episodes.request import Message
+from attune_episodes.settings import Settings
+from attune_rewards.truth import truth_of
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class JudgeRequest:
+    """One question to a judge. No answer of the annotations is in it."""
+
+    conversation_id: str
+    turn: int
+    messages: tuple[Message, ...]
+    dimensions: tuple[str, ...]
+    """What is rated 1–7: `JUDGE_DIMENSIONS`, or () where the turn has no human-edited reply."""
+    questions: tuple[str, ...]
+    """Ids of the yes/no questions about the draft; () where none is applicable in the turn."""
+
+    def __repr__(self) -> str:
+        return f"JudgeRequest({self.id}, {len(self.dimensions)} ratings, {len(self.questions)} questions)"
+
+    @property
+    def id(self) -> str:
+        """`conversation/turn/judge`, beside the ids of the plan."""
+        return f"{self.conversation_id}/{self.turn}/judge"
+
+    @property
+    def schema(self) -> Schema:
+        """JSON schema of the answer, made anew at each call."""
+        properties: dict[str, Any] = {}
+        if self.dimensions:
+            properties["scores"] = scale_schema(self.dimensions, 1, 7)
+        if self.questions:
+            properties["answers"] = choice_schema(self.questions, "yes", "no")
+        return object_schema(properties)
+
+    def chat(self) -> list[dict[str, str]]:
+        """The messages as fresh plain dicts, as chat clients take them."""
+        return [dict(message) for message in self.messages]
+
+
+def judge_request(
+    conversation: Conversation, turn_number: int, draft: str | None, settings: Settings | None = None
+) -> JudgeRequest | None:
+    """What a judge is asked about a draft.
+
+    The judge sees the conversation up to the person's message, the human-edited reply as the reference, and
+    the draft. It never sees the recorded reply of that turn, the other alternate, an annotation, the
+    person's background, or the drafting model's reasoning, whatever the mode: the question is the same in
+    all of them.
+
+    Args:
+        conversation: the annotated conversation.
+        turn_number: as the conversation numbers it.
+        draft: the drafted reply, plain text.
+        settings: the codebook and the prompt set count, nothing else.
+
+    Returns:
+        None where there is nothing to judge or nothing to judge it by: the draft is None or blank; or the
+        turn has neither a human-edited reply (absent or blank) nor an applicable yes/no question. With one
+        of the two, only that half is asked.
+
+    Raises:
+        UnknownNameError: the conversation has no such turn.
+        DataError: the judge's template is at fault.
+    """
+    asked = settings or Settings()
+    truth = truth_of(conversation)
+    here = truth.turn(turn_number)
+    turn = conversation.turn(turn_number)
+    if here is None or turn is None:
+        raise UnknownNameError("turn", str(turn_number), [str(known.turn) for known in truth.turns])
+    draft = sound(draft or "").strip()
+    reference = (here.responses.get("human") or "").strip()
+    if not draft or not (reference or here.applicable):
+        return None
+    earlier = takewhile(lambda before: before is not turn, conversation.turns)
+    history = [(before.user_message, before.llm_response) for before in earlier]
+    book = asked.codebook
+    dimensions = JUDGE_DIMENSIONS if reference else ()
+    texts = [text for pair in history for text in pair] + [turn.user_message, reference, draft]
+    values: Mapping[str, Any] = {
+        "turn": turn_number,
+        "mark": _mark(texts, conversation.conversation_id, turn_number),
+        "history": history,
+        "user_message": turn.user_message,
+        "reference": reference,
+        "draft": draft,
+        "dimensions": [(name, book.judge[name]) for name in dimensions],
+        "questions": [(id_, book.binary_text(id_, observer=True)) for id_ in here.applicable],
+    }
+    text = asked.prompt_set.render(JUDGE, dict(values))
+    return JudgeRequest(
+        conversation.conversation_id, turn_number, (Message("user", text),), dimensions, here.applicable
+    )
+
+
+def _mark(texts: list[str], conversation_id: str, turn: int) -> str:
+    """A code for the lines around the texts that stands in none of them: no text can close its own mark."""
+    whole = "\n".join(texts)
+    codes = (digest("judge", conversation_id, turn, whole, number).hex()[:12] for number in count())
+    return next(code for code in codes if code not in whole)

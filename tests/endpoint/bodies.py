@@ -1,0 +1,132 @@
+"""Answers as OpenAI's chat completions write them, whole and broken."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from aiohttp import web
+
+from tests.endpoint.answers import Answer
+from tests.endpoint.faults import Fault
+
+CHARACTERS_A_TOKEN = 4
+"""Tokens are counted by length: the same on every machine, near enough for costs."""
+HTML = "<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"
+Price = tuple[float, float] | None
+
+
+def tokens(text: str) -> int:
+    """How many tokens a text counts as: its characters / 4, rounded up."""
+    return -(-len(text) // CHARACTERS_A_TOKEN)
+
+
+def problem(body: Any) -> str | None:
+    """Why a body is no chat request; None if it is one."""
+    if not isinstance(body, dict):
+        return "the body is not an object"
+    if not isinstance(body.get("model"), str) or not body["model"]:
+        return "you must provide a model parameter"
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not messages or not all(isinstance(m, dict) for m in messages):
+        return "messages must be a list of objects, at least one"
+    return None
+
+
+def error(status: int, message: str, code: str, headers: Mapping[str, str] | None = None) -> web.Response:
+    """An error in OpenAI's form."""
+    kind = "server_error" if status >= 500 else "invalid_request_error"
+    about = {"message": message, "type": kind, "param": None, "code": code}
+    return web.json_response({"error": about}, status=status, headers=headers)
+
+
+def whole(body: Mapping[str, Any], answer: Answer, price: Price) -> dict[str, Any]:
+    """The completion: one choice, and its usage."""
+    message = {"role": "assistant", **({"content": answer} if isinstance(answer, str) else answer)}
+    asked = sum(tokens(m["content"]) for m in body["messages"] if isinstance(m.get("content"), str))
+    said = sum(tokens(text) for name, text in message.items() if name != "role" and isinstance(text, str))
+    usage: dict[str, Any] = {
+        "prompt_tokens": asked,
+        "completion_tokens": said,
+        "total_tokens": asked + said,
+    }
+    if price is not None:
+        usage["cost"] = (asked * price[0] + said * price[1]) / 1e6
+    return {
+        "id": "chatcmpl-test",
+        "object": "chat.completion",
+        "created": 0,
+        "model": body["model"],
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "usage": usage,
+    }
+
+
+def completion(body: Mapping[str, Any], answer: Answer, price: Price) -> web.Response:
+    """A good answer."""
+    return _sent(body, whole(body, answer, price))
+
+
+def _sent(body: Mapping[str, Any], made: Mapping[str, Any], status: int = 200) -> web.Response:
+    """The completion as JSON, or as the events of a stream where one is asked for."""
+    if not body.get("stream"):
+        return web.Response(body=_json(made), content_type="application/json", status=status)
+    usage = (body.get("stream_options") or {}).get("include_usage")
+    text = b"".join(b"data: " + _json(event) + b"\n\n" for event in _events(made, bool(usage)))
+    return web.Response(body=text + b"data: [DONE]\n\n", content_type="text/event-stream", status=status)
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def _events(made: Mapping[str, Any], usage: bool) -> Iterator[dict[str, Any]]:
+    """The message in two pieces, then why it ended, then what it cost: all sent at once."""
+    head = {key: made[key] for key in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
+    for choice in made["choices"]:
+        message = choice["message"]
+        content = message.get("content")
+        first, rest = dict(message), None
+        if isinstance(content, str):
+            half = len(content) // 2
+            first, rest = message | {"content": content[:half]}, {"content": content[half:]}
+        for delta, reason in ((first, None), (rest, None), ({}, choice["finish_reason"])):
+            if delta is not None:
+                yield head | {"choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
+    if usage:
+        yield head | {"choices": [], "usage": made["usage"]}
+
+
+def faulty(fault: Fault, body: Mapping[str, Any], answer: Answer, price: Price) -> web.Response:
+    """The answer that a fault makes of a good one."""
+    headers = {"Retry-After": fault.retry_after} if fault.retry_after else {}
+    if fault.kind == "status":
+        return error(fault.code, f"scripted {fault.code}", "scripted", headers)
+    if fault.kind == "html":
+        return web.Response(text=HTML, content_type="text/html", status=fault.code, headers=headers)
+    if fault.kind == "garbage":
+        answer = fault.text
+    made = whole(body, answer, price)
+    choice = made["choices"][0]
+    content = str(choice["message"].get("content") or "")
+    if fault.kind == "no_choices":
+        made["choices"] = []
+    elif fault.kind == "empty":
+        choice["message"]["content"] = None
+    elif fault.kind == "length":
+        choice["message"]["content"] = content[: len(content) // 2]
+        choice["finish_reason"] = "length"
+    elif fault.kind == "refusal":
+        choice["message"] |= {"content": None, "refusal": "I can't help with that."}
+    elif fault.kind == "content_filter":
+        choice["message"]["content"] = None
+        choice["finish_reason"] = "content_filter"
+    response = _sent(body, made, fault.code)
+    data = response.body
+    assert isinstance(data, bytes)
+    if fault.kind == "truncated":
+        response.body = data[: len(data) // 2]
+    elif fault.kind == "bad_utf8":
+        response.body = data.replace(b'"content": "', b'"content": "\xff\xfe\x80', 1)
+    return response
