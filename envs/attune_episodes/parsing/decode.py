@@ -85,7 +85,10 @@ def decode(text: str, start: int, end: int, *, counted: bool = False) -> Any:
         return _malformed(text, start, end)
     if stop != end:
         return _malformed(text, start, end)
-    return value if depth_ok(value, MAX_DEPTH) else Unparsed("too_deep")
+    # few brackets cannot be nested deeply, and counting them is much faster than walking the value
+    if text.count("{", start, end) + text.count("[", start, end) <= MAX_DEPTH or depth_ok(value, MAX_DEPTH):
+        return value
+    return Unparsed("too_deep")
 
 
 def _too_much(text: str, start: int, end: int) -> Unparsed | None:

@@ -219,12 +219,16 @@ _REPAIRS: Final = (
     ("trailing_comma", re.compile(r",(?=\s*[}\]])"), ""),
 )
 """(name, what is looked for, what takes its place)"""
+_REPAIRABLE = re.compile(r"[/TFN}\]]")
+"""A character of what each repair looks for: most of what stands between strings holds none."""
 _STRING = re.compile(r'("(?:[^"\\\n]|\\.)*+"?)')
 
 
 def _repaired(text: str) -> str:
     pieces = _STRING.split(text)
     for index in range(0, len(pieces), 2):
+        if not _REPAIRABLE.search(pieces[index]):
+            continue
         for _, pattern, replacement in _REPAIRS:
             pieces[index] = pattern.sub(replacement, pieces[index])
     return "".join(pieces)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, Final
 
 from attune_data.errors import DataError, Problem, show
@@ -13,6 +14,8 @@ from attune_episodes.score import as_scored
 from attune_episodes.training.truth import read_truth
 from attune_rewards.reward import Score, ScoredRequest
 
+Paid = Mapping[str, tuple[float, float]]
+"""Part -> (its share of the row's reward, the null that it is measured from). The shares sum to 1."""
 KEPT: Final = 1024
 """Truths kept read: a group of replies to one prompt, and the prompts of a batch, read each only once."""
 
@@ -42,11 +45,18 @@ def score_truth(truth: str, text: str | None) -> Score:
     """`score_row` for those who have the column `truth` only, as trainers hand columns over."""
     if text is not None and not isinstance(text, str):
         raise TypeError(f"a reply is a text (of chat messages: the content), got {type(text).__name__}")
-    request, scored = _read(truth)
+    request, scored, _ = _read(truth)
     said, reason = as_scored(request, parse(request, text or ""), scored.truth)
     return scored.score(said, reason)
 
 
+def paid_by(truth: str) -> Paid:
+    """What the parts of a row are paid: Σ share · (score - null)/(1 - null) is the value of its score."""
+    return _read(truth)[2]
+
+
 @lru_cache(maxsize=KEPT)
-def _read(truth: str) -> tuple[Request, ScoredRequest]:
-    return read_truth(truth)
+def _read(truth: str) -> tuple[Request, ScoredRequest, Paid]:
+    request, scored = read_truth(truth)
+    paid = {name: (weight / scored.weight, null) for name, weight, null in scored.parts}
+    return request, scored, MappingProxyType(paid)

@@ -1,0 +1,46 @@
+"""Training rows under the column names of other trainers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from attune_data.errors import DataError, Problem
+from attune_episodes.trainers.rewards import check_rows
+
+if TYPE_CHECKING:
+    from datasets import Dataset, IterableDataset
+
+FACTS: Final = ("id", "conversation_id", "participant_id", "stage", "weight", "reward", "provenance")
+"""Columns that travel with a row whatever the trainer calls the others."""
+
+
+def facts(row: Mapping[str, Any], index: int) -> dict[str, Any]:
+    """What a row says of itself, and its place among the rows."""
+    return {"index": index, **{name: row[name] for name in FACTS}}
+
+
+def fact_types() -> dict[str, Any]:
+    """The types of `facts`, as `datasets` names them."""
+    from datasets import Value
+
+    kinds = dict.fromkeys(FACTS, Value("string")) | {"weight": Value("float64")}
+    return {"index": Value("int64"), **kinds}
+
+
+def reshaped(
+    rows: Dataset | IterableDataset,
+    make: Callable[[Mapping[str, Any], int], dict[str, Any]],
+    types: Mapping[str, Any],
+) -> Dataset | IterableDataset:
+    """The rows as `make` has them, in columns of these types; raises DataError where one is missing."""
+    from datasets import Features
+
+    check_rows(rows)
+    missing = [name for name in ("prompt", *FACTS) if name not in rows.column_names]
+    if missing:
+        raise DataError(
+            Problem("rows", "", f"no column {', '.join(missing)}", "the rows of training_dataset",
+                    "convert before columns are removed")
+        )  # fmt: skip
+    return rows.map(make, with_indices=True, remove_columns=rows.column_names, features=Features(types))

@@ -1,0 +1,133 @@
+"""Our environments in the real SkyRL-gym: made by `skyrl_gym.make`, stepped as its generator steps them."""
+
+from __future__ import annotations
+
+import json
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+skyrl_gym = pytest.importorskip("skyrl_gym")
+
+from skyrl_gym.metrics import aggregate_for_environment  # noqa: E402
+
+from attune_data import DataError  # noqa: E402
+from attune_episodes import Settings, builtin_policy, plan, rollout, score_row  # noqa: E402
+from attune_episodes.episode import EpisodeOverError  # noqa: E402
+from attune_episodes.trainers import training_dataset  # noqa: E402
+from attune_episodes.trainers.skyrl import register_environments  # noqa: E402
+from attune_episodes.trainers.skyrl_rows import conversations_to_skyrl, to_skyrl  # noqa: E402
+from tests.trainers.batches import SAMPLE, replies  # noqa: E402
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _registered() -> None:
+    register_environments()
+    register_environments()  # twice is once
+
+
+def made(row: dict[str, Any]) -> Any:
+    """An environment as SkyRL's generator makes it: every column but the prompt and the class is an extra."""
+    extras = {name: value for name, value in row.items() if name not in ("prompt", "env_class")}
+    return skyrl_gym.make(row["env_class"], env_config={}, extras={**extras, "max_turns": 1})
+
+
+def played(row: dict[str, Any], answers: list[str]) -> tuple[float, list[dict[str, str]], Any]:
+    """The loop of SkyRL's generator: the summed reward, the chat, and the environment."""
+    env = made(row)
+    chat, _ = env.init([dict(message) for message in row["prompt"]])
+    total, done, said = 0.0, False, iter(answers)
+    while not done:
+        answer = next(said)
+        step = env.step(answer)
+        chat = [*chat, {"role": "assistant", "content": answer}, *step["observations"]]
+        total += step["reward"]
+        done = step["done"]
+    assert next(said, None) is None
+    return total, chat, env
+
+
+def test_one_request_pays_the_rows_own_reward() -> None:
+    rows = training_dataset("sample").select(range(30))
+    for row, given in zip(rows, to_skyrl(rows), strict=True):
+        for text in (*replies()[row["id"]], "no JSON"):
+            total, chat, env = played(given, [text])
+            want = score_row(row, text)
+            assert total == want.value
+            assert chat[:-1] == row["prompt"]
+            metrics = env.get_metrics()
+            assert metrics == {"return": want.value, **want.parts, "parse_rate": float(want.reason == "ok")}
+
+
+@pytest.mark.parametrize("reward", ["composite", "skill"])
+@pytest.mark.parametrize("asked", [
+    Settings(), Settings(stages=("assess", "prefer")), Settings(prompts="compact"),
+])  # fmt: skip
+def test_a_whole_conversation_pays_the_return_of_its_episode(asked: Settings, reward: str) -> None:
+    policy = builtin_policy("lexicon", SAMPLE)
+    some = SAMPLE[:3]
+    for about, row in zip(some, conversations_to_skyrl(some, asked, reward), strict=True):
+        player = policy.for_conversation(about)
+        answers = [str(player.reply(request)) for request in plan(about, asked)]
+        total, chat, env = played(row, answers)
+        want = rollout(about, policy, asked, reward)
+        assert total == pytest.approx(want.total, abs=1e-12)
+        assert [m["content"] for m in chat if m["content"] in answers] == answers
+        parts = {name: value for name, value in env.get_metrics().items() if name in want.parts}
+        assert parts == pytest.approx(want.parts)
+
+
+def test_metrics_are_averaged_by_skyrls_own_aggregation() -> None:
+    row = conversations_to_skyrl(SAMPLE[:1])[0]
+    number = len(json.loads(row["reward_spec"]["ground_truth"]))
+    metrics = [played(row, ["no JSON"] * number)[2].get_metrics() for _ in range(2)]
+    means = aggregate_for_environment("attune-conversation", metrics)
+    assert (means["return"], means["parse_rate"]) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("action", ["", "{", "<think>", '{"emotions": ' * 300, "\ud800", "x" * 1_000_001])
+def test_whatever_a_model_writes_the_episode_goes_on(action: str) -> None:
+    row = conversations_to_skyrl(SAMPLE[:1])[0]
+    env = made(row)
+    env.init(row["prompt"])
+    step = env.step(action)
+    assert step["metadata"] == {"parts": {}, "reason": "not_scored"}  # a draft
+    step = env.step(action)
+    assert (step["reward"], step["done"]) == (0.0, False)
+    assert step["metadata"]["reason"].startswith("unparsed:")
+
+
+def test_after_the_end_a_step_is_refused_and_init_starts_anew() -> None:
+    row = to_skyrl(training_dataset("sample").select([0]))[0]
+    env = made(row)
+    env.init(row["prompt"])
+    first = env.step("no JSON")
+    with pytest.raises(EpisodeOverError, match="init"):
+        env.step("more")
+    env.init(row["prompt"])
+    assert env.step("no JSON") == first
+
+
+def test_a_conversation_says_that_it_is_not_protocol_exact() -> None:
+    row = conversations_to_skyrl(SAMPLE[:1])[0]
+    _, info = made(row).init(row["prompt"])
+    assert info == {"requests": len(plan(SAMPLE[0])), "protocol_exact": False}
+
+
+@pytest.mark.parametrize("env", ["attune-request", "attune-conversation"])
+@pytest.mark.parametrize("extras", [
+    {}, {"reward_spec": None}, {"reward_spec": {}}, {"reward_spec": {"ground_truth": "42"}},
+    {"reward_spec": {"ground_truth": '[{"truth": "{}"}]'}},
+])  # fmt: skip
+def test_rows_without_a_truth_of_ours_are_refused_when_the_environment_is_made(env: str, extras: Any) -> None:
+    with pytest.raises(DataError, match="truth: found"):
+        skyrl_gym.make(env, env_config=None, extras=extras)
+
+
+def test_the_example_plays_both(capsys: pytest.CaptureFixture[str]) -> None:
+    path = Path(__file__).resolve().parents[3] / "examples" / "trainers" / "skyrl_env.py"
+    assert runpy.run_path(str(path))["main"]() == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in printed] == ["attune-request", "attune-conversation"]

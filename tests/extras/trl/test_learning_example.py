@@ -1,0 +1,254 @@
+"""The learning example: its parts worked by hand, and a run of two steps. What it learns stands in docs/learning.md."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attune_env import Conversation, Settings, builtin_policy, parse, plan
+from attune_rewards import Assess, Prefer
+
+EXAMPLES = str(Path(__file__).parents[3] / "examples")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def examples() -> Iterator[None]:
+    """The example's folder on the path, as `python examples/…` has it."""
+    sys.path.insert(0, EXAMPLES)
+    yield
+    sys.path.remove(EXAMPLES)
+
+
+@pytest.fixture(scope="module")
+def results(examples: None) -> Any:
+    """Two GRPO steps and what stands beside them."""
+    from grpo_from_scratch.people import Worlds
+    from grpo_from_scratch.runs import Recipe, from_scratch
+
+    recipe = Recipe(
+        people=24, tested=12, compare_every=4, warm_steps=3, steps=2, prompts=2, group=4, more_per_step=1.0, tests=2
+    )
+    return from_scratch(recipe, Worlds(0), control=True, dev=True, say=lambda line: None)
+
+
+@pytest.fixture(scope="module")
+def some(examples: None) -> Any:
+    from grpo_from_scratch.people import Worlds
+
+    return Worlds(0).train.take(24)
+
+
+def test_all_runs_start_from_the_warm_up_and_are_tested_at_the_same_steps(results: Any) -> None:
+    from grpo_from_scratch.runs import CONTROL, GRPO, SUPERVISED
+
+    assert list(results.runs) == [GRPO, CONTROL, SUPERVISED]
+    for run in results.runs.values():
+        assert [step for step, _, _ in run.curve] == [0, 1, 2]
+        assert run.curve[0] == results.before.curve[0]
+        assert len(run.said) == len(results.tester.rows)
+
+
+def test_training_changes_the_copies_and_leaves_the_warm_up_as_it_was(results: Any) -> None:
+    import torch
+    from grpo_from_scratch.runs import SUPERVISED
+
+    first = next(iter(results.before.model.parameters()))
+    assert not torch.equal(first, next(iter(results.runs[SUPERVISED].model.parameters())))
+    again = results.before.branch()
+    results.tester(again, 0)
+    assert again.said == results.before.said
+
+
+def test_the_report_shows_every_part_and_the_files_every_test(results: Any, tmp_path: Path) -> None:
+    import train_trl_grpo as example
+    from grpo_from_scratch.measure import PARTS
+
+    lines: list[str] = []
+    found = example.report(results, lines.append)
+    assert tuple(found) == PARTS
+    assert sum(line.startswith("| pairwise |") for line in lines) == 4
+    example.write(results, tmp_path, "title")
+    assert (tmp_path / "curves.svg").read_text("utf-8").startswith("<?xml")
+    with (tmp_path / "curves.csv").open(encoding="utf-8", newline="") as file:
+        told = list(csv.DictReader(file))
+    assert len(told) == 3 * 3 * (len(PARTS) + 1)  # runs, tests, parts and parse rate
+    answers = (tmp_path / "answers.md").read_text("utf-8")
+    assert answers.count("\n## ") == 3 * 2  # conversations, stages
+    for row in results.tester.rows[:6]:
+        assert row["prompt"][-1]["content"].strip() in answers
+
+
+def test_nobody_lives_in_two_worlds(examples: None) -> None:
+    from grpo_from_scratch.people import Worlds
+
+    worlds = [
+        world for seed in (0, 1) for world in (Worlds(seed).train, Worlds(seed).dev, Worlds(seed).test)
+    ]
+    people = [{world.person(i).participant_id for i in range(60)} for world in worlds]
+    assert len(set.union(*people)) == sum(map(len, people))
+
+
+def test_strangers_bring_their_texts_and_nothing_else(some: Any) -> None:
+    from grpo_from_scratch.people import strangers
+
+    for own, other, made in zip(some, [*some[12:], *some[:12]], strangers(some), strict=True):
+        assert own.participant != other.participant
+        turn, record = made.turns[0], own.to_record()
+        assert (turn.user_message, turn.responses) == (other.turns[0].user_message, other.turns[0].responses)
+        found = made.to_record()
+        for where in (found["turns"][0], record["turns"][0]):
+            del where["userMessage"], where["llmResponse"], where["annotations"]["alternateResponses"]
+        assert found == record
+
+
+def answered(conversations: Any) -> Counter[Any]:
+    """How often each thing was said."""
+    said: Counter[Any] = Counter()
+    for turn in (turn for conversation in conversations for turn in conversation.turns):
+        said[tuple((tag.emotion, tag.intensity) for tag in turn.mood_shift_tags)] += 1
+        said.update((j.question_id, j.observed, j.preferred) for j in turn.judgements)
+        said.update((c.question_id, c.response_a, c.response_b, c.winner) for c in turn.comparisons)
+    return said
+
+
+def test_misreports_keep_every_prompt_and_how_often_everything_is_said(some: Any) -> None:
+    from grpo_from_scratch.people import misreported
+    from grpo_from_scratch.runs import rows_of
+
+    wrong = misreported(some, 0)
+    assert answered(wrong) == answered(some)
+    own, other = rows_of(some), rows_of(wrong)
+    assert own["prompt"] == other["prompt"]
+    assert sum(a != b for a, b in zip(own["truth"], other["truth"], strict=True)) > len(own) / 2
+
+
+def test_the_tokenizer_gives_back_what_it_reads_and_answers_are_short(some: Any) -> None:
+    from grpo_from_scratch.model import FRAGMENTS, make_tokenizer
+    from grpo_from_scratch.runs import SETTINGS, rows_of
+
+    rows = rows_of(some)
+    tokenizer = make_tokenizer(rows["prompt"])
+    assert all(len(tokenizer(piece, add_special_tokens=False).input_ids) == 1 for piece in FRAGMENTS)
+    oracle = builtin_policy("oracle", some, SETTINGS)
+    for conversation in some:
+        for request in plan(conversation, SETTINGS):
+            text = str(oracle.for_conversation(conversation).reply(request))
+            tokens = tokenizer(text, add_special_tokens=False).input_ids
+            assert tokenizer.decode(tokens) == text
+            fields = 2 * len(request.questions) or len(request.comparisons)
+            assert len(tokens) <= 2 * fields + 14  # a name and a value each; two tags of five; the braces
+    for text in ("Ünïcode 😀 שלום", 'a "quoted" line\n\n1. [general] A = X, B = Y\n'):
+        assert tokenizer.decode(tokenizer(text, add_special_tokens=False).input_ids) == text
+
+
+def test_without_habit_a_rater_tells_the_truth_and_with_nothing_else_never_looks(some: Any) -> None:
+    from grpo_from_scratch.warm_up import USUAL_TAGS, careless_answers
+
+    settings = Settings(stages=("assess", "prefer"), prompts="compact")
+    oracle = builtin_policy("oracle", some, settings)
+    careful, blind = (careless_answers(some, settings, habit, random.Random(0)) for habit in (0.0, 1.0))
+    yes: Counter[str] = Counter()
+    for conversation in some:
+        for request in plan(conversation, settings):
+            assert careful[request.id] == oracle.for_conversation(conversation).reply(request)
+            told = parse(request, blind[request.id])
+            if isinstance(told, Assess):
+                assert told.tags in USUAL_TAGS
+                yes.update(told.observed.values())
+            else:
+                assert isinstance(told, Prefer)
+                assert len(told.picks) == len(request.comparisons)
+    assert 0.6 < yes["yes"] / yes.total() < 0.8  # 0.7, of some 270 answers: a deviation of 0.03
+
+
+def test_a_pass_of_batches_holds_everything_once(examples: None) -> None:
+    from grpo_from_scratch.warm_up import alike
+
+    lengths = [random.Random(0).randrange(100) for _ in range(256)]
+    batches = alike(lengths, 8, random.Random(1))
+    first, second = ([next(batches) for _ in range(32)] for _ in range(2))
+    assert sorted(i for batch in first for i in batch) == list(range(256))
+    assert first != second
+    spread = np.mean([max(lengths[i] for i in b) - min(lengths[i] for i in b) for b in first])
+    assert spread < 15  # of random batches: about 78
+
+
+def test_supervised_steps_are_the_same_again(some: Any) -> None:
+    import torch
+    from grpo_from_scratch.model import make_model, make_tokenizer
+    from grpo_from_scratch.runs import rows_of
+    from grpo_from_scratch.warm_up import encode, supervised
+
+    rows = rows_of(some)
+    tokenizer = make_tokenizer(rows["prompt"])
+    pairs = encode(tokenizer, rows["prompt"], ['{"emotions": []}'] * len(rows))
+    models = [make_model(tokenizer, 3, width=32, layers=1) for _ in range(2)]
+    for model in models:
+        supervised(model, pairs, 2, 1e-3, 0)
+    one, two = (torch.cat([p.flatten() for p in model.parameters()]) for model in models)
+    assert torch.equal(one, two)
+
+
+@pytest.mark.parametrize(
+    ("change", "verdict"),
+    [
+        ({}, "learned"),
+        ({"before": 0.8}, "did not move"),
+        ({"before": 0.9}, "fell"),
+        ({"control": 0.75}, "moved, and above prior in the control too: not learned from the truths"),
+        ({"control": 0.45}, "learned; the control moved too"),
+        ({"others": 0.8}, "gamed: as much is earned on the texts of others"),
+        ({"prior": 0.8}, "moved, but not above what reads nothing"),
+        ({"asked": 0.85}, "above prior, not above asked: the list of questions would do"),
+        ({"control": None}, "rose; no control was run"),
+    ],
+)
+def test_verdicts_follow_their_rules(change: dict[str, float | None], verdict: str) -> None:
+    """Twelve people with one row each and no noise, so that an interval is its mean."""
+    from grpo_from_scratch.measure import PARTS, End, People, verdicts
+
+    means = {"before": 0.4, "after": 0.8, "control": 0.4, "supervised": 0.4, "prior": 0.5, "asked": 0.5, "others": 0.5}
+    values = {name: None if mean is None else np.full((12, 5), mean) for name, mean in (means | change).items()}
+    people = People([{"participant_id": str(i)} for i in range(12)])
+    assert verdicts(people, End(**values)) == dict.fromkeys(PARTS, verdict)
+
+
+def test_habits_are_shares_of_what_was_said(some: Any) -> None:
+    from grpo_from_scratch.measure import habits
+    from grpo_from_scratch.runs import SETTINGS
+
+    assess, prefer = plan(some[0], SETTINGS)
+    ids, comparisons = assess.questions, prefer.comparisons
+    said = [
+        {"emotions": [], "observed": dict.fromkeys(ids, "yes"), "preferred": {ids[0]: "no"}},
+        {"emotions": [{"emotion": "Upset", "intensity": 4}, {"emotion": "Proud", "intensity": 4}]},
+        {"picks": {str(c.number): "A" for c in comparisons}},
+    ]
+    rows = [{"request": assess}, {"request": assess}, {"request": prefer}]
+    texts = [json.dumps(one) for one in said]
+    found = habits(rows, texts)
+    assert found.pop("characters") == pytest.approx(sum(map(len, texts)) / 3)
+    assert found == {"no tag": 0.5, "top tag": 0.5, "observed yes": 1.0, "wanted yes": 0.0, "side A": 1.0}
+
+
+def test_short_forms_of_answers_say_what_they_say(examples: None) -> None:
+    from grpo_from_scratch.picture import shortened
+
+    said = '{"emotions": [{"emotion": "Upset", "intensity": 4}], "observed": {"B1": "yes", "B3": "no"}, "preferred": {}}'
+    assert shortened(said) == "Upset 4; observed: B1; wanted: nothing"
+    assert shortened('{"picks": {"1": "A", "2": "B"}}') == "picks AB"
+    assert shortened("no | JSON\n😀") == "`no \\| JSON 😀`"
+    assert shortened('["picks"]').startswith("`")
+
+
+def test_conversations_have_one_turn_each(some: Any) -> None:
+    assert all(isinstance(one, Conversation) and len(one.turns) == 1 for one in some)

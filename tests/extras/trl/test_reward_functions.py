@@ -1,0 +1,148 @@
+"""The stable road: rows and reward functions in GRPOTrainer and RLOOTrainer, two real steps each."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from trl import GRPOConfig, GRPOTrainer, RLOOConfig, RLOOTrainer
+
+from attune_data import Conversations
+from attune_data.errors import DataError, SettingsError
+from attune_episodes import score_row
+from attune_episodes.trainers import reward_functions, row_reward, training_dataset
+from tests.extras.trl import tiny
+
+REWARD = "skill"
+
+
+class Recorder:
+    """A reward function that keeps what went in and came out."""
+
+    def __init__(self, function: Any) -> None:
+        self.function, self.__name__, self.calls = function, function.__name__, []  # type: ignore[var-annotated]
+
+    def __call__(self, **given: Any) -> Any:
+        values = self.function(**given)
+        self.calls.append((given["completions"], given["truth"], list(values)))
+        return values
+
+
+def rows(reward: str = REWARD) -> Any:
+    return training_dataset(Conversations(tiny.short()[:4]), settings=tiny.ASKED, reward=reward)
+
+
+@pytest.fixture(scope="module")
+def grpo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, list[Recorder], Any]:
+    """(trainer, its reward functions, the model before) after two steps."""
+    data, before = rows(), tiny.model()
+    functions = reward_functions(REWARD, data)
+    recorders = [Recorder(function) for function in functions]
+    trainer = GRPOTrainer(
+        model=tiny.model(),
+        reward_funcs=recorders,
+        args=GRPOConfig(
+            **tiny.sampling(tmp_path_factory.mktemp("grpo"), reward_weights=[f.weight for f in functions])
+        ),
+        train_dataset=data,
+        processing_class=tiny.tokenizer(),
+    )
+    trainer.train()
+    return trainer, recorders, before
+
+
+def test_two_steps_of_grpo_learn_from_different_rewards(grpo: tuple[Any, list[Recorder], Any]) -> None:
+    trainer, _, before = grpo
+    assert trainer.state.global_step == 2
+    assert all(entry["frac_reward_zero_std"] < 1 for entry in trainer.state.log_history if "reward" in entry)
+    assert tiny.changed(before, trainer.model.to("cpu"))
+
+
+def test_rewards_of_the_parts_sum_to_the_score_of_the_row(grpo: tuple[Any, list[Recorder], Any]) -> None:
+    _, recorders, _ = grpo
+    assert [len(recorder.calls) for recorder in recorders] == [2] * len(recorders)
+    seen = set()
+    for step in range(2):
+        completions, truths, _ = recorders[0].calls[step]
+        for index, (completion, truth) in enumerate(zip(completions, truths, strict=True)):
+            direct = score_row({"truth": truth}, completion[0]["content"])
+            values = {r.__name__: (r.calls[step][2][index], r.function.weight) for r in recorders}
+            assert {name for name, (value, _) in values.items() if value is not None} == set(direct.parts)
+            paid = math.fsum(value * weight for value, weight in values.values() if value is not None)
+            assert direct.value is not None
+            assert abs(paid - direct.value) <= 1e-12
+            seen.add(direct.reason)
+    assert "ok" in seen
+    assert len(seen) > 1, "the tiny model wrote nothing that cannot be read"
+
+
+def test_parts_and_parse_rate_are_logged(grpo: tuple[Any, list[Recorder], Any]) -> None:
+    trainer, recorders, _ = grpo
+    logged = [entry for entry in trainer.state.log_history if "reward" in entry]
+    for step, entry in enumerate(logged):
+        completions, truths, _ = recorders[0].calls[step]
+        scores = [score_row({"truth": t}, c[0]["content"]) for c, t in zip(completions, truths, strict=True)]
+        read = sum(score.reason == "ok" for score in scores) / len(scores)
+        assert entry["attune/parse_rate"] == pytest.approx(read, abs=1e-6)
+        assert entry["reward"] == pytest.approx(
+            math.fsum(s.value or 0.0 for s in scores) / len(scores), abs=1e-5
+        )
+        for part in {name for score in scores for name in score.parts}:
+            of_part = [score.parts[part] for score in scores if part in score.parts]
+            assert entry[f"attune/{part}"] == pytest.approx(math.fsum(of_part) / len(of_part), abs=1e-6)
+
+
+def test_two_steps_of_rloo(saved: Path, tmp_path: Path) -> None:
+    recorder = Recorder(row_reward)
+    trainer = RLOOTrainer(
+        model=str(saved),  # the reference model is loaded from there too
+        reward_funcs=recorder,  # type: ignore[arg-type, unused-ignore]
+        args=RLOOConfig(**tiny.sampling(tmp_path)),
+        train_dataset=rows("composite"),
+        processing_class=tiny.tokenizer(),
+    )
+    trainer.train()
+    assert trainer.state.global_step == 2
+    for completions, truths, values in recorder.calls:
+        for completion, truth, value in zip(completions, truths, values, strict=True):
+            direct = score_row({"truth": truth}, completion[0]["content"]).value
+            assert direct is not None
+            assert abs(value - direct) <= 1e-12
+    logged = next(entry for entry in trainer.state.log_history if "reward" in entry)
+    assert 0 <= logged["attune/parse_rate"] <= 1
+
+
+def test_reward_functions_pickle_into_another_process(tmp_path: Path) -> None:
+    data = rows()
+    functions = reward_functions(REWARD, data)
+    texts = ['{"emotions": [{"emotion": "Upset", "intensity": 4}]}', '{"picks": ["A", "B", "A"]}', "nothing"]
+    given = [(row["truth"], text) for row in data.select(range(4)) for text in texts]
+    here = [f(completions=[text for _, text in given], truth=[t for t, _ in given]) for f in functions]
+    (tmp_path / "functions.pickle").write_bytes(pickle.dumps((functions, given)))
+    code = (
+        "import pickle, sys\n"
+        "functions, given = pickle.load(open(sys.argv[1], 'rb'))\n"
+        "texts, truths = [text for _, text in given], [truth for truth, _ in given]\n"
+        "values = [f(completions=texts, truth=truths) for f in functions]\n"
+        "sys.stdout.buffer.write(pickle.dumps((values, 'torch' in sys.modules)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "functions.pickle")],
+        capture_output=True, check=True, timeout=120,
+    )  # fmt: skip
+    values, torch_loaded = pickle.loads(done.stdout)
+    assert values == here
+    assert any(value not in (None, 0.0) for part in here for value in part)
+    assert not torch_loaded
+
+
+def test_rows_that_cannot_be_scored_are_refused_before_there_is_a_trainer() -> None:
+    with pytest.raises(DataError, match="truth"):
+        reward_functions(REWARD, rows().remove_columns(["truth"]))
+    with pytest.raises(SettingsError, match="same reward"):
+        reward_functions("composite", rows("skill"))

@@ -1,0 +1,232 @@
+"""Preference pairs and demonstrations, worked by hand and as properties."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from datasets import load_from_disk
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attune_data import Conversation, load
+from attune_data.errors import DataError, SettingsError, UnknownNameError
+from attune_data.guard import BenchmarkTrainingError
+from attune_data.simulate import Simulation
+from attune_episodes.trainers import demonstrations, preference_pairs
+
+LONG: Final = "long " * 20_000
+TEXTS: Final = {
+    "original": "J'ai noté : ça t'a blessée.",
+    "alternate": "🫂 هذا مؤلم حقًا",
+    "human": LONG,
+}
+
+
+def comparison(question: str, one: str, two: str, winner: str | None) -> dict[str, Any]:
+    return {"questionId": question, "responseA": one, "responseB": two, "winner": winner}
+
+
+def turn(number: int, comparisons: list[dict[str, Any]], **texts: str | None) -> dict[str, Any]:
+    said: dict[str, str | None] = {**TEXTS, **texts}
+    return {
+        "turnNumber": number,
+        "userMessage": f"message {number} \u202eé",
+        "llmResponse": said["original"],
+        "annotations": {
+            "alternateResponses": {"llmImproved": said["alternate"], "humanEdited": said["human"]},
+            "pairwiseComparisons": comparisons,
+        },
+    }
+
+
+def conversation(*turns: dict[str, Any], name: str = "c", **more: Any) -> Conversation:
+    record = {"conversationId": name, "provenance": "own", "turns": list(turns)}
+    return Conversation.model_validate(record | more)
+
+
+def told(rows: Any) -> list[tuple[str, str, str]]:
+    return [(row["id"], row["chosen_response"], row["rejected_response"]) for row in rows]
+
+
+def test_which_comparisons_make_a_pair() -> None:
+    about = conversation(
+        turn(
+            1,
+            [
+                comparison("general", "original", "alternate", "B"),  # alternate over original
+                comparison("general", "alternate", "original", "A"),  # the same again: one row
+                comparison("general", "original", "human", "A"),
+                comparison("general", "human", "original", "A"),  # the opposite: neither
+                comparison("general", "alternate", "human", None),  # nobody won
+                comparison("PW4", "original", "alternate", "A"),  # another question
+            ],
+        )
+    )
+    assert told(preference_pairs([about])) == [("c/1/general/0", "alternate", "original")]
+    both = preference_pairs([about], ["PW4", "general", "PW4"])
+    assert told(both) == [
+        ("c/1/general/0", "alternate", "original"),
+        ("c/1/PW4/5", "original", "alternate"),
+    ]
+    assert both["question"] == ["general", "PW4"]
+
+
+@pytest.mark.parametrize("text", ["", " \n", None, f"\n{TEXTS['original']} "])
+def test_texts_that_are_missing_or_the_same_make_no_pair(text: str | None) -> None:
+    listed = [
+        comparison("general", "original", "alternate", "B"),
+        comparison("general", "original", "human", "B"),
+    ]
+    about = conversation(turn(1, listed, alternate=text))
+    assert told(preference_pairs([about])) == [("c/1/general/1", "human", "original")]
+
+
+def test_a_circle_of_choices_is_kept() -> None:
+    listed = [
+        comparison("general", "original", "alternate", "A"),
+        comparison("general", "alternate", "human", "A"),
+        comparison("general", "human", "original", "A"),
+    ]
+    assert len(preference_pairs([conversation(turn(1, listed))])) == 3
+
+
+def test_the_prompt_is_the_conversation_up_to_the_message() -> None:
+    listed = [comparison("general", "original", "human", "B")]
+    about = conversation(
+        turn(1, listed, original="first"), turn(3, listed), turn(2, listed, original="second")
+    )
+    rows = preference_pairs([about], system="Be brief.")
+    assert rows["id"] == ["c/1/general/0", "c/2/general/0", "c/3/general/0"]
+    assert rows[2]["prompt"] == [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "message 1 \u202eé"},
+        {"role": "assistant", "content": "first"},
+        {"role": "user", "content": "message 2 \u202eé"},
+        {"role": "assistant", "content": "second"},
+        {"role": "user", "content": "message 3 \u202eé"},
+    ]
+    assert rows[2]["chosen"] == [{"role": "assistant", "content": LONG}]
+    assert rows[2]["rejected"] == [{"role": "assistant", "content": TEXTS["original"]}]
+    assert rows[0]["prompt"][0]["role"] == "system"
+    assert preference_pairs([about])[0]["prompt"] == rows[0]["prompt"][1:]
+
+
+def test_whose_pair_it_is_survives_a_save(tmp_path: Path) -> None:
+    listed = [comparison("general", "original", "alternate", "B")]
+    mine = conversation(turn(1, listed), name="é/1", participant_profile={"participant_id": "P 🙂"})
+    yours = conversation(turn(1, listed), name="2")
+    preference_pairs([mine, yours]).save_to_disk(tmp_path / "pairs")
+    rows: Any = load_from_disk(tmp_path / "pairs")
+    assert rows["conversation_id"] == ["é/1", "2"]
+    assert rows["participant_id"] == ["P 🙂", "2"]  # without an id each conversation is a person of its own
+    assert set(rows["provenance"]) == {"own"}
+    assert rows[0]["chosen"][0]["content"] == TEXTS["alternate"]
+    assert "provenance own" in rows.info.description
+
+
+def test_demonstrations_are_the_edited_replies_with_what_they_won() -> None:
+    listed = [
+        comparison("general", "human", "original", "A"),  # won
+        comparison("general", "alternate", "human", "A"),  # lost
+        comparison("general", "human", "alternate", "A"),  # won
+        comparison("general", "original", "human", None),  # nobody won
+        comparison("general", "original", "alternate", "A"),  # about others
+        comparison("PW4", "human", "original", "B"),  # another question
+    ]
+    about = conversation(
+        turn(1, listed, human="  edited "), turn(2, []), turn(3, [], human=" "), turn(4, [], human=None)
+    )
+    rows = demonstrations([about], system="Be kind.")
+    assert [(row["id"], row["won"], row["lost"]) for row in rows] == [
+        ("c/1/human", 2, 1),
+        ("c/2/human", 0, 0),
+    ]
+    assert rows[0]["completion"] == [{"role": "assistant", "content": "  edited "}]
+    assert [message["role"] for message in rows[1]["prompt"]] == ["system", "user", "assistant", "user"]
+    assert rows["turn"] == [1, 2]
+
+
+RESPONSES = st.sampled_from(["original", "alternate", "human"])
+COMPARISONS = st.lists(
+    st.builds(
+        comparison,
+        st.sampled_from(["general", "PW1"]),
+        RESPONSES,
+        RESPONSES,
+        st.sampled_from(["A", "B", None]),
+    ),
+    max_size=12,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(COMPARISONS, st.lists(st.sampled_from(["a", "b", " a", ""]), min_size=3, max_size=3))
+def test_pairs_are_what_was_chosen_and_never_told_both_ways(
+    listed: list[dict[str, Any]], texts: list[str]
+) -> None:
+    said = dict(zip(TEXTS, texts, strict=True))
+    about = conversation(turn(1, listed, **said), turn(2, [comparison("general", "original", "human", "A")]))
+    chosen = set()
+    for one in listed:
+        if one["winner"] is not None:
+            pair = (one["responseA"], one["responseB"])
+            better, worse = (said[name].strip() for name in (pair if one["winner"] == "A" else pair[::-1]))
+            if better and worse and better != worse:
+                chosen.add((one["questionId"], better, worse))
+    wanted = {(q, better, worse) for q, better, worse in chosen if (q, worse, better) not in chosen}
+    rows = [row for row in preference_pairs([about], ["general", "PW1"]) if row["turn"] == 1]
+    made = [
+        (r["question"], r["chosen"][0]["content"].strip(), r["rejected"][0]["content"].strip()) for r in rows
+    ]
+    assert len(made) == len(set(made))
+    assert set(made) == wanted
+    assert len({row["id"] for row in rows}) == len(rows)
+
+
+@pytest.mark.parametrize("make", [preference_pairs, demonstrations])
+def test_benchmark_records_are_refused_or_marked(make: Any) -> None:
+    unmarked = [about.model_copy(update={"provenance": None}) for about in load("sample")[:2]]
+    with pytest.raises(BenchmarkTrainingError, match="sample-01"):
+        make(unmarked)
+    rows = make([*unmarked, *load("sample")[2:3]], allow_benchmark_training=True)
+    assert rows["provenance"][0] == "benchmark"
+    assert rows["provenance"][-1] == "own"
+    assert "forbid training" in rows.info.description
+
+
+@pytest.mark.parametrize("make", [preference_pairs, demonstrations])
+@pytest.mark.parametrize("given", ["sample", load("sample")[0], Simulation(1), 3, None])
+def test_something_else_than_a_sequence_of_conversations_is_told(make: Any, given: Any) -> None:
+    with pytest.raises(TypeError, match="in a sequence"):
+        make(given)
+
+
+def test_wrong_arguments_are_told_with_the_choices() -> None:
+    data = load("sample")[:1]
+    with pytest.raises(UnknownNameError, match=r"did you mean 'PW1'.*general, PW1"):
+        preference_pairs(data, ["PW01"])
+    wrong: tuple[Any, ...] = ("general", [], None)
+    for questions in wrong:
+        with pytest.raises(SettingsError, match="general"):
+            preference_pairs(data, questions)
+    with pytest.raises(SettingsError, match="system is 3"):
+        demonstrations(data, system=3)  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="at least one"):
+        preference_pairs([])
+
+
+def test_a_question_of_the_data_s_own_is_known() -> None:
+    about = conversation(turn(1, [comparison("warmth", "original", "human", "B")]))
+    assert told(preference_pairs([about], ["warmth"])) == [("c/1/warmth/0", "human", "original")]
+    with pytest.raises(UnknownNameError, match="warmth"):
+        preference_pairs([about], ["warmt"])
+
+
+def test_data_without_a_row_is_told_with_what_was_looked_for() -> None:
+    about = conversation(turn(1, [comparison("PW4", "original", "human", "B")], human=""))
+    with pytest.raises(DataError, match="comparison on general with a winner"):
+        preference_pairs([about])
+    with pytest.raises(DataError, match="human-edited reply"):
+        demonstrations([about])

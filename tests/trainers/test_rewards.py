@@ -1,0 +1,393 @@
+"""Reward functions: the very scores of `score_row`, one part at a time, as trainers call them."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attune_data import DataError, SettingsError, UnknownNameError
+from attune_data.constants import Q2_OPTIONS
+from attune_episodes import score_row, to_dataset
+from attune_episodes.trainers import (
+    PartReward,
+    RowReward,
+    check_rows,
+    reward_functions,
+    row_reward,
+    training_dataset,
+)
+from attune_rewards import RewardSpec
+from tests.episodes.players import example
+from tests.rewards.builders import summing
+from tests.trainers.batches import BROKEN, SAMPLE, SPECS, called, messages, replies, rows_of
+
+Row = dict[str, Any]
+
+
+def by_name(spec: RewardSpec | str = "composite") -> dict[str, PartReward]:
+    return {function.part: function for function in reward_functions(spec)}
+
+
+def row_at(stage: str, reward: str = "composite") -> Row:
+    rows: list[Row] = list(to_dataset([example().marked("own")], reward=reward))
+    return next(row for row in rows if row["stage"] == stage)
+
+
+def values(function: Any, row: Row, text: str) -> float | None:
+    (value,) = function(**called([row], [text]))
+    assert value is None or isinstance(value, float)
+    return value
+
+
+# --- by hand -------------------------------------------------------------------------------------
+
+
+def test_weights_are_shares_of_a_row_of_the_stage() -> None:
+    weights = {name: function.weight for name, function in by_name().items()}
+    # assess holds .24/2, .24/2, .245/2, .245/2 of the Composite, .485 in all
+    assert weights["emotion_f1"] == pytest.approx(0.12 / 0.485)
+    assert weights["binary_hp"] == pytest.approx(0.1225 / 0.485)
+    assert weights["pairwise"] == pytest.approx(1.0)
+    # reflect: .4 PANAS in two, .3 questions in four, .3 branches in four
+    assert weights["panas_pa"] == pytest.approx(0.2)
+    assert weights["q1"] == weights["branch_managing"] == pytest.approx(0.075)
+
+
+def test_where_all_parts_are_annotated_values_are_scores() -> None:
+    text = json.dumps({
+        "emotions": [{"emotion": "upset", "intensity": 5}],
+        "observed": {"B1": "yes"},
+        "preferred": {"B1": "no", "B2": "yes"},
+    })  # fmt: skip
+    got = {name: values(function, row_at("assess"), text) for name, function in by_name().items()}
+    asked = {"emotion_f1": 1.0, "emotion_va": 1.0, "binary_om": 0.5, "binary_hp": 1.0}
+    assert {name: value for name, value in got.items() if value is not None} == pytest.approx(asked)
+    assert got["pairwise"] is None
+    assert got["panas_pa"] is None
+
+
+def test_where_parts_are_not_annotated_the_others_stand_for_them() -> None:
+    # of PANAS only one side, of four questions one, of four branches one: shares .4, .3, .3 of the row
+    text = json.dumps(
+        {
+            "post_panas": summing(35, 20),
+            "q2_emotionClarity": Q2_OPTIONS[1],
+            "fourBranchScores": {"perceiving": 3},
+        }
+    )
+    got = {name: values(function, row_at("reflect"), text) for name, function in by_name().items()}
+    assert {name: value for name, value in got.items() if value is not None} == pytest.approx({
+        "panas_pa": 0.75 * 0.4 / 0.2,
+        "q2": 0.0,
+        "branch_perceiving": 2 / 3 * 0.3 / 0.075,
+    })  # fmt: skip
+    paid = sum(by_name()[name].weight * value for name, value in got.items() if value is not None)
+    assert paid == pytest.approx(0.4 * 0.75 + 0.3 * 2 / 3)  # the row's reward: 0.5
+
+
+def test_skill_pays_below_zero_for_less_than_the_null() -> None:
+    null = RewardSpec.preset("skill").nulls["pairwise"]
+    got = values(by_name("skill")["pairwise"], row_at("prefer", "skill"), "no idea")
+    assert got == pytest.approx(-null / (1 - null))
+
+
+@pytest.mark.parametrize("text", BROKEN)
+def test_what_cannot_be_read_earns_zero_on_every_part(text: str) -> None:
+    for row in rows_of("composite")[:9]:
+        got = {values(function, row, text) for function in reward_functions("composite")}
+        assert got == {0.0, None}
+
+
+# --- the same as the direct call ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wrapped", [True, False])
+@pytest.mark.parametrize("name", sorted(SPECS))
+def test_weighted_parts_sum_to_the_rows_reward_and_the_row_reward_is_it(name: str, wrapped: bool) -> None:
+    pairs = [(row, text) for row in rows_of(name) for text in (*replies()[row["id"]], "no JSON")]
+    rows = [row for row, _ in pairs]
+    arguments = called(rows, [messages(text) if wrapped else text for _, text in pairs])
+    functions = reward_functions(SPECS[name], rows_of(name))
+    columns = [function(**arguments) for function in functions]
+    whole = row_reward(**arguments)
+    for index, (row, text) in enumerate(pairs):
+        want = score_row(row, text)
+        assert want.value is not None
+        got = {f.part: column[index] for f, column in zip(functions, columns, strict=True)}
+        assert {part for part, value in got.items() if value is not None} == set(want.parts)
+        paid = sum(f.weight * (got[f.part] or 0.0) for f in functions)
+        assert paid == pytest.approx(want.value, abs=1e-12)
+        assert whole[index] == want.value
+
+
+@given(
+    text=st.text() | st.sampled_from(BROKEN) | st.recursive(
+        st.none() | st.booleans() | st.floats() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(
+            st.sampled_from(["emotions", "emotion", "observed", "B1", "picks", "1", "q1_lookingFor"]), inner
+        ),
+        max_leaves=12,
+    ).map(json.dumps),
+    row=st.sampled_from(rows_of("skill")),
+)  # fmt: skip
+@settings(max_examples=150, deadline=None)
+def test_whatever_a_model_writes_is_scored_as_score_row_scores_it(text: str, row: Row) -> None:
+    assert row_reward(completions=[messages(text)], truth=[row["truth"]]) == [score_row(row, text).value]
+    for function in FUNCTIONS:
+        (value,) = function(completions=[text], truth=[row["truth"]])
+        assert value is None or isinstance(value, float)
+
+
+FUNCTIONS = reward_functions("skill")
+
+
+@pytest.mark.parametrize("text", [
+    "x" * 1_000_001,
+    "{" * 200_000,
+    '{"emotions": ' + "[" * 100_000,
+    '{"emotions": "' + "é\ud800" * 300_000 + '"}',
+    '{"picks": {"1": ' + "9" * 400_000 + "}}",
+])  # fmt: skip
+def test_huge_and_hostile_replies_are_scored(text: str) -> None:
+    rows = rows_of("skill")[:2]
+    arguments = called(rows, [messages(text)] * 2)
+    assert row_reward(**arguments) == [score_row(row, text).value for row in rows]
+
+
+# --- how trainers call ------------------------------------------------------------------------------
+
+
+def test_arguments_may_be_positional_and_columns_unknown() -> None:
+    row = rows_of("composite")[0]
+    text = replies()[row["id"]][0]
+    want = [score_row(row, text).value]
+    assert row_reward([row["prompt"]], [messages(text)], [[1]], truth=[row["truth"]]) == want
+    assert row_reward(completions=(text,), truth=(row["truth"],), reward=["x"], id=[3], own=None) == want
+
+
+def test_functions_and_their_pickles_are_equal_and_work() -> None:
+    functions: list[PartReward | RowReward] = [*reward_functions("skill"), row_reward]
+    again = [pickle.loads(pickle.dumps(function)) for function in functions]
+    assert again == functions
+    assert len({hash(function) for function in functions[:-1]}) == len(functions) - 1
+    row = rows_of("skill")[0]
+    arguments = called([row], [messages("no JSON")])
+    for one, other in zip(functions, again, strict=True):
+        assert one(**arguments) == other(**arguments)
+
+
+def test_each_function_has_the_name_that_trainers_log() -> None:
+    assert [function.__name__ for function in reward_functions("emotion")] == ["emotion_f1", "emotion_va"]
+    assert row_reward.__name__ == "row_reward"
+
+
+def test_columns_of_a_dataset_are_taken_as_they_come() -> None:
+    rows = training_dataset("sample", reward="composite").select(range(4))
+    texts = ["no JSON"] * 4
+    assert row_reward(completions=texts, truth=rows["truth"]) == [0.0] * 4
+
+
+# --- once a batch -----------------------------------------------------------------------------------
+
+
+class Log:
+    """What was logged, call by call."""
+
+    def __init__(self) -> None:
+        self.metrics: list[tuple[str, float]] = []
+        self.extras: list[tuple[str, list[Any]]] = []
+
+    def arguments(self, rows: Any, texts: list[str]) -> dict[str, Any]:
+        def metric(name: str, value: float) -> None:
+            self.metrics.append((name, value))
+
+        def extra(name: str, column: list[Any]) -> None:
+            self.extras.append((name, column))
+
+        return called(rows, [messages(text) for text in texts], log_metric=metric, log_extra=extra)
+
+
+def three() -> tuple[list[Row], list[str]]:
+    """Two assess rows and a prefer row, of which one reply cannot be read."""
+    rows = [row_at("assess"), row_at("assess"), row_at("prefer")]
+    return rows, ['{"emotions": [{"emotion": "Upset", "intensity": 5}]}', "sad", '{"picks": {}}']
+
+
+def test_parts_and_parse_rate_are_logged_once_for_all_functions() -> None:
+    rows, texts = three()
+    log = Log()
+    for function in reward_functions("composite"):
+        function(**log.arguments(rows, texts))
+    # two of three were read; the tags of one of the two assess rows are right, and nothing else
+    assert dict(log.metrics) == pytest.approx({
+        "attune/parse_rate": 2 / 3, "attune/emotion_f1": 0.5, "attune/emotion_va": 0.5,
+        "attune/binary_om": 0.0, "attune/binary_hp": 0.0, "attune/pairwise": 0.0,
+    })  # fmt: skip
+    assert len(log.metrics) == 6
+    assert log.extras == [("attune_reason", ["ok", "unparsed:no_json", "ok"])]
+
+
+def test_the_next_batch_is_logged_too_even_if_it_is_the_same() -> None:
+    rows, texts = three()
+    log = Log()
+    for _ in range(3):
+        for function in reward_functions("composite"):
+            function(**log.arguments(rows, texts))
+    assert len(log.metrics) == 3 * 6
+    assert len(log.extras) == 3
+
+
+def test_a_subset_of_the_functions_logs_as_well() -> None:
+    rows, texts = three()
+    log = Log()
+    by_name()["pairwise"](**log.arguments(rows, texts))
+    assert ("attune/parse_rate", 2 / 3) in log.metrics
+
+
+def test_a_batch_is_scored_once_however_many_functions_see_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    from attune_episodes.trainers import batch
+
+    scored: list[str | None] = []
+
+    def counted(truth: str, text: str | None) -> Any:
+        scored.append(text)
+        return score_row({"truth": truth}, text)
+
+    monkeypatch.setattr(batch, "score_truth", counted)
+    rows = rows_of("composite")[:3]
+    for function in reward_functions("composite"):
+        function(**called(rows, ["counted 1", "counted 2", "counted 3"]))
+    assert scored == ["counted 1", "counted 2", "counted 3"]
+
+
+def test_a_batch_that_was_changed_in_place_is_scored_anew() -> None:
+    row = row_at("assess")
+    right = json.dumps({"emotions": [{"emotion": "Upset", "intensity": 5}]})
+    completions, truths = [messages("nothing")], [row["truth"]]
+    f1 = by_name()["emotion_f1"]
+    assert f1(completions=completions, truth=truths) == [0.0]
+    completions[0][0]["content"] = right
+    assert f1(completions=completions, truth=truths) == pytest.approx([1.0])
+    truths[0] = row_at("prefer")["truth"]
+    assert f1(completions=completions, truth=truths) == [None]
+
+
+# --- refused ------------------------------------------------------------------------------------------
+
+
+def test_an_unknown_preset_and_an_unknown_part_are_named() -> None:
+    with pytest.raises(UnknownNameError, match=r"no reward preset named .*skil.*did you mean 'skill'"):
+        reward_functions("skil")
+    with pytest.raises(UnknownNameError, match=r"no reward part named .*emotion_f2"):
+        reward_functions(RewardSpec.weighted("mine", {"emotion_f2": 1}))
+    with pytest.raises(TypeError, match="RewardSpec or the name of a preset, got int"):
+        reward_functions(3)  # type: ignore[arg-type]
+
+
+def test_rewards_that_rows_cannot_carry_are_refused() -> None:
+    with pytest.raises(SettingsError, match="terminal"):
+        reward_functions(RewardSpec.preset("skill").terminal())
+    own = RewardSpec.preset("skill").with_part("mine", "draft", lambda truth, turn, said: 1.0, 1)
+    with pytest.raises(SettingsError, match="Python function"):
+        reward_functions(own)
+
+
+def test_rows_without_the_column_are_refused_at_set_up_and_at_the_first_call() -> None:
+    rows = training_dataset("sample", reward="composite")
+    with pytest.raises(DataError, match=r"rows: truth: found the columns prompt, id, .*keep that column"):
+        reward_functions("composite", rows.remove_columns(["truth"]))
+    with pytest.raises(DataError, match="no such column"):
+        row_reward(prompts=["x"], completions=["x"])
+
+
+@pytest.mark.parametrize(
+    "rows", [[], [{"prompt": "x"}], [{"truth": None}], [{"truth": 3}], [{"truth": "{}"}]]
+)
+def test_rows_without_a_truth_of_ours_are_refused(rows: list[Row]) -> None:
+    with pytest.raises(DataError, match=r"rows: truth: found|row: truth: found"):
+        check_rows(rows)
+
+
+def test_a_row_deep_in_the_table_is_found() -> None:
+    rows = [dict(row) for row in rows_of("composite")]
+    check_rows(rows, "composite")
+    rows[-1]["truth"] = rows[-1]["truth"].replace('"scoring":"v0"', '"scoring":"v9"')
+    with pytest.raises(DataError, match=r'found scoring version "v9".*make the rows again'):
+        check_rows(rows)
+
+
+def test_of_a_stream_the_first_row_is_checked() -> None:
+    stream = training_dataset()
+    assert len(reward_functions("skill", stream)) == len(FUNCTIONS)
+    with pytest.raises(SettingsError, match="make rows and reward functions with the same reward"):
+        reward_functions("composite", stream)
+
+
+@pytest.mark.parametrize("rows", ["sample", {"truth": ["x"]}, 3])
+def test_what_is_no_table_of_rows_is_refused(rows: Any) -> None:
+    with pytest.raises(TypeError, match="rows are a Dataset or a list of rows"):
+        check_rows(rows)
+
+
+def test_rows_of_another_reward_are_refused_at_set_up_and_at_the_first_call() -> None:
+    skill, composite = rows_of("skill"), rows_of("composite")
+    with pytest.raises(SettingsError, match=r"'emotion_f1' measured from 0\.475, but reward 'composite'"):
+        reward_functions("composite", skill)
+    with pytest.raises(SettingsError, match="reward 'emotion' has no such part"):
+        reward_functions("emotion", composite)
+    with pytest.raises(SettingsError, match="reward 'emotion' has no such part"):
+        reward_functions("emotion")[0](**called(composite[:3], ["x"] * 3))
+
+
+@pytest.mark.parametrize("completions", [None, "text", 3, [3], [None], [["text"]]])
+def test_completions_of_an_unknown_shape_are_refused(completions: Any) -> None:
+    with pytest.raises(TypeError, match=r"expected a (text|list)"):
+        row_reward(completions=completions, truth=[rows_of("composite")[0]["truth"]])
+
+
+def test_as_many_truths_as_completions_are_wanted() -> None:
+    with pytest.raises(SettingsError, match="2 completions, but 1 truths"):
+        row_reward(completions=["a", "b"], truth=[rows_of("composite")[0]["truth"]])
+
+
+# --- beside another task ------------------------------------------------------------------------------
+
+
+def test_rows_of_another_task_are_none_where_that_is_wanted_and_refused_where_not() -> None:
+    row = row_at("assess")
+    mixed: dict[str, Any] = {"completions": ["x", "y"], "truth": [row["truth"], None]}
+    refusing: list[PartReward | RowReward] = [*reward_functions("composite"), row_reward]
+    for function in refusing:
+        with pytest.raises(DataError, match="rows of another task beside ours are taken with mixed=True"):
+            function(**mixed)
+    logged: dict[str, float] = {}
+    functions = reward_functions("composite", [row, {"prompt": "2 + 2"}], mixed=True)
+    assert functions[0](**mixed, log_metric=logged.__setitem__) == [0.0, None]
+    assert RowReward(mixed=True)(**mixed) == [0.0, None]
+    assert logged["attune/unscored"] == 0.5
+    # kept scored is not let pass: without `mixed` the same batch is refused still
+    with pytest.raises(DataError, match="mixed=True"):
+        row_reward(**mixed)
+
+
+def test_a_batch_of_another_task_alone_is_none_throughout() -> None:
+    assert RowReward(mixed=True)(completions=["x"], truth=[None]) == [None]
+    with pytest.raises(DataError, match="expected rows with the truth"):
+        reward_functions("composite", [{"prompt": "2 + 2"}], mixed=True)
+
+
+def test_importing_the_trainers_loads_no_framework() -> None:
+    code = (
+        "import sys; import attune_episodes.trainers as t; dir(t); t.reward_functions('skill')\n"
+        "print(sorted({'datasets', 'torch', 'trl', 'skyrl_gym', 'verl', 'numpy'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.stdout.strip(), done.stderr) == ("[]", "")
+    assert SAMPLE.provenance == "own"
