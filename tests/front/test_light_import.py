@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-FRAMEWORKS = ("scipy", "gymnasium", "datasets", "verifiers", "torch", "matplotlib")
+FRAMEWORKS = ("scipy", "gymnasium", "datasets", "verifiers", "torch", "openenv", "matplotlib")
 HEAVY = (*FRAMEWORKS, "numpy", "jinja2", "rich", "typer")
 REPORT = "import sys; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
 

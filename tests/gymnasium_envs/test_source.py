@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from attune_data import BenchmarkTrainingError, Conversations, load
 from attune_data.errors import DataError, SettingsError, UnknownNameError
 from attune_data.simulate import Simulation, simulate
-from attune_episodes.gymnasium_envs.source import ConversationSource
+from attune_episodes.source import ConversationSource
 
 IDS = [one.conversation_id for one in load("sample")]
 
@@ -65,7 +65,7 @@ def test_without_a_generator_the_seed_of_reset_order_counts() -> None:
 def test_another_process_draws_the_same() -> None:
     code = (
         "import json, numpy as np\n"
-        "from attune_episodes.gymnasium_envs.source import ConversationSource\n"
+        "from attune_episodes.source import ConversationSource\n"
         "s, g = ConversationSource(), np.random.default_rng(11)\n"
         "print(json.dumps([s.next(g).conversation_id for _ in range(30)]))"
     )
@@ -122,7 +122,7 @@ def test_a_counted_world_is_like_any_other_data() -> None:
 
 
 def test_memory_of_a_world_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    from attune_episodes.gymnasium_envs import source as module
+    from attune_episodes import source as module
 
     monkeypatch.setattr(module, "KEPT", 2)
     monkeypatch.setattr(module, "REMEMBERED", 3)

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from attune_episodes.gymnasium_envs.features_env import FeaturesEnv
     from attune_episodes.gymnasium_envs.projection import no_answer, to_flat
     from attune_episodes.gymnasium_envs.registration import register_environments
-    from attune_episodes.gymnasium_envs.source import ConversationSource
     from attune_episodes.gymnasium_envs.spaces import TextSpace
     from attune_episodes.gymnasium_envs.vector_env import FeaturesVectorEnv
     from attune_episodes.gymnasium_envs.wrappers import JSONAction, TypedAction
+    from attune_episodes.source import ConversationSource
 
 _HOME = {
     "ConversationEnv": "conversation_env",
-    "ConversationSource": "source",
+    "ConversationSource": ".source",
     "FeaturesEnv": "features_env",
     "FeaturesVectorEnv": "vector_env",
     "FlatReader": "codec",
@@ -33,7 +33,7 @@ _HOME = {
     "register_environments": "registration",
     "to_flat": "projection",
 }
-"""Name -> the module that it comes from."""
+"""Name -> the module that it comes from, here or (a dot before it) one folder up."""
 
 __all__ = [
     "ConversationEnv",
@@ -53,7 +53,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    value = getattr(import_module(f".{_HOME[name]}", __name__), name)
     globals()[name] = value
     return value
 

@@ -21,11 +21,11 @@ from attune_episodes.gymnasium_envs.answers import read_text, read_typed
 from attune_episodes.gymnasium_envs.codec import Kept
 from attune_episodes.gymnasium_envs.outcome import Done, Lazy, Logged, done_of, metrics_of, result_of, told
 from attune_episodes.gymnasium_envs.prepared import Asked, Prepared, Presented, action_mask, over, prepared
-from attune_episodes.gymnasium_envs.source import ConversationSource, Sampling
 from attune_episodes.gymnasium_envs.spaces import action_space, observation_space
 from attune_episodes.parsing import Unparsed
 from attune_episodes.score import as_scored
 from attune_episodes.settings import Labels, Mode, PanasStrategy, Settings
+from attune_episodes.source import ConversationSource, Sampling
 from attune_rewards.predictions import Prediction, Stage, TurnPrediction
 from attune_rewards.reward import NOT_SCORED, OK, Score
 from attune_rewards.spec import RewardSpec

@@ -19,10 +19,10 @@ from attune_data.memo import memoised
 from attune_data.schema import Conversation
 from attune_episodes.data_source import check_flag
 from attune_episodes.gymnasium_envs.features import NUMERIC_STAGES, WORDS, checked_buckets, observe, size
-from attune_episodes.gymnasium_envs.source import ConversationSource
 from attune_episodes.plan import plan
 from attune_episodes.request import Request
 from attune_episodes.settings import Settings
+from attune_episodes.source import ConversationSource
 from attune_rewards.coded import WIDTH, Shown, asked
 from attune_rewards.predictions import Stage
 from attune_rewards.reward import ScoredRequest, scored_requests

@@ -1,0 +1,221 @@
+"""`AttuneEnvironment`: one session's episode, on the engine's `Episode`."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import Any, Final
+from uuid import uuid4
+
+import numpy as np
+from openenv.core.env_server import Environment
+from openenv.core.env_server.types import EnvironmentMetadata
+
+from attune_data.errors import AttuneError, SettingsError, UnknownNameError, show
+from attune_data.schema import Conversation
+from attune_data.version import __version__
+from attune_episodes.episode import Episode, EpisodeOverError, Step
+from attune_episodes.openenv_env.models import AttuneAction, AttuneObservation, AttuneState
+from attune_episodes.parsing import sound
+from attune_episodes.settings import Settings
+from attune_episodes.source import WORLD, ConversationSource
+from attune_rewards.spec import RewardSpec
+
+RESET: Final = ("seed", "episode_id", "conversation_id", "index")
+"""What `reset` takes."""
+NAME: Final = 255
+"""Longest id that is looked at, in characters."""
+TRIES: Final = 100
+"""Conversations without a question that are passed over before an endless world is given up."""
+
+
+class NotResetError(AttuneError):
+    """A step came before the first reset."""
+
+
+class Served:
+    """What the sessions of a server share: conversations and their order, settings, reward."""
+
+    def __init__(self, source: ConversationSource, settings: Settings, spec: RewardSpec) -> None:
+        self.source, self.settings, self.spec = source, settings, spec
+        self._lock = Lock()
+
+    def episode(self, seed: int | None, conversation_id: str | None, index: int | None) -> Episode:
+        """A new episode of the conversation that the arguments name.
+
+        An id or an index names it; else a seed draws it, the same for every session; else it is the next of
+        the order that all sessions share.
+
+        Raises:
+            SettingsError: arguments that are of another kind or do not go together, or a conversation that
+                the stages ask nothing of.
+            UnknownNameError: no conversation has that id.
+        """
+        if seed is not None and (type(seed) is not int or not 0 <= seed < 2**64):
+            raise SettingsError(f"seed is {show(seed)}; it must be a whole number from 0, below 2^64")
+        if conversation_id is not None and index is not None:
+            raise SettingsError("reset names one conversation: conversation_id or index, not both")
+        if conversation_id is not None and not _is_name(conversation_id):
+            raise SettingsError(
+                f"conversation_id is {show(conversation_id)}; it must be a text of at most {NAME} "
+                "characters, such as 'sample-01'"
+            )
+        if conversation_id is not None or index is not None:
+            return self._named(conversation_id, index)
+        generator = None if seed is None else np.random.default_rng(seed)
+        for _ in range(TRIES if self.source.endless else 2 * len(self.source)):
+            episode = self._begin(self._next(generator))
+            if episode.requests:
+                return episode
+        raise self._nothing(self.source.name)
+
+    def _named(self, conversation_id: str | None, index: int | None) -> Episode:
+        with self._lock:  # a world keeps what it made lately
+            if conversation_id is not None:
+                known = self.source.conversations.by_id
+                if known and conversation_id not in known:  # a large set is not listed to every client
+                    raise UnknownNameError(
+                        "conversation (of these and others)", conversation_id, list(known)[:8]
+                    )
+                conversation = self.source.by_id(conversation_id)
+            else:
+                conversation = self.source.conversation(index)  # type: ignore[arg-type]  # which checks it
+        episode = self._begin(conversation)
+        if not episode.requests:
+            raise self._nothing(repr(conversation.conversation_id))
+        return episode
+
+    def _next(self, generator: np.random.Generator | None) -> Conversation:
+        with self._lock:
+            if generator is None:
+                return self.source.next()
+            size = WORLD if self.source.endless else len(self.source)
+            return self.source.conversation(int(generator.integers(size)))
+
+    def _begin(self, conversation: Conversation) -> Episode:
+        return Episode(conversation, self.settings, self.spec)
+
+    def _nothing(self, of: str) -> SettingsError:
+        return SettingsError(f"stages {', '.join(self.settings.stages)} ask nothing of {of}")
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and len(value) <= NAME
+
+
+class AttuneEnvironment(Environment[AttuneAction, AttuneObservation, AttuneState]):
+    """One annotated conversation as an episode: a step answers one request of the protocol.
+
+    What a session is told depends on the annotations only through the scores of replies already given.
+    """
+
+    SUPPORTS_CONCURRENT_SESSIONS = True
+
+    def __init__(self, served: Served) -> None:
+        """Makes the environment of one session.
+
+        Args:
+            served: what it shares with the other sessions.
+        """
+        super().__init__()
+        self._served = served
+        self._episode: Episode | None = None
+        self._id: str | None = None
+
+    def reset(
+        self,
+        seed: int | None = None,
+        episode_id: str | None = None,
+        conversation_id: str | None = None,
+        index: int | None = None,
+        **unknown: Any,
+    ) -> AttuneObservation:
+        """Begins an episode and shows its first request; after an error the episode before it goes on.
+
+        Args:
+            seed: draws the conversation where none is named: the same seed, the same conversation, in every
+                session.
+            episode_id: a name for the episode, at most 255 characters; made up if None.
+            conversation_id: plays the conversation with this id.
+            index: plays the conversation at this place of the data, from 0.
+            unknown: what else was sent.
+
+        Without seed, id and index it is the next conversation of the order that all sessions share.
+
+        Raises:
+            SettingsError: arguments that are of another kind or do not go together.
+            UnknownNameError: no such argument, or no such conversation.
+        """
+        for name in unknown:
+            raise UnknownNameError("reset argument", name[:NAME], RESET)
+        if episode_id is not None and not _is_name(episode_id):
+            raise SettingsError(f"episode_id is {show(episode_id)}; a text of at most {NAME} characters")
+        self._episode = self._served.episode(seed, conversation_id, index)
+        self._id = str(uuid4()) if episode_id is None else sound(episode_id)
+        return self._shown(self._episode, None)
+
+    def step(self, action: AttuneAction, timeout_s: float | None = None, **unknown: Any) -> AttuneObservation:
+        """Scores the reply and shows the next request. What cannot be read earns 0 and says why.
+
+        Args:
+            action: the reply.
+            timeout_s: not used, a step takes milliseconds.
+            unknown: not used.
+
+        Raises NotResetError before the first reset, EpisodeOverError after the last request.
+        """
+        episode = self._episode
+        if episode is None:
+            raise NotResetError("no episode has begun: reset first (a plain HTTP call keeps no episode)")
+        if episode.done:
+            raise EpisodeOverError(
+                f"the episode of {episode.conversation.conversation_id!r} is over after "
+                f"{len(episode.requests)} requests: reset to begin another"
+            )
+        return self._shown(episode, episode.submit(action.message))
+
+    @property
+    def state(self) -> AttuneState:
+        """Where the episode stands."""
+        episode = self._episode
+        if episode is None:
+            return AttuneState()
+        waits = None if episode.done else episode.request
+        return AttuneState(
+            episode_id=self._id,
+            step_count=len(episode.steps),
+            conversation_id=episode.conversation.conversation_id,
+            stage=waits and waits.stage,
+            turn=waits and waits.turn,
+            requests=len(episode.requests),
+            done=episode.done,
+            total=episode.total,
+        )
+
+    def get_metadata(self) -> EnvironmentMetadata:
+        """Name, version, and a sentence on what it is."""
+        return EnvironmentMetadata(
+            name="attune-env",
+            description="Annotated conversations: predict, turn by turn, what the person felt and preferred.",
+            version=__version__,
+        )
+
+    def _shown(self, episode: Episode, step: Step | None) -> AttuneObservation:
+        shown: dict[str, Any] = {
+            "conversation_id": episode.conversation.conversation_id,
+            "answered": len(episode.steps),
+            "requests": len(episode.requests),
+            "done": episode.done,
+            "total": episode.total,
+        }
+        if episode.done:
+            shown["total_name"] = episode.total_name
+        else:
+            request = episode.request
+            shown |= {"request_id": request.id, "stage": request.stage, "turn": request.turn}
+            shown |= {"messages": request.chat(), "answer_schema": request.schema}
+        if step is not None:
+            score = step.score
+            shown |= {"reward": step.reward, "scored": step.request.id, "parts": dict(score.parts)}
+            shown |= {"value": score.value, "weight": score.weight}
+            shown |= {"reason": score.reason, "status": step.status}
+        return AttuneObservation(**shown)

@@ -1,0 +1,132 @@
+"""Servers on free ports, and clients that say whatever they want."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import uvicorn
+from websockets.sync.client import ClientConnection, connect
+
+from attune_episodes.openenv_env import Limits, attune_app
+from attune_episodes.openenv_env.server import HARD_LIMIT
+from tests.front.command import ATTUNE
+
+Json = dict[str, Any]
+PATIENCE = 60.0
+"""Seconds after which a test fails rather than hang."""
+
+
+@contextmanager
+def command(*options: str) -> Iterator[subprocess.Popen[str]]:
+    """`attune serve openenv` on a free port; the first line it prints is its URL."""
+    process = subprocess.Popen(
+        [str(ATTUNE), "serve", "openenv", "--port", "0", *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate(timeout=PATIENCE)
+
+
+@contextmanager
+def served(data: Any = "sample", **arguments: Any) -> Iterator[str]:
+    """The application on a free port, in a thread of this process: its URL."""
+    app = attune_app(data, **arguments)
+    size = max(HARD_LIMIT, app.limits.message_bytes)
+    server = uvicorn.Server(
+        uvicorn.Config(app, port=0, log_level="critical", ws_max_size=size, timeout_graceful_shutdown=2)
+    )
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        until = time.monotonic() + PATIENCE
+        while not server.started:
+            assert time.monotonic() < until
+            assert thread.is_alive()
+            time.sleep(0.01)
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(PATIENCE)
+        assert not thread.is_alive()
+
+
+class Wire:
+    """A session that sends raw messages."""
+
+    def __init__(self, connection: ClientConnection) -> None:
+        self.connection = connection
+
+    def send(self, message: object) -> None:
+        """Sends text and bytes as they are, anything else as JSON."""
+        raw = message if isinstance(message, (str, bytes)) else json.dumps(message)
+        self.connection.send(raw)
+
+    def text(self) -> str:
+        """The next message as it came."""
+        raw = self.connection.recv(timeout=PATIENCE)
+        assert isinstance(raw, str)
+        return raw
+
+    def ask(self, message: object) -> Json:
+        """Sends, and reads the one answer."""
+        self.send(message)
+        answer: Json = json.loads(self.text())
+        return answer
+
+    def error(self, message: object) -> str:
+        """The text of the error that a message is answered with."""
+        answer = self.ask(message)
+        assert answer["type"] == "error", answer
+        told = answer["data"]
+        assert set(told) >= {"message", "code"}
+        return f"{told['code']}: {told['message']}"
+
+    def reset(self, **arguments: Any) -> Json:
+        """Begins an episode; the observation message."""
+        return self.ask({"type": "reset", "data": arguments})
+
+    def step(self, reply: object) -> Json:
+        """Answers the request; the observation message."""
+        return self.ask({"type": "step", "data": {"message": reply}})
+
+    def works(self) -> bool:
+        """Whether a whole exchange still goes well."""
+        first = self.reset(index=0)["data"]["observation"]
+        return bool(first["stage"] == "draft") and bool(
+            self.step("x")["data"]["observation"]["answered"] == 1
+        )
+
+
+@contextmanager
+def wire(url: str) -> Iterator[Wire]:
+    """A session with a server."""
+    place = f"ws{url.removeprefix('http')}/ws"
+    with connect(place, max_size=None, open_timeout=PATIENCE, proxy=None) as connection:
+        yield Wire(connection)
+
+
+@contextmanager
+def seated(url: str) -> Iterator[Wire]:
+    """A session with a server that is about to have a place again."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        with wire(url) as session:
+            if session.ask({"type": "state"})["type"] == "state":
+                yield session
+                return
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+__all__ = ["PATIENCE", "Limits", "Wire", "command", "seated", "served", "wire"]

@@ -1,0 +1,48 @@
+"""The code of docs/openenv.md, and the example, run against a real server."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from attune_data import load
+from attune_episodes import rollout
+from tests.extras.openenv.serving import PATIENCE, served
+
+ROOT: Final = Path(__file__).resolve().parents[3]
+PAGE: Final = ROOT / "docs" / "openenv.md"
+URL: Final = "http://127.0.0.1:8000"
+
+
+def test_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    blocks = re.findall(r"^```py\n(.*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 4
+    names: dict[str, Any] = {"__name__": "__document__"}
+    with served() as found:
+        for block in blocks:
+            exec(compile(block.replace(URL, found), str(PAGE), "exec"), names)
+    expected = rollout(load("sample")[0], names["my_model"])
+    assert names["app"].limits.sessions == 16
+    assert capsys.readouterr().out.splitlines() == [
+        f"composite_strict {expected.total:.3f}",
+        "sample-01/1/draft 0.0 assess",
+    ]
+
+
+def test_the_example_plays_on_a_server_of_its_own_and_on_another() -> None:
+    example = [sys.executable, str(ROOT / "examples" / "trainers" / "openenv_client.py")]
+    with served() as found:
+        done = [
+            subprocess.run(command, capture_output=True, encoding="utf-8", timeout=PATIENCE)
+            for command in ([*example, found], example)
+        ]
+    assert [one.returncode for one in done] == [0, 0], done
+    assert done[0].stdout == done[1].stdout
+    assert [line.partition(":")[0] for line in done[0].stdout.splitlines()] == [
+        one.conversation_id for one in load("sample")[:4]
+    ]

@@ -1,0 +1,316 @@
+"""What clients can do to a server: nothing that another client would notice."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
+
+from attune_data.errors import SettingsError
+from attune_episodes.openenv_env import AttuneClient, Limits, attune_app, serve
+from tests.extras.openenv.serving import PATIENCE, Wire, command, seated, served, wire
+
+STEP = {"type": "step", "data": {"message": "x"}}
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with served() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def narrow() -> Iterator[str]:
+    limits = Limits(sessions=2, message_bytes=2_000, messages=20, idle_seconds=PATIENCE)
+    with served(limits=limits) as found:
+        yield found
+
+
+# --- messages that are none ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("message", "told"), [
+    ("", "INVALID_JSON: no JSON"),
+    ("{", "INVALID_JSON"),
+    ("😀", "INVALID_JSON"),
+    ("[" * 100_000, "INVALID_JSON"),
+    ('{"a":' * 100_000, "INVALID_JSON"),
+    ('{"type": "reset", "data": {"seed": ' + "9" * 5_000 + "}}", "INVALID_JSON"),
+    (b"\x00\xff", "INVALID_JSON: a binary frame"),
+    ("[]", "VALIDATION_ERROR: JSON, but list"),
+    ("null", "VALIDATION_ERROR: JSON, but NoneType"),
+    ("{}", "UNKNOWN_TYPE: type is null; expected reset, step, state, close"),
+    ({"type": ["step"]}, "UNKNOWN_TYPE"),
+    ({"type": "mcp", "data": {"jsonrpc": "2.0", "method": "openenv/session/create"}}, "UNKNOWN_TYPE"),
+    ({"type": "state", "data": {}}, "VALIDATION_ERROR: unknown field \"data\""),
+    ({"type": "reset", "data": []}, "VALIDATION_ERROR: data is"),
+    ({"type": "reset", "seed": 3}, "VALIDATION_ERROR: unknown field \"seed\""),
+    ({"type": "reset", "data": {"conversation_id": "\ud800"}}, "EXECUTION_ERROR: no conversation"),
+    ({"type": "reset", "data": {"\ud800": 1}}, "EXECUTION_ERROR: no reset argument"),
+    ({"type": "reset", "data": {"self": 1}}, "EXECUTION_ERROR"),
+    ('{"type": "reset", "data": {"seed": NaN}}', "EXECUTION_ERROR: seed is nan"),
+    ({"type": "step"}, "VALIDATION_ERROR: the action is {}"),
+    ({"type": "step", "data": {"message": None}}, "VALIDATION_ERROR: the action is"),
+    ({"type": "step", "data": {"message": "x", "reward": 1}}, "nothing beside \"message\""),
+    ({"type": "step", "data": {"type": "call_tool", "tool_name": "x"}}, "VALIDATION_ERROR"),
+    (STEP, "EXECUTION_ERROR: no episode has begun"),
+])  # fmt: skip
+def test_what_is_no_message_is_answered_with_an_error_and_the_session_goes_on(
+    url: str, message: object, told: str
+) -> None:
+    with wire(url) as session:
+        assert told in session.error(message)
+        assert session.works()
+
+
+frames = st.one_of(
+    st.text(max_size=200),
+    st.binary(max_size=200),
+    st.recursive(
+        st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=20),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=9), inner, max_size=4),
+    ).map(json.dumps),
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "type": st.sampled_from(["reset", "step", "state", "mcp", "observation", 3]),
+            "data": st.dictionaries(
+                st.sampled_from(["message", "seed", "index", "conversation_id", "episode_id", "metadata"]),
+                st.one_of(
+                    st.integers(), st.text(alphabet=st.characters(), max_size=9), st.none(), st.just({})
+                ),
+                max_size=3,
+            ),
+        },
+    ).map(json.dumps),
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(sent=st.lists(frames, min_size=1, max_size=12))
+def test_every_frame_gets_one_answer_whatever_it_holds(url: str, sent: list[str | bytes]) -> None:
+    with wire(url) as session:
+        for frame in sent:
+            session.send(frame)
+        kinds = [json.loads(session.text())["type"] for _ in sent]
+        assert set(kinds) <= {"error", "observation", "state"}
+        assert session.works()
+
+
+def test_a_text_of_ten_million_characters_is_a_reply_that_is_too_long(url: str) -> None:
+    with wire(url) as session:
+        session.reset(index=0)
+        assert session.step("x" * 10_000_000)["data"]["observation"]["status"] == "unparsed:too_long"
+        assert session.works()
+
+
+def test_a_message_above_the_hard_limit_ends_the_session_and_no_other(url: str) -> None:
+    with wire(url) as other, wire(url) as session:
+        assert other.works()
+        with pytest.raises(ConnectionClosed) as closed:
+            session.ask('"' + "x" * 20_000_000 + '"')
+        assert closed.value.rcvd is None or closed.value.rcvd.code == 1009
+        assert other.works()
+
+
+def test_invalid_utf_8_ends_the_session_and_no_other(url: str) -> None:
+    with wire(url) as other, wire(url) as session:
+        session.connection.send(b"\xff\xfe\xfa", text=True)
+        with pytest.raises(ConnectionClosed) as closed:
+            session.text()
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 1007
+        assert other.works()
+
+
+@pytest.mark.parametrize(
+    "raw", [b"\x00" * 1_000, b"GET /ws HTTP/1.1\r\nUpgrade: websocket\r\n\r\n", b"\x16\x03\x01"]
+)
+def test_what_is_no_http_is_turned_away(url: str, raw: bytes) -> None:
+    host, _, port = url.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port)), timeout=PATIENCE) as stream:
+        stream.sendall(raw)
+        stream.shutdown(socket.SHUT_WR)
+        assert b"101" not in stream.recv(100)
+    with wire(url) as session:
+        assert session.works()
+
+
+def test_a_client_that_floods_and_leaves_hinders_nobody(url: str) -> None:
+    """2,000 steps sent without reading an answer, while another client plays."""
+    with wire(url) as other:
+        with wire(url) as session:
+            session.reset(index=0)
+            flood = threading.Thread(target=_flood, args=(session, 2_000))
+            flood.start()
+            assert all(other.works() for _ in range(5))
+            session.connection.socket.shutdown(socket.SHUT_RDWR)
+            flood.join(PATIENCE)
+            assert not flood.is_alive()
+        assert other.works()
+
+
+def _flood(session: Wire, messages: int) -> None:
+    try:
+        for _ in range(messages):
+            session.send(STEP)
+    except (ConnectionClosed, OSError):
+        pass
+
+
+# --- limits --------------------------------------------------------------------------------------
+
+
+def test_one_session_too_many_is_told_so_and_a_place_that_is_left_is_free(narrow: str) -> None:
+    with ExitStack() as first:
+        one = first.enter_context(seated(narrow))
+        with seated(narrow) as two, wire(narrow) as three:
+            assert one.works()
+            assert two.works()
+            assert "CAPACITY_REACHED" in three.text()
+            with pytest.raises(ConnectionClosed):
+                three.text()
+        assert one.works()
+    with seated(narrow) as session:
+        assert session.works()
+
+
+def test_a_message_above_the_limit_is_told_its_size(narrow: str) -> None:
+    with seated(narrow) as session:
+        assert session.error({"type": "step", "data": {"message": "x" * 2_000}}) == (
+            "MESSAGE_TOO_BIG: a message of 2041 bytes; at most 2000"  # 41 are the JSON around the text
+        )
+        assert "2004 bytes" in session.error("é" * 1_002)  # two bytes each
+        assert "no JSON" in session.error("é" * 1_000)
+        assert session.works()
+
+
+def test_a_session_that_says_too_much_is_ended(narrow: str) -> None:
+    with seated(narrow) as session:  # with its first message
+        for _ in range(19):
+            assert session.ask({"type": "state"})["type"] == "state"
+        assert "SESSION_LIMIT: more than 20 messages" in session.error({"type": "state"})
+        with pytest.raises(ConnectionClosed) as closed:
+            session.text()
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 1008
+
+
+@pytest.mark.parametrize(("limits", "told"), [
+    (Limits(sessions=1, idle_seconds=0.3), "was silent for 0.3 seconds"),
+    (Limits(sessions=1, session_seconds=0.3), "lasted 0.3 seconds"),
+], ids=["idle", "long"])  # fmt: skip
+def test_sessions_that_are_silent_or_last_too_long_end_and_leave_their_place(
+    limits: Limits, told: str
+) -> None:
+    with served(limits=limits) as found:
+        for _ in range(2):  # the second has the only place there is
+            with seated(found) as session:
+                answer = json.loads(session.text())
+                assert answer["data"]["code"] == "SESSION_TIMEOUT"
+                assert told in answer["data"]["message"]
+                with pytest.raises(ConnectionClosed):
+                    session.text()
+
+
+@pytest.mark.parametrize("name", ["sessions", "message_bytes", "messages", "idle_seconds", "session_seconds"])
+@pytest.mark.parametrize("value", [0, -1, True, "3", None, float("nan"), float("inf")])
+def test_limits_are_numbers_above_zero(name: str, value: Any) -> None:
+    with pytest.raises(SettingsError, match=name):
+        Limits(**{name: value})
+
+
+# --- plain HTTP ----------------------------------------------------------------------------------
+
+
+def test_http_shows_a_first_request_and_keeps_no_episode(url: str) -> None:
+    with httpx.Client(base_url=url) as client:
+        first = client.post("/reset", json={"conversation_id": "sample-02"}).json()
+        assert first["observation"]["request_id"] == "sample-02/1/draft"
+        step = client.post("/step", json={"action": {"message": "x"}})
+        assert (step.status_code, "reset first" in step.json()["detail"]) == (400, True)
+        assert client.post("/step", json={"action": {"text": "x"}}).status_code == 422
+        assert "known: seed" in client.post("/reset", json={"x": 1}).json()["detail"]
+        assert client.get("/health").json() == {"status": "healthy"}
+        assert client.get("/metadata").json()["name"] == "attune-env"
+        shown = client.get("/schema").json()
+        assert {"messages", "parts", "reason", "reward", "done"} <= set(shown["observation"]["properties"])
+        assert (
+            client.post("/mcp", json={"jsonrpc": "2.0", "method": "openenv/session/create"}).status_code
+            == 404
+        )
+
+
+def test_a_body_above_the_limit_is_refused(narrow: str) -> None:
+    def pieces() -> Iterator[bytes]:
+        yield from [b"x" * 1_000] * 3
+
+    with httpx.Client(base_url=narrow) as client:
+        for content in (b"x" * 2_001, pieces()):  # announced by its length, or not
+            answer = client.post("/reset", content=content)
+            assert (answer.status_code, answer.json()["detail"]) == (413, "the body has more than 2000 bytes")
+        assert client.post("/reset", json={}).status_code == 200
+
+
+def test_web_pages_of_other_sites_are_refused(url: str) -> None:
+    with httpx.Client(base_url=url) as client:
+        assert client.post("/reset", json={}, headers={"Origin": "https://example.org"}).status_code == 403
+        assert client.post("/reset", json={}, headers={"Origin": url}).status_code == 200
+    with pytest.raises(InvalidStatus, match="403"):
+        connect(f"ws{url.removeprefix('http')}/ws", origin="https://example.org", proxy=None)
+
+
+# --- the command ---------------------------------------------------------------------------------
+
+
+def test_the_command_says_its_url_first_and_ends_cleanly() -> None:
+    """SIGTERM: 0; Ctrl-C: 130; both while a client plays."""
+    with (
+        command("--data", "simulated", "--training", "--stages", "assess") as first,
+        command("--host", "127.0.0.2", "--reward", "skill") as second,
+    ):
+        for process, host, number, code in (
+            (first, "127.0.0.1", signal.SIGTERM, 0),
+            (second, "127.0.0.2", signal.SIGINT, 130),
+        ):
+            assert process.stdout is not None
+            found = process.stdout.readline().strip()
+            assert found.startswith(f"http://{host}:")
+            with AttuneClient(base_url=found).sync() as client:
+                assert client.reset().observation.stage in ("draft", "assess")
+                process.send_signal(number)
+                out, err = process.communicate(timeout=PATIENCE)
+            assert process.returncode == code, err
+            assert out == ""
+            assert "Traceback" not in err
+            assert "warning" not in err
+
+
+def test_a_port_that_is_taken_is_told() -> None:
+    app = attune_app("sample", limits=Limits(sessions=1))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(
+            SettingsError, match=f"cannot serve on 127.0.0.1 port {port}.*port 0 for a free one"
+        ):
+            serve(app, port=port)
+
+
+@pytest.mark.parametrize(("host", "port"), [
+    ("127.0.0.1", -1), ("127.0.0.1", 65_536), ("192.0.2.1", 0), ("no such host", 0), ("x" * 70, 0),
+    ("2001:db8::1", 0),
+])  # fmt: skip
+def test_an_address_that_cannot_be_had_is_told(host: str, port: int) -> None:
+    with pytest.raises(SettingsError, match="cannot serve on"):
+        serve(attune_app("sample"), host=host, port=port)
