@@ -3,7 +3,8 @@
 Each annotated conversation is an episode, each step one prediction about it, and the return of the
 episode is the benchmark's score. The public names load on first use, so that importing the package costs
 next to nothing. Once Gymnasium is loaded, be it before or after this package, it knows the environments
-`Attune/Conversation-v0` and `Attune/Features-v0`.
+`Attune/Conversation-v0` and `Attune/Features-v0`. `AttuneEnv`, `AttuneHarness` and `AttuneTaskset` are for
+verifiers, whose import takes seconds; a star import brings them too.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
         score_row,
         to_dataset,
     )
+    from attune_episodes.verifiers_env import AttuneEnv, AttuneHarness, AttuneTaskset
     from attune_rewards import RewardSpec, Score
 
 _HOME = {
@@ -75,12 +77,17 @@ _HOME = {
         ],
         "attune_episodes",
     ),
+    # what verifiers looks for under the id `attune-env`: exactly one of each in `__all__`
+    **dict.fromkeys(["AttuneEnv", "AttuneHarness", "AttuneTaskset"], "attune_episodes.verifiers_env"),
     "save_results": "attune_env.results",
     "testing": "attune_env",
 }
 """Public name -> the module that it comes from."""
 
 __all__ = [
+    "AttuneEnv",
+    "AttuneHarness",
+    "AttuneTaskset",
     "BenchmarkTrainingError",
     "Codebook",
     "Conversation",

@@ -1,4 +1,4 @@
-"""Builds the wheel, installs it into an empty venv and runs it from another folder.
+"""Builds the wheel, installs it into an empty venv, runs it from another folder, alone and under verifiers.
 
 An editable install can hide a missing file or a missing requirement; this cannot.
 """
@@ -13,6 +13,8 @@ import tempfile
 import venv
 import zipfile
 from pathlib import Path
+
+from tests.check_hub import check_hub
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("attune_env", "attune_episodes", "attune_rewards", "attune_data")
@@ -48,7 +50,11 @@ def main() -> None:
         for package in PACKAGES:
             assert f"{package}/py.typed" in names, f"{package}/py.typed is not in the wheel"
         assert sum("sample/conversation_" in name for name in names) >= 16, "the sample is not in the wheel"
-        for needed in ("attune_data/codebook/own.json", "attune_episodes/prompts/full/assess.md"):
+        for needed in (
+            "attune_data/codebook/own.json",
+            "attune_episodes/prompts/full/assess.md",
+            "attune_episodes/prompts/full/judge.md",
+        ):
             assert needed in names, f"{needed} is not in the wheel"
         stray = [n for n in names if n.split("/")[0] not in PACKAGES and ".dist-info/" not in n]
         assert not stray, f"the wheel holds what does not belong in it: {stray[:5]}"
@@ -64,6 +70,8 @@ def main() -> None:
         printed = run(work / "venv" / "bin" / "attune", "demo", "--output", work / "demo", cwd=work)
         assert "builtin/oracle" in printed, printed
         assert (work / "demo" / "scores.json").is_file()
+        (work / "hub").mkdir()
+        check_hub(work / "venv", wheel, work / "hub")
         print(f"{wheel.name}: installs by itself, finds its data, runs")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from attune_data import Conversation
 from attune_env.testing.contract import (
@@ -16,6 +15,7 @@ from attune_env.testing.contract import (
     tried_on,
 )
 from attune_episodes import Policy, Rollout, Settings, builtin_policy, plan, rollout
+from attune_episodes.unanswered import unanswered
 from attune_rewards import RewardSpec
 
 
@@ -76,22 +76,6 @@ def _check_plan(conversation: Conversation, again: Conversation, settings: Setti
     for request, other in zip(requests, blank, strict=False):
         require(request == other, f"{request.id}: what is asked depends on the annotated answers")
     require(len(requests) == len(blank), f"{who}: how much is asked depends on the annotated answers")
-
-
-def unanswered(conversation: Conversation) -> Conversation:
-    """The conversation with every annotated answer taken out; which questions apply stays as it is."""
-    record = conversation.to_record()
-    record |= {"postPanas": None, "conversationWideQuestions": None}
-    for known, turn in zip(conversation.turns, record["turns"], strict=True):
-        turn["moodShiftTags"] = None
-        annotations: dict[str, Any] = turn.get("annotations") or {}
-        raw = annotations.get("binaryJudgements") or ()
-        for judgement, asked in zip(raw, known.judgements, strict=True):
-            if asked.applicable:  # and so are questions without any answer
-                judgement |= {"observedBehavior": None, "preferredBehavior": None, "llmValue": None}
-        for comparison in annotations.get("pairwiseComparisons") or ():
-            comparison["winner"] = None
-    return Conversation.model_validate(record)
 
 
 def _check_played(played: Rollout, best: Rollout) -> None:

@@ -27,6 +27,8 @@ from attune_rewards import Prediction
 from attune_rewards.truth import truth_of
 from tests.bench.features_bench import features_against_cartpole, features_memory
 from tests.bench.gymnasium_bench import gymnasium_speed
+from tests.bench.trainers_bench import trainers_speed
+from tests.bench.verifiers_bench import verifiers_speed
 
 ROUNDS = 15
 
@@ -226,3 +228,5 @@ if __name__ == "__main__":
     gymnasium_speed()
     features_against_cartpole()
     features_memory()
+    trainers_speed()
+    verifiers_speed()

@@ -1,0 +1,75 @@
+"""attune-env for verifiers (Prime Intellect): `vf-eval attune-env -m MODEL`, prime-rl, the Environments Hub.
+
+`attune_env` exports the taskset, the harness and the environment, so that the id `attune-env` finds them.
+Importing verifiers takes seconds; nothing here loads before it is used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from attune_episodes.verifiers_env.config import (
+        AttuneEnvConfig,
+        AttuneHarnessConfig,
+        AttuneTaskConfig,
+        AttuneTasksetConfig,
+        DraftJudgeConfig,
+    )
+    from attune_episodes.verifiers_env.env import AttuneEnv, IncompleteEpisodeError
+    from attune_episodes.verifiers_env.harness import AttuneHarness
+    from attune_episodes.verifiers_env.judge import DraftJudge
+    from attune_episodes.verifiers_env.results import rollouts_from
+    from attune_episodes.verifiers_env.task import AttuneTask
+    from attune_episodes.verifiers_env.taskset import AttuneTaskset
+    from attune_episodes.verifiers_env.wire import AttuneData
+
+_HOME = {
+    **dict.fromkeys(
+        [
+            "AttuneEnvConfig",
+            "AttuneHarnessConfig",
+            "AttuneTaskConfig",
+            "AttuneTasksetConfig",
+            "DraftJudgeConfig",
+        ],
+        "config",
+    ),
+    **dict.fromkeys(["AttuneEnv", "IncompleteEpisodeError"], "env"),
+    "AttuneData": "wire",
+    "AttuneHarness": "harness",
+    "AttuneTask": "task",
+    "AttuneTaskset": "taskset",
+    "DraftJudge": "judge",
+    "rollouts_from": "results",
+}
+"""Name -> the module that it comes from."""
+
+__all__ = [
+    "AttuneData",
+    "AttuneEnv",
+    "AttuneEnvConfig",
+    "AttuneHarness",
+    "AttuneHarnessConfig",
+    "AttuneTask",
+    "AttuneTaskConfig",
+    "AttuneTaskset",
+    "AttuneTasksetConfig",
+    "DraftJudge",
+    "DraftJudgeConfig",
+    "IncompleteEpisodeError",
+    "rollouts_from",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,146 @@
+"""What can be set, under `--env.taskset.*`, `--env.taskset.task.*` and `--env.agent.harness.*`.
+
+The texts under the fields are what `vf-eval attune-env --help` shows.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal, Self
+
+import verifiers.v1 as vf
+from pydantic import Field, FiniteFloat, model_validator
+
+from attune_data.constants import Provenance
+from attune_episodes.settings import Labels, Mode, PanasStrategy
+from attune_rewards.predictions import STAGES, Stage
+
+ENV_ID: Final = "attune-env"
+"""The name under which verifiers finds all of this: the package `attune_env`."""
+Granularity = Literal["conversation", "request"]
+Level = Literal["plain", "clear", "default", "blunted", "tangled"]
+"""The names of `attune_data.simulate.LEVELS`."""
+
+
+class DraftJudgeConfig(vf.JudgeConfig):
+    """A model that rates drafts."""
+
+    enabled: bool = False
+    """Rate drafts with a judge model. Off, no judge is ever called."""
+    weight: FiniteFloat = 0.0
+    """Weight of the rating as a reward; at 0 it is a metric only."""
+    times: int = Field(1, ge=1, le=100)
+    """How often each draft is rated; the ratings are averaged."""
+    retries: int = Field(2, ge=0, le=100)
+    """How often a failed or unreadable call is made again, each time after a pause."""
+
+    @model_validator(mode="after")
+    def _no_prompt_of_its_own(self) -> Self:
+        if self.prompt is not None:
+            raise ValueError(
+                "the draft judge asks in the wording of the prompt set: put a judge.md into a folder of "
+                "templates and name the folder with --env.taskset.prompts, instead of draft-judge.prompt"
+            )
+        return self
+
+
+class AttuneTaskConfig(vf.TaskConfig):
+    """How replies are scored beyond the annotations."""
+
+    draft_judge: DraftJudgeConfig = DraftJudgeConfig()
+    """The judge of drafts, off by default: `--env.taskset.task.draft-judge.enabled true`."""
+
+
+class AttuneTasksetConfig(vf.TasksetConfig):
+    """Which conversations are played, how they are asked about and what is paid."""
+
+    id: vf.ID = ENV_ID
+    task: AttuneTaskConfig = AttuneTaskConfig()
+    """How replies are scored beyond the annotations."""
+
+    data: str = "sample"
+    """"sample" (20 bundled conversations), a file or folder of conversations, the name of a dataset, or
+    "simulated"."""
+    level: Level = "default"
+    """Of simulated conversations: how hard they are to read, from plain to tangled."""
+    world_seed: int = 0
+    """Of simulated conversations: who these people are."""
+    number: int | None = Field(None, ge=1)
+    """Only the first so many conversations; simulated ones have no end without it."""
+    split: str | None = None
+    """Of a dataset that has several: which one."""
+    where: str | None = None
+    """Only conversations that fulfil this, such as "diagnosis=ADHD,who_5<13"."""
+    provenance: Provenance | None = None
+    """What records count as that carry no mark of their own; without it they count as benchmark."""
+    training: bool = False
+    """This run trains: benchmark records, which are for evaluation only, are refused at load."""
+
+    granularity: Granularity = "conversation"
+    """conversation: an episode asks all requests of a conversation. request: one task a scored request, for
+    training and for any chat harness."""
+    mode: Mode = "default"
+    """verbose asks for reasoning with each answer, omniscient shows the participant's background."""
+    stages: list[Stage] = Field(default_factory=lambda: list(STAGES))
+    """What is asked, as a list: '["assess", "prefer", "reflect"]'."""
+    panas_strategy: PanasStrategy = "absolute"
+    """How feelings afterwards are asked: absolute, delta (changes) or blind_delta (nothing shown)."""
+    labels: Labels = "masked"
+    """Of the responses that are compared: masked (shuffled) or official (which tell whose is whose)."""
+    labels_seed: int = 0
+    """Seeds labels, sides and order of what is compared."""
+    prompts: str = "full"
+    """full (the protocol's thread), compact (short messages of their own), or a folder of templates."""
+    codebook: str | None = None
+    """An official annotation_codebook.json; by default the one beside the data, else our own wording."""
+
+    reward: str | dict[str, Any] = "composite"
+    """A preset (composite, emotion, behaviour, preference, holistic, skill), a .json or .py file that
+    describes a reward, or its description: '{"preset": "skill", "format": 0.1}'."""
+    weights: dict[str, FiniteFloat] = Field(default_factory=dict)
+    """A flat reward instead: part -> weight, such as '{"emotion_va": 2, "pairwise": 1}'."""
+
+
+class AttuneHarnessConfig(vf.HarnessConfig):
+    """How the requests of an episode are sent."""
+
+    id: vf.ID = ENV_ID
+    parallel: int = Field(1, ge=1, le=1000)
+    """Requests of one episode in flight at a time; no request depends on a reply."""
+    reasks: int = Field(1, ge=0, le=100)
+    """How often a request is asked again, word for word, when its reply cannot be read; the last reply
+    counts. 0 for training, so that such a reply is paid as what it is."""
+    retries: int = Field(4, ge=0, le=100)
+    """How often a call that failed on the way (408, 409, 425, 429, 5xx, no connection) is made again."""
+    backoff: FiniteFloat = Field(0.5, ge=0, le=60)
+    """Seconds before the first retry; doubled for each further one, up to 30, with jitter."""
+
+
+class AttuneEnvConfig(vf.SingleAgentEnvConfig):
+    """The environment: the conversations, and the model that is asked about them."""
+
+    taskset: AttuneTasksetConfig = AttuneTasksetConfig()
+    """Which conversations are played, how they are asked about and what is paid."""
+    # the harness is put in afterwards: handed to AgentConfig it would be looked up by its id, in this package
+    agent: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig(), network_notice=False).model_copy(
+        update={"harness": AttuneHarnessConfig()}
+    )
+    """The model that is asked, and how: `--env.agent.harness.` `parallel`, `reasks`, `retries`, `backoff`
+    (docs/verifiers.md). The harness runs in this process and executes no code."""
+
+    @model_validator(mode="after")
+    def _harness_fits(self) -> Self:
+        check_harness(self)
+        return self
+
+
+def check_harness(config: AttuneEnvConfig) -> None:
+    """Raises ValueError where a harness cannot play what the taskset asks for."""
+    harness = config.agent.harness
+    if config.taskset.granularity == "request" or harness is None or isinstance(harness, AttuneHarnessConfig):
+        return
+    raise ValueError(
+        f"harness {harness.id!r} cannot play whole conversations: an episode asks many independent requests, "
+        "and a chat harness would answer the first message and stop, with a score near 0. Leave out "
+        "--env.agent.harness.id, or give each request a task of its own with "
+        "--env.taskset.granularity request"
+    )

@@ -1,0 +1,254 @@
+"""`rollouts_from`: traces of verifiers as the engine's rollouts, and so as result files.
+
+Free of verifiers: traces are read as the JSON that they are on disk.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from attune_data.errors import DataError, Problem, show
+from attune_episodes.plan import plan
+from attune_episodes.request import Request
+from attune_episodes.rollout import Rollout, rollout
+from attune_episodes.settings import Settings
+from attune_episodes.verifiers_env.replies import JUDGE_KEY, replies_in
+from attune_episodes.verifiers_env.told import Told, read_told
+from attune_rewards.reward import scored_requests
+
+if TYPE_CHECKING:
+    import verifiers.v1 as vf
+
+TRACES: Final = "traces.jsonl"
+_READ: Final = {"task", "info", "nodes", "ok", "agent", "timing", "id", "verifiers", "calls"}
+logger = logging.getLogger(__name__)
+Json = Mapping[str, Any]
+
+
+def rollouts_from(
+    source: str | Path | Iterable[vf.Trace[Any, Any, Any] | Json], *, em_model: str | None = None
+) -> list[Rollout]:
+    """The rollouts that traces hold: replies parsed and scored again, with the official result record.
+
+    Args:
+        source: the folder of a run (`outputs/RUN`), its `traces.jsonl`, or traces themselves.
+        em_model: the model's name in the result records, `provider/model`; by default the trace's own.
+
+    Returns:
+        One rollout a trace, in their order. Traces of single requests are put together: one rollout a
+        conversation, of the stages that its tasks asked. Where a conversation was played more than once by
+        a model in a mode, the further ones go by `<model>#2`, `<model>#3`, …, so that their result files
+        do not meet.
+
+    Traces that are not `ok`, and conversations of which requests are missing, are left out with a warning.
+    Raises DataError where there is nothing left, or where something is no trace of this environment.
+    """
+    kept: list[_Played] = []
+    left_out = 0
+    for trace in _traces(source):
+        played = _read(trace)
+        kept += [played] if played is not None else []
+        left_out += played is None
+    whole = [one for one in kept if one.told.only is None]
+    joined, partial = _joined([one for one in kept if one.told.only is not None])
+    if left_out or partial:
+        logger.warning(
+            "left out: %d traces that are not ok, %d conversations of which requests are missing",
+            left_out, partial,
+        )  # fmt: skip
+    if not whole and not joined:
+        raise DataError(
+            Problem(show(str(source) if isinstance(source, (str, Path)) else "traces"), "",
+                    f"no complete trace ({left_out} that are not ok, {partial} conversations not complete)",
+                    "traces of attune-env", "vf-eval @ RUN/configs/resolved/eval.json --resume")
+        )  # fmt: skip
+    seen: Counter[tuple[str, str, str]] = Counter()
+    made = []
+    for one in (*whole, *joined):
+        name = em_model or one.model
+        identity = (one.told.conversation.conversation_id, name, one.told.settings.mode)
+        seen[identity] += 1
+        made.append(one.rollout(name if seen[identity] == 1 else f"{name}#{seen[identity]}"))
+    return made
+
+
+@dataclass(frozen=True)
+class _Played:
+    """What one trace says."""
+
+    told: Told
+    replies: Mapping[str, str]
+    model: str
+    started: float
+    seconds: float | None
+    cost: float | None
+    about: Json
+    judge: Json
+    """The judge's model and raw replies; {} where none was asked."""
+
+    def rollout(self, em_model: str) -> Rollout:
+        facts = {
+            "run_timestamp": datetime.fromtimestamp(self.started, UTC).isoformat(timespec="seconds"),
+            "api_cost": self.cost,
+            "duration_seconds": self.seconds,
+            "attune": {"verifiers": dict(self.about)},
+        }
+        played = rollout(
+            self.told.conversation,
+            _Recorded(self.replies),
+            self.told.settings,
+            self.told.spec,
+            em_model=em_model,
+            facts=facts,
+        )
+        return replace(played, policy=em_model, result=self._judged(played.result))
+
+    def _judged(self, record: dict[str, Any]) -> dict[str, Any]:
+        """The record with what a judge said of the drafts, where one was asked."""
+        texts: Mapping[str, Sequence[str]] = self.judge.get("replies") or {}
+        if not texts:
+            return record
+        from attune_episodes.judging import add_judgements, judge_request, parse_judgement
+
+        told, model = self.told, str(self.judge.get("model"))
+        judged, kept = {}, {}
+        for entry in record["turns"]:
+            number = entry["turnNumber"]
+            said = texts.get(str(number)) or ()
+            asked = judge_request(told.conversation, number, entry["em_drafted_response"], told.settings)
+            if asked is not None and said:
+                named = {model if i == 0 else f"{model}#{i + 1}": text for i, text in enumerate(said)}
+                judged[number] = {name: parse_judgement(asked, text) for name, text in named.items()}
+                kept[number] = named
+        return add_judgements(record, judged, told.settings, replies=kept)
+
+
+@dataclass(frozen=True)
+class _Recorded:
+    """A policy that says what was said."""
+
+    replies: Mapping[str, str]
+    name: str = "recorded"
+
+    def reply(self, request: Request) -> str:
+        return self.replies[request.id]
+
+
+def _traces(source: object) -> Iterator[Json]:
+    if isinstance(source, (str, Path)):
+        path = Path(source)
+        file = path / TRACES if path.is_dir() else path
+        if not file.is_file():
+            raise DataError(
+                Problem(str(path), "", "no traces", f"a run's folder with {TRACES}, or such a file",
+                        "vf-eval says where its results are")
+            )  # fmt: skip
+        # lines end with \n alone: texts may hold other characters that count as line ends
+        with file.open(encoding="utf-8", newline="\n") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    yield from _of_line(line, f"{file}", number)
+        return
+    traces: Any = source
+    for trace in traces:
+        yield trace if isinstance(trace, Mapping) else trace.model_dump(mode="json", include=_READ)
+
+
+def _of_line(line: str, file: str, number: int) -> list[Json]:
+    try:
+        episode = json.loads(line)
+        traces = list(episode["traces"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataError(
+            Problem(file, f"line {number}", type(error).__name__, "an episode of verifiers with its traces",
+                    "a line that was cut off is made again by --resume")
+        ) from error  # fmt: skip
+    return traces
+
+
+def _read(trace: Json) -> _Played | None:
+    """What a trace says; None where it is not ok."""
+    data = (trace.get("task") or {}).get("data") or {}
+    if "conversation" not in data or "settings" not in data:
+        raise DataError(
+            Problem(f"trace {trace.get('id')}", "task.data", f"fields {', '.join(sorted(data)[:8])}",
+                    "a task of attune-env", "is it the trace of another environment?")
+        )  # fmt: skip
+    if not trace.get("ok"):
+        return None
+    told = read_told(data)
+    info = trace.get("info") or {}
+    said = [node["message"].get("content") for node in trace.get("nodes", ()) if node.get("sampled")]
+    replies = replies_in(info, [text if isinstance(text, str) else None for text in said], told)
+    if any(request.id not in replies for request in told.requests):
+        return None
+    timing = trace.get("timing") or {}
+    agent = timing.get("agent") or {}
+    seconds = round(agent["end"] - agent["start"], 6) if agent.get("end") and agent.get("start") else None
+    costs = [(call.get("usage") or {}).get("cost") for call in trace.get("calls", ())]
+    known = [cost for cost in costs if cost is not None]
+    about: dict[str, Any] = {
+        "version": (trace.get("verifiers") or {}).get("version"),
+        "traces": [trace.get("id")],
+    }
+    if told.only is None and data.get("system_prompt"):
+        about["system_prompt"] = data["system_prompt"]  # put in place of the plan's own
+    return _Played(
+        told,
+        replies,
+        str(((trace.get("agent") or {}).get("config") or {}).get("model") or "unnamed"),
+        float(timing.get("start") or 0.0),
+        seconds,
+        sum(known) if known else None,
+        about,
+        info.get(JUDGE_KEY) or {},
+    )
+
+
+def _joined(single: list[_Played]) -> tuple[list[_Played], int]:
+    """Rollouts of whole conversations from traces of their requests, and how many were not complete."""
+    groups: dict[tuple[Any, ...], list[_Played]] = {}
+    for one in single:
+        number = 0  # the first rollout of the conversation in which this request is still missing
+        while any(other.told.only == one.told.only for other in groups.get(_place(one, number), ())):
+            number += 1
+        groups.setdefault(_place(one, number), []).append(one)
+    made, partial = [], 0
+    for group in groups.values():
+        first = group[0]
+        settings = _asked(first.told)
+        replies = {name: text for one in group for name, text in one.replies.items()}
+        if any(request.id not in replies for request in plan(first.told.conversation, settings)):
+            partial += 1
+            continue
+        costs = [one.cost for one in group if one.cost is not None]
+        seconds = [one.seconds for one in group if one.seconds is not None]
+        made.append(
+            replace(
+                first,
+                told=replace(first.told, settings=settings, only=None),
+                replies=replies,
+                started=min(one.started for one in group),
+                seconds=sum(seconds) if seconds else None,
+                cost=sum(costs) if costs else None,
+                about={**first.about, "traces": [name for one in group for name in one.about["traces"]]},
+            )
+        )
+    return made, partial
+
+
+def _place(one: _Played, number: int) -> tuple[Any, ...]:
+    return (one.told.conversation.conversation_id, one.model, one.told.settings.key, number)
+
+
+def _asked(told: Told) -> Settings:
+    """The settings with the scored stages alone, as tasks of single requests ask them."""
+    scored = {stage for stage, _ in scored_requests(told.conversation, told.spec, told.settings.stages)}
+    return replace(told.settings, stages=tuple(s for s in told.settings.stages if s in scored))

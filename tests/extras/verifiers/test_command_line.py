@@ -1,0 +1,176 @@
+"""verifiers' own commands as a person types them, from another folder, against a loopback endpoint."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import verifiers.v1 as vf
+
+from attune_data.simulate import simulate
+from attune_episodes import builtin_policy, rollout
+from attune_episodes.verifiers_env import AttuneHarnessConfig, AttuneTasksetConfig, rollouts_from
+from tests.endpoint import answers_of, serve
+from tests.verifiers_env.play import lexicon, sample
+
+BIN = Path(sys.executable).parent
+Json = dict[str, Any]
+
+
+def command(name: str, *arguments: str, cwd: Path, url: str = "", code: int = 0) -> str:
+    """Runs one of verifiers' commands; what it printed. Nothing of Prime's configuration is read or sent."""
+    env = {key: value for key, value in os.environ.items() if not key.startswith("PRIME")}
+    env |= {"HOME": str(cwd), "PRIME_INFERENCE_URL": url, "NO_COLOR": "1", "COLUMNS": "200"}
+    done = subprocess.run(
+        [str(BIN / name), *arguments], cwd=cwd, env=env, stdin=subprocess.DEVNULL,
+        capture_output=True, encoding="utf-8", timeout=240,
+    )  # fmt: skip
+    assert done.returncode == code, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout + done.stderr
+
+
+def run_folder(cwd: Path) -> Path:
+    """The one run in `outputs`."""
+    (folder,) = [path for path in (cwd / "outputs").iterdir() if (path / "traces.jsonl").exists()]
+    return folder
+
+
+def traces(file: Path) -> dict[str, Json]:
+    """Task key -> its trace; each task once."""
+    lines = file.read_text(encoding="utf-8").split("\n")
+    found = [trace for line in lines if line for trace in json.loads(line)["traces"]]
+    by_key = {trace["task"]["key"]: trace for trace in found}
+    assert len(by_key) == len(found)
+    return by_key
+
+
+def rewards(found: dict[str, Json]) -> dict[str, float]:
+    return {key: trace["rewards"]["composite_strict"]["score"] for key, trace in found.items()}
+
+
+def expected() -> dict[str, float]:
+    policy = builtin_policy("lexicon", sample())
+    return {about.conversation_id: rollout(about, policy).total for about in sample()}
+
+
+def test_an_evaluation_with_no_flag_but_the_model_then_a_replay_and_official_results(tmp_path: Path) -> None:
+    with serve(lexicon()) as server:
+        told = command("vf-eval", "attune-env", "-m", "m/x", cwd=tmp_path, url=server.url)
+        assert server.unknown == []
+    assert "composite_strict" in told
+    folder = run_folder(tmp_path)
+    found = traces(folder / "traces.jsonl")
+    assert rewards(found) == expected()
+    assert {one.conversation.conversation_id: one.total for one in rollouts_from(folder)} == expected()
+
+    # a replay scores the same replies anew, with nobody to ask
+    command("vf-replay", str(folder), "--no-rich", "-o", "again", cwd=tmp_path)
+    again = traces(tmp_path / "again" / "traces.jsonl")
+    assert rewards(again) == expected()
+    assert {key: trace["metrics"] for key, trace in again.items()} == {
+        key: trace["metrics"] for key, trace in found.items()
+    }
+
+
+def test_resume_plays_exactly_what_failed_or_was_cut_short(tmp_path: Path) -> None:
+    faults = ["500,of=sample-02/3/assess,first=2", "500,of=sample-05/1/draft,first=2"]
+    flags = ["--env.agent.harness.retries", "1", "--env.agent.harness.backoff", "0", "--no-rich", "--no-push"]
+    with serve(lexicon(), faults=faults) as server:
+        command("vf-eval", "attune-env", "-m", "m/x", "-n", "6", *flags, cwd=tmp_path, url=server.url)
+        folder = run_folder(tmp_path)
+        lines = (folder / "traces.jsonl").read_text(encoding="utf-8").splitlines()
+        ok = [json.loads(line)["task"]["key"] for line in lines if json.loads(line)["ok"]]
+        assert sorted(ok) == ["sample-01", "sample-03", "sample-04", "sample-06"]
+        before = len(server.calls)
+        saved = str(folder / "configs" / "resolved" / "eval.json")
+        command("vf-eval", "@", saved, "--resume", cwd=tmp_path, url=server.url)
+        played = {(call.request or "").partition("/")[0] for call in server.calls[before:]}
+        assert played == {"sample-02", "sample-05"}
+    wanted = {key: value for key, value in expected().items() if key <= "sample-06"}
+    assert rewards(traces(folder / "traces.jsonl")) == wanted
+
+
+def test_a_run_cut_short_by_a_limit_is_played_again_too(tmp_path: Path) -> None:
+    config = tmp_path / "eval.toml"
+    text = """model = "m/x"
+push = false
+select = {limit = 2}
+run = {name = "r"}
+[env.taskset]
+id = "attune-env"
+[env.agent]
+max_turns = 20
+"""
+    config.write_text(text, encoding="utf-8")
+    with serve(lexicon()) as server:
+        command("vf-eval", "@", str(config), "--no-rich", cwd=tmp_path, url=server.url)
+        file = run_folder(tmp_path) / "traces.jsonl"
+        cut = traces(file)
+        # the first sample has 21 requests, the second no more than 20
+        assert [trace["ok"] for trace in cut.values()].count(False) >= 1
+        failed = {key for key, trace in cut.items() if not trace["ok"]}
+        assert all(trace["stop_condition"] == "max_turns" for key, trace in cut.items() if key in failed)
+        before = len(server.calls)
+        saved = str(file.parent / "configs" / "resolved" / "eval.json")
+        command("vf-eval", "@", saved, "--resume", cwd=tmp_path, url=server.url)
+        again = {(call.request or "").partition("/")[0] for call in server.calls[before:]}
+        assert again == failed
+
+
+@pytest.mark.parametrize(
+    ("flags", "number"),
+    [
+        ([], 20),
+        (["--taskset.data", "simulated", "--taskset.number", "5", "--taskset.mode", "omniscient"], 5),
+        (["--taskset.data", "simulated", "-n", "7", "--taskset.granularity", "request"], 7),
+    ],
+    ids=["sample", "simulated", "single requests of an endless world"],
+)
+def test_validation_runs_clean(tmp_path: Path, flags: list[str], number: int) -> None:
+    told = command(
+        "vf-validate", "attune-env", "--runtime.type", "subprocess", "--no-rich", *flags, cwd=tmp_path
+    )
+    summary = json.loads(told[told.index("{\n") : told.rindex("\n}") + 2])
+    assert summary["outcomes"]["valid"] == summary["total"] == number
+    assert summary["checks"]["noop"]["valid"] == number
+
+
+@pytest.mark.parametrize("name", ["vf-eval", "vf-validate"])
+def test_an_endless_world_without_a_number_is_refused_and_not_waited_for(tmp_path: Path, name: str) -> None:
+    flag = "--env.taskset.data" if name == "vf-eval" else "--taskset.data"
+    rest = ["-m", "m/x", "--no-push"] if name == "vf-eval" else ["--runtime.type", "subprocess"]
+    told = command(name, "attune-env", flag, "simulated", "--no-rich", *rest, cwd=tmp_path, code=1)
+    assert "AttuneTaskset is infinite - bound the run with -n" in told
+
+
+def test_help_names_every_field_and_explains_those_of_the_taskset(tmp_path: Path) -> None:
+    told = " ".join(command("vf-eval", "attune-env", "--help", cwd=tmp_path).replace("│", " ").split())
+    for name, field in AttuneTasksetConfig.model_fields.items():
+        assert f"--env.taskset.{name.replace('_', '-')}" in told
+        assert " ".join(str(field.description).split())[:40] in told
+    assert "--env.agent.harness.` `parallel`, `reasks`, `retries`, `backoff`" in told
+    ours = set(AttuneHarnessConfig.model_fields) - set(vf.HarnessConfig.model_fields)
+    assert ours == {"parallel", "reasks", "retries", "backoff"}
+    assert "--env.taskset.task.draft-judge.enabled" in told
+
+
+def test_simulated_people_are_evaluated_in_flight_together(tmp_path: Path) -> None:
+    people = simulate(4, seed=3, level="clear")
+    flags = [
+        *("--env.taskset.data", "simulated", "--env.taskset.level", "clear", "--env.taskset.world-seed", "3"),
+        *("--env.taskset.reward", "skill", "--env.agent.harness.parallel", "5"),
+        *("-n", "4", "--no-rich", "--no-push"),
+    ]
+    with serve(answers_of(people, "lexicon")) as server:
+        command("vf-eval", "attune-env", "-m", "m/x", *flags, cwd=tmp_path, url=server.url)
+        assert server.unknown == []
+    policy = builtin_policy("lexicon", people)
+    found = traces(run_folder(tmp_path) / "traces.jsonl")
+    assert {key: trace["rewards"]["skill"]["score"] for key, trace in found.items()} == {
+        about.conversation_id: rollout(about, policy, reward="skill").total for about in people
+    }

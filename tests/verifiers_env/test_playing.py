@@ -1,0 +1,267 @@
+"""Episodes through verifiers against a real endpoint: what is sent, what is kept, what it earns."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+import verifiers.v1 as vf
+
+from attune_episodes import Settings, builtin_policy, plan, rollout, score_row, to_dataset
+from attune_episodes.verifiers_env import AttuneData, AttuneTask
+from attune_episodes.verifiers_env.told import Told
+from tests.endpoint import Call, answers_of, first_of, serve
+from tests.verifiers_env.play import (
+    MODEL,
+    environment,
+    first_task,
+    key,
+    lexicon,
+    metric,
+    played,
+    replies,
+    reward,
+    sample,
+)
+
+
+def asked(call: Call) -> list[dict[str, str]]:
+    messages: list[dict[str, str]] = call.body["messages"]
+    return messages
+
+
+def node_text(trace: Any, index: int) -> str:
+    return str(trace.nodes[index].message.content or "")
+
+
+def test_every_request_is_sent_word_for_word_in_the_protocols_order() -> None:
+    about = sample()[0]
+    with serve(lexicon()) as server:
+        (trace,) = played(environment({"number": 1}), server.url)
+    assert [asked(call) for call in server.calls] == [request.chat() for request in plan(about)]
+    assert server.most_in_flight == 1
+    assert list(replies(trace)) == [request.id for request in plan(about)]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"mode": "verbose_omniscient", "panas_strategy": "delta"},
+        {"prompts": "compact", "labels": "official", "panas_strategy": "blind_delta"},
+        {"stages": ["assess", "reflect"], "mode": "omniscient", "labels_seed": 5},
+    ],
+    ids=str,
+)
+def test_every_setting_asks_and_pays_what_the_engine_does(settings: dict[str, Any]) -> None:
+    named = {"seed" if name == "labels_seed" else name: value for name, value in settings.items()}
+    same = Settings(**{**named, "stages": tuple(named.get("stages", Settings().stages))})
+    policy = builtin_policy("lexicon", sample(), same)
+    with serve(answers_of(sample()[:3], "lexicon", same)) as server:
+        traces = played(environment({"number": 3, **settings}, {"harness": {"parallel": 4}}), server.url)
+        assert server.unknown == []
+    for about, trace in zip(sample(), traces, strict=False):
+        engine = rollout(about, policy, same)
+        assert list(trace.rewards) == [engine.total_name]
+        assert trace.reward == engine.total
+
+
+def test_requests_of_an_episode_may_be_in_flight_together() -> None:
+    with serve(lexicon(), latency=0.05) as server:
+        env = environment({"number": 1}, {"harness": {"parallel": 7}})
+        (trace,) = played(env, server.url)
+        assert server.most_in_flight == 7
+    engine = rollout(sample()[0], builtin_policy("lexicon", sample()))
+    assert trace.reward == engine.total
+    kept = replies(trace)
+    assert {name: entry["text"] for name, entry in kept.items()} == {
+        step.request.id: step.reply for step in engine.steps
+    }
+    for entry in kept.values():
+        (node,) = entry["nodes"]
+        assert node_text(trace, node) == entry["text"]
+
+
+@pytest.mark.parametrize(
+    ("policy", "preset"),
+    [("lexicon", "composite"), ("lexicon", "skill"), ("empty", "skill"), ("oracle", "holistic")],
+)
+def test_an_episode_earns_what_the_engine_pays(policy: str, preset: str) -> None:
+    with serve(answers_of(sample()[:2], policy)) as server:
+        env = environment({"number": 2, "reward": preset}, {"harness": {"parallel": 9}})
+        traces = played(env, server.url)
+    player = builtin_policy(policy, sample()[:2])
+    for about, trace in zip(sample(), traces, strict=False):
+        engine = rollout(about, player, reward=preset)
+        assert reward(trace, engine.total_name).score == engine.total
+        metrics = {name: trace.metrics[name] for name in engine.parts}
+        assert metrics == engine.parts
+        assert metric(trace, "parse_rate") == engine.parse_rate == 1.0
+        assert metric(trace, "unscored_share") == 0.0
+        assert metric(trace, "requests") == metric(trace, "answered") == len(engine.steps)
+        assert metric(trace, "reasks") == metric(trace, "retries") == 0.0
+
+
+def test_one_request_a_task_pays_what_its_training_row_pays() -> None:
+    rows = {row["id"]: row for row in to_dataset(list(sample()[:2]), reward="skill")}
+    with serve(lexicon()) as server:
+        env = environment({"number": 2, "granularity": "request", "reward": "skill"})
+        traces = played(env, server.url)
+        assert len(server.calls) == len(rows)
+        assert server.unknown == []
+    book = {request.id: lexicon()(request.chat()) for about in sample()[:2] for request in plan(about)}
+    for trace in traces:
+        row = rows[key(trace)]
+        earned = score_row(row, str(book[key(trace)]))
+        assert reward(trace, "skill_request").score == earned.value
+        assert metric(trace, "weight") == row["weight"]
+        assert {name: trace.metrics[name] for name in earned.parts} == dict(earned.parts)
+    by_weight = sum(metric(t, "weight") * t.reward for t in traces if key(t).startswith("sample-01/"))
+    engine = rollout(sample()[0], builtin_policy("lexicon", sample()), reward="skill")
+    assert by_weight == pytest.approx(engine.total, abs=1e-12)
+
+
+def test_the_models_sampling_and_name_go_with_every_call() -> None:
+    with serve(lexicon()) as server:
+        played(environment({"number": 1}), server.url, temperature=0.25, max_tokens=77, seed=3)
+    for call in server.calls:
+        assert {name: call.body[name] for name in ("model", "temperature", "max_tokens", "seed")} == {
+            "model": MODEL, "temperature": 0.25, "max_tokens": 77, "seed": 3,
+        }  # fmt: skip
+        assert "idempotency-key" not in call.headers
+        assert "attune" not in str(call.headers).lower()
+
+
+def test_a_reply_that_cannot_be_read_is_asked_for_again_with_the_very_same_messages() -> None:
+    with serve(lexicon(), faults=["garbage,first=1,of=*/2/assess"]) as server:
+        (trace,) = played(environment({"number": 1}), server.url)
+    twice = [call for call in server.calls if call.request == "sample-01/2/assess"]
+    assert len(twice) == 2
+    assert asked(twice[0]) == asked(twice[1])
+    entry = replies(trace)["sample-01/2/assess"]
+    assert (entry["status"], entry["asks"], entry["calls"]) == ("ok", 2, 2)
+    unread, read = entry["nodes"]
+    assert node_text(trace, unread) == "I would rather not say. {"
+    assert node_text(trace, read) == entry["text"]
+    assert trace.nodes[unread].parent == trace.nodes[read].parent
+    assert metric(trace, "reasks") == 1.0
+    assert trace.reward == rollout(sample()[0], builtin_policy("lexicon", sample())).total
+
+
+@pytest.mark.parametrize(("reasks", "calls"), [(0, 1), (1, 2), (3, 4)])
+def test_the_last_reply_counts_however_bad_it_is(reasks: int, calls: int) -> None:
+    with serve(lexicon(), faults=["garbage,of=*/1/assess"]) as server:
+        env = environment({"number": 1}, {"harness": {"reasks": reasks, "parallel": 5}})
+        (trace,) = played(env, server.url)
+    assert sum(call.request == "sample-01/1/assess" for call in server.calls) == calls
+    entry = replies(trace)["sample-01/1/assess"]
+    assert (entry["status"], entry["asks"]) == ("unparsed:truncated", calls)
+    assert len(entry["nodes"]) == calls
+    assert metric(trace, "answered") == 21.0
+    assert metric(trace, "parse_rate") == 20 / 21
+    book = lexicon()
+    engine = rollout(
+        sample()[0],
+        lambda messages: "{" if messages == plan(sample()[0])[1].chat() else str(book(messages)),
+    )
+    assert trace.reward == engine.total
+
+
+@pytest.mark.parametrize(("fault", "asks"), [("garbage,of=*/1/draft", 1), ("empty,first=1,of=*/1/draft", 2)])
+def test_a_draft_is_asked_for_again_only_if_it_is_empty(fault: str, asks: int) -> None:
+    with serve(lexicon(), faults=[fault]) as server:
+        (trace,) = played(environment({"number": 1}), server.url)
+    assert replies(trace)["sample-01/1/draft"]["asks"] == asks
+
+
+@pytest.mark.parametrize(
+    ("fault", "text", "reason", "refused"),
+    [
+        ("length", None, "length", False),
+        ("refusal", "I can't help with that.", "stop", True),
+        ("content_filter", "", "content_filter", False),
+        ("empty", "", "stop", False),
+    ],
+)
+def test_what_a_model_gives_in_place_of_an_answer_is_kept_and_earns_nothing(
+    fault: str, text: str | None, reason: str, refused: bool
+) -> None:
+    with serve(lexicon(), faults=[f"{fault},of=*/end/reflect"]) as server:
+        (trace,) = played(environment({"number": 1}), server.url)
+    entry = replies(trace)["sample-01/end/reflect"]
+    whole = str(lexicon()(plan(sample()[0])[-1].chat()))
+    assert entry["text"] == (whole[: len(whole) // 2] if text is None else text)
+    assert entry["finish_reason"] == reason
+    assert entry.get("refusal", False) is refused
+    assert entry["status"].startswith("unparsed:")
+    assert metric(trace, "q2") == metric(trace, "panas_pa") == 0.0
+    assert metric(trace, "pairwise") > 0
+
+
+@pytest.mark.parametrize(
+    "fault", ["500", "429,retry_after=0", "408", "drop", "reset", "html", "no_choices", "truncated"]
+)
+def test_what_fails_on_the_way_is_tried_again_and_leaves_no_trace_in_the_score(fault: str) -> None:
+    with serve(lexicon(), faults=[f"{fault},first=2,of=*/3/*"]) as server:
+        env = environment({"number": 1}, {"harness": {"parallel": 3, "retries": 2}})
+        (trace,) = played(env, server.url)
+    entries = [entry for name, entry in replies(trace).items() if "/3/" in name]
+    assert [entry["calls"] for entry in entries] == [3] * 4
+    assert [entry["asks"] for entry in entries] == [1] * 4
+    assert all(len(entry["nodes"]) == 1 for entry in entries)
+    assert metric(trace, "retries") == 8.0
+    assert trace.reward == rollout(sample()[0], builtin_policy("lexicon", sample())).total
+
+
+def test_a_trace_scores_the_same_when_it_comes_back_from_disk() -> None:
+    with serve(lexicon(), faults=["garbage,of=*/1/prefer"]) as server:
+        traces = played(environment({"number": 2}), server.url)
+        single = played(environment({"number": 1, "granularity": "request"}), server.url)
+    for trace in (*traces, *single):
+        again = vf.WireTrace.model_validate(json.loads(trace.model_dump_json(exclude_none=True)))
+        again.rewards, again.metrics = {}, {}
+        task = AttuneTask(AttuneData.model_validate(again.task.data.model_dump()))
+        asyncio.run(task.score(again))
+        assert again.rewards == trace.rewards
+        assert again.metrics == trace.metrics
+
+
+def test_texts_of_any_script_come_through_whole(tmp_path: Any) -> None:
+    record = sample()[0].to_record()
+    odd = "Ich weiß nicht … 😔‍💔 \u2028 שלום ‏مرحبا‎ e\u0301 " + "啊" * 5000
+    record["turns"][0]["userMessage"] = odd
+    path = tmp_path / "odd.json"
+    path.write_text(json.dumps(record), encoding="utf-8")
+    env = environment({"data": str(path), "provenance": "own"})
+    told: Told = first_task(env).data.told
+    with serve(first_of(answers_of([told.conversation], "lexicon"))) as server:
+        (trace,) = played(env, server.url)
+        assert server.unknown == []
+    assert odd.strip() in asked(server.calls[0])[-1]["content"]
+    assert trace.reward == rollout(told.conversation, builtin_policy("lexicon", [told.conversation])).total
+
+
+def test_a_system_prompt_of_the_users_takes_the_place_of_the_plans(tmp_path: Any) -> None:
+    path = tmp_path / "system.txt"
+    path.write_text("You read feelings.", encoding="utf-8")
+    sent: list[list[dict[str, str]]] = []
+    for granularity in ("conversation", "request"):
+        env = environment({"number": 1, "granularity": granularity, "system_prompt": str(path)})
+        with serve(lambda messages: "{}") as server:
+            played(env, server.url, [first_task(env)])
+        sent += [asked(call) for call in server.calls]
+    assert {messages[0]["content"] for messages in sent} == {"You read feelings."}
+    assert sent[0][1:] == plan(sample()[0])[0].chat()[1:]
+
+
+def test_rollouts_of_one_task_do_not_touch_each_other() -> None:
+    with serve(lexicon(), faults=["garbage,every=3,of=*/assess"]) as server:
+        env = environment({"number": 1}, {"harness": {"reasks": 0}})
+        traces = played(env, server.url, [first_task(env)] * 4)
+    assert len({trace.id for trace in traces}) == 4
+    bad = sum(e["status"] != "ok" for trace in traces for e in replies(trace).values())
+    assert bad == 20 // 3  # 4 rollouts of 5 assess requests, every third of them garbage
+    for trace in traces:
+        unread = sum(entry["status"] != "ok" for entry in replies(trace).values())
+        assert metric(trace, "parse_rate") == 1 - unread / 21

@@ -1,0 +1,178 @@
+"""From traces to result files, and through the real `attune score` to the same number."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from attune_data.errors import DataError
+from attune_env import save_results
+from attune_episodes import Settings, builtin_policy, rollout
+from attune_episodes.verifiers_env import rollouts_from
+from attune_episodes.verifiers_env.wire import AnyEpisode
+from attune_rewards import read_record, score_conversation
+from tests.endpoint import Book, answers_of, serve
+from tests.front.command import attune, composites, read
+from tests.verifiers_env.play import MODEL, environment, episodes, key, lexicon, metric, sample
+
+
+def written(folder: Path, found: list[AnyEpisode]) -> Path:
+    """Episodes as vf-eval writes them."""
+    folder.mkdir(exist_ok=True)
+    lines = [json.dumps(one.to_record(), ensure_ascii=False) for one in found]
+    (folder / "traces.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder
+
+
+def test_an_episodes_reward_is_the_strict_composite_of_attune_score(tmp_path: Path) -> None:
+    rewards: dict[tuple[str, str], float] = {}
+    for model, faults in (
+        ("m/good", []),
+        ("m/noisy", ["garbage,share=0.4,seed=2"]),
+        ("m/cut", ["length,of=*/reflect", "empty,of=*/prefer"]),
+    ):
+        with serve(lexicon(), faults=faults) as server:
+            env = environment({"number": 3}, {"harness": {"reasks": 0, "parallel": 5}})
+            found = episodes(env, server.url)
+        folder = written(tmp_path / model[2:], found)
+        save_results(rollouts_from(folder, em_model=model), tmp_path / "results")
+        rewards |= {(key(e.traces[0]), model): e.traces[0].reward for e in found}
+    attune("score", "--results", "results", "--ground-truth", "sample", "--output", "s.json", cwd=tmp_path)
+    strict = composites(read(tmp_path / "s.json"))
+    assert strict.keys() == rewards.keys()
+    for name, total in rewards.items():
+        value = strict[name]
+        assert value is not None
+        assert abs(total - value / 100) < 1e-12
+    assert len(set(rewards.values())) > 6
+
+
+def test_a_rollout_of_a_trace_is_the_engines_own() -> None:
+    with serve(lexicon()) as server:
+        found = episodes(environment({"number": 2, "mode": "default"}), server.url)
+    for about, one in zip(sample(), rollouts_from([e.traces[0] for e in found]), strict=False):
+        engine = rollout(about, builtin_policy("lexicon", sample()))
+        assert (one.total, one.total_name, one.parts) == (engine.total, engine.total_name, engine.parts)
+        same = {"turns", "post_conversation", "conversationId", "mode"}
+        assert {k: one.result[k] for k in same} == {k: engine.result[k] for k in same}
+        assert one.result["em_model"] == MODEL
+        assert one.result["duration_seconds"] > 0
+        assert one.result["attune"]["complete"] is True
+        assert one.result["attune"]["verifiers"]["version"]
+
+
+def test_prices_and_times_come_along() -> None:
+    with serve(lexicon(), price=(1.0, 2.0)) as server:
+        found = episodes(environment({"number": 1}), server.url)
+        paid = sum(call.body is not None for call in server.calls)
+    (one,) = rollouts_from([found[0].traces[0]])
+    assert paid == 21
+    usage = found[0].usage
+    assert usage is not None
+    assert one.result["api_cost"] == pytest.approx(usage.cost)
+    assert one.result["run_timestamp"].startswith("20")
+
+
+def test_tasks_of_single_requests_come_together_as_one_conversation(tmp_path: Path) -> None:
+    with serve(lexicon()) as server:
+        found = episodes(environment({"number": 2, "granularity": "request"}), server.url)
+    traces = [episode.traces[0] for episode in found]
+    made = rollouts_from(written(tmp_path, found[::-1]))
+    assert [one.conversation.conversation_id for one in made] == ["sample-02", "sample-01"]
+    for one in made:
+        about = one.conversation
+        settings = Settings(stages=("assess", "prefer", "reflect"))
+        engine = rollout(about, builtin_policy("lexicon", sample(), settings), settings)
+        assert one.total == engine.total
+        assert one.result["attune"]["not_asked"] == ["draft", "assess_hp"]
+        mine = [t for t in traces if key(t).startswith(about.conversation_id)]
+        assert sum(metric(t, "weight") * t.reward for t in mine) == pytest.approx(one.total, abs=1e-12)
+
+
+def test_further_rollouts_of_a_conversation_go_by_names_of_their_own(tmp_path: Path) -> None:
+    with serve(lexicon()) as server:
+        env = environment({"number": 1, "granularity": "conversation"})
+        tasks = list(env.taskset)
+        found = episodes(env, server.url, tasks * 3)
+        single = environment({"number": 1, "granularity": "request"})
+        found += episodes(single, server.url, list(single.taskset) * 2)
+    made = rollouts_from(written(tmp_path / "run", found))
+    assert [one.policy for one in made] == [MODEL, *(f"{MODEL}#{n}" for n in (2, 3, 4, 5))]
+    assert len(save_results(made, tmp_path / "results")) == 5
+
+
+def test_what_is_not_ok_is_left_out_with_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with serve(lexicon(), faults=["400,of=sample-02/*"]) as server:
+        found = episodes(environment({"number": 3}), server.url)
+    made = rollouts_from(written(tmp_path, found), em_model="a/b")
+    assert [(one.conversation.conversation_id, one.policy) for one in made] == [
+        ("sample-01", "a/b"),
+        ("sample-03", "a/b"),
+    ]
+    assert "left out: 1 traces that are not ok" in caplog.text
+    with pytest.raises(DataError, match=r"no complete trace \(1 that are not ok"):
+        rollouts_from([found[1].traces[0]])
+
+
+def test_a_conversation_of_which_requests_are_missing_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
+    with serve(lexicon()) as server:
+        env = environment({"number": 2, "granularity": "request"})
+        found = episodes(env, server.url, list(env.taskset)[:-1])
+    (one,) = rollouts_from(episode.traces[0] for episode in found)
+    assert one.conversation.conversation_id == "sample-01"
+    assert "1 conversations of which requests are missing" in caplog.text
+
+
+def test_a_chat_harness_of_another_kind_leaves_its_last_reply(tmp_path: Path) -> None:
+    """As the traces of such a harness look: no replies of ours, only what the model said."""
+    with serve(lexicon()) as server:
+        found = episodes(environment({"number": 1, "granularity": "request"}), server.url)
+    records = [one.to_record() for one in found]
+    for record in records:
+        record["traces"][0]["info"] = {}
+    (one,) = rollouts_from([record["traces"][0] for record in records])
+    settings = Settings(stages=("assess", "prefer", "reflect"))
+    assert one.total == rollout(sample()[0], builtin_policy("lexicon", sample(), settings), settings).total
+
+
+def test_a_system_prompt_that_was_put_in_place_of_ours_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "system.txt"
+    path.write_text("You read feelings.", encoding="utf-8")
+    with serve(lambda messages: "{}") as server:
+        found = episodes(environment({"number": 1, "system_prompt": str(path)}), server.url)
+    (one,) = rollouts_from([found[0].traces[0]])
+    assert one.result["attune"]["verifiers"]["system_prompt"] == "You read feelings."
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"traces": [', "line 1: found JSONDecodeError"),
+        ('{"other": 1}', "line 1: found KeyError"),
+        ('{"traces": [{"id": "x", "ok": true, "task": {"data": {"prompt": "Hi"}}}]}', "another environment"),
+        ("", "no complete trace"),
+    ],
+)
+def test_what_is_no_run_of_this_environment_is_told(tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "traces.jsonl"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match=told):
+        rollouts_from(path)
+    with pytest.raises(DataError, match=r"a run's folder with traces\.jsonl"):
+        rollouts_from(tmp_path / "nothing")
+
+
+def test_verbose_and_delta_runs_read_back_cleanly() -> None:
+    settings = Settings(mode="verbose", panas_strategy="delta")
+    book: Book = answers_of(sample()[:1], "lexicon", settings)
+    with serve(book) as server:
+        env = environment({"number": 1, "mode": "verbose", "panas_strategy": "delta"})
+        (episode,) = episodes(env, server.url)
+    (one,) = rollouts_from([episode.traces[0]])
+    said, warnings = read_record(one.result, sample()[0])
+    assert not warnings
+    assert score_conversation(sample()[0], said)["composite_strict"] / 100 == pytest.approx(
+        one.total, abs=1e-12
+    )
