@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         score_row,
         to_dataset,
     )
+    from attune_episodes.trainers import reward_functions, training_dataset
     from attune_episodes.verifiers_env import AttuneEnv, AttuneHarness, AttuneTaskset
     from attune_rewards import RewardSpec, Score
 
@@ -77,6 +78,7 @@ _HOME = {
         ],
         "attune_episodes",
     ),
+    **dict.fromkeys(["reward_functions", "training_dataset"], "attune_episodes.trainers"),
     # what verifiers looks for under the id `attune-env`: exactly one of each in `__all__`
     **dict.fromkeys(["AttuneEnv", "AttuneHarness", "AttuneTaskset"], "attune_episodes.verifiers_env"),
     "save_results": "attune_env.results",
@@ -110,6 +112,7 @@ __all__ = [
     "parse",
     "plan",
     "render",
+    "reward_functions",
     "rollout",
     "rollout_async",
     "rollout_batch",
@@ -121,6 +124,7 @@ __all__ = [
     "split",
     "testing",
     "to_dataset",
+    "training_dataset",
 ]
 
 
