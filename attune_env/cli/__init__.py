@@ -43,7 +43,7 @@ def _root(
 
 
 def _register() -> None:
-    from attune_env.cli import data, rewards, run, score, selection, simulate
+    from attune_env.cli import data, rewards, run, score, selection, serve, simulate
 
     run.register(app)
     score.register(app)
@@ -51,6 +51,7 @@ def _register() -> None:
     simulate.register(data.app)
     app.add_typer(data.app, name="data")
     app.add_typer(rewards.app, name="rewards")
+    app.add_typer(serve.app, name="serve")
 
 
 _register()
@@ -83,19 +84,24 @@ def main() -> NoReturn:
 
 LISTS = {"--modes": ("default", "verbose", "omniscient", "verbose_omniscient", "all")}
 """Options that take several values in a row, as the official tool has them, and those values."""
+ANY_LISTS = {"--judge-model": 4}
+"""Options that take any values in a row, once so many words came before the first option: the command and
+its arguments. Earlier, a further word could be an argument."""
 
 
 def spread_lists(arguments: list[str]) -> list[str]:
     """`--modes default verbose` as `--modes default --modes verbose`, which the parser understands."""
     spread: list[str] = []
     rest = list(arguments)
+    words = next((n for n, word in enumerate(rest) if word.startswith("-")), len(rest))
     while rest:
         option = rest.pop(0)
         values = LISTS.get(option, ())
-        if not rest or rest[0] not in values:
-            spread.append(option)
-        while rest and rest[0] in values:
-            spread += [option, rest.pop(0)]
+        anything = words >= ANY_LISTS.get(option, words + 1)
+        taken = []
+        while rest and (rest[0] in values or (anything and not rest[0].startswith("-"))):
+            taken += [option, rest.pop(0)]
+        spread += taken or [option]
     return spread
 
 

@@ -1,4 +1,4 @@
-"""`attune run` and `attune demo`: policies over data into result files."""
+"""`attune run`: a model or a built-in policy over data into result files."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from attune_data.errors import SettingsError
+from attune_env.cli import server_options
 from attune_env.cli.common import (
     DataArgument,
-    Seed,
     SkipInvalid,
     WhereOption,
     find_codebook,
-    left_out,
     output_folder,
     progress_bar,
     read_data,
     stoppable,
 )
+from attune_env.cli.evaluate import Asked, evaluate
 
 if TYPE_CHECKING:
-    from attune_episodes.settings import Mode
+    from attune_data import Conversations
+    from attune_episodes.settings import Mode, Settings
     from attune_rewards.predictions import Stage
 
-PROVIDERS = ("builtin",)
+PROVIDERS = ("openrouter", "openai", "prime", "custom", "builtin")
 POLICIES = (
     "empty", "always-yes", "always-no", "random", "mode", "prior", "longest", "shortest", "copy", "asked",
     "lexicon", "oracle",
@@ -50,14 +52,29 @@ class LabelChoice(StrEnum):
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the commands to the root."""
+    """Adds the command, `attune rejudge` and `attune demo` to the root."""
+    from attune_env.cli import demo, rejudge
+
     app.command()(run)
-    app.command()(demo)
+    rejudge.register(app)
+    demo.register(app)
 
 
 def run(
-    provider: Annotated[str, typer.Argument(metavar="PROVIDER", help="Where the model is: builtin.")],
-    model: Annotated[str, typer.Argument(metavar="MODEL", help=f"For builtin: {', '.join(POLICIES)}.")],
+    provider: Annotated[
+        str,
+        typer.Argument(
+            metavar="PROVIDER",
+            help="openrouter, openai, prime, custom (any server: give --base-url), or builtin.",
+        ),
+    ],
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL",
+            help=f"The model's name as the server has it. For builtin: {', '.join(POLICIES)}.",
+        ),
+    ],
     path: DataArgument,
     modes: Annotated[
         list[str] | None,
@@ -65,6 +82,7 @@ def run(
             "--modes", help="One or several of default verbose omniscient verbose_omniscient, or all."
         ),
     ] = None,
+    judge_model: server_options.JudgeModel = None,
     panas_strategy: Annotated[PanasChoice, typer.Option(help="How feelings afterwards are asked.")] = (
         PanasChoice.absolute
     ),
@@ -88,35 +106,80 @@ def run(
     ] = None,
     fit: Annotated[
         str | None,
-        typer.Option("--fit", help="Fit mode, prior and asked on this data instead of out of fold."),
+        typer.Option(
+            "--fit", help="For builtin: fit mode, prior and asked on this data instead of out of fold."
+        ),
     ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Make results again that are there.")
     ] = False,
-    seed: Seed = 0,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed",
+            help="Seed of everything that is drawn (0). Given, a server gets one too, another for each call.",
+        ),
+    ] = None,
     skip_invalid: SkipInvalid = False,
+    base_url: server_options.BaseUrl = None,
+    api_key: server_options.ApiKey = None,
+    api_key_var: server_options.ApiKeyVar = None,
+    concurrency: server_options.Concurrency = None,
+    call_timeout: server_options.CallTimeout = None,
+    samples: server_options.Samples = None,
+    temperature: server_options.Temperature = None,
+    max_tokens: server_options.MaxTokens = None,
+    structured: server_options.Structured = None,
+    retries: server_options.Retries = None,
+    reasks: server_options.Reasks = None,
+    max_calls: server_options.MaxCalls = None,
+    max_cost: server_options.MaxCost = None,
+    price_in: server_options.PriceIn = None,
+    price_out: server_options.PriceOut = None,
+    judge_provider: server_options.JudgeProvider = None,
+    judge_base_url: server_options.JudgeBaseUrl = None,
+    judge_api_key_var: server_options.JudgeApiKeyVar = None,
+    dry_run: server_options.DryRun = False,
+    retry_skipped: server_options.RetrySkipped = False,
 ) -> None:
-    """Play conversations with a policy, one result file each; runs resume.
+    """Ask a model (or a built-in policy) about conversations, one result file each; runs resume.
+
+    Run the same command again after an interruption: what was answered is not asked again.
+
+    Example: attune run openrouter anthropic/claude-sonnet-4 sample --limit 2
+
+    Example: attune run custom my-model sample --base-url http://localhost:8000/v1
+
+    Example: attune run openai gpt-4o "Test Samples/Sample200" --modes default verbose --dry-run
 
     Example: attune run builtin prior sample -o results
-
-    Example: attune run builtin lexicon "Test Samples/Sample200" --modes all --limit 20
     """
-    from attune_data import UnknownNameError, load
-    from attune_env.running import run_builtin
+    from attune_data import UnknownNameError
     from attune_episodes.policies import KINDS
     from attune_episodes.settings import Settings
 
+    asked = Asked(
+        base_url=base_url, api_key=api_key, api_key_var=api_key_var, judge_model=tuple(judge_model or ()),
+        judge_provider=judge_provider, judge_base_url=judge_base_url, judge_api_key_var=judge_api_key_var,
+        call_timeout=call_timeout, concurrency=concurrency, samples=samples, temperature=temperature,
+        max_tokens=max_tokens, structured=structured, retries=retries, reasks=reasks, max_calls=max_calls,
+        max_cost=max_cost, price_in=price_in, price_out=price_out, dry_run=dry_run,
+        retry_skipped=retry_skipped,
+    )  # fmt: skip
     if provider not in PROVIDERS:
         raise UnknownNameError("provider", provider, PROVIDERS)
-    if model not in KINDS:
-        raise UnknownNameError("built-in policy", model, KINDS)
+    if provider == "builtin":
+        asked.refuse(provider)
+        if model not in KINDS:
+            raise UnknownNameError("built-in policy", model, KINDS)
+    elif fit:
+        raise SettingsError("--fit is for built-in policies: a model behind a server is not fitted")
     wanted = read_modes(modes or ["default"])
     settings = Settings(
         stages=read_stages(stages),
         panas_strategy=panas_strategy.value,
         labels=labels.value,
-        seed=seed,
+        seed=seed or 0,
         prompts=prompts,
         codebook=find_codebook(codebook, path),
     )
@@ -124,12 +187,39 @@ def run(
     if limit is not None:
         conversations = conversations[:limit]
     output_folder(output)
-    with stoppable(), progress_bar(f"{provider}/{model}", len(conversations) * len(wanted)) as step:
+    narrowed = f" --where {shlex.quote(where)}" if where else ""
+    score = f'attune score --results "{output}" --ground-truth "{path}"{narrowed} --output scores.json'
+    if provider == "builtin":
+        _play(model, conversations, output, wanted, settings, seed or 0, fit, overwrite=overwrite)
+        print(f"next: {score}")
+        return
+    evaluate(
+        provider, model, conversations, output, modes=wanted, settings=settings, seed=seed, asked=asked,
+        overwrite=overwrite, score_command=score,
+    )  # fmt: skip
+
+
+def _play(
+    model: str,
+    conversations: Conversations,
+    output: Path,
+    modes: list[Mode],
+    settings: Settings,
+    seed: int,
+    fit: str | None,
+    *,
+    overwrite: bool,
+) -> None:
+    """Plays a built-in policy."""
+    from attune_data import load
+    from attune_env.running import run_builtin
+
+    with stoppable(), progress_bar(f"builtin/{model}", len(conversations) * len(modes)) as step:
         report = run_builtin(
             model,
             conversations,
             output,
-            modes=wanted,
+            modes=modes,
             settings=settings,
             seed=seed,
             fit_on=load(fit) if fit else None,
@@ -137,8 +227,6 @@ def run(
             on_done=step,
         )
     print(f"wrote {report.written} results to {output}, {report.skipped} were complete already")
-    narrowed = f" --where {shlex.quote(where)}" if where else ""
-    print(f'next: attune score --results "{output}" --ground-truth "{path}"{narrowed} --output scores.json')
 
 
 def read_stages(names: str | None) -> tuple[Stage, ...]:
@@ -162,35 +250,3 @@ def read_modes(names: list[str]) -> list[Mode]:
         if name not in (*MODES, "all"):
             raise UnknownNameError("mode", name, (*MODES, "all"))
     return [mode for mode in MODES if "all" in names or mode in names]
-
-
-def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of results and scores.")] = Path(
-        "results/demo"
-    ),
-) -> None:
-    """Run every built-in policy over the sample and show the leaderboard.
-
-    Needs no key and no network. Writes result files and scores.json.
-
-    Example: attune demo -o results/demo
-    """
-    from attune_data import load
-    from attune_env.report.tables import leaderboard
-    from attune_env.results import check_replaceable, read_results, score_results, write_json
-    from attune_env.running import run_builtin
-    from attune_episodes.policies import BUILTIN
-
-    conversations = load("sample")
-    check_replaceable(output_folder(output) / "scores.json")
-    with stoppable(), progress_bar("playing", len(BUILTIN) * len(conversations)) as step:
-        for name in BUILTIN:
-            # always anew: it takes seconds, and results of an older version would only be in the way
-            run_builtin(name, conversations, output, overwrite=True, on_done=step)
-    results, problems, _ = read_results(output, conversations)
-    left_out(problems, skip=False)
-    scores = score_results(results, conversations, ground_truth="sample")
-    write_json(output / "scores.json", scores)
-    leaderboard(scores).print()
-    print(f"{len(results)} result files and scores.json are in {output}")
-    print(f'next: attune report --scores "{output / "scores.json"}"')

@@ -148,7 +148,7 @@ def report(
 
     Example: attune report --scores scores.json --where "diagnosis=ADHD"
     """
-    from attune_env.report.tables import group_tables, leaderboard
+    from attune_env.report.tables import group_tables, leaderboard, samples_table
     from attune_env.results import narrowed, read_scores
 
     content = read_scores(scores)
@@ -161,6 +161,8 @@ def report(
     if scoring is not None:
         content["metadata"]["settings"]["scoring"] = scoring.value
     leaderboard(content, resample=resample.value, seed=seed).print()
+    if (samples := samples_table(content)) is not None:
+        samples.print()
     for table in group_tables(content, resample=resample.value, seed=seed):
         table.print()
 

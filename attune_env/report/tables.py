@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from attune_env.report.groups import GROUPS, LEADERBOARD, Metric
-from attune_env.report.table import Table, interval_text, share_text
+from attune_env.report.table import DASH, Table, interval_text, share_text
+from attune_env.running.samples import sample_spread
 from attune_env.statistics.bootstrap import RESAMPLES, Interval
 from attune_env.statistics.scores import Key, Resample, intervals, resampled_unit
 from attune_episodes.policies import KINDS
@@ -102,6 +103,28 @@ def group_tables(scores: Mapping[str, Any], *, resample: Resample = "auto", seed
         *notes(scores, found, resample),
     ]
     return tables
+
+
+def samples_table(scores: Mapping[str, Any]) -> Table | None:
+    """How far a model's samples lie apart, beside its conversations; None where no model has several."""
+    reading = scores["metadata"]["settings"]["scoring"]
+    spreads = sample_spread(scores, LEADERBOARD[reading][0])
+    if not spreads:
+        return None
+    table = Table(
+        f"Samples, {reading} Composite, points of 100",
+        ("model", "mode", "samples", "mean", "sd over samples", "se over conversations"),
+        keys=2,
+    )
+    for one in spreads:
+        error = DASH if one.se_conversations is None else f"{one.se_conversations:.2f}"
+        numbers = (str(one.samples), f"{one.mean:.1f}", f"{one.sd_samples:.2f}", error)
+        table.rows.append((one.em_model, mode_text(one.mode), *numbers))
+    table.notes = [
+        "sd over samples = of the samples' means: what asking again changes; se over conversations = what "
+        "other conversations would change. Samples are compared on the conversations that all of them have."
+    ]
+    return table
 
 
 def _cell(interval: Interval, metric: Metric, usual: int) -> str:

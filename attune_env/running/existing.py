@@ -34,8 +34,9 @@ def is_complete(
     marks = marks_of(record)
     if not isinstance(record, dict):
         return False
-    if not marks:
-        # the official runner's file: it says nothing of its settings and is never overwritten unasked
+    if "settings" not in marks:
+        # the official runner's file (perhaps with judgements of ours in it): it says nothing of its settings
+        # and is never overwritten unasked
         raise SettingsError(f"{path} was not written by attune; choose another -o, or pass --overwrite")
     if not marks.get("complete"):
         return False

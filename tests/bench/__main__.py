@@ -25,6 +25,7 @@ from attune_episodes.parsing import Unparsed
 from attune_episodes.policies.base import prepared
 from attune_rewards import Prediction
 from attune_rewards.truth import truth_of
+from tests.bench.endpoint_bench import endpoint_speed
 from tests.bench.features_bench import features_against_cartpole, features_memory
 from tests.bench.gymnasium_bench import gymnasium_speed
 from tests.bench.trainers_bench import trainers_speed
@@ -230,3 +231,4 @@ if __name__ == "__main__":
     features_memory()
     trainers_speed()
     verifiers_speed()
+    endpoint_speed()

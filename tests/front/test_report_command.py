@@ -145,3 +145,32 @@ def test_what_is_no_scores_file_is_refused_in_one_message(tmp_path: Path, name: 
 def test_a_scores_file_is_asked_for(tmp_path: Path) -> None:
     done = attune("report", cwd=tmp_path, code=2)
     assert "--scores" in done.stderr
+
+
+def test_samples_of_a_model_stand_beside_its_conversations(scores: Path, tmp_path: Path) -> None:
+    assert "Samples" not in report(scores)[0]  # one sample each
+    content = read(scores)
+    by_model = {"builtin/empty": ("m/x", 40.0, 60.0), "builtin/always-no": ("m/x@sample2", 44.0, 60.0)}
+    # two conversations: means 50 and 52, so sd over samples sqrt(2); over them 42 and 60, se 9
+    ids = sorted({entry["conversationId"] for entry in content["conversations"]})
+    entries = []
+    for entry in content["conversations"]:
+        if entry["em_model"] in by_model:
+            name, *values = by_model[entry["em_model"]]
+            about = sorted({e["conversationId"] for e in content["conversations"]}).index(
+                entry["conversationId"]
+            )
+            if about < 2:
+                entries.append(entry | {"em_model": name, "composite_score": values[about]})
+    groups = [
+        group | {"em_model": by_model[group["em_model"]][0]}
+        for group in content["aggregates"]
+        if group["em_model"] in by_model
+    ]
+    changed = content | {"conversations": entries, "aggregates": groups}
+    tables = table_rows(report(write(tmp_path / "scores.json", changed))[0])
+    header, row = tables["Samples, canonical Composite, points of 100"]
+    assert dict(zip(header, row, strict=True)) == {
+        "model": "m/x", "mode": "default", "samples": "2", "mean": "51.0", "sd over samples": "1.41",
+        "se over conversations": "9.00",
+    }  # fmt: skip

@@ -1,14 +1,22 @@
-"""`attune run` through the real command line: files, resuming, refusals."""
+"""`attune run`, with built-in policies and models behind a server: files, resuming, refusals."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from attune_data import load
+from attune_env.cli import spread_lists
+from attune_env.cli.evaluate import again_command
+from attune_episodes import Settings
 from tests.data.builders import folder, with_annotations, write
-from tests.front.command import attune, data_folder, names, own, read, snapshot
+from tests.endpoint import Server, answers_of, serve
+from tests.front.command import attune, data_folder, names, own, read, snapshot, table_rows
+from tests.front.inside import attune_here
+from tests.running.playing import judge_answers, small
 
 
 @pytest.fixture
@@ -17,8 +25,10 @@ def data(tmp_path: Path) -> Path:
 
 
 def run(cwd: Path, *arguments: str | Path, model: str = "always-no", code: int = 0) -> tuple[str, str]:
-    done = attune("run", "builtin", model, *arguments, "-o", "out", cwd=cwd, code=code)
-    return done.stdout, done.stderr
+    said = attune_here(["run", "builtin", model, *arguments, "-o", "out"], cwd, code)
+    assert "Traceback" not in said[1]
+    assert list(cwd.rglob("*.part")) == []
+    return said
 
 
 FILES = [f"c-{n}_builtin_always-no_default.json" for n in (1, 2, 3)]
@@ -40,6 +50,12 @@ def test_one_file_a_conversation(tmp_path: Path, data: Path) -> None:
     assert record["attune"]["complete"] is True
     assert record["attune"]["policy"] == {"name": "always-no"}
     assert record["attune"]["data"]["provenance"] == "own"
+
+
+def test_the_installed_command_does_the_same(tmp_path: Path, data: Path) -> None:
+    done = attune("run", "builtin", "always-no", data, "-o", "out", cwd=tmp_path)
+    assert done.stdout.startswith("wrote 3 results to out, 0 were complete already\n")
+    assert names(tmp_path / "out") == FILES
 
 
 def test_a_second_run_writes_nothing(tmp_path: Path, data: Path) -> None:
@@ -125,7 +141,7 @@ def test_each_mode_is_a_file_of_its_own(
 
 
 def test_modes_may_stand_before_the_arguments(tmp_path: Path, data: Path) -> None:
-    attune("run", "--modes", "default", "verbose", "builtin", "empty", data, "-o", "out", cwd=tmp_path)
+    attune_here(["run", "--modes", "default", "verbose", "builtin", "empty", data, "-o", "out"], tmp_path)
     assert len(names(tmp_path / "out")) == 6
 
 
@@ -154,9 +170,9 @@ def test_fitted_policies_need_two_people_or_fitting_data(tmp_path: Path) -> None
     (["builtin", "empty"], "PATH"),
 ])  # fmt: skip
 def test_bad_usage_exits_with_2_and_a_hint(tmp_path: Path, arguments: list[str], message: str) -> None:
-    done = attune("run", *arguments, "-o", "out", cwd=tmp_path, code=2)
-    assert message in done.stderr
-    assert done.stdout == ""
+    out, err = attune_here(["run", *arguments, "-o", "out"], tmp_path, 2)
+    assert message in err
+    assert out == ""
     assert names(tmp_path) == []
 
 
@@ -216,8 +232,149 @@ def test_single_files_play_too(tmp_path: Path, source: str) -> None:
 def test_random_answers_follow_the_seed(tmp_path: Path, data: Path) -> None:
     texts = {}
     for out, seed in (("first", 0), ("again", 0), ("other", 1)):
-        attune("run", "builtin", "random", data, "--seed", str(seed), "-o", out, cwd=tmp_path)
+        attune_here(["run", "builtin", "random", data, "--seed", str(seed), "-o", out], tmp_path)
         record = read(tmp_path / out / "c-1_builtin_random_default.json")
         assert record["attune"]["policy"] == {"name": "random", "seed": seed}
         texts[out] = [entry["attune"]["replies"] for entry in record["turns"]]
     assert texts["first"] == texts["again"] != texts["other"]
+
+
+# --- models behind a server -----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with serve(answers_of(small("c-1", "c-2", "c-3")), price=(1.0, 2.0)) as running:
+        yield running
+
+
+def asked(place: Path, server: Server, *options: str | Path, code: int = 0) -> tuple[str, str]:
+    server.calls.clear()
+    command = ["run", "custom", "lab/m", "data", "--base-url", server.url, "-o", "out", *options]
+    return attune_here(command, place, code)
+
+
+def test_a_model_behind_a_server_plays_and_says_what_it_took(
+    tmp_path: Path, data: Path, server: Server
+) -> None:
+    out, err = asked(tmp_path, server)
+    lines = out.splitlines()
+    assert lines[0] == "wrote 3 results to out, 0 were complete already"
+    cost = sum(read(path)["api_cost"] for path in (tmp_path / "out").glob("c-*.json"))
+    assert lines[1].startswith("27 calls, ")
+    assert f"${cost:.4f}, errors 0.0%, parsed 100.0%" in lines[1]
+    assert lines[2] == 'next: attune score --results "out" --ground-truth "data" --output scores.json'
+    said = err.splitlines()
+    assert said[:2] == ["questions in the wording of attune-env 1.0", "3 conversations to play, 27 calls"]
+    assert len(said) == 5
+    for number, line in enumerate(said[2:], 1):
+        assert re.match(rf"{number}/3 c-\d default: complete; \d+/27 calls, [\d,]+ tokens in, ", line)
+    attune_here('score --results "out" --ground-truth "data" --output scores.json', tmp_path)
+    again, _ = asked(tmp_path, server)
+    assert again.startswith("wrote 0 results to out, 3 were complete already\nnext: ")
+    assert not server.calls
+
+
+def test_a_dry_run_says_what_it_would_take_and_sends_nothing(
+    tmp_path: Path, data: Path, server: Server
+) -> None:
+    options = ("--modes", "default", "verbose", "--judge-model", "j", "--samples", "2")
+    out, _ = asked(tmp_path, server, *options, "--dry-run", "--price-in", "1", "--price-out", "1")
+    assert not server.calls
+    assert names(tmp_path) == ["data"]
+    (rows,) = table_rows(out).values()
+    header, *modes = rows
+    found = [dict(zip(header, row, strict=True)) for row in modes]
+    # 3 conversations x 9 calls x 2 samples; 2 turns x 3 x 2 for the judge
+    assert [(row["mode"], row["calls"], row["judge calls"]) for row in found] == [
+        ("default", "54", "12"), ("verbose", "54", "12"),
+    ]  # fmt: skip
+    asked(tmp_path, server, "--samples", "2")
+    sent = [m["content"] for call in server.calls for m in call.body["messages"]]
+    exact = sum(map(len, sent)) / 4
+    assert abs(int(found[0]["tokens in"]) / exact - 1) < 0.02
+
+
+def test_a_dry_run_needs_no_key(tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    out, _ = attune_here("run openai gpt-4o data --dry-run", tmp_path)
+    assert "default\t3\t27\t0\t" in out
+    _, err = attune_here("run openai gpt-4o data", tmp_path, 2)
+    assert "error: no key for openai: OPENAI_API_KEY is not set; export OPENAI_API_KEY=…" in err
+
+
+def test_only_what_was_skipped_is_run_again(tmp_path: Path, data: Path, server: Server) -> None:
+    with serve(answers_of(small("c-1", "c-3"))) as poor:  # knows nothing of c-2
+        out, err = asked(tmp_path, poor, code=1)
+    assert out.startswith("wrote 2 results to out")
+    assert "next:" not in out
+    assert "c-2 default: skipped, c-2/" in err
+    command = f"attune run custom lab/m data --base-url {poor.url} -o out"
+    assert err.splitlines()[-1] == f"every answer is kept. Go on with: {command}"
+    (tmp_path / "out" / "c-3_custom_lab_m_default.json").unlink()
+    out, _ = asked(tmp_path, server, "--retry-skipped")
+    assert out.startswith("wrote 1 results to out")
+    assert "c-2_custom_lab_m_default.json" in names(tmp_path / "out")
+    assert "c-3_custom_lab_m_default.json" not in names(tmp_path / "out")
+    out, _ = asked(tmp_path, server, "--retry-skipped")
+    assert out == "nothing is skipped in out\n"
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    ("custom m sample", "provider custom needs --base-url"),
+    ("custom m sample --base-url localhost", "expected an address such as http://localhost:8000/v1"),
+    ("custom '' sample --base-url http://h/v1", "is no name of a model"),
+    ("custom m sample --base-url http://h/v1 --structured of", "did you mean 'off'"),
+    ("custom m sample --base-url http://h/v1 --temperature 3", "expected 0 to 2"),
+    ("custom m sample --base-url http://h/v1 --price-in 3", "go together"),
+    ("custom m sample --base-url http://h/v1 --fit sample", "--fit is for built-in policies"),
+    ("custom m sample --base-url http://h/v1 --judge-provider openai", "need --judge-model"),
+    ("custom m sample --base-url http://h/v1 --concurrency 0", "concurrency"),
+    ("builtin copy sample --samples 2", "--samples: only for models behind a server"),
+    ("builtin copy sample --api-key sk-x --dry-run", "--api-key, --dry-run: only for models"),
+])  # fmt: skip
+def test_bad_usage_of_a_server_exits_with_2_and_sends_nothing(
+    tmp_path: Path, arguments: str, message: str
+) -> None:
+    out, err = attune_here(f"run {arguments} -o out", tmp_path, 2)
+    assert message in err
+    assert "sk-x" not in err
+    assert out == ""
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize(("typed", "read"), [
+    ("run p m data --judge-model a b -o x", "run p m data --judge-model a --judge-model b -o x"),
+    ("run p m data --judge-model a --judge-model b", "run p m data --judge-model a --judge-model b"),
+    ("run --judge-model a p m data", "run --judge-model a p m data"),  # further words are the arguments
+    ("run p m data --judge-model", "run p m data --judge-model"),
+    ("run p m data --modes default verbose --judge-model a",
+     "run p m data --modes default --modes verbose --judge-model a"),
+])  # fmt: skip
+def test_several_judges_may_follow_one_option(typed: str, read: str) -> None:
+    assert spread_lists(typed.split()) == read.split()
+
+
+def test_a_judge_may_be_elsewhere(tmp_path: Path, data: Path, server: Server) -> None:
+    with serve(judge_answers(7)) as judge:
+        asked(tmp_path, server, "--judge-model", "j", "--judge-base-url", judge.url)
+        assert len(judge.calls) == 6
+    assert {call.body["model"] for call in server.calls} == {"lab/m"}
+    record = read(tmp_path / "out" / "c-1_custom_lab_m_default.json")
+    assert record["turns"][0]["em_draft_judge_scores"]["helpfulness"] == 7
+
+
+def test_options_reach_the_server(tmp_path: Path, data: Path, server: Server) -> None:
+    options = ("--temperature", "0", "--max-tokens", "77", "--seed", "4", "--structured", "off")
+    with serve(answers_of(small("c-1", "c-2", "c-3"), settings=Settings(seed=4))) as seeded:
+        asked(tmp_path, seeded, *options)
+    assert len(seeded.calls) == 27
+    for call in seeded.calls:
+        assert (call.body["temperature"], call.body["max_tokens"]) == (0, 77)
+        assert "seed" in call.body
+        assert "response_format" not in call.body
+
+
+def test_the_command_to_go_on_holds_no_key() -> None:
+    line = ["run", "openai", "m", "a b", "--api-key", "sk-1", "--limit", "2", "--api-key=sk-2"]
+    assert again_command(line) == "attune run openai m 'a b' --limit 2"

@@ -1,0 +1,47 @@
+"""`attune demo`: every built-in policy over the bundled sample."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from attune_env.cli.common import left_out, output_folder, progress_bar, stoppable
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command to the root."""
+    app.command()(demo)
+
+
+def demo(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of results and scores.")] = Path(
+        "results/demo"
+    ),
+) -> None:
+    """Run every built-in policy over the sample and show the leaderboard.
+
+    Needs no key and no network. Writes result files and scores.json.
+
+    Example: attune demo -o results/demo
+    """
+    from attune_data import load
+    from attune_env.report.tables import leaderboard
+    from attune_env.results import check_replaceable, read_results, score_results, write_json
+    from attune_env.running import run_builtin
+    from attune_episodes.policies import BUILTIN
+
+    conversations = load("sample")
+    check_replaceable(output_folder(output) / "scores.json")
+    with stoppable(), progress_bar("playing", len(BUILTIN) * len(conversations)) as step:
+        for name in BUILTIN:
+            # always anew: it takes seconds, and results of an older version would only be in the way
+            run_builtin(name, conversations, output, overwrite=True, on_done=step)
+    results, problems, _ = read_results(output, conversations)
+    left_out(problems, skip=False)
+    scores = score_results(results, conversations, ground_truth="sample")
+    write_json(output / "scores.json", scores)
+    leaderboard(scores).print()
+    print(f"{len(results)} result files and scores.json are in {output}")
+    print(f'next: attune report --scores "{output / "scores.json"}"')

@@ -1,0 +1,310 @@
+"""What `attune run` does for a model behind a server: its options made into a run, and how it ends."""
+
+from __future__ import annotations
+
+import gc
+import math
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import typer
+
+from attune_data.errors import SettingsError, UnknownNameError, one_line, show
+from attune_env.cli.common import stoppable
+
+if TYPE_CHECKING:
+    from attune_data import Conversations
+    from attune_env.running.endpoint.asking import Price, Structure
+    from attune_env.running.endpoint.providers import Endpoint
+    from attune_env.running.endpoint.run import EndpointReport, Model, Options
+    from attune_episodes.settings import Mode, Settings
+
+CONCURRENCY = 16
+CALL_TIMEOUT = 300.0
+STRUCTURED = ("auto", "on", "off")
+
+
+@dataclass(frozen=True, repr=False)
+class Asked:
+    """The options that only models behind a server have; None where not given."""
+
+    base_url: str | None = None
+    api_key: str | None = None
+    api_key_var: str | None = None
+    judge_model: tuple[str, ...] = ()
+    judge_provider: str | None = None
+    judge_base_url: str | None = None
+    judge_api_key_var: str | None = None
+    call_timeout: float | None = None
+    concurrency: int | None = None
+    samples: int | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    structured: str | None = None
+    retries: int | None = None
+    reasks: int | None = None
+    max_calls: int | None = None
+    max_cost: float | None = None
+    price_in: float | None = None
+    price_out: float | None = None
+    dry_run: bool = False
+    retry_skipped: bool = False
+
+    def refuse(self, provider: str) -> None:
+        """Raises SettingsError where one of them is given for a provider that is no server."""
+        given = [
+            f"--{n.replace('_', '-')}" for n, value in vars(self).items() if value not in (None, False, ())
+        ]
+        if given:
+            raise SettingsError(f"{', '.join(given)}: only for models behind a server, not for {provider}")
+
+
+@contextmanager
+def quick_imports() -> Iterator[None]:
+    """Pauses the cycle collector: importing a client makes many objects and hardly a cycle (0.1 s less)."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def evaluate(
+    provider: str,
+    model: str,
+    conversations: Conversations,
+    output: Path,
+    *,
+    modes: Sequence[Mode],
+    settings: Settings,
+    seed: int | None,
+    asked: Asked,
+    overwrite: bool,
+    score_command: str,
+) -> None:
+    """Runs a model behind a server over conversations, or says what that would take (`dry_run`).
+
+    `score_command` is what comes after it. Exits with 1 where conversations are skipped or the run stopped
+    early, with 130 after Ctrl-C.
+    """
+    from attune_env.cli.watching import amounts, duration, rates, watcher
+
+    with quick_imports():
+        models = chosen_models(provider, model, asked, seed)
+    evaluated, judges = models[0], models[1:]
+    if asked.dry_run:
+        show_estimate(conversations, modes, settings, asked, judges)
+        return
+    if asked.retry_skipped:
+        conversations = only_skipped(conversations, output, evaluated, modes)
+        if not len(conversations):
+            print(f"nothing is skipped in {output}")
+            return
+    from attune_env.running.endpoint.run import run_endpoint
+
+    command = again_command(sys.argv[1:], evaluated.endpoint)
+    with stoppable(), watcher(f"{provider}/{model}") as shown:
+        report = run_endpoint(
+            evaluated,
+            conversations,
+            output,
+            modes=modes,
+            settings=settings,
+            samples=asked.samples or 1,
+            judges=judges,
+            options=options_of(asked, overwrite=overwrite, command=command),
+            watcher=shown,
+        )
+    tally = report.tally
+    print(f"wrote {report.written} results to {output}, {report.complete_before} were complete already")
+    if tally.control.sent:
+        print(f"{tally.new} calls, {amounts(tally)}, {rates(tally)}, {duration(tally.seconds)}")
+    end(report, command)
+    print(f"next: {score_command}")
+
+
+def end(report: EndpointReport, command: str) -> None:
+    """Says what is missing and how to go on; raises the exit of a run that is not complete."""
+    from attune_env.running.endpoint.loop import Interrupted
+
+    stopped, failed = report.stopped, report.failed
+    if failed:
+        reasons = list(dict.fromkeys(entry["reason"] for entry in failed))
+        print(
+            f"error: conversations skipped: {len(failed)}, listed in {report.skipped_file}; "
+            + one_line("; ".join(reasons[:3]), 500),
+            file=sys.stderr,
+        )
+    if isinstance(stopped, Interrupted):
+        print(f"stopped; every answer is kept. Go on with: {command}", file=sys.stderr)
+        raise typer.Exit(stopped.code)
+    if stopped is not None:
+        print(f"error: {stopped}", file=sys.stderr)
+    if stopped is not None or failed:
+        print(f"every answer is kept. Go on with: {command}", file=sys.stderr)
+        raise typer.Exit(1)
+
+
+def chosen_models(provider: str, model: str, asked: Asked, seed: int | None) -> list[Model]:
+    """The evaluated model and the judges, each with its endpoint; raises SettingsError."""
+    from attune_env.running.endpoint.asking import Sampling
+    from attune_env.running.endpoint.providers import PROVIDERS, endpoint_of
+    from attune_env.running.endpoint.run import Model
+
+    for name in (model, *asked.judge_model):
+        if not name.strip() or not name.isprintable():
+            raise SettingsError(f"{show(name)} is no name of a model")
+    structured = asked.structured or "auto"
+    if structured not in STRUCTURED:
+        raise UnknownNameError("way of structured outputs", structured, STRUCTURED)
+    if asked.temperature is not None and not 0 <= asked.temperature <= 2:
+        raise SettingsError(f"--temperature is {asked.temperature:g}; expected 0 to 2")
+    need_key = not asked.dry_run
+    endpoint = endpoint_of(
+        provider,
+        base_url=asked.base_url,
+        api_key=asked.api_key,
+        api_key_var=asked.api_key_var,
+        need_key=need_key,
+    )
+    judge_endpoint = endpoint
+    apart = (asked.judge_provider, asked.judge_base_url, asked.judge_api_key_var)
+    if any(apart):
+        if not asked.judge_model:
+            raise SettingsError(
+                "--judge-provider, --judge-base-url and --judge-api-key-var need --judge-model"
+            )
+        judge_provider = asked.judge_provider or ("custom" if asked.judge_base_url else provider)
+        if judge_provider not in PROVIDERS:
+            raise UnknownNameError("provider of judges", judge_provider, PROVIDERS)
+        judge_endpoint = endpoint_of(
+            judge_provider,
+            base_url=asked.judge_base_url,
+            api_key_var=asked.judge_api_key_var,
+            need_key=need_key,
+        )
+    way = cast("Structure", structured)
+    sampling = Sampling(asked.temperature, asked.max_tokens, seed, way)
+    # a judge answers as its server would: the evaluated model's temperature is not its own
+    judging = Sampling(None, None, seed, way)
+    price = _price(asked)
+    judge_price = price if judge_endpoint is endpoint and model in asked.judge_model else None
+    return [
+        Model(model, endpoint, sampling, price),
+        *(Model(judge, judge_endpoint, judging, judge_price) for judge in asked.judge_model),
+    ]
+
+
+def options_of(asked: Asked, *, overwrite: bool, command: str) -> Options:
+    """How the run goes about it."""
+    from attune_env.running.endpoint.asking import Patience
+    from attune_env.running.endpoint.control import Caps
+    from attune_env.running.endpoint.run import Options
+
+    usual = Patience()
+    patience = Patience(
+        asks=usual.asks if asked.reasks is None else asked.reasks + 1,
+        retries=usual.retries if asked.retries is None else asked.retries,
+    )
+    return Options(
+        concurrency=asked.concurrency or CONCURRENCY,
+        call_timeout=asked.call_timeout or CALL_TIMEOUT,
+        patience=patience,
+        caps=Caps(asked.max_calls, asked.max_cost),
+        overwrite=overwrite,
+        command=command,
+    )
+
+
+def _price(asked: Asked) -> Price | None:
+    from attune_env.running.endpoint.asking import Price
+
+    prices = (asked.price_in, asked.price_out)
+    if prices == (None, None):
+        return None
+    if None in prices:
+        raise SettingsError("--price-in and --price-out go together: dollars per million tokens in and out")
+    for name, value in zip(("--price-in", "--price-out"), prices, strict=True):
+        if value is None or not math.isfinite(value) or value < 0:
+            raise SettingsError(f"{name} is {value}; expected dollars per million tokens")
+    return Price(prices[0] or 0.0, prices[1] or 0.0)
+
+
+def again_command(arguments: Sequence[str], endpoint: Endpoint | None = None) -> str:
+    """The command line that was typed, fit to be typed again: without its key."""
+    kept: list[str] = []
+    rest = list(arguments)
+    while rest:
+        argument = rest.pop(0)
+        if argument == "--api-key":
+            del rest[:1]
+        elif not argument.startswith("--api-key="):
+            kept.append(argument)
+    line = shlex.join(["attune", *kept])
+    return endpoint.key.hidden_in(line) if endpoint is not None else line
+
+
+def only_skipped(
+    conversations: Conversations, output: Path, model: Model, modes: Sequence[Mode]
+) -> Conversations:
+    """The conversations that an earlier run of the model skipped in these modes."""
+    from attune_data import Conversations
+    from attune_env.running.endpoint.files import read_skipped, skipped_path
+    from attune_env.running.samples import split_sample
+
+    skipped = {
+        entry["conversationId"]
+        for entry in read_skipped(skipped_path(output, model.name))
+        if entry["mode"] in modes and split_sample(entry["em_model"])[0] == model.full_name
+    }
+    return Conversations(
+        [item for item in conversations if item.conversation_id in skipped],
+        source=conversations.source,
+        files=conversations.files,
+    )
+
+
+def show_estimate(
+    conversations: Conversations,
+    modes: Sequence[Mode],
+    settings: Settings,
+    asked: Asked,
+    judges: Sequence[Model],
+) -> None:
+    """Prints what a run would take."""
+    from attune_env.report.table import DASH, Table
+    from attune_env.running.endpoint.estimate import estimate
+
+    price, samples = _price(asked), asked.samples or 1
+    table = Table(
+        "what this run would take (nothing was sent)",
+        (
+            "mode",
+            "conversations",
+            "calls",
+            "judge calls",
+            "tokens in",
+            "tokens out",
+            "judge tokens in",
+            "cost",
+        ),
+    )
+    for one in estimate(conversations, modes, settings, samples=samples, judges=len(judges)):
+        cost = DASH if price is None else f"${price.of(one.usage):.2f}"
+        numbers = (one.calls, one.judge_calls, one.usage.tokens_in, one.usage.tokens_out)
+        cells = [*map(str, numbers), str(one.judge_usage.tokens_in), cost]
+        table.rows.append((one.mode, str(one.conversations), *cells))
+    table.notes = [
+        "calls are exact but for retries and re-asks; what is complete already is not taken off",
+        "tokens are estimated at 4 bytes each; a model that reasons, or a verbose mode, writes more",
+    ]
+    if price is None:
+        table.notes.append("for a cost give --price-in and --price-out, dollars per million tokens")
+    table.print()

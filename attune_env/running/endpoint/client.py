@@ -1,0 +1,137 @@
+"""One attempt at a call, through the `openai` SDK: an answer, or a `Fault`.
+
+The SDK builds the request, keeps the connections and raises on statuses. Its own retries are off (the run
+bounds them), and its models are not used: they let a half-broken body through, and cost more than the call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from types import TracebackType
+from typing import Any
+
+import httpx
+import openai
+
+from attune_data.errors import one_line
+from attune_env.running.endpoint.answer import Answer, read_answer
+from attune_env.running.endpoint.faults import Fault, FilteredError, status_fault
+from attune_env.running.endpoint.providers import Endpoint
+
+CONNECT_SECONDS = 30.0
+"""A server that does not take the connection by then is not there."""
+
+
+class ChatClient:
+    """Asks one endpoint; may be used by many tasks at once.
+
+    Every request under way has a client of its own with one connection, used again when the request is over:
+    the connection pool of httpx looks at all its connections for each request, which at 64 of them costs more
+    than the request. (The SDK's client over aiohttp needs 0.3 ms less a call, but takes a refused connection
+    for a time-out.)
+    """
+
+    def __init__(self, endpoint: Endpoint, *, call_timeout: float) -> None:
+        self.endpoint = endpoint
+        self.call_timeout = call_timeout
+        self._timeout = httpx.Timeout(call_timeout, connect=min(CONNECT_SECONDS, call_timeout), pool=None)
+        omit = openai.Omit()
+        self._headers: dict[str, Any] = dict(endpoint.headers)
+        # without a key no such header is sent; the SDK wants to be told with each request
+        self._options: Any = {} if endpoint.key else {"headers": {"Authorization": omit}}
+        if endpoint.provider != "openai":
+            # the SDK reads them from the environment: they are nobody else's business
+            self._headers |= {"OpenAI-Organization": omit, "OpenAI-Project": omit}
+        self._certificates = httpx.create_ssl_context()
+        self._all: set[openai.AsyncOpenAI] = set()
+        self._idle: list[openai.AsyncOpenAI] = []
+
+    async def __aenter__(self) -> ChatClient:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for sdk in self._all:
+            await sdk.close()
+
+    @asynccontextmanager
+    async def _client(self) -> AsyncIterator[openai.AsyncOpenAI]:
+        sdk = self._idle.pop() if self._idle else self._new()
+        try:
+            yield sdk
+        except openai.APIStatusError:
+            self._idle.append(sdk)
+            raise
+        except BaseException:
+            # a connection that was left in the middle may never be free again
+            self._all.discard(sdk)
+            with suppress(Exception):
+                async with asyncio.timeout(1.0):
+                    await sdk.close()
+            raise
+        self._idle.append(sdk)
+
+    def _new(self) -> openai.AsyncOpenAI:
+        sdk = openai.AsyncOpenAI(
+            api_key=self.endpoint.key.reveal() or "none",
+            base_url=self.endpoint.base_url,
+            max_retries=0,
+            timeout=self._timeout,
+            default_headers=self._headers,
+            http_client=openai.DefaultAsyncHttpxClient(
+                timeout=self._timeout,
+                limits=httpx.Limits(max_connections=1, max_keepalive_connections=1),
+                verify=self._certificates,
+            ),
+        )
+        self._all.add(sdk)
+        return sdk
+
+    async def complete(self, body: Mapping[str, Any], *, lenient: bool = False) -> Answer:
+        """The answer to a chat completion request; raises Fault.
+
+        `lenient` replaces bytes that are no UTF-8: for the last attempt at a server that always sends them.
+        """
+        try:
+            # the SDK's own limit is between two bytes; a server that drips would never meet it
+            async with self._client() as sdk, asyncio.timeout(self.call_timeout):
+                response = await sdk.post(
+                    "/chat/completions", cast_to=httpx.Response, body=body, options=self._options
+                )
+            data = self.endpoint.key.hidden_in_bytes(response.content)
+            return read_answer(data, response.headers, lenient=lenient)
+        except FilteredError:
+            return Answer("", finish="content_filter")
+        except openai.APIStatusError as error:
+            response = error.response
+        except (TimeoutError, openai.APITimeoutError):
+            raise Fault("timeout", f"no answer within {self.call_timeout:g} s (--call-timeout)") from None
+        except openai.APIConnectionError as error:
+            raise Fault("connection", self._why(error)) from None
+        except (openai.OpenAIError, httpx.HTTPError, httpx.InvalidURL) as error:
+            raise Fault("connection", self._why(error)) from None
+        try:
+            raise self._refused(response)
+        except FilteredError:
+            return Answer("", finish="content_filter")
+
+    def _refused(self, response: httpx.Response) -> Fault:
+        text = self.endpoint.key.hidden_in(response.content.decode("utf-8", "replace"))
+        try:
+            body = json.loads(text)
+        except (ValueError, RecursionError):
+            body = None
+        return status_fault(response.status_code, body, text, response.headers)
+
+    def _why(self, error: Exception) -> str:
+        """What stands behind the SDK's "Connection error."; no key is in it."""
+        cause = error.__cause__ or error
+        deepest = cause
+        while deepest.__cause__ or deepest.__context__:
+            deepest = deepest.__cause__ or deepest.__context__ or deepest
+        said = str(cause) or str(deepest) or type(cause).__name__
+        return self.endpoint.key.hidden_in(f"no connection: {one_line(said, 200)} ({type(deepest).__name__})")

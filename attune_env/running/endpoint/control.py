@@ -1,0 +1,216 @@
+"""What all calls of a run share: how many run at once, when to wait, what may be spent, when to stop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from attune_data.errors import one_line
+from attune_env.running.endpoint.answer import Usage
+from attune_env.running.endpoint.faults import Fault, StopRun
+
+SLOWED: Final = 0.7
+"""A server that says "too many requests" gets this share of the requests at once."""
+SLOW_AT_MOST_EVERY: Final = 1.0
+"""Seconds: one burst of refusals is one sign, not many."""
+IN_A_ROW: Final = 3
+"""Calls that fail one after the other before any was answered: then nothing will work."""
+IN_A_ROW_LATER: Final = 10
+"""The same once the server has answered: it may have gone."""
+
+
+class Gate:
+    """Lets so many attempts run at once: fewer after "too many requests", slowly more again."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.limit = float(most)
+        self.running = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._slowed = -SLOW_AT_MOST_EVERY
+        self._not_before = 0.0
+
+    @asynccontextmanager
+    async def one(self) -> AsyncIterator[None]:
+        """A place among the running attempts."""
+        await self._enter()
+        try:
+            yield
+        finally:
+            self.running -= 1
+            self._let_in()
+
+    async def _enter(self) -> None:
+        if self.running < int(self.limit) and not self._waiting:
+            self.running += 1
+            return
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(place)
+        try:
+            await place
+        except asyncio.CancelledError:
+            if place.done() and not place.cancelled():  # it was let in just then
+                self.running -= 1
+                self._let_in()
+            raise
+
+    def _let_in(self) -> None:
+        while self._waiting and self.running < int(self.limit):
+            place = self._waiting.popleft()
+            if not place.done():
+                self.running += 1
+                place.set_result(None)
+
+    def pause(self) -> float:
+        """Seconds until attempts may start again; 0 or less: now."""
+        return self._not_before - asyncio.get_running_loop().time()
+
+    def slow_down(self, seconds: float | None) -> None:
+        """After "too many requests": fewer at once, and none before `seconds` have passed."""
+        now = asyncio.get_running_loop().time()
+        if seconds is not None:
+            self._not_before = max(self._not_before, now + seconds)
+        if now - self._slowed >= SLOW_AT_MOST_EVERY:
+            self._slowed = now
+            self.limit = max(1.0, self.limit * SLOWED)
+
+    def worked(self) -> None:
+        """After an answer: one more at once for each round of answers."""
+        if self.limit < self.most:
+            self.limit = min(float(self.most), self.limit + 1.0 / self.limit)
+            self._let_in()
+
+
+@dataclass(frozen=True)
+class Caps:
+    """What a run may take; None: no cap."""
+
+    calls: int | None = None
+    """HTTP requests, those of retries included."""
+    cost: float | None = None
+    """Dollars."""
+
+
+class Control:
+    """The gate, the caps and the end of a run."""
+
+    def __init__(self, concurrency: int, caps: Caps | None = None) -> None:
+        self.gate = Gate(concurrency)
+        self.caps = caps or Caps()
+        self.sent = 0
+        self.answered = 0
+        self.failed = 0
+        """Attempts that came to nothing."""
+        self.faults: Counter[str] = Counter()
+        """Kind of fault -> how many of them."""
+        self.spent = 0.0
+        """Dollars, as far as known."""
+        self.stopped = asyncio.Event()
+        self.reason: StopRun | None = None
+
+    def stop(self, reason: StopRun) -> None:
+        """Ends the run: no further attempt starts. The first reason stays."""
+        if self.reason is None:
+            self.reason = reason
+        self.stopped.set()
+
+    @asynccontextmanager
+    async def attempt(self) -> AsyncIterator[None]:
+        """The place and the leave for one attempt; raises StopRun where there is none any more."""
+        while (wait := self.gate.pause()) > 0:
+            await self.sleep(wait)
+        async with self.gate.one():
+            self._check()
+            self.sent += 1
+            yield
+
+    def _check(self) -> None:
+        if self.caps.calls is not None and self.sent >= self.caps.calls:
+            self.stop(StopRun(f"stopped at --max-calls {self.caps.calls}"))
+        if self.caps.cost is not None:
+            running = self.gate.running - 1
+            # what is under way will cost about what the answered ones did
+            expected = self.spent * (1 + running / self.answered) if self.answered else 0.0
+            if expected >= self.caps.cost and self.answered:
+                self.stop(StopRun(f"stopped at --max-cost {self.caps.cost:g}: ${self.spent:.4f} spent"))
+        if self.reason is not None:
+            raise StopRun(str(self.reason))
+
+    def worked(self, usage: Usage) -> None:
+        """Notes an answered attempt."""
+        self.answered += 1
+        if usage.cost is not None:
+            self.spent += usage.cost
+        elif self.caps.cost is not None:
+            self.stop(
+                StopRun(
+                    "--max-cost cannot be kept: the server tells no costs; give --price-in and --price-out"
+                )
+            )
+        self.gate.worked()
+
+    def fault(self, fault: Fault) -> None:
+        """Notes a failed attempt."""
+        self.failed += 1
+        self.faults[fault.kind] += 1
+        if fault.kind == "rate_limited":
+            self.gate.slow_down(fault.retry_after)
+
+    async def sleep(self, seconds: float) -> None:
+        """Waits before another attempt; raises StopRun as soon as the run ends."""
+        try:
+            await asyncio.wait_for(self.stopped.wait(), seconds)
+        except TimeoutError:
+            return
+        raise StopRun(str(self.reason))
+
+
+class Breaker:
+    """Stops the run when every call at one model fails, instead of trying all the rest."""
+
+    def __init__(self, control: Control, model: str, base_url: str) -> None:
+        self.control = control
+        self.model = model
+        self.base_url = base_url
+        self.ever = False
+        """Whether the server has ever answered with something."""
+        self.in_a_row = 0
+        """Calls that failed since the last answer."""
+
+    def worked(self) -> None:
+        """Notes an answer."""
+        self.ever = True
+        self.in_a_row = 0
+
+    def failed(self, fault: Fault) -> None:
+        """Notes a call that is given up; stops the run where no other would do better."""
+        self.in_a_row += 1
+        hopeless = fault.action == "stop" and (not self.ever or fault.kind != "not_found")
+        gone = not self.ever and fault.action == "retry"
+        if hopeless or gone or self.in_a_row >= (IN_A_ROW_LATER if self.ever else IN_A_ROW):
+            self.control.stop(StopRun(self._told(fault)))
+
+    def _told(self, fault: Fault) -> str:
+        where = f"model {one_line(self.model, 100)} at {self.base_url}"
+        advice = _ADVICE.get(fault.kind, "")
+        if fault.kind == "not_found" and fault.status == 404 and "no JSON" not in str(fault):
+            advice = "check the model's name, and whether --base-url is the right one (most end in /v1)"
+        since = f"{self.in_a_row} calls in a row failed at {where}; the last" if self.in_a_row > 1 else where
+        return f"{since}: {fault}" + (f"; {advice}" if advice else "")
+
+
+_ADVICE: Final = {
+    "bad_key": "check the key",
+    "no_credit": "the account has no credit left, or its quota is used up",
+    "not_found": "check --base-url: most end in /v1",
+    "connection": "is the server running, and --base-url right?",
+    "web_page": "check --base-url: most end in /v1",
+    "timeout": "is the server overloaded? give it more time with --call-timeout, or less to do at once with "
+    "--concurrency",
+    "rate_limited": "ask for less at once with --concurrency",
+    "bad_request": "does this model take such requests? its answer says what it does not like",
+}

@@ -1,0 +1,76 @@
+"""What a run would take, without a call: `attune run … --dry-run`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from attune_data.schema import Conversation
+from attune_env.running.endpoint.answer import Usage
+from attune_env.running.endpoint.job import calls_of
+from attune_episodes.judging import judge_request
+from attune_episodes.plan import plan
+from attune_episodes.policies import builtin_policy
+from attune_episodes.settings import Mode, Settings
+
+CHARACTERS_A_TOKEN: Final = 4
+"""UTF-8 bytes that count as a token: about right for English text, on the safe side elsewhere."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What one mode takes. Tokens are estimated; calls are exact but for re-asks and retries."""
+
+    mode: Mode
+    conversations: int
+    calls: int
+    """Of the evaluated model."""
+    judge_calls: int
+    usage: Usage
+    judge_usage: Usage
+
+
+def estimate(
+    conversations: Sequence[Conversation],
+    modes: Iterable[Mode],
+    settings: Settings,
+    *,
+    samples: int = 1,
+    judges: int = 0,
+) -> list[Estimate]:
+    """What each mode takes over these conversations.
+
+    Tokens in are the lengths of the messages. Tokens out are those of short complete answers, and of a draft
+    as long as the recorded reply: a model that reasons writes more.
+    """
+    player = builtin_policy("always-no", conversations, settings)
+    found = []
+    for mode in modes:
+        asked = replace(settings, mode=mode)
+        calls = judge_calls = 0
+        usage = judge_usage = Usage()
+        for conversation in conversations:
+            for request in plan(conversation, asked):
+                said = player.reply(request)
+                if request.stage == "draft" and (turn := conversation.turn(request.turn or 0)):
+                    said += turn.llm_response
+                    judged = judge_request(conversation, turn.turn_number, turn.llm_response, asked)
+                    if judged is not None and judges:
+                        judge_usage += _usage(judged.chat(), 300)
+                usage += _usage(request.chat(), len(said.encode()))
+            calls += calls_of(conversation, asked)
+            judge_calls += calls_of(conversation, asked, judges=judges) - calls_of(conversation, asked)
+            conversation.memo.pop("plans", None)
+        taken = _times(usage, samples), _times(judge_usage, samples * judges)
+        found.append(Estimate(mode, len(conversations), calls * samples, judge_calls * samples, *taken))
+    return found
+
+
+def _usage(messages: Iterable[dict[str, str]], out: int) -> Usage:
+    length = sum(len(message["content"].encode("utf-8", "surrogatepass")) for message in messages)
+    return Usage(-(-length // CHARACTERS_A_TOKEN), -(-out // CHARACTERS_A_TOKEN))
+
+
+def _times(usage: Usage, number: int) -> Usage:
+    return Usage(usage.tokens_in * number, usage.tokens_out * number)

@@ -1,0 +1,279 @@
+"""The journal: every finished call of a model in a folder, one line each, durable before it counts.
+
+`_calls_<provider>_<model>.jsonl`. Lines are only ever appended. A line that is cut off (the process was
+killed, the disk was full) is passed over, and so loses the call that it was to hold and no other. The file
+is locked while a run has it open; the system drops the lock with the process, however it ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from attune_data.errors import DataError, Problem, SettingsError
+from attune_env.results.files import safe_name
+from attune_env.running.endpoint.answer import Usage
+
+FORMAT = 1
+"""Version of a line's layout; lines of others are passed over."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallKey:
+    """Which call it was. Equal keys mean that the very same was asked, in the same way."""
+
+    group: str
+    """Conversation, mode and sample, as `group_of` has them."""
+    id: str
+    """The request's id, or that of a judge's call."""
+    digest: str
+    """16 hex digits of what was sent: model, messages and everything that decides the answer."""
+
+
+def group_of(conversation: str, mode: str, sample: int) -> str:
+    """What is replaced together: one conversation in one mode and sample."""
+    return f"{mode}/{sample}/{conversation}"
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A call that has come to its end: answered, whether the answer can be read or not."""
+
+    reply: str
+    reason: str
+    """`ok` or `unparsed:<code>`."""
+    finish: str = "stop"
+    reasoning: str = ""
+    usage: Usage = field(default_factory=Usage)
+    """Of all its attempts that were answered."""
+    asks: int = 1
+    """How often it was asked until the answer could be read, at least 1."""
+    attempts: int = 1
+    """HTTP requests, failed ones included."""
+    seconds: float = 0.0
+    """From the first attempt to the end, waiting included."""
+    structured: bool = False
+    """Whether the answer was held to its JSON schema by the server."""
+    served: str = ""
+    """The model that the server named."""
+    unread: tuple[tuple[str, str], ...] = ()
+    """(reply, reason) of the answers before the last."""
+
+
+def journal_name(em_model: str) -> str:
+    """The name of a model's journal."""
+    return f"_calls_{safe_name(em_model, official=True)}.jsonl"
+
+
+class Journal:
+    """A model's journal in a folder, open and locked. Replies stay in the file: only places are kept."""
+
+    def __init__(self, folder: Path, em_model: str) -> None:
+        self.path = folder / journal_name(em_model)
+        self.em_model = em_model
+        self.passed_over = 0
+        """Lines that could not be read."""
+        self.facts: dict[str, Any] = {}
+        """What earlier runs found out about the server."""
+        self._places: dict[str, dict[tuple[str, str], tuple[int, int]]] = {}
+        self._waiting: list[tuple[bytes, asyncio.Future[int]]] = []
+        self._writing: asyncio.Task[None] | None = None
+        folder.mkdir(parents=True, exist_ok=True)
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        self._file = os.open(self.path, flags, 0o666)
+        try:
+            _lock(self._file, self.path)
+            self._reader = self.path.open("rb")
+            self._end = self._read()
+        except BaseException:
+            os.close(self._file)
+            raise
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the file, and so gives the lock back."""
+        self._reader.close()
+        os.close(self._file)
+
+    def __len__(self) -> int:
+        return sum(map(len, self._places.values()))
+
+    def __contains__(self, key: CallKey) -> bool:
+        return (key.id, key.digest) in self._places.get(key.group, ())
+
+    def get(self, key: CallKey) -> Finished | None:
+        """The finished call with that key; None where there is none."""
+        place = self._places.get(key.group, {}).get((key.id, key.digest))
+        if place is None:
+            return None
+        self._reader.seek(place[0])
+        line = _line(self._reader.read(place[1]))
+        if line is None:  # the file has changed under us: ask again rather than trust it
+            return None
+        return _finished(line["call"])
+
+    async def add(self, key: CallKey, call: Finished) -> None:
+        """Writes a finished call; returns when it is on the disk. OSError where it cannot be written."""
+        at = {"group": key.group, "id": key.id, "digest": key.digest}
+        data = _encoded({**at, "call": {**asdict(call), "unread": list(map(list, call.unread))}})
+        place = await self._write(data)
+        self._places.setdefault(key.group, {})[key.id, key.digest] = (place, len(data))
+
+    async def note(self, facts: Mapping[str, Any]) -> None:
+        """Remembers what was found out about the server."""
+        self.facts.update(facts)
+        await self._write(_encoded({"facts": dict(facts)}))
+
+    async def forget(self, group: str) -> None:
+        """Makes earlier calls of a group count no more; their lines stay."""
+        if self._places.pop(group, None):
+            await self._write(_encoded({"forget": group}))
+
+    # --- writing: all lines that wait are written together, with one wait for the disk ------------------
+
+    async def _write(self, data: bytes) -> int:
+        future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._waiting.append((data, future))
+        if self._writing is None:
+            self._writing = asyncio.create_task(self._write_all())
+        # a task that is cancelled meanwhile has its line written all the same
+        return await asyncio.shield(future)
+
+    async def _write_all(self) -> None:
+        try:
+            while self._waiting:
+                batch, self._waiting = self._waiting, []
+                try:
+                    await asyncio.to_thread(self._append, b"".join(data for data, _ in batch))
+                except OSError as error:
+                    for _, future in batch:
+                        if not future.done():
+                            future.set_exception(error)
+                            future.exception()  # it may have nobody left who waits for it
+                    continue
+                place = self._end
+                for data, future in batch:
+                    if not future.done():
+                        future.set_result(place)
+                    place += len(data)
+                self._end = place
+        finally:
+            self._writing = None
+
+    async def settle(self) -> None:
+        """Returns when nothing waits to be written."""
+        while self._writing is not None:
+            await asyncio.wait([self._writing])
+
+    def _append(self, data: bytes) -> None:
+        """Writes at the end and waits for the disk; takes back what was written of it where that fails."""
+        try:
+            os.lseek(self._file, self._end, os.SEEK_SET)
+            rest = memoryview(data)
+            while rest:
+                rest = rest[os.write(self._file, rest) :]
+            os.fsync(self._file)
+        except OSError:
+            with suppress(OSError):
+                os.ftruncate(self._file, self._end)
+            raise
+
+    # --- reading ----------------------------------------------------------------------------------------
+
+    def _read(self) -> int:
+        """Notes the place of every call; returns where the next line goes."""
+        place = 0
+        torn = False
+        for data in self._reader:
+            torn = not data.endswith(b"\n")
+            line = _line(data)
+            if line is None:
+                self.passed_over += 1
+            elif "facts" in line:
+                self.facts.update(line["facts"])
+            elif "forget" in line:
+                self._places.pop(line["forget"], None)
+            elif "call" in line and isinstance(line.get("group"), str):
+                where = self._places.setdefault(line["group"], {})
+                where[str(line.get("id")), str(line.get("digest"))] = (place, len(data))
+            place += len(data)
+        if torn:
+            self._end = place
+            self._append(b"\n")
+            place += 1
+        return place
+
+
+def _encoded(line: Mapping[str, Any]) -> bytes:
+    # escaped, so that no text of a model can break a line or be half a character
+    return (json.dumps({"v": FORMAT, **line}, separators=(",", ":")) + "\n").encode("ascii")
+
+
+def _line(data: bytes) -> dict[str, Any] | None:
+    """What a line holds; None where it is cut off, damaged or of another version."""
+    try:
+        line = json.loads(data)
+        if not isinstance(line, dict) or line.get("v") != FORMAT:
+            return None
+        if "call" in line:
+            _finished(line["call"])
+        elif "facts" in line:
+            dict(line["facts"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return line
+
+
+def _finished(found: Mapping[str, Any]) -> Finished:
+    """The call of a line; raises KeyError, TypeError or ValueError where it is none."""
+    texts = {name: found[name] for name in ("reply", "reason", "finish", "reasoning", "served")}
+    if not all(isinstance(text, str) for text in texts.values()):
+        raise TypeError("a text is none")
+    return Finished(
+        **texts,
+        usage=Usage(**found["usage"]),
+        asks=int(found["asks"]),
+        attempts=int(found["attempts"]),
+        seconds=float(found["seconds"]),
+        structured=bool(found["structured"]),
+        unread=tuple((str(reply), str(reason)) for reply, reason in found["unread"]),
+    )
+
+
+def _lock(file: int, path: Path) -> None:
+    """Locks an open file for this process; SettingsError where another has it."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            os.lseek(file, 2**40, os.SEEK_SET)  # a place beyond all lines: readers are not kept out
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        raise SettingsError(
+            f"another run of this model writes to {path.parent} (it holds {path.name}); "
+            "wait until it ends, or choose another -o"
+        ) from None
+    except OSError as error:
+        raise DataError(
+            Problem(str(path), "", f"a file that cannot be locked ({error.strerror})",
+                    "a folder on a disk with file locks", "choose another -o")
+        ) from error  # fmt: skip

@@ -1,0 +1,198 @@
+"""Where a model is: base URL, key and habits of each provider.
+
+A key lives in a `Secret`, which shows nothing of it, and leaves it only for the request's header.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from attune_data.errors import DataError, SettingsError, UnknownNameError, show
+from attune_data.jsonio import read_json
+
+PROVIDERS: Final = ("openrouter", "openai", "prime", "custom")
+"""The providers that are servers; `builtin` is none."""
+SHORTEST_HIDDEN: Final = 8
+"""A shorter key is a stand-in such as EMPTY: hiding it everywhere would spoil ordinary words."""
+HIDDEN: Final = "[key]"
+PRIME_CONFIG: Final = Path(".prime") / "config.json"
+
+_URLS: Final = {
+    "openrouter": "https://openrouter.ai/api/v1",
+    "openai": "https://api.openai.com/v1",
+    "prime": "https://api.pinference.ai/api/v1",
+}
+_VARIABLES: Final = {
+    "openrouter": ("OPENROUTER_API_KEY",),
+    "openai": ("OPENAI_API_KEY",),
+    "prime": ("RLVR_PRIME_API_KEY", "PRIME_API_KEY"),
+    "custom": ("OPENAI_API_KEY",),
+}
+
+
+class Secret:
+    """A key. Its text is in no repr, no str, no pickle and no error."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str = "") -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return "Secret(set)" if self._text else "Secret(none)"
+
+    __str__ = __repr__
+
+    def __bool__(self) -> bool:
+        return bool(self._text)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Refuses: what is pickled is written somewhere."""
+        raise TypeError("a key is not pickled")
+
+    def reveal(self) -> str:
+        """The key itself, for the request's header only."""
+        return self._text
+
+    def hidden_in(self, text: str) -> str:
+        """`text` without the key: servers quote it in their errors."""
+        return text.replace(self._text, HIDDEN) if len(self._text) >= SHORTEST_HIDDEN else text
+
+    def hidden_in_bytes(self, data: bytes) -> bytes:
+        """`data` without the key."""
+        key = self._text.encode("utf-8", "surrogatepass")
+        return data.replace(key, HIDDEN.encode()) if len(key) >= SHORTEST_HIDDEN else data
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A server that speaks OpenAI's chat completions, and how it wants to be spoken to."""
+
+    provider: str
+    base_url: str
+    """Without a trailing slash; holds no user name and no password."""
+    key: Secret = field(default_factory=Secret)
+    key_source: str = ""
+    """Where the key came from, or where one would be looked for: a word for messages."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    tells_cost: bool = False
+    """Whether answers are known to carry their cost in dollars (`usage.cost`)."""
+    limit_field: str = "max_tokens"
+    """The field that bounds the length of an answer."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of every request's body."""
+
+
+def endpoint_of(
+    provider: str,
+    *,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    api_key_var: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    home: Path | None = None,
+    need_key: bool = True,
+) -> Endpoint:
+    """The endpoint that the arguments and the environment name.
+
+    Args:
+        provider: one of `PROVIDERS`.
+        base_url: in place of the provider's own; `custom` must have one.
+        api_key: the key itself, before all other places.
+        api_key_var: the environment variable that holds the key, in place of the provider's.
+        environment: the environment variables; those of this process by default.
+        home: the folder of `.prime/config.json`; the user's by default.
+        need_key: raise SettingsError where a provider has none (a dry run needs none).
+    """
+    if provider not in PROVIDERS:
+        raise UnknownNameError("provider", provider, PROVIDERS)
+    variables = os.environ if environment is None else environment
+    config = _prime_config(home) if provider == "prime" else {}
+    names = (api_key_var,) if api_key_var else _VARIABLES[provider]
+    key, source = _key(api_key, names, variables, config)
+    if api_key_var and not api_key and not key:
+        raise SettingsError(
+            f"--api-key-var names {show(api_key_var)}, which is not set: export {api_key_var}=…"
+        )
+    if need_key and not key and provider != "custom":
+        raise SettingsError(_no_key(provider, names))
+    found = base_url or (config.get("inference_url") if provider == "prime" else None) or _URLS.get(provider)
+    if not found:
+        raise SettingsError(
+            "provider custom needs --base-url: the address of the server, such as http://localhost:8000/v1"
+        )
+    team = config.get("team_id")
+    return Endpoint(
+        provider=provider,
+        base_url=checked_url(found),
+        key=Secret(key),
+        key_source=source or " or ".join(names),
+        headers={"X-Prime-Team-ID": team} if team else {},
+        tells_cost=provider == "openrouter",
+        limit_field="max_completion_tokens" if provider == "openai" else "max_tokens",
+        extra={"usage": {"include": True}} if provider == "openrouter" else {},
+    )
+
+
+def checked_url(url: str) -> str:
+    """A base URL without trailing slash and `/chat/completions`; SettingsError where it is none."""
+    text = url.strip().rstrip("/").removesuffix("/chat/completions")
+    try:
+        parts = urlsplit(text)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        sound = False
+    if sound and (parts.username is not None or parts.password is not None):
+        # not quoted: it holds a password
+        raise SettingsError("--base-url holds a user name or password; give the key by --api-key-var instead")
+    if not sound or parts.query or parts.fragment:
+        raise SettingsError(
+            f"--base-url is {show(url)}; expected an address such as http://localhost:8000/v1"
+        )
+    return text
+
+
+def _key(
+    given: str | None,
+    names: tuple[str, ...],
+    variables: Mapping[str, str],
+    config: Mapping[str, str],
+) -> tuple[str, str]:
+    """The key and where it came from; ("", "") where there is none."""
+    places = [(given, "--api-key"), *((variables.get(name), name) for name in names)]
+    places.append((config.get("api_key"), f"~/{PRIME_CONFIG.as_posix()}"))
+    for value, source in places:
+        key = (value or "").strip()  # files and shells leave line ends behind
+        if key:
+            if not key.isascii() or not key.isprintable():
+                raise SettingsError(f"the key from {source} holds characters that no header can carry")
+            return key, source
+    return "", ""
+
+
+def _no_key(provider: str, names: tuple[str, ...]) -> str:
+    elsewhere = f" (or run `prime login`, which writes ~/{PRIME_CONFIG.as_posix()})" * (provider == "prime")
+    return (
+        f"no key for {provider}: {' and '.join(names)} {'are' if len(names) > 1 else 'is'} not set; "
+        f"export {names[-1]}=…{elsewhere}, or name another variable with --api-key-var"
+    )
+
+
+def _prime_config(home: Path | None) -> dict[str, str]:
+    """The texts in Prime's own configuration; {} where there is none."""
+    path = (home or Path.home()) / PRIME_CONFIG
+    if not path.is_file():
+        return {}
+    try:
+        content = read_json(path)
+    except DataError:
+        # the problem would quote the file, which holds a key
+        raise SettingsError(f"{path} is no JSON file; mend it, or set PRIME_API_KEY") from None
+    if not isinstance(content, dict):
+        return {}
+    return {name: value for name, value in content.items() if isinstance(value, str) and value}

@@ -1,0 +1,70 @@
+"""How far a model's samples lie apart: what `attune run … --samples K` is for."""
+
+from __future__ import annotations
+
+import math
+import re
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_SAMPLE = re.compile(r"(?P<model>.+)@sample(?P<number>[2-9]|[1-9]\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class SampleSpread:
+    """One metric of one model and mode over its samples."""
+
+    em_model: str
+    """`provider/model`, without a sample's number."""
+    mode: str
+    samples: int
+    """At least 2."""
+    mean: float
+    """Of the samples' means, in the metric's own unit."""
+    sd_samples: float
+    """Standard deviation of the samples' means (n - 1): what asking again changes."""
+    se_conversations: float | None
+    """Standard error over the conversations, of each one's mean over the samples: what other conversations
+    would change; None for a single conversation."""
+
+
+def split_sample(em_model: str) -> tuple[str, int]:
+    """(`provider/model`, number of the sample) of a model's name in result files."""
+    found = _SAMPLE.fullmatch(em_model)
+    return (found["model"], int(found["number"])) if found else (em_model, 1)
+
+
+def sample_spread(scores: Mapping[str, Any], metric: str = "composite_strict") -> list[SampleSpread]:
+    """The spread of a metric over samples beside that over conversations, per model and mode.
+
+    Args:
+        scores: the content of a scores file.
+        metric: a top-level number of its entries, such as `composite_score` or `composite_strict`.
+
+    Models with one sample are left out, and so are conversations that some sample lacks or where the metric
+    is undefined: samples are compared on the same conversations.
+    """
+    values: dict[tuple[str, str], dict[int, dict[str, float]]] = {}
+    for entry in scores["conversations"]:
+        value = entry.get(metric)
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            model, number = split_sample(entry["em_model"])
+            by_sample = values.setdefault((model, entry["mode"]), {})
+            by_sample.setdefault(number, {})[entry["conversationId"]] = float(value)
+    found = []
+    for (model, mode), by_sample in sorted(values.items()):
+        shared = sorted(set.intersection(*map(set, by_sample.values())))
+        if len(by_sample) >= 2 and shared:
+            found.append(_spread(model, mode, list(by_sample.values()), shared))
+    return found
+
+
+def _spread(
+    model: str, mode: str, by_sample: Sequence[Mapping[str, float]], shared: Sequence[str]
+) -> SampleSpread:
+    means = [statistics.fmean(one[name] for name in shared) for one in by_sample]
+    over = [statistics.fmean(one[name] for one in by_sample) for name in shared]
+    error = statistics.stdev(over) / math.sqrt(len(over)) if len(over) > 1 else None
+    return SampleSpread(model, mode, len(by_sample), statistics.fmean(means), statistics.stdev(means), error)

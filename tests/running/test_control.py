@@ -1,0 +1,186 @@
+"""What the calls of a run share: places, waits, the breaker, who finds out about schemas, the order."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pty
+import subprocess
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attune_env.running.endpoint.answer import NO_USAGE, Usage
+from attune_env.running.endpoint.control import IN_A_ROW, IN_A_ROW_LATER, Breaker, Control, Gate
+from attune_env.running.endpoint.faults import Fault, StopRun
+from attune_env.running.endpoint.structured import Structured
+from tests.endpoint import answers_of, serve
+from tests.front.command import ATTUNE, data_folder
+from tests.running.playing import small
+
+
+def run(work: Callable[[], Awaitable[None]]) -> None:
+    async def main() -> None:
+        await asyncio.wait_for(work(), 20)
+
+    asyncio.run(main())
+
+
+@given(most=st.integers(1, 9), calls=st.integers(0, 40), refusals=st.sets(st.integers(0, 39)))
+def test_a_gate_never_lets_in_more_than_its_limit_and_loses_no_place(
+    most: int, calls: int, refusals: set[int]
+) -> None:
+    async def work() -> None:
+        gate, done = Gate(most), 0
+
+        async def one(number: int) -> None:
+            nonlocal done
+            async with gate.one():
+                assert gate.running <= most
+                await asyncio.sleep(0)
+                if number in refusals:
+                    gate.slow_down(None)
+                else:
+                    gate.worked()
+            done += 1
+
+        tasks = [asyncio.create_task(one(number)) for number in range(calls)]
+        for task in tasks[::7]:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        assert gate.running == 0
+        assert done == calls - len(tasks[::7])
+
+    run(work)
+
+
+def test_too_many_requests_means_fewer_at_once_and_then_slowly_more() -> None:
+    async def work() -> None:
+        gate = Gate(10)
+        gate.slow_down(None)
+        gate.slow_down(None)  # of the same burst
+        assert gate.limit == 7
+        for _ in range(7):
+            gate.worked()
+        assert 7.8 < gate.limit < 8.1  # about one more for a round of answers
+        for _ in range(100):
+            gate.worked()
+        assert gate.limit == 10
+        gate.slow_down(2.0)
+        assert 1.9 < gate.pause() <= 2.0
+
+    run(work)
+
+
+def test_a_stop_wakes_everybody_who_waits() -> None:
+    async def work() -> None:
+        control = Control(1)
+        control.gate.slow_down(1000.0)
+
+        async def attempt() -> None:
+            async with control.attempt():
+                raise AssertionError("nothing starts after a stop")
+
+        waiting = [asyncio.create_task(attempt()), asyncio.create_task(control.sleep(1000.0))]
+        await asyncio.sleep(0.01)
+        control.stop(StopRun("enough"))
+        control.stop(StopRun("the first reason stays"))
+        for ended in await asyncio.gather(*waiting, return_exceptions=True):
+            assert isinstance(ended, StopRun)
+            assert str(ended) == "enough"
+        assert control.sent == 0
+
+    run(work)
+
+
+@pytest.mark.parametrize(("ever", "kind", "calls"), [
+    (False, "bad_key", 1), (True, "bad_key", 1), (True, "no_credit", 1),
+    (False, "not_found", 1), (True, "not_found", IN_A_ROW_LATER),
+    (False, "busy", 1), (False, "connection", 1), (True, "connection", IN_A_ROW_LATER),
+    (False, "bad_request", IN_A_ROW), (True, "bad_request", IN_A_ROW_LATER),
+])  # fmt: skip
+def test_the_breaker_stops_after_so_many_calls(ever: bool, kind: str, calls: int) -> None:
+    control = Control(1)
+    breaker = Breaker(control, "m", "http://h/v1")
+    if ever:
+        breaker.worked()
+    for number in range(1, calls + 1):
+        assert not control.stopped.is_set(), number
+        breaker.failed(Fault(kind, "so it is"))
+    assert control.stopped.is_set()
+    assert "so it is" in str(control.reason)
+
+
+def test_an_answer_between_failures_keeps_the_run_going() -> None:
+    control = Control(1)
+    breaker = Breaker(control, "m", "http://h/v1")
+    for _ in range(50):
+        breaker.worked()
+        for _ in range(IN_A_ROW_LATER - 1):
+            breaker.failed(Fault("bad_request", "no"))
+    assert not control.stopped.is_set()
+
+
+def test_one_call_finds_out_about_schemas_while_the_others_wait() -> None:
+    async def work() -> None:
+        known: list[bool] = []
+
+        async def remember(found: bool) -> None:
+            known.append(found)
+
+        structured = Structured(remember=remember)
+        assert await structured.wanted("a", "assess")
+        others = [asyncio.create_task(structured.wanted(name, "prefer")) for name in "bcd"]
+        await asyncio.sleep(0)
+        assert not any(task.done() for task in others)
+        structured.let_go("a")  # it ended without an answer: the next finds out
+        await asyncio.sleep(0)
+        assert sum(task.done() for task in others) == 1
+        assert structured.refused("b", Fault("bad_request", "no", status=400), 1)
+        assert not await structured.wanted("b", "prefer")
+        await structured.answered("b", "prefer", False)
+        assert [await task for task in others] == [True, False, False]
+        assert known == [False]
+        assert not await structured.wanted("e", "assess")
+
+    run(work)
+
+
+def test_usage_adds_up_and_an_unknown_cost_stays_unknown() -> None:
+    one = Usage(1, 2, 3, 4, 0.5)
+    assert NO_USAGE + one + one == Usage(2, 4, 6, 8, 1.0)
+    assert (NO_USAGE + one + Usage(1)).cost is None
+
+
+def test_a_terminal_gets_bars_with_the_numbers(tmp_path: Path) -> None:
+    data = data_folder(tmp_path / "data", ["c-1", "c-2"])
+    mine, theirs = pty.openpty()
+    with serve(answers_of(small("c-1", "c-2")), price=(1.0, 1.0), latency=0.05) as server:
+        process = subprocess.Popen(
+            [str(ATTUNE), "run", "custom", "m", str(data), "--base-url", server.url],
+            stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, cwd=tmp_path,
+            env={**os.environ, "COLUMNS": "140", "TERM": "xterm"},
+        )  # fmt: skip
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                piece = os.read(mine, 65536)
+            except OSError:
+                break
+            if not piece:
+                break
+            shown += piece
+        process.communicate(timeout=30)
+    os.close(mine)
+    text = shown.decode()
+    assert process.returncode == 0
+    assert "custom/m" in text
+    assert "2/2" in text
+    assert "tokens in" in text
+    assert "parsed 100.0%" in text
+    assert "$0.00" in text
+    assert "1/2 c-" not in text  # no line a conversation beside the bars

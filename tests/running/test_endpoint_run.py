@@ -1,0 +1,259 @@
+"""A run against a real server: the calls it makes, the results it writes, and how it goes on."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from attune_data import SettingsError, load
+from attune_env.results import read_results, score_results
+from attune_env.running import run_builtin
+from attune_env.running.endpoint.asking import Price
+from attune_env.running.endpoint.control import Caps
+from attune_env.running.endpoint.job import calls_of
+from attune_env.running.endpoint.run import run_endpoint
+from attune_episodes import MODES, Settings, plan
+from attune_episodes.judging import judge_request
+from tests.endpoint import Server, answers_of, first_of, serve
+from tests.running.playing import book, files, judge_answers, model, play, sample, small, without_times
+
+
+def test_five_full_turns_with_one_judge_take_26_calls(tmp_path: Path) -> None:
+    # 5 turns x (draft, judge, assess, assess_hp, prefer) + reflect = 5 x 5 + 1
+    about = sample(1)
+    with serve(first_of(book(1), judge_answers())) as server:
+        report = play(server, about, tmp_path, judges=["lab/judge"])
+    assert len(about[0].turns) == 5
+    assert len(server.calls) == report.tally.calls == report.tally.calls_done == 26
+    assert {call.body["model"] for call in server.calls} == {"lab/m", "lab/judge"}
+    assert sum(call.body["model"] == "lab/judge" for call in server.calls) == 5
+    assert report.stopped is None
+    assert not report.failed
+
+
+def test_each_request_of_the_plan_is_sent_once_word_for_word(tmp_path: Path) -> None:
+    with serve(book()) as server:
+        play(server, sample(), tmp_path)
+    wanted = {json.dumps(r.chat()) for c in sample() for r in plan(c)}
+    sent = [json.dumps(call.body["messages"]) for call in server.calls]
+    assert sorted(sent) == sorted(wanted)
+    assert all(set(call.body) <= {"model", "messages", "response_format"} for call in server.calls)
+
+
+def test_results_are_those_of_the_same_policy_played_here(tmp_path: Path) -> None:
+    with serve(book()) as server:
+        report = play(server, sample(), tmp_path / "served")
+    run_builtin("lexicon", sample(), tmp_path / "built")
+    served = [without_times(record) for record in files(tmp_path / "served").values()]
+    built = [without_times(record) for record in files(tmp_path / "built").values()]
+    assert report.written == 3
+    assert served == built
+    scores = {}
+    for name in ("served", "built"):
+        results, problems, warnings = read_results(tmp_path / name, sample())
+        assert not problems
+        assert not warnings
+        scores[name] = score_results(results, sample(), ground_truth="sample")["aggregates"][0]
+        scores[name].pop("em_model")
+    assert scores["served"] == scores["built"]
+
+
+def test_a_result_says_what_it_took_and_who_answered(tmp_path: Path) -> None:
+    data = small("c-1")
+    with serve(answers_of(data)) as server:
+        play(server, data, tmp_path, evaluated=model(server, price=Price(2.0, 10.0), temperature=0.5))
+    ((name, record),) = files(tmp_path).items()
+    usage = record["attune"]["usage"]
+    assert name == "c-1_custom_lab_m_default.json"
+    assert (record["em_model"], record["source_file"]) == ("custom/lab/m", "conversation_1.json")
+    assert (usage["calls"], usage["attempts"], usage["asked_again"]) == (9, 9, 0)
+    sent = sum(-(-len(m["content"]) // 4) for call in server.calls for m in call.body["messages"])
+    assert usage["tokens_in"] == sent  # the server counts characters / 4, a message at a time
+    assert record["api_cost"] == pytest.approx((2 * usage["tokens_in"] + 10 * usage["tokens_out"]) / 1e6)
+    assert record["duration_seconds"] > 0
+    assert record["attune"]["policy"]["temperature"] == 0.5
+    assert {call.body["temperature"] for call in server.calls} == {0.5}
+    (run,) = json.loads((tmp_path / "_run_custom_lab_m.json").read_text())["runs"]
+    assert run["api_cost"] == pytest.approx(record["api_cost"])
+    assert (run["calls"], run["attempts"], run["parse_rate"], run["error_rate"]) == (9, 9, 1.0, 0.0)
+
+
+def test_the_cost_that_the_server_tells_goes_before_prices(tmp_path: Path) -> None:
+    data = small("c-1")
+    with serve(answers_of(data), price=(1.0, 0.0)) as server:
+        report = play(server, data, tmp_path, evaluated=model(server, price=Price(50.0, 50.0)))
+    assert report.tally.usage.cost == pytest.approx(report.tally.usage.tokens_in / 1e6)
+
+
+def test_several_judges_are_averaged_and_vote(tmp_path: Path) -> None:
+    data = small("c-1")
+    # overall 7, 3, 2: mean 4; yes, yes, no: yes; with two judges that differ there is no majority
+    answers, says = answers_of(data), {"j/a": (7, "yes"), "j/b": (3, "yes"), "j/c": (2, "no")}
+    judges: dict[str, Server] = {}
+    with ExitStack() as stack:
+        server = stack.enter_context(serve(answers))
+        for name, said in says.items():
+            judges[name] = stack.enter_context(serve(judge_answers(*said)))
+        for folder, names in (("three", ["j/a", "j/b", "j/c"]), ("two", ["j/a", "j/c"])):
+            run_endpoint(
+                model(server), data, tmp_path / folder, judges=[model(judges[name], name) for name in names]
+            )
+    ((_, three),) = files(tmp_path / "three").items()
+    ((_, two),) = files(tmp_path / "two").items()
+    for turn, pair in zip(three["turns"], two["turns"], strict=True):
+        assert set(turn["em_draft_judge_scores"].values()) == {4}
+        assert set(turn["em_draft_binary_assessment"].values()) == {"yes"}
+        assert {m: set(s.values()) for m, s in turn["em_draft_judge_scores_by_model"].items()} == {
+            "j/a": {7}, "j/b": {3}, "j/c": {2},
+        }  # fmt: skip
+        assert set(pair["em_draft_judge_scores"].values()) == {4.5}
+        assert pair["em_draft_binary_assessment"] == {}
+    assert three["attune"]["policy"]["judges"] == ["custom/j/a", "custom/j/b", "custom/j/c"]
+    results, problems, _ = read_results(tmp_path / "three", data)
+    assert not problems
+    (scored,) = score_results(results, data, ground_truth="here")["conversations"]
+    # (4 - 1)/6
+    assert [turn["draft_judge_score"] for turn in scored["turn_scores"]] == pytest.approx([0.5, 0.5])
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("judges", [0, 2])
+def test_the_number_of_calls_is_known_beforehand(mode: str, judges: int) -> None:
+    settings = Settings(mode=mode)  # type: ignore[arg-type]
+    for about in load("sample"):
+        requests = plan(about, settings)
+        drafts = [r.turn for r in requests if r.stage == "draft"]
+        judged = sum(judge_request(about, turn or 0, "a draft") is not None for turn in drafts)
+        assert calls_of(about, settings, judges=judges) == len(requests) + judges * judged
+
+
+def test_a_second_run_asks_nothing(tmp_path: Path) -> None:
+    with serve(book()) as server:
+        play(server, sample(), tmp_path)
+        before = len(server.calls), files(tmp_path)
+        again = play(server, sample(), tmp_path)
+        assert (len(server.calls), files(tmp_path)) == before
+    assert (again.written, again.complete_before) == (0, 3)
+
+
+def test_a_run_goes_on_at_the_first_missing_call(tmp_path: Path) -> None:
+    total = sum(len(plan(c)) for c in sample())
+    with serve(book()) as server:
+        first = play(server, sample(), tmp_path, caps=Caps(calls=25))
+        assert len(server.calls) == 25
+        assert str(first.stopped) == "stopped at --max-calls 25"
+        second = play(server, sample(), tmp_path)
+        assert len(server.calls) == total
+    assert second.stopped is None
+    assert second.tally.calls_kept == 25
+    assert second.tally.new == total - 25
+    assert len({json.dumps(call.body["messages"]) for call in server.calls}) == total
+
+
+def test_replies_are_not_used_again_for_another_question(tmp_path: Path) -> None:
+    data = small("c-1")
+    with serve(answers_of(data)) as server:
+        play(server, data, tmp_path, caps=Caps(calls=4))
+        for evaluated in (
+            model(server, temperature=0.1),
+            model(server, max_tokens=99),
+            model(server, seed=3),
+        ):
+            report = play(server, data, tmp_path, evaluated=evaluated, caps=Caps(calls=1))
+            assert report.tally.calls_kept == 0
+        assert play(server, data, tmp_path, caps=Caps(calls=1)).tally.calls_kept == 4
+
+
+def test_results_of_other_settings_are_not_mixed_in(tmp_path: Path) -> None:
+    data = small("c-1")
+    with serve(answers_of(data)) as server:
+        play(server, data, tmp_path)
+        with pytest.raises(SettingsError, match=r"temperature None there, 0\.1 now"):
+            play(server, data, tmp_path, evaluated=model(server, temperature=0.1))
+        with pytest.raises(SettingsError, match="seed 0 there, 5 now"):
+            play(server, data, tmp_path, settings=Settings(seed=5))
+        assert len(server.calls) == 9
+
+
+def test_overwrite_asks_everything_anew_and_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
+    data = small("c-1", "c-2")
+    with serve(answers_of(data)) as server:
+        play(server, data, tmp_path)
+        assert len(server.calls) == 18
+        play(server, data, tmp_path, overwrite=True, caps=Caps(calls=12), concurrency=1)
+        assert len(server.calls) == 30
+        report = play(server, data, tmp_path, overwrite=True)
+        assert len(server.calls) == 48
+    assert report.written == 2
+
+
+def test_samples_are_results_of_their_own_that_are_scored_side_by_side(tmp_path: Path) -> None:
+    data = small("c-1")
+    with serve(answers_of(data)) as server:
+        one = play(server, data, tmp_path)
+        report = play(server, data, tmp_path, samples=3)
+        assert len(server.calls) == 27
+    assert (one.written, report.written, report.complete_before) == (1, 2, 1)
+    models = ["custom/lab/m", "custom/lab/m@sample2", "custom/lab/m@sample3"]
+    assert sorted(record["em_model"] for record in files(tmp_path).values()) == models
+    results, problems, _ = read_results(tmp_path, data)
+    assert not problems
+    scores = score_results(results, data, ground_truth="here")
+    assert [group["em_model"] for group in scores["aggregates"]] == models
+
+
+def test_a_seed_sends_each_call_and_each_sample_its_own(tmp_path: Path) -> None:
+    data = small("c-1")
+    seeds = []
+    for folder in ("a", "b"):
+        with serve(answers_of(data)) as server:
+            play(server, data, tmp_path / folder, samples=2, evaluated=model(server, seed=7))
+        seeds.append(sorted(call.body["seed"] for call in server.calls))
+    assert seeds[0] == seeds[1]
+    assert len(set(seeds[0])) == 18
+
+
+def test_modes_and_stages_are_those_of_the_settings(tmp_path: Path) -> None:
+    data = small("c-1")
+    settings = [Settings(mode=mode, stages=("assess",)) for mode in MODES]
+    with serve(answers_of(data, settings=settings)) as server:
+        report = play(server, data, tmp_path, modes=MODES, settings=settings[0])
+    assert len(server.calls) == 8
+    assert report.written == 4
+    assert sorted(record["mode"] for record in files(tmp_path).values()) == sorted(MODES)
+
+
+def test_a_conversation_is_asked_in_order_while_there_are_others_to_fill_the_places(tmp_path: Path) -> None:
+    with serve(book(4), latency=0.01) as server:
+        play(server, sample(4), tmp_path, concurrency=2, evaluated=model(server, structured="off"))
+    order: dict[str, list[str]] = {}
+    for call in server.calls:
+        order.setdefault(str(call.request).split("/")[0], []).append(str(call.request))
+    for about in sample(4)[:2]:
+        assert order[about.conversation_id] == [request.id for request in plan(about)]
+    assert server.most_in_flight == 2
+
+
+def test_the_calls_of_the_last_conversation_fill_all_places(tmp_path: Path) -> None:
+    data = small("c-1")
+    with serve(answers_of(data), latency=0.05) as server:
+        play(server, data, tmp_path, concurrency=9, evaluated=model(server, structured="off"))
+    assert server.most_in_flight == 9
+
+
+def test_texts_of_any_kind_arrive_and_are_kept(tmp_path: Path) -> None:
+    data = small("é-🌊-שלום")
+    odd = "Ça va 🌊 \u05e9\u05dc\u05d5\u05dd \u202e <b>" + "x" * 50_000
+    with serve(answers_of(data, change=lambda r, text: odd if r.stage == "draft" else text)) as server:
+        play(server, data, tmp_path)
+    ((_, record),) = files(tmp_path).items()
+    assert [turn["em_drafted_response"] for turn in record["turns"]] == [odd, odd]
+
+
+def test_a_judge_is_named_once(tmp_path: Path) -> None:
+    with serve(book(1)) as server, pytest.raises(SettingsError, match="a judge is named twice"):
+        play(server, sample(1), tmp_path, judges=["a", "a"])
+    assert not server.calls

@@ -1,0 +1,233 @@
+"""The journal: what is in it is never lost, never repeated, and nobody else writes to it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attune_data import SettingsError
+from attune_env.running.endpoint.answer import Usage
+from attune_env.running.endpoint.journal import CallKey, Finished, Journal, group_of, journal_name
+from attune_episodes import plan
+from tests.endpoint import answers_of, endpoint_process, serve
+from tests.front.command import ATTUNE, attune, data_folder, names
+from tests.running.playing import files, play, small
+
+MODEL = "custom/m"
+GROUP = group_of("c-1", "default", 1)
+
+
+def key(number: int, group: str = GROUP) -> CallKey:
+    return CallKey(group, f"c-1/{number}/draft", f"{number:016x}")
+
+
+def call(number: int, text: str = "é🌊\n\u2028") -> Finished:
+    return Finished(
+        f"{text}{number}", "ok", reasoning=text, usage=Usage(number, 2, 3, 4, 0.5), asks=2, attempts=3,
+        seconds=1.5, structured=True, served="m", unread=((text, "unparsed:no_json"),),
+    )  # fmt: skip
+
+
+def fill(folder: Path, *numbers: int) -> Path:
+    async def add() -> None:
+        with Journal(folder, MODEL) as journal:
+            await asyncio.gather(*(journal.add(key(number), call(number)) for number in numbers))
+
+    asyncio.run(add())
+    return folder / journal_name(MODEL)
+
+
+def test_what_was_added_is_there_again(tmp_path: Path) -> None:
+    fill(tmp_path, *range(50))
+    with Journal(tmp_path, MODEL) as journal:
+        assert len(journal) == 50
+        assert [journal.get(key(n)) for n in range(50)] == [call(n) for n in range(50)]
+        assert journal.get(CallKey(GROUP, "c-1/1/draft", "another")) is None
+        assert journal.get(key(1, "another")) is None
+        assert key(1) in journal
+        assert journal.passed_over == 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(cut=st.integers(0, 2000), junk=st.binary(max_size=30))
+def test_a_file_cut_anywhere_keeps_every_whole_line_and_takes_new_ones(cut: int, junk: bytes) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        path = fill(folder, 1, 2, 3)
+        data = path.read_bytes()
+        kept = data[: max(0, len(data) - cut)]
+        whole = kept.count(b"\n")
+        torn = kept.rpartition(b"\n")[2]
+        path.write_bytes(kept + (junk if torn else b""))
+        fill(folder, 9)
+        with Journal(folder, MODEL) as journal:
+            assert [journal.get(key(n)) for n in (1, 2, 3)][:whole] == [call(n) for n in (1, 2, 3)][:whole]
+            assert journal.get(key(9)) == call(9)
+
+
+@pytest.mark.parametrize("line", [
+    "", "{", "null", "[]", "5", '{"v":1}', '{"v":1,"call":5}',
+    '{"v":2,"group":"g","id":"i","digest":"d","call":{}}',
+    '{"v":1,"group":"g","id":"i","digest":"d","call":{"reply":5}}', '{"v":1,"facts":5}', "\0", "\xff" * 9,
+    '{"v":1,"group":5,"call":null}', "[" * 100_000,
+])  # fmt: skip
+def test_a_damaged_line_is_passed_over(tmp_path: Path, line: str) -> None:
+    path = fill(tmp_path, 1)
+    with path.open("ab") as stream:
+        stream.write(line.encode("latin-1") + b"\n")
+    fill(tmp_path, 2)
+    with Journal(tmp_path, MODEL) as journal:
+        assert [journal.get(key(n)) for n in (1, 2)] == [call(1), call(2)]
+        assert len(journal) == 2
+
+
+def test_what_is_forgotten_counts_no_more_and_what_comes_after_does(tmp_path: Path) -> None:
+    async def work() -> None:
+        with Journal(tmp_path, MODEL) as journal:
+            await journal.add(key(1), call(1))
+            await journal.add(key(1, "other"), call(1))
+            await journal.forget(GROUP)
+            assert key(1) not in journal
+            await journal.add(key(2), call(2))
+            await journal.note({"structured": False})
+
+    asyncio.run(work())
+    with Journal(tmp_path, MODEL) as journal:
+        assert (key(1) in journal, key(2) in journal, key(1, "other") in journal) == (False, True, True)
+        assert journal.facts == {"structured": False}
+
+
+def test_a_second_run_in_the_folder_is_refused_and_told_why(tmp_path: Path) -> None:
+    data = small("c-1")
+    with Journal(tmp_path, "custom/lab/m"), serve(answers_of(data)) as server:
+        with pytest.raises(SettingsError, match="another run of this model writes to"):
+            play(server, data, tmp_path)
+        assert not server.calls
+    with serve(answers_of(data)) as server:
+        assert play(server, data, tmp_path).written == 1
+
+
+def test_a_lock_goes_with_the_process_that_had_it(tmp_path: Path) -> None:
+    code = (
+        "import sys, time; from pathlib import Path\n"
+        "from attune_env.running.endpoint.journal import Journal\n"
+        f"journal = Journal(Path({str(tmp_path)!r}), {MODEL!r}); print('open', flush=True); time.sleep(60)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"open\n"
+        with pytest.raises(SettingsError, match="another run"):
+            Journal(tmp_path, MODEL)
+    finally:
+        process.kill()
+        process.communicate(timeout=20)
+    Journal(tmp_path, MODEL).close()
+
+
+def test_a_link_in_the_journals_place_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / journal_name(MODEL)).symlink_to(tmp_path / "mine")
+    with pytest.raises(OSError, match="symbolic links"):
+        Journal(tmp_path, MODEL)
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
+@pytest.fixture
+def full_disk() -> object:
+    """No file may grow beyond 20,000 bytes, as on a full disk; until the test is over."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
+
+    yield limit
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    signal.signal(signal.SIGXFSZ, handler)
+
+
+def test_a_full_disk_stops_the_run_and_loses_no_answer_that_counts(tmp_path: Path, full_disk: object) -> None:
+    data = small(*(f"c-{n}" for n in range(8)))
+    total = 8 * len(plan(data[0]))
+    with serve(answers_of(data)) as server:
+        assert callable(full_disk)
+        full_disk()
+        report = play(server, data, tmp_path, concurrency=4)
+        resource.setrlimit(resource.RLIMIT_FSIZE, resource.getrlimit(resource.RLIMIT_FSIZE)[1:] * 2)
+        assert "cannot write to" in str(report.stopped)
+        assert "make room there, then go on" in str(report.stopped)
+        first = len(server.calls)
+        assert 0 < first < total
+        again = play(server, data, tmp_path)
+    assert again.stopped is None
+    assert len(files(tmp_path)) == 8
+    # what could not be written was in flight, or about to be written
+    assert total <= len(server.calls) <= total + 2 * 4
+
+
+def journal_calls(folder: Path) -> list[tuple[str, str]]:
+    path = folder / journal_name(MODEL)
+    found = []
+    for line in path.read_bytes().splitlines() if path.exists() else ():
+        try:
+            held = json.loads(line)
+        except ValueError:
+            continue
+        if "call" in held:
+            found.append((held["group"], held["id"]))
+    return found
+
+
+def test_kill_9_loses_no_finished_call_and_repeats_none(tmp_path: Path) -> None:
+    kill_points(tmp_path, [0.0, 0.1, 0.3])
+
+
+@pytest.mark.soak
+def test_thirty_kills_at_random_points_lose_and_repeat_nothing(tmp_path: Path) -> None:
+    drawn = random.Random(0)
+    kill_points(tmp_path, [drawn.uniform(0, 1.0) for _ in range(30)])
+
+
+def kill_points(place: Path, delays: list[float]) -> None:
+    """Kills a run so many seconds after its first answer, goes on, and counts what the server served."""
+    data = data_folder(place / "data", [f"c-{n}" for n in range(8)])
+    total, places = 8 * 9, 3
+    with endpoint_process("--data", data, "--latency-ms", "30", "--policy", "always-no") as server:
+        for number, delay in enumerate(delays):
+            out = place / f"out-{number}"
+            command = [
+                str(ATTUNE), "run", "custom", "m", str(data), "--base-url", server.url, "-o", str(out),
+                "--concurrency", str(places),
+            ]  # fmt: skip
+            before = server.facts()["calls"]
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=place)
+            while not journal_calls(out) and process.poll() is None:
+                time.sleep(0.01)
+            time.sleep(delay)
+            process.kill()
+            process.communicate(timeout=20)
+            time.sleep(0.1)  # so that the server has noticed what is broken off
+            held = journal_calls(out)
+            served = server.facts()["calls"] - before
+            assert len(held) == len(set(held))
+            # an answer that was served and is not in the journal was in flight, or just being written
+            assert len(held) <= served <= len(held) + 2 * places
+            for left in out.glob(".*.part"):  # a result that was just being written
+                left.unlink()
+            attune(*command[1:], cwd=place)
+            assert len(journal_calls(out)) == len(set(journal_calls(out))) == total
+            assert server.facts()["calls"] - before - served == total - len(held)
+            assert len([name for name in names(out) if not name.startswith("_")]) == 8

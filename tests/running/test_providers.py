@@ -1,0 +1,139 @@
+"""Where models are, where keys come from, and that no key gets anywhere else."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from pathlib import Path
+
+import pytest
+
+from attune_data import SettingsError, UnknownNameError
+from attune_env.running.endpoint.providers import Endpoint, Secret, checked_url, endpoint_of
+from tests.endpoint import answers_of, serve
+from tests.front.command import attune, data_folder
+from tests.running.playing import KEY, model, play, small
+
+
+def found(provider: str, home: Path, environment: dict[str, str] | None = None, **given: str) -> Endpoint:
+    return endpoint_of(provider, environment=environment or {}, home=home, **given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("provider", "environment", "given", "key", "url"), [
+    ("openrouter", {"OPENROUTER_API_KEY": "k1"}, {}, "k1", "https://openrouter.ai/api/v1"),
+    ("openai", {"OPENAI_API_KEY": "k2\n"}, {}, "k2", "https://api.openai.com/v1"),
+    ("prime", {"PRIME_API_KEY": "k3"}, {}, "k3", "https://api.pinference.ai/api/v1"),
+    ("prime", {"PRIME_API_KEY": "k3", "RLVR_PRIME_API_KEY": "k4"}, {}, "k4", "https://api.pinference.ai/api/v1"),
+    ("custom", {}, {"base_url": "http://localhost:8000/v1/"}, "", "http://localhost:8000/v1"),
+    ("custom", {"OPENAI_API_KEY": "k5"}, {"base_url": "http://h/v1"}, "k5", "http://h/v1"),
+    ("custom", {"OPENAI_API_KEY": "k5", "M": "k6"}, {"base_url": "http://h", "api_key_var": "M"}, "k6", "http://h"),
+    ("openai", {"OPENAI_API_KEY": "k2"}, {"api_key": "k7"}, "k7", "https://api.openai.com/v1"),
+    ("openrouter", {"OPENROUTER_API_KEY": "k1"}, {"base_url": "http://h/v1/chat/completions"}, "k1", "http://h/v1"),
+])  # fmt: skip
+def test_each_provider_has_its_address_and_its_key(
+    tmp_path: Path, provider: str, environment: dict[str, str], given: dict[str, str], key: str, url: str
+) -> None:
+    endpoint = found(provider, tmp_path, environment, **given)
+    assert (endpoint.key.reveal(), endpoint.base_url) == (key, url)
+    assert (key or "-") not in repr(endpoint).replace(url, "")
+
+
+def test_prime_reads_its_own_configuration_where_no_variable_is_set(tmp_path: Path) -> None:
+    (tmp_path / ".prime").mkdir()
+    config = tmp_path / ".prime" / "config.json"
+    config.write_text(json.dumps({"api_key": "pk", "team_id": "t", "inference_url": "http://i/v1", "x": 5}))
+    endpoint = found("prime", tmp_path)
+    assert (endpoint.key.reveal(), endpoint.base_url) == ("pk", "http://i/v1")
+    assert endpoint.headers == {"X-Prime-Team-ID": "t"}
+    assert found("prime", tmp_path, {"PRIME_API_KEY": "other"}).key.reveal() == "other"
+    config.write_text('{"api_key": "pk-very-secret"')
+    with pytest.raises(SettingsError) as caught:
+        found("prime", tmp_path)
+    assert "pk-very-secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("provider", "given", "message"), [
+    ("openrouter", {}, "OPENROUTER_API_KEY is not set; export OPENROUTER_API_KEY=…"),
+    ("openai", {}, "OPENAI_API_KEY is not set"),
+    ("prime", {}, "RLVR_PRIME_API_KEY and PRIME_API_KEY are not set; .*prime login"),
+    ("custom", {}, "needs --base-url"),
+    ("custom", {"base_url": "http://h/v1", "api_key_var": "NOPE"}, '"NOPE", which is not set'),
+    ("custom", {"base_url": "localhost:8000"}, "expected an address such as"),
+    ("custom", {"base_url": "ftp://h"}, "expected an address such as"),
+    ("custom", {"base_url": "http://"}, "expected an address such as"),
+    ("custom", {"base_url": "http://h:port/v1"}, "expected an address such as"),
+    ("custom", {"base_url": "http://h/v1?key=1"}, "expected an address such as"),
+    ("openai", {"api_key": "a\u00e9b"}, "characters that no header can carry"),
+    ("openai", {"api_key": "a\r\nHost: evil"}, "characters that no header can carry"),
+])  # fmt: skip
+def test_what_is_missing_is_named_before_anything_starts(
+    tmp_path: Path, provider: str, given: dict[str, str], message: str
+) -> None:
+    with pytest.raises(SettingsError, match=message):
+        found(provider, tmp_path, {}, **given)
+
+
+def test_an_address_with_a_password_is_refused_and_not_shown() -> None:
+    with pytest.raises(SettingsError) as caught:
+        checked_url("http://me:topsecret@host/v1")
+    assert "topsecret" not in str(caught.value)
+
+
+def test_an_unknown_provider_is_told_the_known_ones(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'openrouter'"):
+        found("openruter", tmp_path)
+
+
+def test_a_secret_shows_nothing_of_itself() -> None:
+    secret = Secret(KEY)
+    assert KEY not in f"{secret} {secret!r} {[secret]} {Endpoint('custom', 'http://h', secret)}"
+    for carry in (pickle.dumps, copy.deepcopy):
+        with pytest.raises(TypeError, match="not pickled"):
+            carry(secret)
+    assert secret.hidden_in(f"a {KEY} b") == "a [key] b"
+    assert Secret("EMPTY").hidden_in("an EMPTY word") == "an EMPTY word"
+
+
+def test_the_key_is_sent_in_the_header_and_nobody_elses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-mine")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-mine")
+    data = small("c-1")
+    with serve(answers_of(data), key=KEY) as server:
+        assert play(server, data, tmp_path).written == 1
+    for call in server.calls:
+        assert call.headers["authorization"] == f"Bearer {KEY}"
+        assert "org-mine" not in str(call.headers)
+        assert "proj-mine" not in str(call.headers)
+    with serve(answers_of(data)) as server:
+        evaluated = model(server)
+        keyless = endpoint_of("custom", base_url=server.url, environment={})
+        play(server, data, tmp_path / "keyless", evaluated=type(evaluated)("m", keyless))
+    assert all("authorization" not in call.headers for call in server.calls)
+
+
+def test_a_key_is_in_no_file_and_no_stream_even_where_the_server_repeats_it(tmp_path: Path) -> None:
+    data = data_folder(tmp_path / "data", ["c-1", "c-2"])
+    book = answers_of(
+        small("c-1", "c-2"), change=lambda r, text: f"I know {KEY}" if r.stage == "draft" else text
+    )
+    faults = [f"garbage,text=you said {KEY},of=c-1/2/assess", "400,of=c-2/2/prefer"]
+    said = ""
+    with serve(book, faults) as server:
+        ways = (("--api-key", KEY), (f"--api-key={KEY}",), ("--api-key-var", "MINE"))
+        for number, given in enumerate(ways):
+            where = ("-o", f"out/{number}", "--base-url", server.url)
+            done = attune("run", "custom", "m", data, *where, *given, cwd=tmp_path, code=1, MINE=KEY)
+            said += done.stdout + done.stderr
+            assert "Go on with: attune run custom m" in done.stderr
+    with serve(book, key="another") as server:
+        where = ("-o", "out/refused", "--base-url", server.url)
+        done = attune("run", "custom", "m", data, *where, "--api-key", KEY, cwd=tmp_path, code=1)
+        said += done.stdout + done.stderr
+    written = [path.read_bytes() for path in sorted((tmp_path / "out").rglob("*")) if path.is_file()]
+    assert len(written) >= 4 * 3
+    assert any(b"I know [key]" in content for content in written)
+    assert KEY not in said
+    assert not any(KEY.encode() in content for content in written)

@@ -1,0 +1,133 @@
+"""`attune rejudge`: judges for drafts that are there, in our files and in the official runner's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from attune_data import SettingsError
+from attune_env.results import read_results, score_results
+from attune_env.running import run_builtin
+from attune_env.running.endpoint.control import Caps
+from attune_env.running.endpoint.rejudge import rejudge
+from attune_env.running.endpoint.session import EndpointReport, Options
+from tests.data.builders import Json
+from tests.endpoint import Server, answers_of, first_of, serve
+from tests.front.command import data_folder, snapshot
+from tests.front.inside import attune_here
+from tests.running.playing import QUICK, files, judge_answers, model, play, small
+
+DATA = small("c-1", "c-2")
+
+
+def again(server: Server, results: Path, *names: str, **options: object) -> EndpointReport:
+    fields = {key: options.pop(key) for key in ("caps", "overwrite") if key in options}
+    return rejudge(
+        results, DATA, [model(server, name) for name in names or ("j",)],
+        options=Options(patience=QUICK, **fields), **options,  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def without_judgements(record: Json) -> Json:
+    turns = [{k: v for k, v in turn.items() if not k.startswith("em_draft_")} for turn in record["turns"]]
+    kept = {name: value for name, value in record["attune"].items() if name != "judge"}
+    return record | {"turns": turns, "attune": kept}
+
+
+def test_drafts_are_judged_and_nothing_else_changes(tmp_path: Path) -> None:
+    run_builtin("lexicon", DATA, tmp_path)
+    before = files(tmp_path)
+    with serve(judge_answers(7)) as server:
+        report = again(server, tmp_path)
+        assert len(server.calls) == report.tally.calls == 4  # 2 conversations of 2 turns
+    assert report.written == 2
+    for name, record in files(tmp_path).items():
+        assert without_judgements(record) == without_judgements(before[name])
+        for turn in record["turns"]:
+            assert set(turn["em_draft_judge_scores"].values()) == {7}
+    found, problems, _ = read_results(tmp_path, DATA)
+    assert not problems
+    scored = score_results(found, DATA, ground_truth="here")["conversations"][0]
+    assert [turn["draft_judge_score"] for turn in scored["turn_scores"]] == [1.0, 1.0]  # (7 - 1)/6
+
+
+def test_it_gives_what_judging_during_the_run_gives(tmp_path: Path) -> None:
+    with serve(first_of(answers_of(DATA), judge_answers(6))) as server:
+        play(server, DATA, tmp_path / "with", judges=["j"])
+        play(server, DATA, tmp_path / "after")
+        again(server, tmp_path / "after")
+    for name, record in files(tmp_path / "with").items():
+        other = files(tmp_path / "after")[name]
+        for turn, twin in zip(record["turns"], other["turns"], strict=True):
+            assert turn == twin
+        mine, theirs = record["attune"]["judge"], other["attune"]["judge"]
+        assert {k: v for k, v in theirs.items() if k != "usage"} == mine
+
+
+def test_the_same_judges_again_ask_nothing_and_others_replace_them(tmp_path: Path) -> None:
+    run_builtin("lexicon", DATA, tmp_path)
+    with serve(judge_answers(7)) as server:
+        again(server, tmp_path)
+        before = snapshot(tmp_path)
+        report = again(server, tmp_path)
+        assert (len(server.calls), report.written, report.complete_before) == (4, 0, 2)
+        assert snapshot(tmp_path) == before
+        again(server, tmp_path, "a", "b")
+        assert len(server.calls) == 4 + 8
+        again(server, tmp_path, "a", "b", overwrite=True)
+        assert len(server.calls) == 4 + 8 + 8
+    for record in files(tmp_path).values():
+        assert list(record["turns"][0]["em_draft_judge_scores_by_model"]) == ["a", "b"]
+
+
+def test_it_goes_on_at_the_first_missing_judgement(tmp_path: Path) -> None:
+    run_builtin("lexicon", DATA, tmp_path)
+    with serve(judge_answers(7)) as server:
+        report = again(server, tmp_path, caps=Caps(calls=3))
+        assert str(report.stopped) == "stopped at --max-calls 3"
+        again(server, tmp_path)
+        assert len(server.calls) == 4
+
+
+def test_a_run_still_counts_as_complete_and_an_official_file_is_still_not_replaced(tmp_path: Path) -> None:
+    run_builtin("lexicon", DATA, tmp_path / "ours")
+    official = {"conversationId": "c-1", "em_model": "builtin/lexicon", "mode": "default",
+                "turns": [{"turnNumber": 1, "em_drafted_response": "I hear you."}]}  # fmt: skip
+    path = tmp_path / "theirs" / "c-1_builtin_lexicon_default.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps(official))
+    with serve(judge_answers(7)) as server:
+        again(server, tmp_path / "ours")
+        again(server, tmp_path / "theirs")
+        assert len(server.calls) == 4 + 1
+    assert run_builtin("lexicon", DATA, tmp_path / "ours").written == 0
+    judged = json.loads(path.read_text())
+    assert judged["turns"][0]["em_draft_judge_scores"]["helpfulness"] == 7
+    with pytest.raises(SettingsError, match="was not written by attune"):
+        run_builtin("lexicon", DATA, tmp_path / "theirs")
+
+
+def test_another_folder_leaves_the_results_as_they_are(tmp_path: Path) -> None:
+    run_builtin("lexicon", DATA, tmp_path / "results")
+    before = snapshot(tmp_path / "results")
+    with serve(judge_answers(7)) as server:
+        again(server, tmp_path / "results", output=tmp_path / "judged")
+    assert snapshot(tmp_path / "results") == before
+    assert len(files(tmp_path / "judged")) == 2
+
+
+def test_the_command(tmp_path: Path) -> None:
+    data_folder(tmp_path / "data", ("c-1", "c-2"))
+    attune_here("run builtin lexicon data", tmp_path)
+    with serve(judge_answers(7)) as server:
+        line = "rejudge custom j --results results --ground-truth data --judge-model k --base-url "
+        out, err = attune_here(line + server.url, tmp_path)
+        assert len(server.calls) == 8
+    assert out.splitlines()[0] == "judged 2 results in results, 0 were judged already"
+    assert out.splitlines()[1].startswith("8 calls, ")
+    assert 'next: attune score --results "results" --ground-truth "data"' in out
+    assert "2/2 c-" in err
+    _, err = attune_here("rejudge custom j --results results --ground-truth data", tmp_path, 2)
+    assert "needs --base-url" in err
