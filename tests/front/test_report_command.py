@@ -157,9 +157,7 @@ def test_samples_of_a_model_stand_beside_its_conversations(scores: Path, tmp_pat
     for entry in content["conversations"]:
         if entry["em_model"] in by_model:
             name, *values = by_model[entry["em_model"]]
-            about = sorted({e["conversationId"] for e in content["conversations"]}).index(
-                entry["conversationId"]
-            )
+            about = ids.index(entry["conversationId"])
             if about < 2:
                 entries.append(entry | {"em_model": name, "composite_score": values[about]})
     groups = [
