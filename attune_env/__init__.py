@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         score_row,
         to_dataset,
     )
-    from attune_episodes.trainers import reward_functions, training_dataset
+    from attune_episodes.trainers import reward_functions, row_reward, training_dataset
     from attune_episodes.verifiers_env import AttuneEnv, AttuneHarness, AttuneTaskset
     from attune_rewards import RewardSpec, Score
 
@@ -78,7 +78,7 @@ _HOME = {
         ],
         "attune_episodes",
     ),
-    **dict.fromkeys(["reward_functions", "training_dataset"], "attune_episodes.trainers"),
+    **dict.fromkeys(["reward_functions", "row_reward", "training_dataset"], "attune_episodes.trainers"),
     # what verifiers looks for under the id `attune-env`: exactly one of each in `__all__`
     **dict.fromkeys(["AttuneEnv", "AttuneHarness", "AttuneTaskset"], "attune_episodes.verifiers_env"),
     "save_results": "attune_env.results",
@@ -116,6 +116,7 @@ __all__ = [
     "rollout",
     "rollout_async",
     "rollout_batch",
+    "row_reward",
     "save_results",
     "score",
     "score_row",

@@ -18,9 +18,11 @@ ROOT = Path(__file__).resolve().parent.parent
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 BASE = ("verifiers",)
 """Packages of the base with tests in `tests/extras/`."""
-FIRST = {"trl": "torch==2.13.0"}
+FIRST = {"trl": "torch==2.13.0", "verl": "torch==2.13.0"}
 """Extra -> what is installed by itself before it: asked for together, PyTorch brings gigabytes of CUDA."""
-SERIAL = ("trl", "verifiers")
+BELOW = {"verl": (3, 13)}
+"""Extra -> the first Python that it does not support."""
+SERIAL = ("trl", "verifiers", "verl")
 """Tests that want both cores for themselves."""
 
 
@@ -89,6 +91,8 @@ def main() -> int:
             continue  # __pycache__
         elif folder.name not in declared:
             failed.append(f"tests/extras/{folder.name}: no such extra in pyproject.toml")
+        elif sys.version_info >= BELOW.get(folder.name, (99,)):
+            print(f"extra {folder.name} is not for Python {sys.version.split()[0]}: not tested")
         elif not in_venv(folder.name, sys.executable, f"dev,{folder.name}", str(folder)):
             failed.append(f"extra {folder.name}")
     pythons = other_pythons()

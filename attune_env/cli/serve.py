@@ -61,7 +61,7 @@ def openenv(
         LabelChoice.masked
     ),
     seed: Annotated[
-        int, typer.Option("--seed", help="Seed of labels and sides, and of --order shuffled.")
+        int, typer.Option("--seed", min=0, help="Seed of labels and sides, and of --order shuffled.")
     ] = 0,
     prompts: Annotated[str, typer.Option(help="full, compact, or a folder of templates.")] = "full",
     codebook: Annotated[
@@ -98,6 +98,7 @@ def openenv(
         from attune_episodes.openenv_env import Limits
         from attune_episodes.settings import MODES, Settings
         from attune_episodes.source import ConversationSource
+        from attune_episodes.training.rows import check_stages
         from attune_rewards.spec_files import read_reward
 
         if mode not in MODES:
@@ -131,6 +132,8 @@ def openenv(
             prompts=prompts,
             codebook=find_codebook(codebook, data),
         )
+        if training:
+            check_stages(spec, settings.stages)
         # last: it takes seconds to import, and what is wrong with the rest shows at once
         from attune_episodes.openenv_env import attune_app, serve
 

@@ -175,8 +175,13 @@ class ConversationSource:
         """Begins again at the first pass.
 
         Args:
-            seed: of the generator that `next` uses where it is handed none.
+            seed: of the generator that `next` uses where it is handed none, a whole number from 0; by
+                chance if None.
+
+        Raises SettingsError for another seed.
         """
+        if seed is not None and (type(seed) is not int or seed < 0):
+            raise SettingsError(f"seed is {show(seed)}; it must be a whole number from 0")
         self.passes = 0
         """The pass that the last conversation belongs to, from 0; always 0 where there are no passes."""
         self._own = np.random.default_rng(seed)

@@ -56,6 +56,7 @@ def test_without_the_extra_every_name_says_so(tmp_path: Path, name: str) -> None
 @pytest.mark.parametrize(("options", "code", "told"), [
     (["--port", "65536"], 2, "--port"),
     (["--port", "web"], 2, "--port"),
+    (["--seed", "-1"], 2, "--seed"),
     (["--max-sessions", "0"], 2, "max-sessions"),
     (["--idle-seconds", "0"], 2, "idle_seconds is 0.0; it must be a finite number above 0"),
     (["--session-seconds", "nan"], 2, "session_seconds is nan"),
@@ -66,6 +67,8 @@ def test_without_the_extra_every_name_says_so(tmp_path: Path, name: str) -> None
     (["--data", "simulated", "--where", "turns>2"], 2, "where"),
     (["--data", "nowhere"], 1, "nowhere"),
     (["--data", "unmarked", "--training"], 1, "may not be trained on"),
+    (["--training", "--stages", "draft"], 2, "scores nothing in the stages draft"),
+    (["--training", "--stages", "assess", "--reward", "preference"], 2, "'preference' scores nothing"),
     (["--prompts", "nowhere"], 2, "nowhere"),
     (["elsewhere"], 2, "elsewhere"),
 ])  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from attune_data import load
+from attune_data import Conversation, load
 from attune_episodes import Settings, builtin_policy, plan
 from attune_episodes.trainers import training_dataset
 from attune_rewards import RewardSpec
@@ -21,6 +21,17 @@ SPECS: dict[str, RewardSpec] = {
     "with format": RewardSpec.preset("skill").with_format(0.3),
 }
 BROKEN = ("", "They were upset.", "{", "[]", '{"emotions": [', "<think>hm", '{"\ud800": 1}', "{" * 500)
+
+
+def bare() -> Conversation:
+    """A conversation of which nothing is annotated."""
+    record = SAMPLE[0].to_record() | {"conversationId": "bare"}
+    for key in ("prePanas", "postPanas", "conversationWideQuestions"):
+        record.pop(key, None)
+    for turn in record["turns"]:
+        turn.pop("moodShiftTags", None)
+        turn.pop("annotations", None)
+    return Conversation.model_validate(record)
 
 
 @cache

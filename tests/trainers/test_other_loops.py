@@ -19,7 +19,7 @@ from attune_episodes.trainers.skyrl_rows import conversations_to_skyrl, to_skyrl
 from attune_episodes.trainers.verl import compute_score, to_verl
 from attune_rewards import LEAVES
 from tests.episodes.players import example
-from tests.trainers.batches import SAMPLE, messages, replies, rows_of
+from tests.trainers.batches import SAMPLE, bare, messages, replies, rows_of
 
 ROWS = training_dataset("sample")
 
@@ -47,6 +47,13 @@ def test_a_row_without_truth_and_an_unknown_shape_are_refused() -> None:
         score({"prompt": []}, "x")
     with pytest.raises(TypeError, match="expected a text, or a list of chat messages"):
         score(rows_of("composite")[0], 3)
+
+
+@pytest.mark.parametrize("row", ["text", None, 3, [{"truth": "{}"}]])
+@pytest.mark.parametrize("call", [score, score_row])
+def test_what_is_no_row_is_refused(call: Any, row: Any) -> None:
+    with pytest.raises(TypeError, match="a row is a mapping with its truth, got "):
+        call(row, "x")
 
 
 # --- verl -----------------------------------------------------------------------------------------------
@@ -114,6 +121,19 @@ def test_rows_that_lost_columns_are_refused(convert: Any) -> None:
         convert(ROWS.remove_columns(["prompt", "weight"]))
 
 
+@pytest.mark.parametrize("convert", [to_verl, to_skyrl])
+def test_a_stream_that_was_mapped_is_converted_and_a_list_is_told_how(convert: Any) -> None:
+    mapped = training_dataset(prompts="compact").map(lambda row: row)
+    assert mapped.column_names is None
+    want = next(iter(convert(training_dataset(prompts="compact"))))
+    assert next(iter(convert(mapped))) == want
+    for rows in (list(ROWS.select([0])), "rows", None):
+        with pytest.raises(
+            TypeError, match=r"rows are a Dataset; Dataset\.from_list\(rows\) makes one of a "
+        ):
+            convert(rows)
+
+
 # --- SkyRL ----------------------------------------------------------------------------------------------
 
 
@@ -151,10 +171,11 @@ def test_a_growing_chat_holds_every_message_of_the_protocol_once(asked: Settings
 
 
 def test_a_conversation_carries_the_truths_of_its_rows() -> None:
-    row = conversations_to_skyrl([example().marked("own")])[0]
+    row = conversations_to_skyrl([example().marked("own")], reward="composite")[0]
     steps = json.loads(row["reward_spec"]["ground_truth"])
     truths = {r["id"]: r["truth"] for r in training_dataset(SAMPLE[:1], reward="composite")}
-    steps_of_sample = json.loads(conversations_to_skyrl(SAMPLE[:1])[0]["reward_spec"]["ground_truth"])
+    first = conversations_to_skyrl(SAMPLE[:1], reward="composite")[0]
+    steps_of_sample = json.loads(first["reward_spec"]["ground_truth"])
     assert {step["id"]: step["truth"] for step in steps_of_sample if step["truth"]} == truths
     # draft and assess_hp carry no weight
     assert [step["truth"] is None for step in steps] == [True, False, True, False, False]
@@ -167,5 +188,34 @@ def test_conversations_for_skyrl_pass_the_guard_and_the_checks_of_rows() -> None
         conversations_to_skyrl([unmarked])
     rows = conversations_to_skyrl([unmarked], allow_benchmark_training=True)
     assert rows[0]["extra_info"]["provenance"] == "benchmark"
+    assert "Made with allow_benchmark_training=True: AttuneBench's authors forbid" in rows.info.description
+    assert "reward skill, provenance own." in conversations_to_skyrl(SAMPLE[:1]).info.description
     with pytest.raises(SettingsError, match="scores nothing in the stages draft"):
         conversations_to_skyrl(SAMPLE, Settings(stages=("draft",)))
+
+
+def test_conversations_for_skyrl_are_paid_by_skill_unless_another_reward_is_named() -> None:
+    row = conversations_to_skyrl(SAMPLE[:1])[0]
+    assert row["extra_info"]["reward"] == "skill"
+    assert row == conversations_to_skyrl(SAMPLE[:1], reward="skill")[0]
+
+
+def test_conversations_of_which_nothing_is_scored_are_left_out_for_skyrl() -> None:
+    rows = conversations_to_skyrl([bare(), SAMPLE[1]])
+    assert [(info["index"], info["id"]) for info in rows["extra_info"]] == [(0, "sample-02")]
+    with pytest.raises(DataError, match="nothing annotated that reward 'skill' scores"):
+        conversations_to_skyrl([bare()])
+
+
+@pytest.mark.parametrize(("given", "words"), [
+    ({"settings": "compact"}, r"settings are a Settings\(…\), got str"),
+    ({"reward": 5}, "a reward is a RewardSpec or the name of a preset, got int"),
+    ({"reward": None}, "a reward is a RewardSpec or the name of a preset, got NoneType"),
+    ({"conversations": SAMPLE[0]}, "conversations come in a sequence, got "),
+    ({"conversations": "sample"}, "conversations come in a sequence, got "),
+    ({"conversations": iter(SAMPLE)}, "conversations come in a sequence, got "),
+    ({"conversations": [SAMPLE[0], "sample"]}, "not a Conversation"),
+])  # fmt: skip
+def test_arguments_of_another_kind_are_refused_at_the_call(given: dict[str, Any], words: str) -> None:
+    with pytest.raises(TypeError, match=words):
+        conversations_to_skyrl(**{"conversations": SAMPLE[:1], **given})

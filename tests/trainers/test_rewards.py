@@ -6,18 +6,25 @@ import json
 import pickle
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Barrier
 from typing import Any
 
+import datasets
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import attune_env
 from attune_data import DataError, SettingsError, UnknownNameError
 from attune_data.constants import Q2_OPTIONS
 from attune_episodes import score_row, to_dataset
 from attune_episodes.trainers import (
     PartReward,
     RowReward,
+    batch,
     check_rows,
     reward_functions,
     row_reward,
@@ -188,6 +195,10 @@ def test_each_function_has_the_name_that_trainers_log() -> None:
     assert row_reward.__name__ == "row_reward"
 
 
+def test_both_are_names_of_the_front_door() -> None:
+    assert (attune_env.reward_functions, attune_env.row_reward) == (reward_functions, row_reward)
+
+
 def test_columns_of_a_dataset_are_taken_as_they_come() -> None:
     rows = training_dataset("sample", reward="composite").select(range(4))
     texts = ["no JSON"] * 4
@@ -204,14 +215,16 @@ class Log:
         self.metrics: list[tuple[str, float]] = []
         self.extras: list[tuple[str, list[Any]]] = []
 
+    def metric(self, name: str, value: float) -> None:
+        self.metrics.append((name, value))
+
+    def extra(self, name: str, column: list[Any]) -> None:
+        self.extras.append((name, column))
+
     def arguments(self, rows: Any, texts: list[str]) -> dict[str, Any]:
-        def metric(name: str, value: float) -> None:
-            self.metrics.append((name, value))
-
-        def extra(name: str, column: list[Any]) -> None:
-            self.extras.append((name, column))
-
-        return called(rows, [messages(text) for text in texts], log_metric=metric, log_extra=extra)
+        """As TRL hands them over: methods of the trainer, which are equal but not the same each time."""
+        completions = [messages(text) for text in texts]
+        return called(rows, completions, log_metric=self.metric, log_extra=self.extra)
 
 
 def three() -> tuple[list[Row], list[str]]:
@@ -244,6 +257,17 @@ def test_the_next_batch_is_logged_too_even_if_it_is_the_same() -> None:
     assert len(log.extras) == 3
 
 
+def test_a_second_trainer_on_an_identical_batch_logs_it_to_its_own_log() -> None:
+    rows, texts = three()
+    first, second = Log(), Log()
+    for _ in range(2):
+        for log, name in ((first, "emotion_f1"), (second, "pairwise"), (second, "binary_hp")):
+            by_name()[name](**log.arguments(rows, texts))
+    assert first.metrics == second.metrics
+    assert len(first.metrics) == 2 * 6
+    assert len(first.extras) == len(second.extras) == 2
+
+
 def test_a_subset_of_the_functions_logs_as_well() -> None:
     rows, texts = three()
     log = Log()
@@ -252,8 +276,6 @@ def test_a_subset_of_the_functions_logs_as_well() -> None:
 
 
 def test_a_batch_is_scored_once_however_many_functions_see_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    from attune_episodes.trainers import batch
-
     scored: list[str | None] = []
 
     def counted(truth: str, text: str | None) -> Any:
@@ -265,6 +287,48 @@ def test_a_batch_is_scored_once_however_many_functions_see_it(monkeypatch: pytes
     for function in reward_functions("composite"):
         function(**called(rows, ["counted 1", "counted 2", "counted 3"]))
     assert scored == ["counted 1", "counted 2", "counted 3"]
+
+
+def test_in_threads_too_a_batch_is_scored_once_and_logged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    scored: list[str | None] = []
+
+    def slow(truth: str, text: str | None) -> Any:
+        scored.append(text)
+        time.sleep(0.02)  # the others come meanwhile
+        return score_row({"truth": truth}, text)
+
+    monkeypatch.setattr(batch, "score_truth", slow)
+    rows, _ = three()
+    texts = ["in threads 1", "in threads 2", "in threads 3"]
+    log, functions = Log(), reward_functions("composite")
+    together = Barrier(len(functions))
+
+    def call(function: PartReward) -> list[float | None]:
+        together.wait(timeout=30)
+        return function(**log.arguments(rows, texts))
+
+    with ThreadPoolExecutor(len(functions)) as pool:
+        got = list(pool.map(call, functions))
+    assert scored == texts
+    assert [name for name, _ in log.metrics].count("attune/parse_rate") == 1
+    assert got == [function(**log.arguments(rows, texts)) for function in functions]
+
+
+def test_threads_with_batches_of_their_own_get_their_own_values() -> None:
+    rows = rows_of("skill")[:4]
+
+    def call(thread: int) -> bool:
+        texts = [f"thread {thread}", *(replies()[row["id"]][thread % 3] for row in rows[1:])]
+        want = [score_row(row, text).value for row, text in zip(rows, texts, strict=True)]
+        return all(row_reward(**called(rows, texts)) == want for _ in range(100))
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            assert all(pool.map(call, range(4)))
+    finally:
+        sys.setswitchinterval(before)
 
 
 def test_a_batch_that_was_changed_in_place_is_scored_anew() -> None:
@@ -326,8 +390,23 @@ def test_a_row_deep_in_the_table_is_found() -> None:
 def test_of_a_stream_the_first_row_is_checked() -> None:
     stream = training_dataset()
     assert len(reward_functions("skill", stream)) == len(FUNCTIONS)
-    with pytest.raises(SettingsError, match="make rows and reward functions with the same reward"):
+    with pytest.raises(SettingsError, match="make both with the same reward"):
         reward_functions("composite", stream)
+    with pytest.raises(SettingsError, match="make rows and reward functions with the same reward"):
+        reward_functions("composite", stream.remove_columns(["reward"]))
+
+
+def test_rows_that_can_be_read_only_once_keep_their_first_row() -> None:
+    rows = iter(rows_of("skill")[:3])
+    with pytest.raises(TypeError, match=r"read only once.*give a Dataset or a list of rows"):
+        reward_functions("skill", rows)
+    assert len(list(rows)) == 3
+
+
+def test_the_reward_of_another_tasks_rows_is_their_own() -> None:
+    rows = [*rows_of("skill")[:2], {"truth": None, "reward": "exact match"}]
+    check_rows(rows, "skill", mixed=True)
+    check_rows(datasets.Dataset.from_list(rows), "skill", mixed=True)
 
 
 @pytest.mark.parametrize("rows", ["sample", {"truth": ["x"]}, 3])
@@ -336,12 +415,27 @@ def test_what_is_no_table_of_rows_is_refused(rows: Any) -> None:
         check_rows(rows)
 
 
+def iter_rows(rows: Any) -> Any:
+    """The rows as a stream."""
+    return datasets.IterableDataset.from_generator(partial(iter, rows))
+
+
 def test_rows_of_another_reward_are_refused_at_set_up_and_at_the_first_call() -> None:
-    skill, composite = rows_of("skill"), rows_of("composite")
+    skill, composite, emotion = (rows_of(name) for name in ("skill", "composite", "emotion"))
+    # the parts and nulls of emotion are among those of composite, only its weights are others
+    for rows in (emotion, training_dataset("sample", reward="emotion"), iter_rows(emotion)):
+        with pytest.raises(
+            SettingsError, match=r'made with reward "emotion", the reward functions with "comp'
+        ):
+            reward_functions("composite", rows)
+        check_rows(rows, "emotion")
+        check_rows(rows)
+    # without the name of their reward the parts and nulls are all that rows tell
+    nameless = [{"truth": row["truth"]} for row in skill]
     with pytest.raises(SettingsError, match=r"'emotion_f1' measured from 0\.475, but reward 'composite'"):
-        reward_functions("composite", skill)
+        reward_functions("composite", nameless)
     with pytest.raises(SettingsError, match="reward 'emotion' has no such part"):
-        reward_functions("emotion", composite)
+        reward_functions("emotion", [{"truth": row["truth"]} for row in composite])
     with pytest.raises(SettingsError, match="reward 'emotion' has no such part"):
         reward_functions("emotion")[0](**called(composite[:3], ["x"] * 3))
 

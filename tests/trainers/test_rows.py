@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import datasets
@@ -18,6 +20,7 @@ from attune_data import (
     UnknownNameError,
     load,
 )
+from attune_data.simulate import Simulation
 from attune_episodes import Settings, plan, score_row, to_dataset
 from attune_episodes.trainers import row_reward, training_dataset
 from attune_episodes.trainers.rows import SAMPLINGS, _drawn
@@ -164,12 +167,16 @@ def test_benchmark_records_are_refused_unless_that_is_said() -> None:
     ({"stages": ["judge"]}, UnknownNameError, "no stage named"),
     ({"stages": "assess"}, SettingsError, "not one text"),
     ({"stages": ["draft"]}, SettingsError, "scores nothing in the stages draft"),
-    ({"prompts": "short"}, Exception, "short"),
+    ({"prompts": "short"}, UnknownNameError, 'no prompt set named "short"; known: full, compact'),
     ({"reward": "skil"}, UnknownNameError, "did you mean 'skill'"),
     ({"level": "easy"}, UnknownNameError, "easy"),
     ({"number": 0}, SettingsError, "at least 1"),
     ({"data": "nowhere"}, DataError, "nowhere"),
     ({"data": "sample", "world_seed": 2}, SettingsError, "world_seed"),
+    ({"settings": "compact"}, TypeError, r"settings are a Settings\(…\), got str"),
+    ({"reward": None}, TypeError, "a reward is a RewardSpec or the name of a preset, got NoneType"),
+    ({"data": [example()]}, TypeError, 'lists and Simulations go to to_dataset\\(…, reward="skill"\\)'),
+    ({"data": Simulation(1)}, TypeError, 'lists and Simulations go to to_dataset\\(…, reward="skill"\\)'),
 ])  # fmt: skip
 def test_arguments_that_name_nothing_are_refused_at_the_call(
     given: dict[str, Any], error: type[Exception], words: str
@@ -179,4 +186,8 @@ def test_arguments_that_name_nothing_are_refused_at_the_call(
 
 
 def test_the_names_of_the_samplings_are_those_in_the_documents() -> None:
-    assert SAMPLINGS == ("each", "weight", "stage")
+    page = (Path(__file__).resolve().parents[2] / "docs" / "trainers.md").read_text(encoding="utf-8")
+    (row,) = re.findall(r"^\| `sampling` \| (.*) \|$", page, re.MULTILINE)
+    means, default = row.split(" | ")
+    assert tuple(re.findall(r'`"(\w+)"`: ', means)) == SAMPLINGS
+    assert default == f'`"{SAMPLINGS[0]}"`'

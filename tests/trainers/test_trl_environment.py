@@ -6,7 +6,7 @@ import inspect
 import json
 import pickle
 from collections import Counter
-from itertools import pairwise
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,13 +16,14 @@ from attune_data.errors import DataError, SettingsError, UnknownNameError
 from attune_data.guard import BenchmarkTrainingError
 from attune_data.loading import fingerprint
 from attune_env.testing import Outcome, check_env_contract
-from attune_episodes import Episode, Policy, Request, Settings, plan, to_dataset
+from attune_episodes import Episode, Policy, Settings, plan, to_dataset
 from attune_episodes.policies.base import prepared
 from attune_episodes.trainers import ConversationEnvironment, conversation_rollouts
 from attune_episodes.trainers.trl_environment import NoEpisodeError, conversation_rows, episode_parts
 from attune_episodes.trainers.trl_generation import generate
-from attune_episodes.trainers.trl_rollout import THREADS, drawn, fresh_messages
+from attune_episodes.trainers.trl_rollout import THREADS, drawn
 from attune_rewards import RewardSpec
+from tests.trainers.batches import bare
 
 TWO = load("sample")[:2]
 
@@ -140,45 +141,6 @@ def test_each_request_is_drawn_as_often_as_the_others() -> None:
     assert any(drawn(environments, 8, step) != drawn(environments, 7, step) for step in range(9))
 
 
-def roles(messages: list[dict[str, str]]) -> str:
-    return "".join(message["role"][0] for message in messages)
-
-
-def test_what_is_fresh_after_a_reply_in_a_thread() -> None:
-    requests = {request.id.removeprefix("sample-01/"): request for request in plan(TWO[0])}
-    draft, assess, hp, prefer = (requests[f"1/{s}"] for s in ("draft", "assess", "assess_hp", "prefer"))
-    # the thread goes on: only the new message; the placeholder of the answer in sight is not repeated
-    assert fresh_messages(draft, assess) == [dict(assess.messages[-1])]
-    assert fresh_messages(assess, hp) == [dict(hp.messages[-1])]
-    # asked beside the thread: the same
-    assert fresh_messages(hp, prefer) == [dict(prefer.messages[-1])]
-    assert fresh_messages(prefer, requests["2/draft"]) == [dict(requests["2/draft"].messages[-1])]
-    # nobody was asked for the draft of turn 2: its message and its placeholder come along
-    fresh = fresh_messages(prefer, requests["2/assess"])
-    assert roles(fresh) == "uau"
-    assert fresh == [dict(message) for message in requests["2/assess"].messages[-3:]]
-    assert roles(fresh_messages(requests["1/assess"], requests["2/assess"])) == "uau"
-
-
-@pytest.mark.parametrize("prompts", ["full", "compact"])
-@pytest.mark.parametrize(
-    "stages", [("draft", "assess", "assess_hp", "prefer", "reflect"), ("prefer", "reflect")]
-)
-def test_a_shown_thread_holds_every_message_once(prompts: str, stages: Any) -> None:
-    settings = Settings(prompts=prompts, stages=stages)
-    for about in load("sample"):
-        requests: tuple[Request, ...] = plan(about, settings)
-        chat = requests[0].chat()
-        for number, (before, request) in enumerate(pairwise(requests)):
-            chat += [{"role": "assistant", "content": f"answer {number}"}, *fresh_messages(before, request)]
-        assert roles(chat).replace("s", "", 1) == "ua" * (len(chat) // 2 - 1) + "u"
-        shown = [message["content"] for message in chat if message["role"] != "assistant"]
-        assert len(shown) == len(set(shown))
-        assert {m["content"] for r in requests for m in r.messages if m["role"] != "assistant"} == set(shown)
-        if prompts == "compact":
-            assert len(chat) == 2 * len(requests)
-
-
 def test_what_trl_is_given_pickles() -> None:
     ours = conversation_rollouts(TWO, Settings(prompts="compact"), "emotion", thread="shown", seed=3)
     again = pickle.loads(
@@ -192,19 +154,12 @@ def test_what_trl_is_given_pickles() -> None:
 
 
 def test_conversations_of_which_nothing_is_scored_make_no_row() -> None:
-    bare = TWO[0].to_record()
-    bare["conversationId"] = "bare"
-    for key in ("prePanas", "postPanas", "conversationWideQuestions"):
-        bare.pop(key, None)
-    for turn in bare["turns"]:
-        turn.pop("moodShiftTags", None)
-        turn.pop("annotations", None)
-    empty = Conversation.model_validate(bare)
+    empty = bare()
     assert conversation_rows([empty, TWO[1]])["conversation_id"] == ["sample-02"]
     with pytest.raises(DataError, match="reward 'skill' scores"):
         conversation_rows([empty])
     with pytest.raises(DataError, match="reward 'skill' scores"):
-        ConversationEnvironment().reset(conversation=json.dumps(bare))
+        ConversationEnvironment().reset(conversation=json.dumps(empty.to_record()))
 
 
 def test_unicode_comes_through_the_row() -> None:
@@ -241,8 +196,10 @@ def test_wrong_arguments_are_told_at_the_call() -> None:
         conversation_rollouts(TWO, reward="compsite")
     with pytest.raises(TypeError, match="RewardSpec"):
         conversation_rollouts(TWO, reward=None)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="Settings"):
-        conversation_rollouts(TWO, "full")  # type: ignore[arg-type]
+    takes: list[Any] = [partial(conversation_rollouts, TWO), ConversationEnvironment]
+    for take in takes:
+        with pytest.raises(TypeError, match=r"settings are a Settings\(…\), got str"):
+            take("full")
     for given in ("sample", TWO[0], iter(TWO)):
         with pytest.raises(TypeError, match="in a sequence"):
             conversation_rollouts(given)  # type: ignore[arg-type]

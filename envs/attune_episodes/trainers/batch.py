@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import Any, Final, NamedTuple
 
 from attune_data.errors import DataError, Problem, SettingsError, show
@@ -39,7 +40,8 @@ class Batch:
         """Part -> the completions that it concerns."""
         self.nulls: set[tuple[str, float]] = set()
         """(part, null) of all rows: what the reward functions must agree with."""
-        self._seen_by: set[str] = set()
+        self._seen_by: list[tuple[object, set[str]]] = []
+        """Where it was logged, and the functions that have come to it with that."""
         for row, (truth, text) in enumerate(zip(truths, texts, strict=True)):
             if truth is None:
                 self.scores.append(None)
@@ -51,11 +53,10 @@ class Batch:
                 self.nulls.add((name, null))
 
     def log(self, function: str, metric: LogMetric | None, extra: LogExtra | None) -> None:
-        """Logs the batch once: by the first function, and anew when one comes to it a second time."""
-        if self._seen_by and function not in self._seen_by:
-            self._seen_by.add(function)
-            return
-        self._seen_by = {function}
+        """Logs the batch to each trainer once: by its first function, and anew when one comes again."""
+        with _lock:
+            if not self._is_first(function, (metric, extra)):
+                return
         if extra is not None:
             extra("attune_reason", [None if score is None else score.reason for score in self.scores])
         if metric is None:
@@ -67,6 +68,17 @@ class Batch:
             metric("attune/parse_rate", reasons.count(OK) / len(reasons))
         for name, found in self.by_part.items():
             metric(f"attune/{name}", math.fsum(one.score for one in found) / len(found))
+
+    def _is_first(self, function: str, trainer: object) -> bool:
+        for known, functions in self._seen_by:  # one or two; compared, as what a trainer gives may not hash
+            if known == trainer:
+                again = function in functions
+                if again:
+                    functions.clear()
+                functions.add(function)
+                return again
+        self._seen_by.append((trainer, {function}))
+        return True
 
 
 def score_batch(completions: object, truths: object, *, mixed: bool) -> Batch:
@@ -90,17 +102,20 @@ def score_batch(completions: object, truths: object, *, mixed: bool) -> Batch:
     given = tuple(_listed("truth", truths))
     if len(given) != len(texts):
         raise SettingsError(f"{len(texts)} completions, but {len(given)} truths: one for each is needed")
-    last = _last
-    # equal texts are nearly always the very same objects, so this costs next to nothing
-    if last is not None and last.texts == texts and last.truths == given and (mixed or None not in given):
-        return last
-    for truth in given:
-        check_kind(truth, mixed=mixed)
-    _last = Batch(texts, given)
-    return _last
+    with _lock:  # trainers may call in threads: the second waits for the scores of the first
+        last = _last
+        # equal texts are nearly always the very same objects, so this costs next to nothing
+        if last is not None and last.texts == texts and last.truths == given and (mixed or None not in given):
+            return last
+        for truth in given:
+            check_kind(truth, mixed=mixed)
+        _last = made = Batch(texts, given)
+        return made
 
 
 _last: Batch | None = None
+_lock = Lock()
+"""Of the module, so that functions hold none and stay picklable."""
 
 
 def check_kind(truth: object, *, mixed: bool) -> None:

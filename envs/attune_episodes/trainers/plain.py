@@ -27,8 +27,8 @@ def score(row: Mapping[str, Any], text: object) -> Scored:
         row: a row of `training_dataset` or `to_dataset`, or any mapping with its `truth`.
         text: the completion: a text, or chat messages (the last one of the assistant counts); None is "".
 
-    Raises DataError for a row without truth or with one of another scoring version, TypeError for a
-    completion of another shape. Nothing that a model writes raises.
+    Raises DataError for a row without truth or with one of another scoring version, TypeError for what is
+    no row and for a completion of another shape. Nothing that a model writes raises.
     """
     scored = score_row(row, "" if text is None else text_of(text))
     if scored.value is None:

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from attune_data.constants import PAIRWISE_IDS, ResponseName
+from attune_data.constants import PAIRWISE_IDS, Provenance, ResponseName
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
 from attune_data.guard import for_training
 from attune_data.schema import Conversation, PairwiseComparison, Turn
 from attune_data.version import __version__
+from attune_episodes.training.arguments import described, sequence_of
 from attune_episodes.training.dataset import CHUNK
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def preference_pairs(
         DataError: there are no conversations, or no such pair in them.
         TypeError: something else than conversations in a sequence was given.
     """
-    mark = _checked("preference_pairs", conversations, system, allow_benchmark_training)
+    mark = _checked(conversations, system, allow_benchmark_training)
     asked = _known(questions, conversations)
     rows = (
         _shared(about, turn, system)
@@ -106,7 +107,7 @@ def demonstrations(
 
     Raises (all at the call): as `preference_pairs`.
     """
-    mark = _checked("demonstrations", conversations, system, allow_benchmark_training)
+    mark = _checked(conversations, system, allow_benchmark_training)
     rows = (
         _shared(about, turn, system)
         | {"completion": _reply(turn, "human"), "id": f"{about.conversation_id}/{turn.turn_number}/human"}
@@ -170,13 +171,11 @@ def _reply(turn: Turn, name: ResponseName) -> Chat:
     return [{"role": "assistant", "content": turn.responses[name] or ""}]
 
 
-def _checked(name: str, conversations: object, system: object, allow_benchmark_training: bool) -> str:
-    if isinstance(conversations, (str, Conversation)) or not isinstance(conversations, Sequence):
-        advice = "of what is lazy take some: Simulation(seed=1).take(1000)"
-        raise TypeError(f"{name} takes conversations in a sequence, got {show(conversations)}; {advice}")
+def _checked(conversations: object, system: object, allow_benchmark_training: bool) -> Provenance:
+    items = sequence_of(conversations)
     if not isinstance(system, (str, type(None))):
         raise SettingsError(f"system is {show(system)}; expected a text, or None for no system message")
-    return for_training(conversations, allow_benchmark_training=allow_benchmark_training)
+    return for_training(items, allow_benchmark_training=allow_benchmark_training)
 
 
 def _known(questions: object, conversations: Iterable[Conversation]) -> tuple[str, ...]:
@@ -205,7 +204,7 @@ def _features(*columns: str) -> Features:
     return Features({name: types.get(name, text) for name in columns})
 
 
-def _table(rows: Iterator[Row], types: Features, what: str, mark: str, wanted: str) -> Dataset:
+def _table(rows: Iterator[Row], types: Features, what: str, mark: Provenance, wanted: str) -> Dataset:
     from datasets import Dataset, concatenate_datasets
 
     chunks = []
@@ -216,9 +215,5 @@ def _table(rows: Iterator[Row], types: Features, what: str, mark: str, wanted: s
         advice = "attune data stats shows what is annotated"
         raise DataError(Problem("conversations", "", "nothing that makes a row", wanted, advice))
     dataset = concatenate_datasets(chunks)
-    dataset.info.description = f"{what}, attune-env {__version__}, provenance {mark}."
-    if mark == "benchmark":
-        dataset.info.description += (
-            " Made with allow_benchmark_training=True: AttuneBench's authors forbid training on it."
-        )
+    dataset.info.description = described(f"{what}, attune-env {__version__}", mark)
     return dataset

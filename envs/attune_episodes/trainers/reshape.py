@@ -33,14 +33,21 @@ def reshaped(
     make: Callable[[Mapping[str, Any], int], dict[str, Any]],
     types: Mapping[str, Any],
 ) -> Dataset | IterableDataset:
-    """The rows as `make` has them, in columns of these types; raises DataError where one is missing."""
+    """The rows as `make` has them, in columns of these types.
+
+    Raises DataError where a column is missing, TypeError for a list of rows.
+    """
+    if not hasattr(rows, "map"):
+        raise TypeError(f"rows are a Dataset; Dataset.from_list(rows) makes one of a {type(rows).__name__}")
+    check_rows(rows)
+
     from datasets import Features
 
-    check_rows(rows)
-    missing = [name for name in ("prompt", *FACTS) if name not in rows.column_names]
+    columns = rows.column_names or list(next(iter(rows)))  # a stream forgets its columns in `map`
+    missing = [name for name in ("prompt", *FACTS) if name not in columns]
     if missing:
         raise DataError(
             Problem("rows", "", f"no column {', '.join(missing)}", "the rows of training_dataset",
                     "convert before columns are removed")
         )  # fmt: skip
-    return rows.map(make, with_indices=True, remove_columns=rows.column_names, features=Features(types))
+    return rows.map(make, with_indices=True, remove_columns=columns, features=Features(types))

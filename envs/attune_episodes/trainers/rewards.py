@@ -6,12 +6,14 @@ for each completion. GRPO, RLOO and every trainer with the same convention takes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from itertools import repeat
+from typing import Any, Final
 
 from attune_data.errors import DataError, Problem, SettingsError, show
 from attune_episodes.trainers.batch import NO_TRUTH, LogExtra, LogMetric, check_kind, score_batch
+from attune_episodes.training.arguments import reward_spec
 from attune_episodes.training.scoring import paid_by
 from attune_rewards.leaves import LEAF_STAGE
 from attune_rewards.portable import check_portable
@@ -125,12 +127,11 @@ def reward_functions(
 
     Raises:
         UnknownNameError: no such preset.
-        SettingsError: a reward that rows cannot carry; rows made with another reward.
+        SettingsError: a reward that rows cannot carry; rows made with another reward (by its name).
         DataError: rows without a truth, or with one of another scoring version.
+        TypeError: a reward or rows of another kind, an iterator included.
     """
-    reward = RewardSpec.preset(spec) if isinstance(spec, str) else spec
-    if not isinstance(reward, RewardSpec):
-        raise TypeError(f"a reward is a RewardSpec or the name of a preset, got {type(reward).__name__}")
+    reward = reward_spec(spec)
     check_portable(reward)
     if rows is not None:
         check_rows(rows, reward, mixed=mixed)
@@ -156,38 +157,49 @@ def check_rows(rows: object, spec: RewardSpec | str | None = None, *, mixed: boo
         mixed: rows without a truth are let pass, as long as there is one with.
 
     Raises DataError for rows without a truth, or with one of another scoring version; SettingsError for
-    rows that another reward than `spec` was made for.
+    rows that another reward than `spec` was made for; TypeError for what is no rows, or an iterator.
     """
-    reward = RewardSpec.preset(spec) if isinstance(spec, str) else spec
+    reward = None if spec is None else reward_spec(spec)
     nulls = None if reward is None else {name: reward.nulls.get(name, 0.0) for name in reward.parts}
     found = False
-    for truth in _truths(rows):
+    for truth, made_with in _truths(rows):
         check_kind(truth, mixed=mixed)
         if isinstance(truth, str):
             found = True
             paid = paid_by(truth)
             if reward is not None and nulls is not None:
+                if made_with is not None and made_with != reward.name:
+                    raise SettingsError(
+                        f"rows were made with reward {show(made_with)}, the reward functions with "
+                        f"{show(reward.name)}; make both with the same reward"
+                    )
                 _check_reward(((part, null) for part, (_, null) in paid.items()), reward.name, nulls)
     if not found:
         raise DataError(Problem("rows", "truth", "none", "rows with the truth that they came with", NO_TRUTH))
 
 
-def _truths(rows: object) -> Iterable[object]:
-    """The column `truth`: of a stream its first value, else all of it."""
+def _truths(rows: object) -> Iterable[tuple[object, object]]:
+    """The columns `truth` and `reward` (None where it is not there): of a stream its first row, else all."""
     names = getattr(rows, "column_names", None)
     if names is not None and "truth" not in names:
         raise DataError(
             Problem("rows", "truth", f"the columns {', '.join(names)}", "a column truth", NO_TRUTH)
         )
+    if isinstance(rows, Iterator):
+        raise TypeError(
+            f"rows are {show(rows)} ({type(rows).__name__}), which can be read only once, and looking at it "
+            "would take the first row away; give a Dataset or a list of rows"
+        )
     if isinstance(rows, (str, Mapping)) or not isinstance(rows, Iterable):
         raise TypeError(f"rows are a Dataset or a list of rows, got {show(rows)} ({type(rows).__name__})")
     if names is not None and hasattr(rows, "__len__"):
-        yield from rows["truth"]  # type: ignore[index]
+        table: Any = rows
+        yield from zip(table["truth"], table["reward"] if "reward" in names else repeat(None), strict=False)
         return
     for row in rows:
         if not isinstance(row, Mapping):
             raise TypeError(f"a row is a mapping, got {show(row)} ({type(row).__name__})")
-        yield row.get("truth")
+        yield row.get("truth"), row.get("reward")
         if not hasattr(rows, "__len__"):
             return
 

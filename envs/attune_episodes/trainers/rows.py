@@ -16,6 +16,7 @@ from attune_data.seeding import digest
 from attune_data.simulate.levels import Level
 from attune_episodes.data_source import SIMULATED, choose_data
 from attune_episodes.settings import Settings
+from attune_episodes.training.arguments import reward_spec, settings_of
 from attune_episodes.training.dataset import to_dataset
 from attune_rewards.predictions import Stage
 from attune_rewards.spec import RewardSpec
@@ -76,11 +77,18 @@ def training_dataset(
     Raises (at the call):
         BenchmarkTrainingError: benchmark or unmarked records.
         SettingsError, UnknownNameError, DataError: arguments that name nothing, or do not go together.
+        TypeError: data, settings or a reward of another kind.
     """
     if sampling not in SAMPLINGS:
         raise UnknownNameError("sampling", sampling, SAMPLINGS)
     if shuffle is not None and (type(shuffle) is not int or shuffle < 0):
         raise SettingsError(f"shuffle is {show(shuffle)}; it must be a seed, a whole number from 0, or None")
+    if not isinstance(data, (str, Path, Conversations)):
+        raise TypeError(
+            f'data is {show(data)} ({type(data).__name__}); expected "{SIMULATED}", "sample", a path, the '
+            'name of a dataset, or Conversations; lists and Simulations go to to_dataset(…, reward="skill")'
+        )
+    asked, spec = settings_of(settings), reward_spec(reward)
     chosen = choose_data(
         data,
         level=level,
@@ -93,8 +101,8 @@ def training_dataset(
     given: dict[str, Any] = {} if stages is None else {"stages": stages}
     if prompts is not None:
         given["prompts"] = prompts
-    asked = replace(settings or Settings(), **given)
-    rows = to_dataset(chosen, asked, reward, allow_benchmark_training=allow_benchmark_training)
+    asked = replace(asked, **given)
+    rows = to_dataset(chosen, asked, spec, allow_benchmark_training=allow_benchmark_training)
     rows = rows.remove_columns(["turn"])
     if sampling != "each":
         rows = _sampled(rows, sampling)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from attune_data.guard import for_training
 from attune_data.schema import Conversation
+from attune_data.version import __version__
 from attune_episodes.plan import plan
 from attune_episodes.request import Request
-from attune_episodes.score import default_spec
 from attune_episodes.settings import Settings
+from attune_episodes.trainers.growing_chat import Chat, fresh_messages
 from attune_episodes.trainers.reshape import fact_types, facts, reshaped
+from attune_episodes.training.arguments import described, reward_spec, sequence_of, settings_of, unscored
 from attune_episodes.training.rows import RowMaker
 from attune_rewards.spec import RewardSpec
 
@@ -23,7 +26,6 @@ REQUEST: Final = "attune-request"
 """Environment id: one request, one answer."""
 CONVERSATION: Final = "attune-conversation"
 """Environment id: all requests of a conversation in one growing chat."""
-Messages = list[dict[str, str]]
 
 
 def to_skyrl(rows: Dataset | IterableDataset) -> Dataset | IterableDataset:
@@ -40,28 +42,44 @@ def to_skyrl(rows: Dataset | IterableDataset) -> Dataset | IterableDataset:
 def conversations_to_skyrl(
     conversations: Sequence[Conversation],
     settings: Settings | None = None,
-    reward: RewardSpec | str | None = None,
+    reward: RewardSpec | str = "skill",
     *,
     allow_benchmark_training: bool = False,
 ) -> Dataset:
-    """One row for each conversation, for the environment that plays all of it.
+    """One row for each conversation of which the reward scores anything, for the environment that plays it.
 
     Args:
-        conversations: what is trained on.
+        conversations: the annotated conversations, in a sequence.
         settings: how the requests are asked; the default protocol if None.
-        reward: a spec or the name of a preset, as `to_dataset` takes it; the Composite if None.
-        allow_benchmark_training: take benchmark records too, against their authors' rule.
+        reward: a spec or the name of a preset.
+        allow_benchmark_training: make rows of benchmark records too; they are marked `benchmark`, and the
+            description of the dataset says so.
 
-    Raises BenchmarkTrainingError, SettingsError or DataError, as `to_dataset` does.
+    Raises (all at the call):
+        BenchmarkTrainingError: benchmark or unmarked records are among the conversations.
+        SettingsError: the reward cannot travel (functions of one's own, terminal) or scores no stage asked.
+        DataError: there are no conversations, or the reward scores nothing in them.
+        TypeError: something else than conversations in a sequence was given.
     """
+    items, spec = sequence_of(conversations), reward_spec(reward)
+    maker = RowMaker(settings_of(settings), spec)
+    maker.check()
+    mark = for_training(items, allow_benchmark_training=allow_benchmark_training)
+    rows: list[dict[str, Any]] = []
+    for about in items:
+        truths = {row["id"]: row["truth"] for row in maker.rows(about)}
+        if truths:
+            rows.append(_conversation(about, maker, truths, len(rows)))
+    if not rows:
+        raise unscored(spec)
+
     from datasets import Dataset, Features
 
-    spec = RewardSpec.preset(reward) if isinstance(reward, str) else reward or default_spec()
-    maker = RowMaker(settings or Settings(), spec)
-    maker.check()
-    for_training(conversations, allow_benchmark_training=allow_benchmark_training)
-    rows = [_conversation(about, maker, index) for index, about in enumerate(conversations)]
-    return Dataset.from_list(rows, features=Features(_types()))
+    dataset = Dataset.from_list(rows, features=Features(_types()))
+    dataset.info.description = described(
+        f"Conversations for SkyRL, attune-env {__version__}, reward {spec.name}", mark
+    )
+    return dataset
 
 
 def _row(row: Mapping[str, Any], index: int) -> dict[str, Any]:
@@ -74,9 +92,10 @@ def _row(row: Mapping[str, Any], index: int) -> dict[str, Any]:
     }
 
 
-def _conversation(about: Conversation, maker: RowMaker, index: int) -> dict[str, Any]:
+def _conversation(
+    about: Conversation, maker: RowMaker, truths: Mapping[str, str], index: int
+) -> dict[str, Any]:
     requests = plan(about, maker.settings)
-    truths = {row["id"]: row["truth"] for row in maker.rows(about)}
     steps = [
         {"id": request.id, "messages": messages, "truth": truths.get(request.id)}
         for request, messages in zip(requests, _new_messages(requests), strict=True)
@@ -99,21 +118,11 @@ def _conversation(about: Conversation, maker: RowMaker, index: int) -> dict[str,
     }
 
 
-def _new_messages(requests: Iterable[Request]) -> Iterator[Messages]:
-    """For each request the messages that a chat which grew through the earlier ones does not hold yet.
-
-    The placeholder that answers the last message in sight is left out: the model's answer stands there.
-    Where a stage is not asked, its message and the placeholder of its answer come with the next request.
-    """
-    shown: set[tuple[str, str]] = set()
-    for request in requests:
-        messages = request.chat()
-        known = [i for i, m in enumerate(messages[:-1]) if (m["role"], m["content"]) in shown]
-        fresh = messages[known[-1] + 1 :] if known else messages
-        if known and fresh[0]["role"] == "assistant":
-            fresh = fresh[1:]
-        shown |= {(m["role"], m["content"]) for m in messages if m["role"] != "assistant"}
-        yield fresh
+def _new_messages(requests: Sequence[Request]) -> Iterator[Chat]:
+    """For each request the messages that a chat which grew through the earlier ones does not hold yet."""
+    yield requests[0].chat()
+    for before, request in pairwise(requests):
+        yield fresh_messages(before, request)
 
 
 def _types() -> dict[str, Any]:

@@ -22,6 +22,7 @@ from attune_episodes.episode import Episode
 from attune_episodes.plan import plan
 from attune_episodes.request import Request
 from attune_episodes.settings import Settings
+from attune_episodes.training.arguments import described, reward_spec, sequence_of, settings_of, unscored
 from attune_rewards.reward import scored_requests
 from attune_rewards.spec import RewardSpec
 
@@ -62,7 +63,7 @@ class ConversationEnvironment:
             reward: a spec or the name of a preset; parts of one's own and terminal rewards work here.
             allow_benchmark_training: let benchmark records pass, against their authors' rule.
         """
-        self.settings = settings or Settings()
+        self.settings = settings_of(settings)
         self.spec = reward_spec(reward)
         self.asked: tuple[Request, ...] = ()
         """The requests that the reward scores, in the protocol's order. The others need no reply."""
@@ -87,7 +88,7 @@ class ConversationEnvironment:
         for_training(conversation, allow_benchmark_training=self._allowed)
         asked = scored_of(conversation, self.settings, self.spec)
         if not asked:
-            raise _unscored(self.spec)
+            raise unscored(self.spec)
         self._episode, self.asked = Episode(conversation, self.settings, self.spec), asked
         self.trained = None
 
@@ -111,15 +112,6 @@ class ConversationEnvironment:
                 "conversation_rollouts(…) too, which plays it"
             )
         return episode.total
-
-
-def reward_spec(reward: object) -> RewardSpec:
-    """A reward from a spec or the name of a preset; UnknownNameError or TypeError for anything else."""
-    if isinstance(reward, str):
-        return RewardSpec.preset(reward)
-    if not isinstance(reward, RewardSpec):
-        raise TypeError(f"a reward is a RewardSpec or the name of a preset, got {type(reward).__name__}")
-    return reward
 
 
 def scored_of(conversation: Conversation, settings: Settings, spec: RewardSpec) -> tuple[Request, ...]:
@@ -154,17 +146,11 @@ def conversation_rows(
         DataError: there are no conversations, or the reward scores nothing in them.
         TypeError: something else than conversations in a sequence was given.
     """
-    given: object = conversations
-    if isinstance(given, (str, Conversation)) or not isinstance(given, Sequence):
-        advice = "of what is lazy take some: Simulation(seed=1).take(1000)"
-        raise TypeError(f"conversations come in a sequence, got {show(given)}; {advice}")
-    if settings is not None and not isinstance(settings, Settings):
-        raise TypeError(f"settings are a Settings(…), got {type(settings).__name__}")
-    mark = for_training(conversations, allow_benchmark_training=allow_benchmark_training)
-    spec = reward_spec(reward)
-    rows = list(_rows(conversations, settings or Settings(), spec))
+    items, asked, spec = sequence_of(conversations), settings_of(settings), reward_spec(reward)
+    mark = for_training(items, allow_benchmark_training=allow_benchmark_training)
+    rows = list(_rows(items, asked, spec))
     if not rows:
-        raise _unscored(spec)
+        raise unscored(spec)
 
     from datasets import Dataset, Features, List, Value
 
@@ -172,10 +158,9 @@ def conversation_rows(
     names = ("conversation", "conversation_id", "participant_id", "provenance")
     types = Features({"prompt": List({"role": text, "content": text}), **dict.fromkeys(names, text)})
     dataset = Dataset.from_list(rows, features=types)
-    about = f"Conversations of attune-env {__version__}, reward {spec.name}, provenance {mark}."
-    if mark == "benchmark":
-        about += " Made with allow_benchmark_training=True: AttuneBench's authors forbid training on it."
-    dataset.info.description = about
+    dataset.info.description = described(
+        f"Conversations of attune-env {__version__}, reward {spec.name}", mark
+    )
     return dataset
 
 
@@ -192,13 +177,6 @@ def _rows(
                 "participant_id": about.participant,
                 "provenance": about.origin,
             }
-
-
-def _unscored(spec: RewardSpec) -> DataError:
-    return DataError(
-        Problem("conversations", "", f"nothing annotated that reward {spec.name!r} scores",
-                "an annotation in the stages asked", "attune data stats shows what is annotated")
-    )  # fmt: skip
 
 
 @lru_cache(maxsize=KEPT)

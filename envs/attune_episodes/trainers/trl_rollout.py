@@ -23,12 +23,14 @@ from attune_data.schema import Conversation
 from attune_data.seeding import digest
 from attune_episodes.request import Request
 from attune_episodes.settings import Settings
+from attune_episodes.trainers.growing_chat import fresh_messages
 from attune_episodes.trainers.trl_environment import (
     ConversationEnvironment,
     conversation_rows,
     episode_parts,
 )
-from attune_episodes.trainers.trl_generation import Chat, ChatTokens, check_version, generate
+from attune_episodes.trainers.trl_generation import ChatTokens, check_version, generate
+from attune_episodes.training.arguments import settings_of
 from attune_rewards.spec import RewardSpec
 
 if TYPE_CHECKING:
@@ -84,7 +86,7 @@ def conversation_rollouts(
     """
     rollout = ConversationRollout(thread, seed)
     check_version()
-    asked, allowed = settings or Settings(), allow_benchmark_training
+    asked, allowed = settings_of(settings), allow_benchmark_training
     return {
         "train_dataset": conversation_rows(conversations, asked, reward, allow_benchmark_training=allowed),
         "environment_factory": partial(
@@ -256,19 +258,3 @@ class _Shown(_Sequence):
         self.mask += [0] * len(ids)
         if self.logprobs is not None:
             self.logprobs += [0.0] * len(ids)
-
-
-def fresh_messages(before: Request, request: Request) -> Chat:
-    """The messages of a request that are not in sight yet, once the request before it has its reply."""
-    old, new = request_pairs(before), request_pairs(request)
-    same = 0
-    while same < min(len(old), len(new) - 1) and old[same] == new[same]:
-        same += 1
-    if same == len(old) and new[same][0] == "assistant":
-        same += 1  # the thread goes on: this placeholder stands for the reply, which is in sight
-    return [{"role": role, "content": content} for role, content in new[same:]]
-
-
-def request_pairs(request: Request) -> list[tuple[str, str]]:
-    """(role, content) of each message."""
-    return [(message.role, message.content) for message in request.messages]

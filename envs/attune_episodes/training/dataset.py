@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, overload
 
-from attune_data.errors import DataError, Problem
+from attune_data.constants import Provenance
 from attune_data.guard import for_training, training_stream
 from attune_data.schema import Conversation
 from attune_data.version import SCORING_VERSION, __version__
 from attune_episodes.score import default_spec
 from attune_episodes.settings import Settings
+from attune_episodes.training.arguments import described, reward_spec, settings_of, unscored
 from attune_episodes.training.rows import Row, RowMaker
 from attune_rewards.spec import RewardSpec
 
@@ -74,14 +75,12 @@ def to_dataset(
     given: object = conversations
     if isinstance(given, (str, Conversation)) or not isinstance(given, Iterable):
         raise TypeError(f"to_dataset takes many conversations, got {_advice(given)}")
-    if settings is not None and not isinstance(settings, Settings):
-        raise TypeError(f"settings are a Settings(…), got {type(settings).__name__}")
-    spec = RewardSpec.preset(reward) if isinstance(reward, str) else reward or default_spec()
-    maker = RowMaker(settings or Settings(), spec)
+    spec = default_spec() if reward is None else reward_spec(reward)
+    maker = RowMaker(settings_of(settings), spec)
     maker.check()
     if not isinstance(conversations, Sequence):
         source = training_stream(conversations, allow_benchmark_training=allow_benchmark_training)
-        mark = "benchmark" if allow_benchmark_training else None
+        mark: Provenance | None = "benchmark" if allow_benchmark_training else None
         return _stream(_Source(source, maker), _description(spec, mark))
     mark = for_training(conversations, allow_benchmark_training=allow_benchmark_training)
     return _table(conversations, maker, _description(spec, mark))
@@ -112,10 +111,7 @@ def _table(conversations: Sequence[Conversation], maker: RowMaker, description: 
         if rows:
             chunks.append(Dataset.from_list(rows, features=types))
     if not chunks:
-        raise DataError(
-            Problem("conversations", "", f"nothing annotated that reward {maker.spec.name!r} scores",
-                    "an annotation in the stages asked", "attune data stats shows what is annotated")
-        )  # fmt: skip
+        raise unscored(maker.spec)
     dataset = concatenate_datasets(chunks)
     dataset.info.description = description
     return dataset
@@ -140,12 +136,9 @@ def _stream(source: _Source, description: str) -> IterableDataset:
     return dataset
 
 
-def _description(spec: RewardSpec, provenance: str | None) -> str:
-    text = f"Training rows of attune-env {__version__} (scoring {SCORING_VERSION}), reward {spec.name}"
-    text += f", provenance {provenance}." if provenance else ", no benchmark records."
-    if provenance == "benchmark":
-        text += " Made with allow_benchmark_training=True: AttuneBench's authors forbid training on it."
-    return text
+def _description(spec: RewardSpec, mark: Provenance | None) -> str:
+    what = f"Training rows of attune-env {__version__} (scoring {SCORING_VERSION}), reward {spec.name}"
+    return described(what, mark)
 
 
 def _advice(given: object) -> str:

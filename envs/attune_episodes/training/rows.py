@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +14,30 @@ from attune_episodes.settings import Settings
 from attune_episodes.training.truth import write_truth
 from attune_rewards.leaves import LEAF_STAGE
 from attune_rewards.portable import check_portable
+from attune_rewards.predictions import Stage
 from attune_rewards.reward import scored_requests
 from attune_rewards.spec import RewardSpec
 
 Row = dict[str, Any]
+
+
+def check_stages(spec: RewardSpec, stages: Sequence[Stage]) -> None:
+    """Raises SettingsError where a reward scores none of the stages that are asked.
+
+    A part of one's own may score any stage: what holds one passes.
+    """
+    asked = set(stages)
+    for name in spec.parts:
+        if name == "format":
+            pays = bool(asked - {"draft"})
+        else:
+            pays = name not in LEAF_STAGE or LEAF_STAGE[name] in asked
+        if pays:
+            return
+    raise SettingsError(
+        f"reward {spec.name!r} scores nothing in the stages {', '.join(stages)}; "
+        "ask more stages or choose another reward"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +50,7 @@ class RowMaker:
     def check(self) -> None:
         """Raises SettingsError where no row can come of it, whatever the conversations."""
         check_portable(self.spec)
-        asked = set(self.settings.stages)
-        if asked.isdisjoint(LEAF_STAGE.get(name) for name in self.spec.parts) and not (
-            "format" in self.spec.parts and asked - {"draft"}
-        ):
-            raise SettingsError(
-                f"reward {self.spec.name!r} scores nothing in the stages {', '.join(self.settings.stages)}; "
-                "ask more stages or choose another reward"
-            )
+        check_stages(self.spec, self.settings.stages)
 
     def rows(self, conversation: Conversation) -> Iterator[Row]:
         """The rows of one conversation, in the protocol's order."""

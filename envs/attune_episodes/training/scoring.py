@@ -31,8 +31,11 @@ def score_row(row: Mapping[str, Any], text: str | None) -> Score:
         The score: `value` in [0, 1] (below 0 where the reward measures from nulls), `reason`, `parts`,
         and the row's `weight`. Never None in `value`: what no part scores is no row.
 
-    Raises DataError where the row has no truth, or one that another scoring version wrote.
+    Raises DataError where the row has no truth, or one that another scoring version wrote; TypeError for
+    what is no row.
     """
+    if not isinstance(row, Mapping):
+        raise TypeError(f"a row is a mapping with its truth, got {show(row)} ({type(row).__name__})")
     truth = row.get("truth")
     if not isinstance(truth, str):
         raise DataError(

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
 from attune_data import load
 from attune_episodes import rollout
 from tests.extras.openenv.serving import PATIENCE, served
+from tests.extras.pages import run_page
 
 ROOT: Final = Path(__file__).resolve().parents[3]
-PAGE: Final = ROOT / "docs" / "openenv.md"
 URL: Final = "http://127.0.0.1:8000"
 
 
 def test_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    blocks = re.findall(r"^```py\n(.*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
-    assert len(blocks) == 4
-    names: dict[str, Any] = {"__name__": "__document__"}
     with served() as found:
-        for block in blocks:
-            exec(compile(block.replace(URL, found), str(PAGE), "exec"), names)
+        *_, names = run_page("openenv.md", [(URL, found)], number=4)
     expected = rollout(load("sample")[0], names["my_model"])
     assert names["app"].limits.sessions == 16
     assert capsys.readouterr().out.splitlines() == [

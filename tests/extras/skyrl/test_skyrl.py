@@ -7,6 +7,7 @@ import runpy
 from pathlib import Path
 from typing import Any
 
+import datasets
 import pytest
 
 skyrl_gym = pytest.importorskip("skyrl_gym")
@@ -19,6 +20,7 @@ from attune_episodes.episode import EpisodeOverError  # noqa: E402
 from attune_episodes.trainers import training_dataset  # noqa: E402
 from attune_episodes.trainers.skyrl import register_environments  # noqa: E402
 from attune_episodes.trainers.skyrl_rows import conversations_to_skyrl, to_skyrl  # noqa: E402
+from tests.extras.pages import run_page  # noqa: E402
 from tests.trainers.batches import SAMPLE, replies  # noqa: E402
 
 
@@ -80,7 +82,7 @@ def test_a_whole_conversation_pays_the_return_of_its_episode(asked: Settings, re
 
 
 def test_metrics_are_averaged_by_skyrls_own_aggregation() -> None:
-    row = conversations_to_skyrl(SAMPLE[:1])[0]
+    row = conversations_to_skyrl(SAMPLE[:1], reward="composite")[0]
     number = len(json.loads(row["reward_spec"]["ground_truth"]))
     metrics = [played(row, ["no JSON"] * number)[2].get_metrics() for _ in range(2)]
     means = aggregate_for_environment("attune-conversation", metrics)
@@ -89,7 +91,7 @@ def test_metrics_are_averaged_by_skyrls_own_aggregation() -> None:
 
 @pytest.mark.parametrize("action", ["", "{", "<think>", '{"emotions": ' * 300, "\ud800", "x" * 1_000_001])
 def test_whatever_a_model_writes_the_episode_goes_on(action: str) -> None:
-    row = conversations_to_skyrl(SAMPLE[:1])[0]
+    row = conversations_to_skyrl(SAMPLE[:1], reward="composite")[0]
     env = made(row)
     env.init(row["prompt"])
     step = env.step(action)
@@ -111,7 +113,7 @@ def test_after_the_end_a_step_is_refused_and_init_starts_anew() -> None:
 
 
 def test_a_conversation_says_that_it_is_not_protocol_exact() -> None:
-    row = conversations_to_skyrl(SAMPLE[:1])[0]
+    row = conversations_to_skyrl(SAMPLE[:1], reward="composite")[0]
     _, info = made(row).init(row["prompt"])
     assert info == {"requests": len(plan(SAMPLE[0])), "protocol_exact": False}
 
@@ -124,6 +126,15 @@ def test_a_conversation_says_that_it_is_not_protocol_exact() -> None:
 def test_rows_without_a_truth_of_ours_are_refused_when_the_environment_is_made(env: str, extras: Any) -> None:
     with pytest.raises(DataError, match="truth: found"):
         skyrl_gym.make(env, env_config=None, extras=extras)
+
+
+def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (names,) = run_page("trainers.md", [("number=1000", "number=2")], section="SkyRL", number=1)
+    rows = datasets.Dataset.from_parquet("train.parquet", cache_dir=str(tmp_path / "cache"))
+    assert names["register_environments"] is register_environments
+    total, _, _ = played(rows[0], ["no JSON"])
+    assert total == score_row({"truth": rows[0]["reward_spec"]["ground_truth"]}, "no JSON").value
 
 
 def test_the_example_plays_both(capsys: pytest.CaptureFixture[str]) -> None:
