@@ -15,7 +15,7 @@ from attune_data.errors import DataError, Problem, SettingsError, show
 from attune_data.guard import for_training
 from attune_data.loading import Conversations, load
 from attune_data.selection import select
-from attune_data.simulate.levels import Level
+from attune_data.simulate.levels import Level, level_of
 from attune_data.simulate.stream import Simulation
 
 SIMULATED: Final = "simulated"
@@ -52,22 +52,46 @@ def choose_data(
         DataError: the data cannot be read, or holds nothing.
         BenchmarkTrainingError: `training` and a benchmark record.
     """
-    if number is not None and (type(number) is not int or number < 1):
-        raise SettingsError(f"number is {show(number)}; it must be a whole number, at least 1")
     check_flag("training", training)
-    if not isinstance(where, (str, type(None))):
-        raise SettingsError(f'where is {show(where)}; expected a text such as "diagnosis=ADHD,who_5<13"')
+    check_source(
+        data,
+        level=level,
+        world_seed=world_seed,
+        number=number,
+        split=split,
+        where=where,
+        provenance=provenance,
+    )
     if isinstance(data, str) and data == SIMULATED:
-        _refuse(data, split=split, where=where, provenance=provenance)
         return (
             Simulation(world_seed, level=level) if number is None else _simulated(world_seed, level, number)
         )
-    if level != "default" or world_seed != 0:
-        raise SettingsError(f'level and world_seed describe data="{SIMULATED}"; data is {show(data)}')
     chosen = _chosen(data, split, where, provenance)[:number]
     if training:
         for_training(chosen)
     return chosen
+
+
+def check_source(
+    data: object,
+    *,
+    level: str | Level = "default",
+    world_seed: int = 0,
+    number: int | None = None,
+    split: str | None = None,
+    where: str | None = None,
+    provenance: Provenance | None = None,
+) -> None:
+    """Raises what `choose_data` raises for these arguments before it reads or makes anything."""
+    if number is not None and (type(number) is not int or number < 1):
+        raise SettingsError(f"number is {show(number)}; it must be a whole number, at least 1")
+    if not isinstance(where, (str, type(None))):
+        raise SettingsError(f'where is {show(where)}; expected a text such as "diagnosis=ADHD,who_5<13"')
+    if isinstance(data, str) and data == SIMULATED:
+        _refuse(data, split=split, where=where, provenance=provenance)
+        level_of(level)
+    elif level != "default" or world_seed != 0:
+        raise SettingsError(f'level and world_seed describe data="{SIMULATED}"; data is {show(data)}')
 
 
 def check_flag(name: str, value: object, *, optional: bool = False) -> None:

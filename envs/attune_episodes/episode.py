@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +41,11 @@ class Step:
     def status(self) -> str:
         """`ok` or `unparsed:<code>`, as result files carry it."""
         return self.outcome.reason if isinstance(self.outcome, Unparsed) else "ok"
+
+
+def parse_rate(steps: Sequence[Step]) -> float:
+    """Share of replies that were parsed, in [0, 1]; 1 where nothing was asked."""
+    return sum(step.status == "ok" for step in steps) / len(steps) if steps else 1.0
 
 
 class EpisodeOverError(AttuneError):

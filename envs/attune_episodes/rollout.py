@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import math
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any, TypeVar
 
 from attune_data.errors import one_line
 from attune_data.schema import Conversation
-from attune_episodes.episode import Episode, Step
+from attune_episodes.episode import Episode, Step, parse_rate
 from attune_episodes.policies.base import (
     ChatFunction,
     FunctionPolicy,
@@ -23,6 +22,7 @@ from attune_episodes.policies.base import (
 )
 from attune_episodes.request import Request
 from attune_episodes.settings import Settings
+from attune_rewards.reward import part_means
 from attune_rewards.spec import RewardSpec
 
 T = TypeVar("T")
@@ -50,16 +50,12 @@ class Rollout:
     @property
     def parts(self) -> dict[str, float]:
         """Part -> mean score over the requests where it was scored, in [0, 1]."""
-        sums: dict[str, list[float]] = {}
-        for step in self.steps:
-            for name, value in step.score.parts.items():
-                sums.setdefault(name, []).append(value)
-        return {name: math.fsum(values) / len(values) for name, values in sums.items()}
+        return part_means(step.score for step in self.steps)
 
     @property
     def parse_rate(self) -> float:
         """Share of replies that were parsed, in [0, 1]; 1 where nothing was asked."""
-        return sum(step.status == "ok" for step in self.steps) / len(self.steps) if self.steps else 1.0
+        return parse_rate(self.steps)
 
 
 def rollout(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -46,6 +46,15 @@ class Score(NamedTuple):
 
 
 _UNSCORED = Score(None, NOT_SCORED)
+
+
+def part_means(scores: Iterable[Score]) -> dict[str, float]:
+    """Part -> mean over the requests where it was scored, in [0, 1]; a part scored nowhere is left out."""
+    scored: dict[str, list[float]] = {}
+    for score in scores:
+        for name, value in score.parts.items():
+            scored.setdefault(name, []).append(value)
+    return {name: math.fsum(values) / len(values) for name, values in scored.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,15 @@ def test_without_a_generator_the_seed_of_reset_order_counts() -> None:
     assert [source.next_index() for _ in range(25)] == first
 
 
+@pytest.mark.parametrize("seed", [-1, 0.5, True, "1", np.int64(3)])
+def test_a_seed_that_is_no_whole_number_from_0_is_refused(seed: Any) -> None:
+    source = ConversationSource(sampling="sequential")
+    first = source.next_index()
+    with pytest.raises(SettingsError, match=r"seed is .*; it must be a whole number from 0"):
+        source.reset_order(seed)
+    assert source.next_index() == first + 1  # the order goes on as it was
+
+
 def test_another_process_draws_the_same() -> None:
     code = (
         "import json, numpy as np\n"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import verifiers.v1 as vf
@@ -40,6 +42,14 @@ def environment(taskset: Json | None = None, agent: Json | None = None, **env: A
     made = vf.load_environment(config)
     assert isinstance(made, AttuneEnv)
     return made
+
+
+def saved(folder: Path, number: int = 3, **changes: Any) -> Path:
+    """Some conversations of the sample as a file, their records changed."""
+    lines = [json.dumps({**one.to_record(), **changes}) for one in sample()[:number]]
+    path = folder / "conversations.jsonl"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
 
 
 def taskset(**config: Any) -> AttuneTaskset:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,7 @@ from attune_episodes.verifiers_env.wire import AnyTrace
 from attune_rewards import Draft, read_record, score_conversation
 from tests.endpoint import Server, first_of, serve
 from tests.endpoint.answers import Messages
-from tests.verifiers_env.play import environment, lexicon, metric, played, reward, sample
+from tests.verifiers_env.play import environment, first_task, lexicon, metric, played, reward, sample
 
 ABOUT = sample()[0]
 
@@ -160,6 +161,41 @@ def test_an_empty_draft_is_rated_0_without_a_call() -> None:
         assert calls(server) == []
     assert metric(trace, "draft_judge") == metric(trace, "draft_binary_alignment") == 0.0
     assert metric(trace, "judge_failed") == 0.0
+
+
+def test_an_empty_draft_is_no_rating_where_the_judge_is_not_there() -> None:
+    """One draft empty, all others with nobody to rate them: 0.0 would be a rating of the one alone."""
+    with serve(lexicon(), faults=["empty,of=*/1/draft"]) as server:
+        trace = judged(server, base_url="http://127.0.0.1:9/v1", retries=0, weight=0.5)
+    assert metric(trace, "judge_failed") == 1.0
+    assert not {"draft_judge", "draft_binary_alignment"} & set(trace.metrics)
+    assert list(trace.rewards) == ["composite_strict"]
+    assert trace.reward == engine_total()
+
+
+def test_a_judge_that_is_cut_short_by_the_time_limit_of_scoring_counts_as_failed() -> None:
+    with serve(lexicon()) as server, serve(WithJudge(judging()), faults=["hang,seconds=60"]) as slow:
+        judge = {"enabled": True, "model": "the/judge", "base_url": slow.url, "api_key_var": "NONE"}
+        env = environment({"number": 1, "task": {"draft_judge": judge}}, {"timeout": {"scoring": 1.0}})
+        (trace,) = played(env, server.url)
+        assert slow.calls
+    assert trace.stop_condition == "scoring_timeout"
+    assert metric(trace, "judge_failed") == 1.0
+    assert "draft_judge" not in trace.metrics
+    assert trace.reward == engine_total()
+
+
+def test_a_task_whose_scoring_is_deferred_asks_no_judge() -> None:
+    with serve(WithJudge(judging())) as server:
+        (trace,) = played(environment({"number": 1}), server.url)
+        judge = {"enabled": True, "model": "the/judge", "base_url": server.url, "api_key_var": "NONE"}
+        task = first_task(environment({"number": 1, "task": {"draft_judge": judge}}))
+        trace.rewards, trace.metrics = {}, {}
+        asyncio.run(task.defer_scoring().score(trace))
+        assert (trace.rewards, trace.metrics, calls(server)) == ({}, {}, [])
+        asyncio.run(task.score(trace))
+        assert len(calls(server)) == len(ABOUT.turns)
+    assert "draft_judge" in trace.metrics
 
 
 def test_a_prompt_file_of_verifiers_is_refused_with_the_place_for_ones_own(tmp_path: Any) -> None:

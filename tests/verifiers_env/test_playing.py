@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from typing import Any
 
 import pytest
 import verifiers.v1 as vf
 
 from attune_episodes import Settings, builtin_policy, plan, rollout, score_row, to_dataset
+from attune_episodes.prompts import FOLDER
 from attune_episodes.verifiers_env import AttuneData, AttuneTask
 from attune_episodes.verifiers_env.told import Told
-from tests.endpoint import Call, answers_of, first_of, serve
+from tests.endpoint import Book, Call, answers_of, first_of, serve
 from tests.verifiers_env.play import (
     MODEL,
     environment,
@@ -81,6 +83,32 @@ def test_requests_of_an_episode_may_be_in_flight_together() -> None:
     for entry in kept.values():
         (node,) = entry["nodes"]
         assert node_text(trace, node) == entry["text"]
+
+
+def test_replies_are_linked_to_their_own_nodes_where_a_person_says_the_same_twice(tmp_path: Any) -> None:
+    """With prompts of one's own that do not name the turn, the last messages are the same."""
+    mine = tmp_path / "mine"
+    shutil.copytree(FOLDER / "full", mine)
+    template = (mine / "draft.md").read_text(encoding="utf-8")
+    (mine / "draft.md").write_text(template.replace("Turn {{ turn }}. ", ""), encoding="utf-8")
+    record = sample()[0].to_record()
+    for turn in record["turns"][:3]:
+        turn["userMessage"] = "ok"
+    path = tmp_path / "same.json"
+    path.write_text(json.dumps(record), encoding="utf-8")
+    config = {"data": str(path), "provenance": "own", "prompts": str(mine)}
+    env = environment(config, {"harness": {"parallel": 21}})
+    requests = first_task(env).data.told.requests
+    drafts = [request for request in requests if request.stage == "draft"][:3]
+    assert len({request.messages[-1].content for request in drafts}) == 1
+    book = Book()
+    for request in requests:
+        book.add(request, f"reply to {request.id}")
+    # the first draft comes last, when the nodes of the others are there
+    with serve(book, faults=["hang,seconds=0.5,of=*/1/draft"]) as server:
+        (trace,) = played(env, server.url)
+    for name, entry in replies(trace).items():
+        assert [node_text(trace, node) for node in entry["nodes"]] == [f"reply to {name}"] * entry["asks"]
 
 
 @pytest.mark.parametrize(

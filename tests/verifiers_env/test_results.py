@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -146,9 +147,68 @@ def test_a_system_prompt_that_was_put_in_place_of_ours_is_told(tmp_path: Path) -
     assert one.result["attune"]["verifiers"]["system_prompt"] == "You read feelings."
 
 
+def test_at_single_requests_a_system_prompt_is_told_only_if_it_is_not_the_plans(tmp_path: Path) -> None:
+    path = tmp_path / "system.txt"
+    path.write_text("You read feelings.", encoding="utf-8")
+    found = []
+    with serve(lambda messages: "{}") as server:
+        for config in ({}, {"system_prompt": str(path)}):
+            env = environment({"number": 1, "granularity": "request", **config})
+            found += episodes(env, server.url)
+    made = rollouts_from(written(tmp_path, found))  # side by side: not put together
+    assert [one.result["attune"]["verifiers"].get("system_prompt") for one in made] == [
+        None,
+        "You read feelings.",
+    ]
+    half = len(found) // 2
+    with pytest.raises(DataError, match="2 conversations not complete"):
+        rollouts_from(episode.traces[0] for episode in found[3 : half + 3])  # each request once
+
+
+def test_requests_of_runs_with_different_rewards_are_not_mixed(tmp_path: Path) -> None:
+    """Half of the requests from a run of one reward and half from another make no conversation."""
+    found = []
+    with serve(lexicon()) as server:
+        for reward in ("composite", "skill"):
+            env = environment({"number": 1, "granularity": "request", "reward": reward})
+            found.append(episodes(env, server.url))
+    settings = Settings(stages=("assess", "prefer", "reflect"))
+    made = rollouts_from(written(tmp_path, [one for pair in zip(*found, strict=True) for one in pair]))
+    policy = builtin_policy("lexicon", sample(), settings)
+    assert {one.total_name: one.total for one in made} == {
+        name: rollout(sample()[0], policy, settings, reward).total
+        for name, reward in (("composite_strict", "composite"), ("skill", "skill"))
+    }
+    with pytest.raises(DataError, match="2 conversations not complete"):
+        rollouts_from(e.traces[0] for e in (*found[0][:5], *found[1][5:]))
+
+
+def test_what_is_no_object_where_a_trace_has_one_is_told() -> None:
+    with serve(lexicon()) as server:
+        (episode,) = episodes(environment({"number": 1}), server.url)
+    (whole,) = episode.to_record()["traces"]
+    for path in (
+        ("task",), ("task", "data"), ("info",), ("info", "attune", "replies", "sample-01/1/draft"),
+        ("timing",), ("timing", "agent"), ("nodes", 0), ("nodes", -1, "message"), ("calls", 0),
+        ("calls", 0, "usage"), ("verifiers",), ("agent",), ("agent", "config"), ("info", "attune_judge"),
+    ):  # fmt: skip
+        trace = json.loads(json.dumps(whole))
+        inner = trace
+        for name in path[:-1]:
+            inner = inner[name]
+        inner[path[-1]] = "odd"
+        with pytest.raises(DataError, match='found "odd", expected a JSON object'):
+            rollouts_from([trace])
+    odd: list[Any] = ["odd", 3]
+    for one in odd:
+        with pytest.raises(DataError, match="expected a JSON object"):
+            rollouts_from([one])
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
+        ('{"traces": ["odd"]}', 'line 1: found "odd", expected a JSON object'),
         ('{"traces": [', "line 1: found JSONDecodeError"),
         ('{"other": 1}', "line 1: found KeyError"),
         ('{"traces": [{"id": "x", "ok": true, "task": {"data": {"prompt": "Hi"}}}]}', "another environment"),

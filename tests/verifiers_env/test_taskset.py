@@ -1,44 +1,28 @@
-"""Which tasks there are, what they carry, and what is told when a configuration is wrong."""
+"""Which tasks there are and what they carry."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 import verifiers.v1 as vf
-from pydantic import ValidationError
 
 import attune_env
-from attune_data import load
-from attune_data.errors import AttuneError, DataError, SettingsError, UnknownNameError
-from attune_data.guard import BenchmarkTrainingError
-from attune_data.simulate import LEVELS
+from attune_data import Conversation
+from attune_data.errors import DataError
 from attune_episodes import Settings, plan, to_dataset
-from attune_episodes.prompts import FOLDER
+from attune_episodes.unanswered import unanswered
 from attune_episodes.verifiers_env import AttuneData, AttuneTask, AttuneTaskset
-from attune_episodes.verifiers_env.config import ENV_ID, AttuneTasksetConfig, Level
+from attune_episodes.verifiers_env.config import ENV_ID
 from attune_rewards import RewardSpec
 from attune_rewards.spec_files import describe_reward, reward_from
-from tests.verifiers_env.play import environment, first_task, sample, taskset
-
-
-def saved(folder: Path, number: int = 3, **changes: Any) -> Path:
-    """Some conversations of the sample as a file, their records changed."""
-    lines = [json.dumps({**one.to_record(), **changes}) for one in sample()[:number]]
-    path = folder / "conversations.jsonl"
-    path.write_text("\n".join(lines), encoding="utf-8")
-    return path
-
-
-def check(task: AttuneTask) -> bool:
-    runtime: Any = None  # not used
-    return asyncio.run(task.validate(runtime))
+from tests.verifiers_env.play import environment, first_task, sample, saved, taskset
 
 
 def test_the_id_finds_one_taskset_one_harness_and_one_environment_in_the_package() -> None:
@@ -99,62 +83,6 @@ def test_one_request_a_task_gives_the_rows_of_a_training_set() -> None:
         assert shown == row["prompt"]
 
 
-@pytest.mark.parametrize(
-    "config",
-    [
-        {},
-        {"granularity": "request", "number": 4},
-        {"data": "simulated", "number": 4},
-        {"data": "simulated", "number": 2, "level": "tangled", "mode": "verbose_omniscient"},
-        {"number": 4, "panas_strategy": "delta", "prompts": "compact"},
-        {"number": 4, "reward": "skill", "labels": "official", "granularity": "request"},
-        {"number": 4, "stages": ["assess"], "weights": {"emotion_va": 2, "binary_om": 1}},
-    ],
-    ids=str,
-)
-def test_every_task_is_valid(config: dict[str, Any]) -> None:
-    tasks = list(taskset(**config))
-    assert tasks
-    for task in tasks:
-        assert check(task)
-
-
-def test_validation_sees_a_prompt_that_tells_an_answer(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    (task,) = taskset(number=1)
-    record = json.loads(json.dumps(task.data.conversation))
-    # the texts of the alternatives may be seen; an id that is answered may not change the prompt. So the
-    # prompts are made to differ: a plan that is kept for the blank record, but of another conversation.
-    leaking = AttuneTask(task.data.model_copy(update={"conversation": record}), task.config)
-    told = leaking.data.told
-    told.conversation.memo["plans"] = {
-        told.settings.key: tuple(
-            _with_answer(request) if request.stage == "reflect" else request for request in told.requests
-        )
-    }
-    try:
-        assert not check(leaking)
-        assert "sample-01/end/reflect depends on an annotated answer" in caplog.text
-    finally:
-        told.conversation.memo.clear()
-
-
-def _with_answer(request: Any) -> Any:
-    from dataclasses import replace
-
-    from attune_episodes.request import Message
-
-    first, *rest = request.messages
-    return replace(request, messages=(Message("system", first.content + " The answer is 2."), *rest))
-
-
-def test_validation_sees_a_carried_prompt_that_is_not_the_plans(caplog: pytest.LogCaptureFixture) -> None:
-    task = next(iter(taskset(granularity="request", number=1)))
-    assert not check(AttuneTask(task.data.model_copy(update={"system_prompt": "Guess."}), task.config))
-    assert "is not the one of the plan" in caplog.text
-
-
 def test_simulated_people_have_no_end_without_a_number_and_are_made_as_they_are_read() -> None:
     endless = taskset(data="simulated", level="plain", world_seed=4)
     assert not endless.bounded
@@ -165,6 +93,30 @@ def test_simulated_people_have_no_end_without_a_number_and_are_made_as_they_are_
     bounded = taskset(data="simulated", level="plain", world_seed=4, number=3)
     assert bounded.bounded
     assert [task.key for task in bounded] == names
+
+
+def test_an_endless_world_in_which_nothing_is_scored_any_more_is_given_up(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Three people without annotations, one with, again and again."""
+
+    def people() -> Iterator[Conversation]:
+        while True:
+            yield from map(unanswered, sample()[:3])
+            yield sample()[3]
+
+    class World:
+        __iter__ = staticmethod(people)
+
+    world: Any = World()
+    endless = taskset(data="simulated")
+    endless.conversations = world
+    monkeypatch.setattr("attune_episodes.verifiers_env.taskset.BARREN", 4)
+    assert [task.key for task in islice(endless.load(), 3)] == ["sample-04"] * 3  # never four in a row
+    monkeypatch.setattr("attune_episodes.verifiers_env.taskset.BARREN", 3)
+    with pytest.raises(DataError, match="nothing to score in 3 conversations in a row"):
+        next(endless.load())
+    assert caplog.text == ""
 
 
 def test_what_cannot_be_scored_is_left_out_and_named(
@@ -180,14 +132,6 @@ def test_what_cannot_be_scored_is_left_out_and_named(
     assert "reward 'preference' scores nothing: \"sample-01\"" in caplog.text
 
 
-def test_benchmark_records_are_refused_for_training_and_played_in_evaluation(tmp_path: Path) -> None:
-    path = str(saved(tmp_path, provenance="benchmark"))
-    assert len(list(taskset(data=path))) == 3
-    with pytest.raises(BenchmarkTrainingError, match="may not be trained on"):
-        taskset(data=path, training=True)
-    assert len(list(taskset(data="sample", training=True))) == 20
-
-
 def test_an_official_codebook_beside_the_data_is_asked_with(tmp_path: Path) -> None:
     path = saved(tmp_path, 1)
     book = {"B1": {"text": "Did it greet you?", "observerText": "Did it greet the person?"}}
@@ -195,78 +139,6 @@ def test_an_official_codebook_beside_the_data_is_asked_with(tmp_path: Path) -> N
     (task,) = taskset(data=str(path))
     assert task.data.settings["codebook"] == str(tmp_path / "annotation_codebook.json")
     assert any("Did it greet the person?" in r.messages[-1].content for r in task.data.told.requests)
-
-
-def test_a_worker_with_other_prompts_or_another_wording_says_so(tmp_path: Path) -> None:
-    import shutil
-
-    mine = tmp_path / "mine"
-    shutil.copytree(FOLDER / "compact", mine)
-    (task,) = taskset(number=1, prompts=str(mine))
-    task.data.check_prompts()
-    for what in ("prompts", "codebook"):
-        settings = json.loads(json.dumps(task.data.settings))
-        settings["fingerprints"][what] = "0" * 16
-        other = task.data.model_copy(update={"settings": settings})
-        with pytest.raises(DataError, match=rf"task sample-01: settings\.{what}: found .* fingerprint"):
-            other.check_prompts()
-
-
-def test_levels_are_those_of_the_simulator() -> None:
-    assert get_args(Level) == tuple(LEVELS)
-
-
-@pytest.mark.parametrize(
-    ("config", "choices"),
-    [
-        ({"mode": "loud"}, "'default', 'verbose', 'omniscient' or 'verbose_omniscient'"),
-        ({"stages": ["asess"]}, "'draft', 'assess', 'assess_hp', 'prefer' or 'reflect'"),
-        ({"level": "easy"}, "'plain', 'clear', 'default', 'blunted' or 'tangled'"),
-        ({"granularity": "turn"}, "'conversation' or 'request'"),
-        ({"labels": "none"}, "'masked' or 'official'"),
-        ({"panas_strategy": "relative"}, "'absolute', 'delta' or 'blind_delta'"),
-        ({"provenance": "mine"}, "'simulated', 'imported', 'own' or 'benchmark'"),
-        ({"nummer": 3}, "Extra inputs are not permitted"),
-    ],
-    ids=str,
-)
-def test_a_wrong_name_is_told_with_the_choices(config: dict[str, Any], choices: str) -> None:
-    with pytest.raises(ValidationError, match=choices):
-        AttuneTasksetConfig.model_validate(config)
-
-
-@pytest.mark.parametrize(
-    ("config", "kind", "told"),
-    [
-        ({"reward": "compsite"}, UnknownNameError, "did you mean 'composite'"),
-        ({"prompts": "short"}, UnknownNameError, "known: full, compact, a folder of templates"),
-        ({"data": "nowhere"}, DataError, "nowhere: found no such file or folder"),
-        ({"where": "nothing=1"}, AttuneError, "nothing"),
-        ({"level": "plain"}, SettingsError, 'level and world_seed describe data="simulated"'),
-        ({"stages": []}, SettingsError, "no stage is asked"),
-        ({"stages": ["draft"]}, SettingsError, "scores nothing in the stages draft"),
-        ({"stages": ["draft"], "granularity": "request"}, SettingsError, "scores nothing in the stages"),
-        ({"weights": {"pairwise": 1}, "reward": "skill"}, SettingsError, "give one"),
-        ({"weights": {"pairwize": 1}}, DataError, "pairwize"),
-        ({"reward": {"preset": "composite", "terminal": True}, "granularity": "request"}, SettingsError,
-         "terminal"),
-        ({"reward": '{"preset": "nope"}'}, DataError, "nope"),
-        ({"task": {"draft_judge": {"enabled": True}}, "stages": ["assess"]}, SettingsError, "add draft"),
-        ({"task": {"draft_judge": {"enabled": True}}, "granularity": "request"}, SettingsError,
-         "use granularity conversation"),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_what_does_not_fit_is_told_when_the_taskset_is_made(
-    config: dict[str, Any], kind: type[Exception], told: str
-) -> None:
-    with pytest.raises(kind, match=told):
-        taskset(**config)
-
-
-def test_an_empty_folder_is_told_with_what_was_looked_for(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="conversation_"):
-        taskset(data=str(tmp_path))
 
 
 def test_rewards_are_named_described_and_weighted(tmp_path: Path) -> None:
@@ -282,29 +154,6 @@ def test_rewards_are_named_described_and_weighted(tmp_path: Path) -> None:
     assert sorted(flat.parts) == ["emotion_va", "pairwise"]
 
 
-def test_a_reward_of_python_functions_cannot_travel(tmp_path: Path) -> None:
-    path = tmp_path / "mine.py"
-    path.write_text(
-        "from attune_rewards import RewardSpec\n"
-        "reward = RewardSpec.preset('composite').with_part('x', 'draft', lambda t, u, s: 1.0, 0.1)\n",
-        encoding="utf-8",
-    )
-    with pytest.raises(SettingsError, match="is a Python function"):
-        taskset(reward=str(path))
-
-
-@pytest.mark.parametrize("harness", ["null", "bash"])
-def test_a_chat_harness_is_refused_for_whole_conversations(harness: str) -> None:
-    with pytest.raises(ValueError, match=rf"harness '{harness}' cannot play whole conversations"):
-        environment(agent={"harness": {"id": harness}})
-    config = environment().config
-    other = vf.resolve_env_config(
-        {"taskset": {"id": ENV_ID, "granularity": "request"}, "agent": {"harness": {"id": harness}}}
-    )
-    with pytest.raises(ValueError, match="granularity request"):
-        attune_env.AttuneEnv(config.model_copy(update={"agent": other.agent}))  # past the validator
-
-
 def test_reading_traces_and_naming_the_package_does_not_load_verifiers() -> None:
     code = (
         "import sys, attune_episodes.verifiers_env as v, attune_env\n"
@@ -315,16 +164,6 @@ def test_reading_traces_and_naming_the_package_does_not_load_verifiers() -> None
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout.strip() == "False"
-
-
-def test_the_data_of_another_process_is_not_needed(tmp_path: Path) -> None:
-    """What a task carries is enough where the files are gone."""
-    path = saved(tmp_path, 1)
-    (task,) = taskset(data=str(path))
-    path.unlink()
-    again = AttuneData.model_validate(json.loads(task.data.model_dump_json()))
-    assert check(AttuneTask(again, task.config))
-    assert load("sample")[0].conversation_id == again.told.conversation.conversation_id
 
 
 def test_a_taskset_is_made_without_an_environment() -> None:

@@ -14,7 +14,7 @@ from attune_episodes.request import Request
 from attune_episodes.settings import Settings
 from attune_rewards import read_record, score_conversation
 from attune_rewards.predictions import Prediction
-from attune_rewards.reward import OK, Score
+from attune_rewards.reward import OK, Score, part_means
 from attune_rewards.spec import RewardSpec
 
 
@@ -146,13 +146,9 @@ def told(done: list[Done], *, by_turn: bool) -> dict[str, Any]:
             "parts": dict(score.parts), "value": score.value, "reason": score.reason,
             "status": done[0].status,
         }  # fmt: skip
-    parts: dict[str, list[float]] = {}
-    for one in done:
-        for name, part in one.score.parts.items():
-            parts.setdefault(name, []).append(part)
     weight = sum(one.score.weight for one in done)
     return {
-        "parts": {name: sum(found) / len(found) for name, found in parts.items()},
+        "parts": part_means(one.score for one in done),
         "value": sum(one.score.reward for one in done) / weight if weight else None,
         "reason": {one.request.stage: one.score.reason for one in done},
         "status": {one.request.stage: one.status for one in done},

@@ -16,7 +16,7 @@ from attune_episodes.episode import EpisodeOverError
 from attune_episodes.trainers.completion import text_of
 from attune_episodes.trainers.skyrl_rows import CONVERSATION, REQUEST
 from attune_episodes.training.scoring import paid_by, score_truth
-from attune_rewards.reward import OK, Score
+from attune_rewards.reward import OK, Score, part_means
 
 try:
     import skyrl_gym
@@ -69,11 +69,7 @@ class _AttuneEnv(BaseTextEnv):  # type: ignore[misc]  # skyrl-gym is not there w
 
     def get_metrics(self) -> dict[str, Any]:
         """`return`, `parse_rate` of the scored answers, and the mean score of each part."""
-        parts: dict[str, list[float]] = {}
-        for score in self._scores:
-            for name, value in score.parts.items():
-                parts.setdefault(name, []).append(value)
-        metrics = {name: math.fsum(values) / len(values) for name, values in parts.items()}
+        metrics = part_means(self._scores)
         if self._scores:
             metrics["parse_rate"] = sum(s.reason == OK for s in self._scores) / len(self._scores)
         return {"return": math.fsum(self._rewards), **metrics}

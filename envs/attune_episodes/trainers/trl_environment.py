@@ -7,7 +7,6 @@ environment by tool calls. This one has no tools: the rollout function of `trl_r
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
@@ -18,12 +17,12 @@ from attune_data.jsonio import parse_json
 from attune_data.schema import Conversation
 from attune_data.validate import conversation_from
 from attune_data.version import __version__
-from attune_episodes.episode import Episode
+from attune_episodes.episode import Episode, parse_rate
 from attune_episodes.plan import plan
 from attune_episodes.request import Request
 from attune_episodes.settings import Settings
 from attune_episodes.training.arguments import described, reward_spec, sequence_of, settings_of, unscored
-from attune_rewards.reward import scored_requests
+from attune_rewards.reward import part_means, scored_requests
 from attune_rewards.spec import RewardSpec
 
 if TYPE_CHECKING:
@@ -201,13 +200,9 @@ def episode_parts(
     """
     steps = [step for one in environments for step in one.episode.steps if step.score.value is not None]
     if log_metric is not None and steps:
-        log_metric("attune/parse_rate", sum(step.status == "ok" for step in steps) / len(steps))
-        sums: dict[str, list[float]] = {}
-        for step in steps:
-            for name, value in step.score.parts.items():
-                sums.setdefault(name, []).append(value)
-        for name, values in sums.items():
-            log_metric(f"attune/{name}", math.fsum(values) / len(values))
+        log_metric("attune/parse_rate", parse_rate(steps))
+        for name, mean in part_means(step.score for step in steps).items():
+            log_metric(f"attune/{name}", mean)
     if log_extra is not None:
         log_extra("attune_request", [one.trained or "all" for one in environments])
     return [0.0] * len(environments)

@@ -11,6 +11,7 @@ import verifiers.v1 as vf
 from pydantic import Field, FiniteFloat, model_validator
 
 from attune_data.constants import Provenance
+from attune_data.errors import AttuneError
 from attune_episodes.settings import Labels, Mode, PanasStrategy
 from attune_rewards.predictions import STAGES, Stage
 
@@ -99,6 +100,17 @@ class AttuneTasksetConfig(vf.TasksetConfig):
     weights: dict[str, FiniteFloat] = Field(default_factory=dict)
     """A flat reward instead: part -> weight, such as '{"emotion_va": 2, "pairwise": 1}'."""
 
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        """Refuses what needs no data to be known as wrong: a command then shows it without a traceback."""
+        from attune_episodes.verifiers_env.configured import configured
+
+        try:
+            configured(self)
+        except AttuneError as error:
+            raise ValueError(str(error)) from error
+        return self
+
 
 class AttuneHarnessConfig(vf.HarnessConfig):
     """How the requests of an episode are sent."""
@@ -134,9 +146,16 @@ class AttuneEnvConfig(vf.SingleAgentEnvConfig):
 
 
 def check_harness(config: AttuneEnvConfig) -> None:
-    """Raises ValueError where a harness cannot play what the taskset asks for."""
+    """Raises ValueError where a harness cannot play what the taskset asks for, or should not do it here."""
     harness = config.agent.harness
-    if config.taskset.granularity == "request" or harness is None or isinstance(harness, AttuneHarnessConfig):
+    if harness is None or isinstance(harness, AttuneHarnessConfig):
+        return
+    if config.taskset.granularity == "request":
+        if harness.id != "null" and config.agent.runtime.type == "subprocess":
+            raise ValueError(
+                f"harness {harness.id!r} runs what the model writes on this machine, where the annotations "
+                "lie; use null, or a runtime that is a sandbox"
+            )
         return
     raise ValueError(
         f"harness {harness.id!r} cannot play whole conversations: an episode asks many independent requests, "

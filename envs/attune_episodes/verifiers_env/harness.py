@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import aiohttp
@@ -81,22 +81,22 @@ class _Asking:
     reasks: int
     system: str | None
     replies: dict[str, dict[str, Any]]
-    claimed: set[int] = field(default_factory=set)
-    """Nodes of the trace that belong to a reply already."""
 
     async def all(self, requests: Sequence[Request], parallel: int) -> None:
-        """Asks every request; ends early, without an error, where verifiers stopped the rollout."""
+        """Asks every request; CallFailedError with the first that got no reply.
+
+        A limit of verifiers shows as a call that is refused. It drops what a harness raises once it has
+        stopped the rollout, and the trace then ends as incomplete, not as failed.
+        """
         if parallel == 1:
             for number, request in enumerate(requests):
-                if not await self.one(number, request):
-                    return
+                await self.one(number, request)
             return
         waiting = iter(enumerate(requests))
 
         async def work() -> None:
             for number, request in waiting:
-                if not await self.one(number, request):
-                    return
+                await self.one(number, request)
 
         try:
             async with asyncio.TaskGroup() as group:
@@ -105,8 +105,8 @@ class _Asking:
         except BaseExceptionGroup as failed:
             raise failed.exceptions[0] from None  # the others were stopped because of it
 
-    async def one(self, number: int, request: Request) -> bool:
-        """Asks one request; False where verifiers stopped the rollout. CallFailedError: no reply came."""
+    async def one(self, number: int, request: Request) -> None:
+        """Asks one request, until its reply can be read or counts as it is."""
         messages = self._messages(request)
         entry: dict[str, Any] = {"text": None, "status": FAILED, "asks": 0, "calls": 0, "nodes": []}
         self.replies[request.id] = entry
@@ -118,42 +118,31 @@ class _Asking:
             except CallFailedError as error:
                 entry["calls"] += error.calls
                 entry["failed"] = str(error)
-                if self.trace.stop_condition is not None:
-                    return False
                 raise
-            if not self._take(entry, request, reply, before):
-                break
-        return True
+            node = self._node(messages, before)
+            if node is not None:
+                entry["nodes"].append(node)
+            if not _take(entry, request, reply):
+                return
 
-    def _take(self, entry: dict[str, Any], request: Request, reply: Reply, before: int) -> bool:
-        """Writes a reply down; whether it should be asked for again."""
-        said = parse(request, reply.text)
-        entry |= {
-            "text": reply.text,
-            "status": said.reason if isinstance(said, Unparsed) else "ok",
-            "calls": entry["calls"] + reply.calls,
-            "finish_reason": reply.finish_reason,
-        }
-        entry.pop("refusal", None)
-        if reply.refused:
-            entry["refusal"] = True
-        node = self._node(request, before)
-        if node is not None:
-            entry["nodes"].append(node)
-        if not isinstance(said, Unparsed):
-            return False
-        return request.stage != "draft" or said.code == "empty"
+    def _node(self, messages: Sequence[Mapping[str, str]], before: int) -> int | None:
+        """The node of a reply: new since it was asked for, and after these messages.
 
-    def _node(self, request: Request, before: int) -> int | None:
-        """The node of a reply: new since it was asked for, sampled, and after this request's last message."""
-        nodes, last = self.trace.nodes, request.messages[-1].content
+        All of them: where a person says the same twice, prompts that do not name the turn end alike, and
+        both requests may be in flight.
+        """
+        nodes = self.trace.nodes
         for index in range(before, len(nodes)):
-            node = nodes[index]
-            if not node.sampled or index in self.claimed or node.parent is None:
+            if not nodes[index].sampled:
                 continue
-            if nodes[node.parent].message.content == last:
-                self.claimed.add(index)
-                return index
+            parent = nodes[index].parent
+            for message in reversed(messages):
+                if parent is None or nodes[parent].message.content != message["content"]:
+                    break
+                parent = nodes[parent].parent
+            else:
+                if parent is None:
+                    return index
         return None
 
     def _messages(self, request: Request) -> list[dict[str, str]]:
@@ -161,3 +150,20 @@ class _Asking:
         if self.system is not None:
             messages[0] = {"role": "system", "content": self.system}
         return messages
+
+
+def _take(entry: dict[str, Any], request: Request, reply: Reply) -> bool:
+    """Writes a reply down; whether it should be asked for again."""
+    said = parse(request, reply.text)
+    entry |= {
+        "text": reply.text,
+        "status": said.reason if isinstance(said, Unparsed) else "ok",
+        "calls": entry["calls"] + reply.calls,
+        "finish_reason": reply.finish_reason,
+    }
+    entry.pop("refusal", None)
+    if reply.refused:
+        entry["refusal"] = True
+    if not isinstance(said, Unparsed):
+        return False
+    return request.stage != "draft" or said.code == "empty"

@@ -101,12 +101,14 @@ async def rate_drafts(config: DraftJudgeConfig, told: Told, trace: AnyTrace) -> 
     }
     calls = config.times * len(asked)
     trace.record_metric("judge_failed", sum(one.failed for one in rated) / calls if calls else 0.0)
+    if asked and not any(one.said for one in rated):
+        return  # the empty drafts alone would be a rating of something else
     if aligned:
         trace.record_metric("draft_binary_alignment", math.fsum(aligned) / len(aligned))
     if scores:
         mean = math.fsum(scores) / len(scores)
         trace.record_metric("draft_judge", mean)
-        if config.weight and (not asked or any(one.said for one in rated)):
+        if config.weight:
             trace.record_reward("draft_judge", mean, config.weight)
 
 

@@ -19,7 +19,7 @@ from attune_episodes.plan import plan
 from attune_episodes.request import Request
 from attune_episodes.rollout import Rollout, rollout
 from attune_episodes.settings import Settings
-from attune_episodes.verifiers_env.replies import JUDGE_KEY, replies_in
+from attune_episodes.verifiers_env.replies import JUDGE_KEY, entries_in, replies_in
 from attune_episodes.verifiers_env.told import Told, read_told
 from attune_rewards.reward import scored_requests
 
@@ -43,9 +43,9 @@ def rollouts_from(
 
     Returns:
         One rollout a trace, in their order. Traces of single requests are put together: one rollout a
-        conversation, of the stages that its tasks asked. Where a conversation was played more than once by
-        a model in a mode, the further ones go by `<model>#2`, `<model>#3`, …, so that their result files
-        do not meet.
+        conversation, of the stages that its tasks asked, under one reward and one system prompt. Where a
+        conversation was played more than once by a model in a mode, the further ones go by `<model>#2`,
+        `<model>#3`, …, so that their result files do not meet.
 
     Traces that are not `ok`, and conversations of which requests are missing, are left out with a warning.
     Raises DataError where there is nothing left, or where something is no trace of this environment.
@@ -90,6 +90,8 @@ class _Played:
     seconds: float | None
     cost: float | None
     about: Json
+    reward: str
+    """The reward's description, in one line."""
     judge: Json
     """The judge's model and raw replies; {} where none was asked."""
 
@@ -158,57 +160,76 @@ def _traces(source: object) -> Iterator[Json]:
         return
     traces: Any = source
     for trace in traces:
-        yield trace if isinstance(trace, Mapping) else trace.model_dump(mode="json", include=_READ)
+        dump = getattr(trace, "model_dump", None)
+        yield _object(trace if dump is None else dump(mode="json", include=_READ), "traces", "")
 
 
 def _of_line(line: str, file: str, number: int) -> list[Json]:
     try:
-        episode = json.loads(line)
-        traces = list(episode["traces"])
+        traces = list(json.loads(line)["traces"])
     except (ValueError, KeyError, TypeError) as error:
         raise DataError(
             Problem(file, f"line {number}", type(error).__name__, "an episode of verifiers with its traces",
                     "a line that was cut off is made again by --resume")
         ) from error  # fmt: skip
-    return traces
+    return [_object(trace, file, f"line {number}") for trace in traces]
+
+
+def _object(value: object, file: str, place: str) -> Json:
+    """A JSON object; {} where there is none; DataError for anything else."""
+    if isinstance(value, Mapping) or value is None:
+        return value or {}
+    raise DataError(Problem(file, place, show(value), "a JSON object, as verifiers writes traces"))
 
 
 def _read(trace: Json) -> _Played | None:
     """What a trace says; None where it is not ok."""
-    data = (trace.get("task") or {}).get("data") or {}
+    name = f"trace {trace.get('id')}"
+    data = _object(_object(trace.get("task"), name, "task").get("data"), name, "task.data")
     if "conversation" not in data or "settings" not in data:
         raise DataError(
-            Problem(f"trace {trace.get('id')}", "task.data", f"fields {', '.join(sorted(data)[:8])}",
+            Problem(name, "task.data", f"fields {', '.join(sorted(data)[:8])}",
                     "a task of attune-env", "is it the trace of another environment?")
         )  # fmt: skip
     if not trace.get("ok"):
         return None
     told = read_told(data)
-    info = trace.get("info") or {}
-    said = [node["message"].get("content") for node in trace.get("nodes", ()) if node.get("sampled")]
+    info = _object(trace.get("info"), name, "info")
+    for request, entry in entries_in(info).items():
+        _object(entry, name, f"info.attune.replies.{request}")
+    nodes = [_object(node, name, "nodes") for node in trace.get("nodes") or ()]
+    said = [
+        _object(node.get("message"), name, "nodes.message").get("content")
+        for node in nodes
+        if node.get("sampled")
+    ]
     replies = replies_in(info, [text if isinstance(text, str) else None for text in said], told)
     if any(request.id not in replies for request in told.requests):
         return None
-    timing = trace.get("timing") or {}
-    agent = timing.get("agent") or {}
+    timing = _object(trace.get("timing"), name, "timing")
+    agent = _object(timing.get("agent"), name, "timing.agent")
     seconds = round(agent["end"] - agent["start"], 6) if agent.get("end") and agent.get("start") else None
-    costs = [(call.get("usage") or {}).get("cost") for call in trace.get("calls", ())]
+    calls = [_object(call, name, "calls") for call in trace.get("calls") or ()]
+    costs = [_object(call.get("usage"), name, "calls.usage").get("cost") for call in calls]
     known = [cost for cost in costs if cost is not None]
     about: dict[str, Any] = {
-        "version": (trace.get("verifiers") or {}).get("version"),
+        "version": _object(trace.get("verifiers"), name, "verifiers").get("version"),
         "traces": [trace.get("id")],
     }
-    if told.only is None and data.get("system_prompt"):
+    planned = None if told.only is None else told.requests[0].messages[0].content
+    if data.get("system_prompt") and data["system_prompt"] != planned:
         about["system_prompt"] = data["system_prompt"]  # put in place of the plan's own
+    player = _object(_object(trace.get("agent"), name, "agent").get("config"), name, "agent.config")
     return _Played(
         told,
         replies,
-        str(((trace.get("agent") or {}).get("config") or {}).get("model") or "unnamed"),
+        str(player.get("model") or "unnamed"),
         float(timing.get("start") or 0.0),
         seconds,
         sum(known) if known else None,
         about,
-        info.get(JUDGE_KEY) or {},
+        json.dumps(data["reward"], sort_keys=True),
+        _object(info.get(JUDGE_KEY), name, f"info.{JUDGE_KEY}"),
     )
 
 
@@ -245,7 +266,9 @@ def _joined(single: list[_Played]) -> tuple[list[_Played], int]:
 
 
 def _place(one: _Played, number: int) -> tuple[Any, ...]:
-    return (one.told.conversation.conversation_id, one.model, one.told.settings.key, number)
+    """What requests of one conversation have in common: who was asked, how, in whose words and for what."""
+    told, system = one.told, one.about.get("system_prompt")
+    return (told.conversation.conversation_id, one.model, told.settings.key, system, one.reward, number)
 
 
 def _asked(told: Told) -> Settings:

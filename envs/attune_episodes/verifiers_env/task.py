@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import logging
-import math
-from collections.abc import Mapping
 
 import verifiers.v1 as vf
 from verifiers.v1.runtimes import Runtime
 
-from attune_episodes.episode import Episode, Step
+from attune_episodes.episode import Episode, parse_rate
 from attune_episodes.parsing import parse
 from attune_episodes.score import score
 from attune_episodes.verifiers_env.checks import problem_of
@@ -17,7 +15,7 @@ from attune_episodes.verifiers_env.config import AttuneTaskConfig
 from attune_episodes.verifiers_env.replies import entries_in, replies_of
 from attune_episodes.verifiers_env.told import Told
 from attune_episodes.verifiers_env.wire import AnyTrace, AttuneData
-from attune_rewards.reward import Score
+from attune_rewards.reward import Score, part_means
 from attune_rewards.strict import unscored_share
 from attune_rewards.truth import truth_of
 
@@ -75,11 +73,11 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
         if told.only is not None:
             earned = _request_score(told, trace)
             parsed = float(not earned.reason.startswith("unparsed"))
-            return {**_means([earned.parts]), "weight": earned.weight, "parse_rate": parsed, **counted}
+            return {**earned.parts, "weight": earned.weight, "parse_rate": parsed, **counted}
         steps = _played(told, trace).steps
         return {
-            **_means([step.score.parts for step in steps]),
-            "parse_rate": _parse_rate(steps),
+            **part_means(step.score for step in steps),
+            "parse_rate": parse_rate(steps),
             "unscored_share": unscored_share(truth_of(told.conversation)),
             **counted,
         }
@@ -114,16 +112,3 @@ def _request_score(told: Told, trace: AnyTrace) -> Score:
     (request,) = told.requests
     said = parse(request, replies_of(trace, told).get(request.id, ""))
     return score(told.conversation, request, said, told.spec, stages=told.settings.stages)
-
-
-def _means(scored: list[Mapping[str, float]]) -> dict[str, float]:
-    """Part -> mean over the requests where it was scored."""
-    found: dict[str, list[float]] = {}
-    for parts in scored:
-        for name, value in parts.items():
-            found.setdefault(name, []).append(value)
-    return {name: math.fsum(values) / len(values) for name, values in found.items()}
-
-
-def _parse_rate(steps: list[Step]) -> float:
-    return sum(step.status == "ok" for step in steps) / len(steps)

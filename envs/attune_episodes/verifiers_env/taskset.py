@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Final
 
 import verifiers.v1 as vf
 
-from attune_data.codebook import find_official
-from attune_data.errors import DataError, Problem, SettingsError, show
-from attune_data.jsonio import parse_json
+from attune_data.errors import DataError, Problem, show
 from attune_data.loading import Conversations
 from attune_data.schema import Conversation
 from attune_data.simulate.stream import Simulation
-from attune_episodes.data_source import SIMULATED, choose_data
+from attune_episodes.data_source import choose_data
 from attune_episodes.plan import plan
-from attune_episodes.settings import Settings
 from attune_episodes.training.rows import RowMaker
 from attune_episodes.verifiers_env.config import AttuneTasksetConfig
+from attune_episodes.verifiers_env.configured import configured
 from attune_episodes.verifiers_env.task import AttuneTask
-from attune_episodes.verifiers_env.told import make_settings, write_settings
+from attune_episodes.verifiers_env.told import write_settings
 from attune_episodes.verifiers_env.wire import write_data
 from attune_rewards.reward import scored_requests
-from attune_rewards.spec import RewardSpec
-from attune_rewards.spec_files import describe_reward, read_reward, reward_from
+from attune_rewards.spec_files import describe_reward
 
 BARREN: Final = 1000
 """Conversations of an endless world in a row without anything to score, after which it is given up."""
@@ -42,10 +38,9 @@ class AttuneTaskset(vf.Taskset[AttuneTask, AttuneTasksetConfig]):
 
     def __init__(self, config: AttuneTasksetConfig) -> None:
         super().__init__(config)
-        self.codebook = _codebook(config)
-        self.settings = _settings(config, self.codebook)
-        self.spec = _spec(config)
-        self._check()
+        self.codebook, self.settings, self.spec = configured(config)
+        if self.codebook != config.codebook:
+            logger.info("questions in the wording of %s", self.codebook)
         self.conversations: Conversations | Simulation = choose_data(
             config.data,
             level=config.level,
@@ -69,15 +64,19 @@ class AttuneTaskset(vf.Taskset[AttuneTask, AttuneTasksetConfig]):
         spec = describe_reward(self.spec)
         maker = RowMaker(self.settings, self.spec)
         left_out: list[str] = []
+        barren = 0
         for conversation in self._known():
             if not self._scores(conversation):
-                left_out.append(conversation.conversation_id)
-                if self.INFINITE and len(left_out) >= BARREN:
+                barren += 1
+                if not self.INFINITE:
+                    left_out.append(conversation.conversation_id)
+                elif barren >= BARREN:
                     raise DataError(
-                        Problem(self.config.data, "", f"nothing to score in {BARREN} conversations",
+                        Problem(self.config.data, "", f"nothing to score in {BARREN} conversations in a row",
                                 f"something that reward {self.spec.name!r} scores")
                     )  # fmt: skip
                 continue
+            barren = 0
             if self.config.granularity == "conversation":
                 yield AttuneTask(write_data(conversation, settings, spec), self.config.task)
                 continue
@@ -97,62 +96,3 @@ class AttuneTaskset(vf.Taskset[AttuneTask, AttuneTasksetConfig]):
     def _scores(self, conversation: Conversation) -> bool:
         drafts = self.config.task.draft_judge.enabled and "draft" in self.settings.stages
         return drafts or bool(scored_requests(conversation, self.spec, self.settings.stages))
-
-    def _check(self) -> None:
-        describe_reward(self.spec)  # parts of one's own are Python functions, which no task can carry
-        maker = RowMaker(self.settings, self.spec)
-        judged = self.config.task.draft_judge.enabled
-        if judged and "draft" not in self.settings.stages:
-            raise SettingsError(
-                "the draft judge is enabled, but no draft is asked; add draft to the stages, or leave out "
-                "--env.taskset.task.draft-judge.enabled"
-            )
-        if self.config.granularity == "request":
-            if judged:
-                raise SettingsError(
-                    "the draft judge rates the drafts of whole conversations; use granularity conversation"
-                )
-            maker.check()
-        elif not judged and self.spec.dense:
-            maker.check()
-
-
-def _codebook(config: AttuneTasksetConfig) -> str | None:
-    """Path of the official codebook to ask with: the one given, else the one beside the data."""
-    if config.codebook is not None:
-        return config.codebook
-    here = Path(config.data)
-    if config.data in ("sample", SIMULATED) or not here.exists():
-        return None
-    found = find_official(here)
-    if found is not None:
-        logger.info("questions in the wording of %s", found)
-    return None if found is None else str(found)
-
-
-def _settings(config: AttuneTasksetConfig, codebook: str | None) -> Settings:
-    return make_settings(
-        {
-            "mode": config.mode,
-            "stages": config.stages,
-            "panas_strategy": config.panas_strategy,
-            "labels": config.labels,
-            "seed": config.labels_seed,
-            "prompts": config.prompts,
-            "codebook": codebook,
-        }
-    )
-
-
-def _spec(config: AttuneTasksetConfig) -> RewardSpec:
-    if config.weights:
-        if config.reward != "composite":
-            raise SettingsError(
-                f"weights describe a reward of their own, and reward is {show(config.reward)}; give one"
-            )
-        return reward_from({"name": "weighted", "weights": dict(config.weights)}, "weights")
-    if not isinstance(config.reward, str):
-        return reward_from(config.reward)
-    if config.reward.lstrip().startswith("{"):  # a flag is a text
-        return reward_from(parse_json(config.reward, "reward"))
-    return read_reward(config.reward)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ from tests.endpoint import answers_of, serve
 from tests.verifiers_env.play import lexicon, sample
 
 BIN = Path(sys.executable).parent
+DOCS = Path(__file__).parents[3] / "docs" / "verifiers.md"
 Json = dict[str, Any]
 
 
@@ -32,6 +34,13 @@ def command(name: str, *arguments: str, cwd: Path, url: str = "", code: int = 0)
     )  # fmt: skip
     assert done.returncode == code, done.stdout[-3000:] + done.stderr[-3000:]
     return done.stdout + done.stderr
+
+
+def documented(name: str, folder: Path | None = None) -> list[str]:
+    """The arguments of a command as docs/verifiers.md shows it under "What is complete"."""
+    section = DOCS.read_text(encoding="utf-8").partition("## What is complete")[2]
+    (line,) = [line for line in section.split("## The judge")[0].split("\n") if line.startswith(name + " ")]
+    return shlex.split(line.replace("outputs/RUN", str(folder)), comments=True)[1:]
 
 
 def run_folder(cwd: Path) -> Path:
@@ -69,7 +78,7 @@ def test_an_evaluation_with_no_flag_but_the_model_then_a_replay_and_official_res
     assert {one.conversation.conversation_id: one.total for one in rollouts_from(folder)} == expected()
 
     # a replay scores the same replies anew, with nobody to ask
-    command("vf-replay", str(folder), "--no-rich", "-o", "again", cwd=tmp_path)
+    command("vf-replay", *documented("vf-replay", folder), cwd=tmp_path)
     again = traces(tmp_path / "again" / "traces.jsonl")
     assert rewards(again) == expected()
     assert {key: trace["metrics"] for key, trace in again.items()} == {
@@ -87,8 +96,7 @@ def test_resume_plays_exactly_what_failed_or_was_cut_short(tmp_path: Path) -> No
         ok = [json.loads(line)["task"]["key"] for line in lines if json.loads(line)["ok"]]
         assert sorted(ok) == ["sample-01", "sample-03", "sample-04", "sample-06"]
         before = len(server.calls)
-        saved = str(folder / "configs" / "resolved" / "eval.json")
-        command("vf-eval", "@", saved, "--resume", cwd=tmp_path, url=server.url)
+        command("vf-eval", *documented("vf-eval", folder), cwd=tmp_path, url=server.url)
         played = {(call.request or "").partition("/")[0] for call in server.calls[before:]}
         assert played == {"sample-02", "sample-05"}
     wanted = {key: value for key, value in expected().items() if key <= "sample-06"}
@@ -132,9 +140,7 @@ max_turns = 20
     ids=["sample", "simulated", "single requests of an endless world"],
 )
 def test_validation_runs_clean(tmp_path: Path, flags: list[str], number: int) -> None:
-    told = command(
-        "vf-validate", "attune-env", "--runtime.type", "subprocess", "--no-rich", *flags, cwd=tmp_path
-    )
+    told = command("vf-validate", *documented("vf-validate"), "--no-rich", *flags, cwd=tmp_path)
     summary = json.loads(told[told.index("{\n") : told.rindex("\n}") + 2])
     assert summary["outcomes"]["valid"] == summary["total"] == number
     assert summary["checks"]["noop"]["valid"] == number
@@ -146,6 +152,13 @@ def test_an_endless_world_without_a_number_is_refused_and_not_waited_for(tmp_pat
     rest = ["-m", "m/x", "--no-push"] if name == "vf-eval" else ["--runtime.type", "subprocess"]
     told = command(name, "attune-env", flag, "simulated", "--no-rich", *rest, cwd=tmp_path, code=1)
     assert "AttuneTaskset is infinite - bound the run with -n" in told
+
+
+def test_a_wrong_configuration_is_told_without_a_traceback(tmp_path: Path) -> None:
+    flags = ["--env.taskset.reward", "compsite", "--no-push"]
+    told = command("vf-eval", "attune-env", "-m", "m/x", *flags, cwd=tmp_path, code=1)
+    assert "did you mean 'composite'" in " ".join(told.replace("│", " ").split())
+    assert "Traceback" not in told
 
 
 def test_help_names_every_field_and_explains_those_of_the_taskset(tmp_path: Path) -> None:

@@ -1,0 +1,148 @@
+"""What is told when a configuration, a harness or the data is wrong, and when."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+import verifiers.v1 as vf
+from pydantic import ValidationError
+
+import attune_env
+from attune_data.errors import AttuneError, DataError, SettingsError
+from attune_data.guard import BenchmarkTrainingError
+from attune_data.simulate import LEVELS
+from attune_episodes.verifiers_env.config import ENV_ID, AttuneTasksetConfig, Level
+from tests.verifiers_env.play import environment, saved, taskset
+
+
+def test_levels_are_those_of_the_simulator() -> None:
+    assert get_args(Level) == tuple(LEVELS)
+
+
+@pytest.mark.parametrize(
+    ("config", "choices"),
+    [
+        ({"mode": "loud"}, "'default', 'verbose', 'omniscient' or 'verbose_omniscient'"),
+        ({"stages": ["asess"]}, "'draft', 'assess', 'assess_hp', 'prefer' or 'reflect'"),
+        ({"level": "easy"}, "'plain', 'clear', 'default', 'blunted' or 'tangled'"),
+        ({"granularity": "turn"}, "'conversation' or 'request'"),
+        ({"labels": "none"}, "'masked' or 'official'"),
+        ({"panas_strategy": "relative"}, "'absolute', 'delta' or 'blind_delta'"),
+        ({"provenance": "mine"}, "'simulated', 'imported', 'own' or 'benchmark'"),
+        ({"nummer": 3}, "Extra inputs are not permitted"),
+    ],
+    ids=str,
+)
+def test_a_wrong_name_is_told_with_the_choices(config: dict[str, Any], choices: str) -> None:
+    with pytest.raises(ValidationError, match=choices):
+        AttuneTasksetConfig.model_validate(config)
+
+
+@pytest.mark.parametrize(
+    ("config", "told"),
+    [
+        ({"reward": "compsite"}, "did you mean 'composite'"),
+        ({"prompts": "short"}, "known: full, compact, a folder of templates"),
+        ({"codebook": "nowhere.json"}, "nowhere.json"),
+        ({"level": "plain"}, 'level and world_seed describe data="simulated"'),
+        ({"world_seed": 3}, "level and world_seed describe"),
+        ({"data": "simulated", "where": "who_5<13"}, 'where is "who_5<13", which data="simulated"'),
+        ({"stages": []}, "no stage is asked"),
+        ({"stages": ["draft"]}, "scores nothing in the stages draft"),
+        ({"stages": ["draft"], "granularity": "request"}, "scores nothing in the stages"),
+        ({"weights": {"pairwise": 1}, "reward": "skill"}, "give one"),
+        ({"weights": {"pairwize": 1}}, "pairwize"),
+        ({"reward": {"preset": "composite", "terminal": True}, "granularity": "request"}, "terminal"),
+        ({"reward": '{"preset": "nope"}'}, "nope"),
+        ({"task": {"draft_judge": {"enabled": True}}, "stages": ["assess"]}, "add draft"),
+        ({"task": {"draft_judge": {"enabled": True}}, "granularity": "request"},
+         "use granularity conversation"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_does_not_fit_is_told_when_the_configuration_is_read(config: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        AttuneTasksetConfig.model_validate(config)
+    (error,) = caught.value.errors()
+    assert told in error["msg"]
+    assert "\n" not in error["msg"]
+
+
+def test_what_came_past_the_reading_is_told_when_the_taskset_is_made() -> None:
+    config = AttuneTasksetConfig().model_copy(update={"stages": ["draft"]})
+    with pytest.raises(SettingsError, match="scores nothing in the stages draft"):
+        attune_env.AttuneTaskset(config)
+
+
+@pytest.mark.parametrize(
+    ("config", "told"),
+    [({"data": "nowhere"}, "nowhere: found no such file or folder"), ({"where": "nothing=1"}, "nothing")],
+    ids=str,
+)
+def test_what_only_the_data_shows_is_told_when_the_taskset_is_made(config: dict[str, Any], told: str) -> None:
+    read = AttuneTasksetConfig.model_validate(config)
+    with pytest.raises(AttuneError, match=told):
+        attune_env.AttuneTaskset(read)
+
+
+def test_an_empty_folder_is_told_with_what_was_looked_for(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="conversation_"):
+        taskset(data=str(tmp_path))
+
+
+def test_a_reward_of_python_functions_cannot_travel(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from attune_rewards import RewardSpec\n"
+        "reward = RewardSpec.preset('composite').with_part('x', 'draft', lambda t, u, s: 1.0, 0.1)\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(ValidationError, match="is a Python function"):
+        taskset(reward=str(path))
+
+
+@pytest.mark.parametrize("harness", ["null", "bash"])
+def test_a_chat_harness_is_refused_for_whole_conversations(harness: str) -> None:
+    with pytest.raises(ValueError, match=rf"harness '{harness}' cannot play whole conversations"):
+        environment(agent={"harness": {"id": harness}})
+    config = environment().config
+    other = vf.resolve_env_config(requests_by(harness, "docker"))
+    with pytest.raises(ValueError, match="granularity request"):
+        attune_env.AttuneEnv(config.model_copy(update={"agent": other.agent}))  # past the validator
+
+
+def requests_by(harness: str, runtime: str) -> dict[str, Any]:
+    """The configuration of single requests that a harness plays in a runtime."""
+    return {
+        "taskset": {"id": ENV_ID, "granularity": "request"},
+        "agent": {"harness": {"id": harness}, "runtime": {"type": runtime}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("harness", "runtime"), [("attune-env", "subprocess"), ("null", "subprocess"), ("bash", "docker")]
+)
+def test_single_requests_are_for_a_harness_that_runs_nothing_or_runs_it_in_a_sandbox(
+    harness: str, runtime: str
+) -> None:
+    config: Any = vf.resolve_env_config(requests_by(harness, runtime))
+    assert (config.agent.harness.id, config.agent.runtime.type) == (harness, runtime)
+
+
+@pytest.mark.parametrize("harness", ["bash", "mini-swe-agent"])
+def test_a_harness_that_could_read_the_annotations_from_disk_is_refused(harness: str) -> None:
+    told = rf"harness '{harness}' runs what the model writes on this machine, .* use null, or a runtime"
+    with pytest.raises(ValidationError, match=told):
+        vf.resolve_env_config(requests_by(harness, "subprocess"))
+    with pytest.raises(ValidationError, match=told):  # which is the default
+        environment({"granularity": "request"}, {"harness": {"id": harness}})
+
+
+def test_benchmark_records_are_refused_for_training_and_played_in_evaluation(tmp_path: Path) -> None:
+    path = str(saved(tmp_path, provenance="benchmark"))
+    assert len(list(taskset(data=path))) == 3
+    with pytest.raises(BenchmarkTrainingError, match="may not be trained on"):
+        taskset(data=path, training=True)
+    assert len(list(taskset(data="sample", training=True))) == 20
