@@ -84,20 +84,21 @@ def main() -> NoReturn:
 
 LISTS = {"--modes": ("default", "verbose", "omniscient", "verbose_omniscient", "all")}
 """Options that take several values in a row, as the official tool has them, and those values."""
-ANY_LISTS = {"--judge-model": 4}
-"""Options that take any values in a row, once so many words came before the first option: the command and
-its arguments. Earlier, a further word could be an argument."""
+ANY_LISTS = {"--judge-model": {"run": 4, "rejudge": 3}}
+"""Options that take any values in a row, once so many words came before the first option of that command:
+the command and its arguments. Earlier, a further word could be an argument."""
 
 
 def spread_lists(arguments: list[str]) -> list[str]:
     """`--modes default verbose` as `--modes default --modes verbose`, which the parser understands."""
     spread: list[str] = []
     rest = list(arguments)
+    command = rest[0] if rest else ""
     words = next((n for n, word in enumerate(rest) if word.startswith("-")), len(rest))
     while rest:
         option = rest.pop(0)
         values = LISTS.get(option, ())
-        anything = words >= ANY_LISTS.get(option, words + 1)
+        anything = words >= ANY_LISTS.get(option, {}).get(command, words + 1)
         taken = []
         while rest and (rest[0] in values or (anything and not rest[0].startswith("-"))):
             taken += [option, rest.pop(0)]

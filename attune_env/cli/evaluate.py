@@ -94,22 +94,29 @@ def evaluate(
     `score_command` is what comes after it. Exits with 1 where conversations are skipped or the run stopped
     early, with 130 after Ctrl-C.
     """
-    from attune_env.cli.watching import amounts, duration, rates, watcher
+    from attune_env.cli.watching import watcher
 
     with quick_imports():
         models = chosen_models(provider, model, asked, seed)
     evaluated, judges = models[0], models[1:]
-    if asked.dry_run:
-        show_estimate(conversations, modes, settings, asked, judges)
-        return
     if asked.retry_skipped:
         conversations = only_skipped(conversations, output, evaluated, modes)
         if not len(conversations):
             print(f"nothing is skipped in {output}")
             return
+    if asked.dry_run:
+        from attune_env.cli.estimating import show_estimate
+
+        show_estimate(
+            conversations, modes, settings, price=evaluated.price, samples=asked.samples or 1,
+            judges=len(judges),
+        )  # fmt: skip
+        return
     from attune_env.running.endpoint.run import run_endpoint
 
-    command = again_command(sys.argv[1:], evaluated.endpoint)
+    # earlier results are gone once the run has begun: typed again, it shall go on and not begin anew
+    line = [argument for argument in sys.argv[1:] if argument != "--overwrite"]
+    command = again_command(line, evaluated.endpoint)
     with stoppable(), watcher(f"{provider}/{model}") as shown:
         report = run_endpoint(
             evaluated,
@@ -122,18 +129,26 @@ def evaluate(
             options=options_of(asked, overwrite=overwrite, command=command),
             watcher=shown,
         )
-    tally = report.tally
-    print(f"wrote {report.written} results to {output}, {report.complete_before} were complete already")
-    if tally.control.sent:
-        print(f"{tally.new} calls, {amounts(tally)}, {rates(tally)}, {duration(tally.seconds)}")
-    end(report, command)
-    print(f"next: {score_command}")
+    end(
+        report,
+        command,
+        f"wrote {report.written} results to {output}, {report.complete_before} were complete already",
+        score_command,
+    )
 
 
-def end(report: EndpointReport, command: str) -> None:
-    """Says what is missing and how to go on; raises the exit of a run that is not complete."""
+def end(report: EndpointReport, command: str, done: str, next_command: str) -> None:
+    """Says what was done (`done`), what it took, what is missing and how to go on.
+
+    Raises the exit of a run that is not complete; after one that is, comes `next_command`.
+    """
+    from attune_env.cli.watching import amounts, duration, rates
     from attune_env.running.endpoint.loop import Interrupted
 
+    tally = report.tally
+    print(done)
+    if tally.control.sent:
+        print(f"{tally.new} calls, {amounts(tally)}, {rates(tally)}, {duration(tally.seconds)}")
     stopped, failed = report.stopped, report.failed
     if failed:
         reasons = list(dict.fromkeys(entry["reason"] for entry in failed))
@@ -150,6 +165,7 @@ def end(report: EndpointReport, command: str) -> None:
     if stopped is not None or failed:
         print(f"every answer is kept. Go on with: {command}", file=sys.stderr)
         raise typer.Exit(1)
+    print(f"next: {next_command}")
 
 
 def chosen_models(provider: str, model: str, asked: Asked, seed: int | None) -> list[Model]:
@@ -195,11 +211,19 @@ def chosen_models(provider: str, model: str, asked: Asked, seed: int | None) -> 
     # a judge answers as its server would: the evaluated model's temperature is not its own
     judging = Sampling(None, None, seed, way)
     price = _price(asked)
-    judge_price = price if judge_endpoint is endpoint and model in asked.judge_model else None
-    return [
-        Model(model, endpoint, sampling, price),
-        *(Model(judge, judge_endpoint, judging, judge_price) for judge in asked.judge_model),
+    judges = [
+        # the price is the evaluated model's: it is a judge's only where that is the same model
+        Model(judge, judge_endpoint, judging, price if (judge, judge_endpoint) == (model, endpoint) else None)
+        for judge in asked.judge_model
     ]
+    unknown = [j.name for j in judges if j.price is None and not j.endpoint.tells_cost]
+    if asked.max_cost is not None and price is not None and unknown:
+        raise SettingsError(
+            f"--max-cost cannot be kept: --price-in and --price-out are those of {show(model)}, and what the "
+            f"judge {show(unknown[0])} costs is not known; run without the judge, then `attune rejudge` with "
+            "its own prices and --max-cost"
+        )
+    return [Model(model, endpoint, sampling, price), *judges]
 
 
 def options_of(asked: Asked, *, overwrite: bool, command: str) -> Options:
@@ -238,8 +262,9 @@ def _price(asked: Asked) -> Price | None:
 
 
 def again_command(arguments: Sequence[str], endpoint: Endpoint | None = None) -> str:
-    """The command line that was typed, fit to be typed again: without its key."""
+    """The command line that was typed, fit to be typed again: without its key, but with its place."""
     kept: list[str] = []
+    had_key = any(word == "--api-key" or word.startswith("--api-key=") for word in arguments)
     rest = list(arguments)
     while rest:
         argument = rest.pop(0)
@@ -247,7 +272,7 @@ def again_command(arguments: Sequence[str], endpoint: Endpoint | None = None) ->
             del rest[:1]
         elif not argument.startswith("--api-key="):
             kept.append(argument)
-    line = shlex.join(["attune", *kept])
+    line = shlex.join(["attune", *kept]) + " --api-key …" * had_key
     return endpoint.key.hidden_in(line) if endpoint is not None else line
 
 
@@ -269,42 +294,3 @@ def only_skipped(
         source=conversations.source,
         files=conversations.files,
     )
-
-
-def show_estimate(
-    conversations: Conversations,
-    modes: Sequence[Mode],
-    settings: Settings,
-    asked: Asked,
-    judges: Sequence[Model],
-) -> None:
-    """Prints what a run would take."""
-    from attune_env.report.table import DASH, Table
-    from attune_env.running.endpoint.estimate import estimate
-
-    price, samples = _price(asked), asked.samples or 1
-    table = Table(
-        "what this run would take (nothing was sent)",
-        (
-            "mode",
-            "conversations",
-            "calls",
-            "judge calls",
-            "tokens in",
-            "tokens out",
-            "judge tokens in",
-            "cost",
-        ),
-    )
-    for one in estimate(conversations, modes, settings, samples=samples, judges=len(judges)):
-        cost = DASH if price is None else f"${price.of(one.usage):.2f}"
-        numbers = (one.calls, one.judge_calls, one.usage.tokens_in, one.usage.tokens_out)
-        cells = [*map(str, numbers), str(one.judge_usage.tokens_in), cost]
-        table.rows.append((one.mode, str(one.conversations), *cells))
-    table.notes = [
-        "calls are exact but for retries and re-asks; what is complete already is not taken off",
-        "tokens are estimated at 4 bytes each; a model that reasons, or a verbose mode, writes more",
-    ]
-    if price is None:
-        table.notes.append("for a cost give --price-in and --price-out, dollars per million tokens")
-    table.print()

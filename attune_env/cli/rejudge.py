@@ -60,7 +60,7 @@ def rejudge(
 
     Example: attune rejudge openrouter anthropic/claude-opus-4.6 --results results --ground-truth sample
     """
-    from attune_env.cli.watching import amounts, duration, rates, watcher
+    from attune_env.cli.watching import watcher
     from attune_env.running.endpoint.rejudge import rejudge as judge_again
     from attune_episodes.settings import Settings
 
@@ -85,9 +85,9 @@ def rejudge(
             options=options_of(asked, overwrite=overwrite, command=command),
             watcher=shown,
         )
-    tally = report.tally
-    print(f"judged {report.written} results in {folder}, {report.complete_before} were judged already")
-    if tally.control.sent:
-        print(f"{tally.new} calls, {amounts(tally)}, {rates(tally)}, {duration(tally.seconds)}")
-    end(report, command)
-    print(f'next: attune score --results "{folder}" --ground-truth "{ground_truth}" --output scores.json')
+    end(
+        report,
+        command,
+        f"judged {report.written} results in {folder}, {report.complete_before} were judged already",
+        f'attune score --results "{folder}" --ground-truth "{ground_truth}" --output scores.json',
+    )

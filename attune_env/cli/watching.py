@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,8 @@ class Lines:
 
     def said(self, message: str) -> None:
         """Prints a message."""
-        print(one_line(message), file=sys.stderr, flush=True)
+        with suppress(OSError, ValueError):  # nobody reads it any more: no reason to stop a run
+            print(one_line(message), file=sys.stderr, flush=True)
 
 
 class Bars:

@@ -60,9 +60,11 @@ def is_complete(
         _difference(name, wanted[name], found[name]) for name in wanted if wanted[name] != found[name]
     )
     if differing:
+        judged = mapping(marks.get("policy")).get("judges") != policy.get("judges")
         raise SettingsError(
             f"{path} holds a result of another run ({'; '.join(differing)}); "
             "choose another -o, or pass --overwrite"
+            + ("; `attune rejudge` rates the drafts that are there" if judged else "")
         )
     return True
 

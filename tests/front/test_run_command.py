@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from attune_data import load
+from attune_data import SettingsError, load
 from attune_env.cli import spread_lists
-from attune_env.cli.evaluate import again_command
+from attune_env.cli.evaluate import Asked, again_command, chosen_models
+from attune_env.running.endpoint.asking import Price
 from attune_episodes import Settings
 from tests.data.builders import folder, with_annotations, write
 from tests.endpoint import Server, answers_of, serve
@@ -348,6 +350,10 @@ def test_bad_usage_of_a_server_exits_with_2_and_sends_nothing(
     ("run p m data --judge-model a --judge-model b", "run p m data --judge-model a --judge-model b"),
     ("run --judge-model a p m data", "run --judge-model a p m data"),  # further words are the arguments
     ("run p m data --judge-model", "run p m data --judge-model"),
+    ("rejudge p m --results r --judge-model a b -o x",
+     "rejudge p m --results r --judge-model a --judge-model b -o x"),
+    ("rejudge --judge-model a p m", "rejudge --judge-model a p m"),
+    ("--judge-model a b", "--judge-model a b"),
     ("run p m data --modes default verbose --judge-model a",
      "run p m data --modes default --modes verbose --judge-model a"),
 ])  # fmt: skip
@@ -375,6 +381,53 @@ def test_options_reach_the_server(tmp_path: Path, data: Path, server: Server) ->
         assert "response_format" not in call.body
 
 
+def test_a_price_is_that_of_the_evaluated_model_only() -> None:
+    options = Asked(base_url="http://h/v1", judge_model=("m", "other"), price_in=1.0, price_out=2.0)
+    models = chosen_models("custom", "m", options, None)
+    assert [(one.name, one.price) for one in models] == [
+        ("m", Price(1.0, 2.0)), ("m", Price(1.0, 2.0)), ("other", None),
+    ]  # fmt: skip
+    with pytest.raises(SettingsError, match='what the judge "other" costs is not known'):
+        chosen_models("custom", "m", replace(options, max_cost=1.0), None)
+    alone = chosen_models("custom", "m", replace(options, max_cost=1.0, judge_model=("m",)), None)
+    assert len(alone) == 2
+
+
+def test_the_cost_of_a_dry_run_leaves_judges_out_and_says_so(
+    tmp_path: Path, data: Path, server: Server
+) -> None:
+    prices = ("--dry-run", "--price-in", "1", "--price-out", "2")
+    out, _ = asked(tmp_path, server, *prices, "--judge-model", "j")
+    assert "the cost leaves judges out" in out
+    out, _ = asked(tmp_path, server, *prices)
+    assert "judges out" not in out
+    assert not server.calls
+
+
+def test_a_dry_run_of_what_was_skipped_counts_only_that(tmp_path: Path, data: Path, server: Server) -> None:
+    with serve(answers_of(small("c-1", "c-2"))) as poor:  # knows nothing of c-3
+        asked(tmp_path, poor, code=1)
+    out, _ = asked(tmp_path, server, "--dry-run", "--retry-skipped")
+    assert not server.calls
+    (row,) = [line.split() for line in out.splitlines() if line.split()[:1] == ["default"]]
+    assert row[1:3] == ["1", "9"]
+
+
+def test_an_overwriting_run_that_was_stopped_goes_on_with_the_command_that_it_gives(
+    tmp_path: Path, data: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked(tmp_path, server)
+    before = len(server.calls)
+    _, err = asked(tmp_path, server, "--overwrite", "--max-calls", "20", code=1)
+    assert len(server.calls) == 20
+    (line,) = [line for line in err.splitlines() if "Go on with: " in line]
+    command = line.partition("Go on with: attune ")[2]
+    assert "--overwrite" not in command
+    out, _ = attune_here(command, tmp_path)
+    assert len(server.calls) == before == 27
+    assert " were complete already" in out
+
+
 def test_the_command_to_go_on_holds_no_key() -> None:
     line = ["run", "openai", "m", "a b", "--api-key", "sk-1", "--limit", "2", "--api-key=sk-2"]
-    assert again_command(line) == "attune run openai m 'a b' --limit 2"
+    assert again_command(line) == "attune run openai m 'a b' --limit 2 --api-key …"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import pty
 import subprocess
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -13,13 +15,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attune_env.cli.watching import Lines
+from attune_env.running.endpoint import loop as endpoint_loop
 from attune_env.running.endpoint.answer import NO_USAGE, Usage
-from attune_env.running.endpoint.control import IN_A_ROW, IN_A_ROW_LATER, Breaker, Control, Gate
+from attune_env.running.endpoint.asking import Patience
+from attune_env.running.endpoint.control import IN_A_ROW, IN_A_ROW_LATER, Breaker, Caps, Control, Gate
 from attune_env.running.endpoint.faults import Fault, StopRun
+from attune_env.running.endpoint.loop import Silent, disk_message
 from attune_env.running.endpoint.structured import Structured
+from attune_env.running.endpoint.tally import Tally
 from tests.endpoint import answers_of, serve
 from tests.front.command import ATTUNE, data_folder
-from tests.running.playing import small
+from tests.running.playing import play, small
 
 
 def run(work: Callable[[], Awaitable[None]]) -> None:
@@ -153,6 +160,55 @@ def test_usage_adds_up_and_an_unknown_cost_stays_unknown() -> None:
     one = Usage(1, 2, 3, 4, 0.5)
     assert NO_USAGE + one + one == Usage(2, 4, 6, 8, 1.0)
     assert (NO_USAGE + one + Usage(1)).cost is None
+
+
+@pytest.mark.parametrize(("number", "advice"), [
+    (errno.ENOSPC, "; make room there, then go on"),
+    (errno.EFBIG, "; make room there, then go on"),
+    (errno.EMFILE, "; lower --concurrency, or raise the limit (ulimit -n), then go on"),
+    (errno.EACCES, ""),
+])  # fmt: skip
+def test_a_failed_write_is_told_with_what_helps(number: int, advice: str) -> None:
+    said = disk_message(OSError(number, "It Failed"), Path("out"))
+    assert said == "cannot write to out: it failed" + advice
+
+
+def test_lines_that_nobody_reads_any_more_stop_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends = os.pipe()
+    os.close(ends[0])
+    with open(ends[1], "w", encoding="utf-8") as broken:
+        monkeypatch.setattr(sys, "stderr", broken)
+        Lines().said("a message")
+        monkeypatch.undo()
+        with pytest.raises(BrokenPipeError):
+            print("a message", file=broken, flush=True)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), ends[1])  # for what is left when it is closed
+
+
+def test_before_the_first_answer_a_time_out_is_tried_once_more_only() -> None:
+    patience, late = Patience(), Fault("timeout", "late")
+    assert [patience.over(late, n, ever=False) for n in (1, 2)] == [False, True]
+    assert [patience.over(late, n, ever=True) for n in (3, 4)] == [False, True]
+    limited = Fault("rate_limited", "slowly")
+    assert [patience.over(limited, n, ever=False) for n in (12, 13)] == [False, True]
+
+
+def test_the_watcher_is_told_the_numbers_also_while_every_attempt_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Watch(Silent):
+        failed = 0
+
+        def moved(self, tally: Tally) -> None:
+            if not tally.calls_done:
+                self.failed = max(self.failed, tally.control.failed)
+
+    watch, data = Watch(), small("c-1")
+    monkeypatch.setattr(endpoint_loop, "BEAT_SECONDS", 0.05)
+    patience = Patience(first_wait=0.5)  # at least 0.25 s
+    with serve(answers_of(data), ["503,first=1"]) as server:
+        play(server, data, tmp_path, concurrency=1, patience=patience, watcher=watch, caps=Caps(calls=2))
+    assert watch.failed == 1
 
 
 def test_a_terminal_gets_bars_with_the_numbers(tmp_path: Path) -> None:

@@ -173,6 +173,8 @@ def test_results_of_other_settings_are_not_mixed_in(tmp_path: Path) -> None:
         play(server, data, tmp_path)
         with pytest.raises(SettingsError, match=r"temperature None there, 0\.1 now"):
             play(server, data, tmp_path, evaluated=model(server, temperature=0.1))
+        with pytest.raises(SettingsError, match="`attune rejudge` rates the drafts that are there"):
+            play(server, data, tmp_path, judges=["j"])
         with pytest.raises(SettingsError, match="seed 0 there, 5 now"):
             play(server, data, tmp_path, settings=Settings(seed=5))
         assert len(server.calls) == 9
@@ -185,9 +187,10 @@ def test_overwrite_asks_everything_anew_and_goes_on_where_it_was_stopped(tmp_pat
         assert len(server.calls) == 18
         play(server, data, tmp_path, overwrite=True, caps=Caps(calls=12), concurrency=1)
         assert len(server.calls) == 30
-        report = play(server, data, tmp_path, overwrite=True)
-        assert len(server.calls) == 48
-    assert report.written == 2
+        assert len(files(tmp_path)) < 2  # an earlier result does not count as complete any more
+        report = play(server, data, tmp_path)
+        assert len(server.calls) == 18 + 18
+    assert report.written + report.complete_before == len(files(tmp_path)) == 2
 
 
 def test_samples_are_results_of_their_own_that_are_scored_side_by_side(tmp_path: Path) -> None:

@@ -11,16 +11,40 @@ import pytest
 
 from attune_env.running.endpoint.asking import Patience
 from attune_env.running.endpoint.control import Caps
-from attune_env.running.endpoint.faults import ACTIONS, FilteredError, retry_after, status_fault
-from attune_episodes import plan
+from attune_env.running.endpoint.faults import ACTIONS, FilteredError, status_fault
+from attune_episodes import Settings, plan
+from attune_episodes.chat_answers import retry_after
 from tests.data.builders import Json
-from tests.endpoint import answers_of, serve
-from tests.endpoint.faults import KINDS
-from tests.running.playing import QUICK, files, model, play, small
+from tests.endpoint import Answer, Book, answers_of, serve
+from tests.endpoint.answers import Messages
+from tests.endpoint.faults import KINDS, Fault, Faults
+from tests.running.playing import QUICK, files, judge_answers, model, play, small
 
 DATA = small("c-1")
 CALLS = len(plan(DATA[0]))
 STAGE = "c-1/1/assess"
+
+
+class Noted:
+    """A book's answers, and when each was asked for."""
+
+    def __init__(self, book: Book) -> None:
+        self.book = book
+        self.times: list[float] = []
+
+    def __call__(self, messages: Messages) -> Answer | None:
+        self.times.append(time.monotonic())
+        return self.book(messages)
+
+    def request_id(self, messages: Messages) -> str | None:
+        return self.book.request_id(messages)
+
+
+class BothBooks(Noted):
+    """A book's answers and, where it has none, a judge's."""
+
+    def __call__(self, messages: Messages) -> Answer | None:
+        return self.book(messages) or judge_answers()(messages)
 
 
 def outcome(folder: Path, stage: str = "assess") -> tuple[str, Json]:
@@ -171,6 +195,29 @@ def test_where_everything_fails_the_run_stops_early_with_one_message(
     assert server.url in str(report.stopped)
 
 
+@pytest.mark.parametrize(("fault", "how"), [("empty", "20 empty"), ("length", "20 cut off")])
+def test_where_no_first_answer_can_be_read_for_its_length_the_run_stops(
+    tmp_path: Path, fault: str, how: str
+) -> None:
+    data = small(*(f"c-{n}" for n in range(10)))
+    with serve(answers_of(data), [fault]) as server:
+        report = play(server, data, tmp_path, concurrency=4)
+        asked_json = sum("response_format" in call.body for call in server.calls)
+        assert 20 <= asked_json <= 20 + 3  # of 70, asked three times each; three were in flight
+    assert f"({how})" in str(report.stopped)
+    assert "is --max-tokens too small?" in str(report.stopped)
+
+
+def test_one_answer_that_can_be_read_keeps_a_run_of_empty_ones_going(tmp_path: Path) -> None:
+    data = small(*(f"c-{n}" for n in range(5)))
+    with serve(answers_of(data), ["empty,after=1"]) as server:
+        # the texts of all conversations are the same: each first attempt is answered
+        report = play(server, data, tmp_path, concurrency=1)
+    assert (report.stopped, report.written) == (None, 5)
+    assert report.tally.parse_rate is not None
+    assert report.tally.parse_rate < 0.5
+
+
 def test_a_server_that_is_not_there_is_told(tmp_path: Path) -> None:
     with serve(answers_of(DATA)) as server:
         gone = model(server)
@@ -201,6 +248,17 @@ def test_one_conversation_that_fails_does_not_stop_the_others(tmp_path: Path) ->
     assert report.stopped is None
 
 
+def test_a_conversation_that_was_given_up_is_counted_once_and_asks_no_judge(tmp_path: Path) -> None:
+    late = ["hang,seconds=0.3,of=c-1/1/draft", "hang,seconds=0.5,of=c-1/2/draft"]
+    with serve(BothBooks(answers_of(DATA)), [f"400,of={STAGE}", *late]) as server:
+        report = play(
+            server, DATA, tmp_path, judges=["j"], concurrency=16, evaluated=model(server, structured="off")
+        )
+    assert [entry["request"] for entry in report.failed] == [STAGE]
+    assert report.tally.conversations_failed == 1
+    assert [call for call in server.calls if call.body["model"] == "j"] == []
+
+
 @pytest.mark.parametrize("status", [400, 413, 422, 403])
 def test_a_refused_request_skips_its_conversation_at_once_with_reason_and_command(
     tmp_path: Path, status: int
@@ -217,16 +275,65 @@ def test_a_refused_request_skips_its_conversation_at_once_with_reason_and_comman
     assert entry == {
         "conversationId": "c-1", "em_model": "custom/lab/m", "mode": "default",
         "source_file": "conversation_1.json", "request": "c-1/2/prefer",
-        "reason": f"HTTP {status}: scripted {status}",
+        "reason": f"HTTP {status}: scripted {status}", "command": "attune run …",
     }  # fmt: skip
 
 
-def test_retry_after_is_obeyed(tmp_path: Path) -> None:
-    with serve(answers_of(DATA), [f"429,of={STAGE},first=1,retry_after=0.7"]) as server:
-        started = time.monotonic()
-        play(server, DATA, tmp_path)
-        assert time.monotonic() - started >= 0.7
-    assert len(server.calls) == CALLS + 1
+def test_retry_after_is_obeyed_also_by_calls_that_wait_for_their_place(tmp_path: Path) -> None:
+    two = Settings(stages=("draft", "assess"))
+    noted = Noted(answers_of(DATA, settings=two))
+    # both calls of turn 1 are refused twice: after the first refusals only one place is left, so that the
+    # other call waits for it when the third refusal comes
+    with serve(noted, ["429,of=c-1/1/*,first=2,retry_after=0.3"], latency=0.05) as server:
+        report = play(
+            server, DATA, tmp_path, concurrency=2, settings=two, evaluated=model(server, structured="off")
+        )
+    assert report.written == 1
+    refused = [call.status == 429 for call in server.calls]
+    assert refused[:3] == [True, True, True]
+    assert sum(refused) == 4
+    for before, after, no in zip(noted.times[2:], noted.times[3:], refused[2:], strict=False):
+        assert not no or after - before >= 0.3
+
+
+class Window(Faults):
+    """A true rate limit: so many answers in a window of time, and Retry-After to its end beyond them."""
+
+    def __init__(self, answers: int, seconds: float) -> None:
+        super().__init__()
+        self.answers, self.seconds = answers, seconds
+        self.window, self.used, self.refused = -1, 0, 0
+
+    def next(self, request: str | None, key: str, attempt: int) -> Fault | None:
+        now = time.monotonic()
+        window = int(now // self.seconds)
+        if window != self.window:
+            self.window, self.used = window, 0
+        self.used += 1
+        if self.used <= self.answers:
+            return None
+        self.refused += 1
+        return Fault("status", 429, retry_after=f"{(window + 1) * self.seconds - now:.3f}")
+
+
+def test_a_rate_limit_loses_no_conversation(tmp_path: Path) -> None:
+    data = small(*(f"c-{n}" for n in range(8)))
+    with serve(answers_of(data), latency=0.02) as server:
+        server.faults = limit = Window(8, 0.2)
+        report = play(server, data, tmp_path, concurrency=40, evaluated=model(server, structured="off"))
+    assert limit.refused > 0
+    assert (report.stopped, report.failed, report.written) == (None, (), 8)
+
+
+def test_a_rate_limit_is_waited_out_twice_as_often_as_other_faults(tmp_path: Path) -> None:
+    limit = 2 * QUICK.retries
+    with serve(answers_of(DATA), [f"429,of={STAGE},first={limit}"]) as server:
+        report = play(server, DATA, tmp_path, evaluated=model(server, structured="off"))
+    assert (report.written, report.failed) == (1, ())
+    with serve(answers_of(DATA), [f"429,of={STAGE}"]) as server:
+        report = play(server, DATA, tmp_path / "stays", evaluated=model(server, structured="off"))
+        assert sum(call.request == STAGE for call in server.calls) == 1 + limit
+    assert [entry["request"] for entry in report.failed] == [STAGE]
 
 
 def test_a_server_that_asks_to_wait_too_long_is_not_waited_for(tmp_path: Path) -> None:
@@ -352,6 +459,25 @@ def test_a_fault_that_passes_does_not_count_as_a_refusal_of_schemas(tmp_path: Pa
         play(server, DATA, tmp_path)
     ((_, record),) = files(tmp_path).items()
     assert record["attune"]["usage"]["structured"] == 7  # all but the two drafts
+
+
+def test_server_errors_of_one_call_do_not_switch_schemas_off(tmp_path: Path) -> None:
+    # three attempts at the first call with a schema fail; without it that call gets through, and the next
+    # call tries a schema again
+    with serve(answers_of(DATA), [f"503,of={STAGE},first=3"]) as server:
+        report = play(server, DATA, tmp_path, concurrency=1)
+    assert report.written == 1
+    ((_, record),) = files(tmp_path).items()
+    assert record["attune"]["usage"]["structured"] == 6  # all but the two drafts and that one
+
+
+def test_a_server_that_fails_on_schemas_is_found_out_by_two_calls(tmp_path: Path) -> None:
+    with serve(answers_of(DATA), ["500,of=*/assess*,first=3", "500,of=*/prefer,first=3"]) as server:
+        report = play(server, DATA, tmp_path, concurrency=1)
+        held = [call for call in server.calls if "response_format" in call.body]
+    assert report.written == 1
+    # whichever two calls come first: three attempts each with a schema, then none has one
+    assert len(held) == 6
 
 
 def test_a_stage_whose_schema_is_refused_goes_without_it(tmp_path: Path) -> None:

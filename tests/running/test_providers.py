@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from attune_data import SettingsError, UnknownNameError
+from attune_env.running.endpoint.answer import read_answer
+from attune_env.running.endpoint.faults import status_fault
 from attune_env.running.endpoint.providers import Endpoint, Secret, checked_url, endpoint_of
 from tests.endpoint import answers_of, serve
 from tests.front.command import attune, data_folder
@@ -78,6 +80,48 @@ def test_an_address_with_a_password_is_refused_and_not_shown() -> None:
     with pytest.raises(SettingsError) as caught:
         checked_url("http://me:topsecret@host/v1")
     assert "topsecret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", [
+    "http://h/v1?api_key=sk-topsecret", "h/v1?key=sk-topsecret", "me:sk-topsecret@h/v1",
+    "ftp://me:sk-topsecret@h", "http://h/v1#sk-topsecret",
+])  # fmt: skip
+def test_an_address_that_may_hold_a_key_is_not_quoted(url: str) -> None:
+    with pytest.raises(SettingsError, match="expected an address such as") as caught:
+        checked_url(url)
+    assert "topsecret" not in str(caught.value)
+
+
+ODD_KEY = "sk-ab/cd+ef/0123456789"
+
+
+@pytest.mark.parametrize("echoed", [ODD_KEY.replace("/", r"\/"), "\\u0073" + ODD_KEY[1:], ODD_KEY])
+def test_a_key_that_comes_back_in_escapes_is_hidden_all_the_same(echoed: str) -> None:
+    said = f"your key is {echoed}"
+    hide = Secret(ODD_KEY).hidden_in
+    message = f'{{"content": "{said}", "reasoning_content": "{said}"}}'
+    body = f'{{"model": "{said}", "choices": [{{"message": {message}, "finish_reason": "{said}"}}]}}'
+    answer = read_answer(body.encode(), {}, hide=hide)
+    for text in (answer.text, answer.reasoning, answer.finish, answer.served):
+        assert text == "your key is [key]"
+    for text in (
+        f'{{"error": {{"message": "{said}"}}}}',
+        f'{{"detail": "{said}"}}',
+        f'{{"error": "{said}"}}',
+    ):
+        assert "key is [key]" in str(status_fault(400, json.loads(text), text, {}, hide))
+    long = "x" * 290 + echoed  # cut in the middle of the key, were it not hidden before
+    text = f'{{"error": {{"message": "{long}"}}}}'
+    assert "sk-ab" not in str(status_fault(400, json.loads(text), text, {}, hide))
+
+
+def test_a_key_that_is_an_ordinary_word_spoils_no_answer() -> None:
+    said = "You can say anything to me, and EMPTY too"
+    assert Secret("anything").hidden_in(said) == said
+    assert Secret("EMPTY").hidden_in(said) == said
+    for key in ("abcdefgh", "a1b2c3d4", "a" * 19, "a" * 20):
+        hidden = not key.isalpha() or len(key) >= 20
+        assert (Secret(key).hidden_in(f"a {key} b") == "a [key] b") is hidden
 
 
 def test_an_unknown_provider_is_told_the_known_ones(tmp_path: Path) -> None:

@@ -7,14 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from attune_data import SettingsError
+from attune_data import DataError, SettingsError
 from attune_env.results import read_results, score_results
 from attune_env.running import run_builtin
 from attune_env.running.endpoint.control import Caps
+from attune_env.running.endpoint.providers import endpoint_of
 from attune_env.running.endpoint.rejudge import rejudge
-from attune_env.running.endpoint.session import EndpointReport, Options
+from attune_env.running.endpoint.session import EndpointReport, Model, Options
 from tests.data.builders import Json
 from tests.endpoint import Server, answers_of, first_of, serve
+from tests.endpoint.answers import Messages
 from tests.front.command import data_folder, snapshot
 from tests.front.inside import attune_here
 from tests.running.playing import QUICK, files, judge_answers, model, play, small
@@ -107,6 +109,65 @@ def test_a_run_still_counts_as_complete_and_an_official_file_is_still_not_replac
     assert judged["turns"][0]["em_draft_judge_scores"]["helpfulness"] == 7
     with pytest.raises(SettingsError, match="was not written by attune"):
         run_builtin("lexicon", DATA, tmp_path / "theirs")
+
+
+@pytest.mark.parametrize(("turns", "said"), [
+    ({}, "turns: found no list of turns"),
+    ({"turns": None}, "turns: found no list of turns"),
+    ({"turns": [{"turnNumber": 1}, "odd"]}, r'turns\[1\]: found "odd", which is no turn'),
+])  # fmt: skip
+def test_a_file_without_a_place_for_judgements_is_named_or_left_out(
+    tmp_path: Path, turns: Json, said: str
+) -> None:
+    run_builtin("lexicon", DATA[:1], tmp_path)
+    path = tmp_path / "c-2_builtin_lexicon_default.json"
+    path.write_text(json.dumps({"conversationId": "c-2", "em_model": "builtin/lexicon", **turns}))
+    with serve(judge_answers(7)) as server:
+        with pytest.raises(DataError, match=said):
+            again(server, tmp_path)
+        assert not server.calls
+        assert again(server, tmp_path, skip_invalid=True).written == 1
+
+
+@pytest.mark.parametrize("number", [True, [1], 1.0, "1"])
+def test_a_turn_whose_number_is_none_is_not_judged(tmp_path: Path, number: object) -> None:
+    turns = [{"turnNumber": number, "em_drafted_response": "I hear you."}]
+    record = {"conversationId": "c-1", "em_model": "builtin/lexicon", "turns": turns}
+    (tmp_path / "c-1_builtin_lexicon_default.json").write_text(json.dumps(record))
+    with serve(judge_answers(7)) as server:
+        assert again(server, tmp_path).stopped is None
+        assert not server.calls
+
+
+def test_a_judge_of_the_same_name_elsewhere_is_another_judge(tmp_path: Path) -> None:
+    run_builtin("lexicon", DATA[:1], tmp_path / "results")
+    with serve(judge_answers(7)) as server, serve(judge_answers(2)) as other:
+        there = endpoint_of("openai", base_url=other.url, api_key="k")
+        for folder, judge in (("one", model(server, "j")), ("one", Model("j", there))):
+            rejudge(tmp_path / "results", DATA, [judge], tmp_path / folder)
+        assert (len(server.calls), len(other.calls)) == (2, 2)
+    ((_, record),) = files(tmp_path / "one").items()
+    assert record["turns"][0]["em_draft_judge_scores"]["helpfulness"] == 2
+
+
+def test_what_could_not_be_judged_is_listed_with_a_command_that_there_is(tmp_path: Path) -> None:
+    run_builtin("lexicon", DATA, tmp_path)
+    judge = judge_answers(7)
+    seen: list[object] = []
+
+    def grumpy(messages: Messages) -> str | None:
+        seen.append(messages)
+        return None if len(seen) == 2 else judge(messages)  # None: HTTP 400
+
+    with serve(grumpy) as server:
+        report = rejudge(
+            tmp_path, DATA, [model(server, "j", structured="off")],
+            options=Options(concurrency=1, patience=QUICK, command="attune rejudge …"),
+        )  # fmt: skip
+    (entry,) = report.failed
+    assert entry["command"] == "attune rejudge …"
+    content = json.loads((tmp_path / "_skipped_rejudge.json").read_text())
+    assert content["how"] == "run the command again: what is complete is not asked again"
 
 
 def test_another_folder_leaves_the_results_as_they_are(tmp_path: Path) -> None:

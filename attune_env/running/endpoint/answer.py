@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from attune_env.running.endpoint.faults import Fault, error_in, status_fault
+from attune_env.running.endpoint.faults import Fault, as_it_is, error_in, status_fault
+from attune_episodes.chat_answers import text_of
 from attune_episodes.parsing import Unparsed, sound
 from attune_episodes.parsing.extract import MAX_CHARS, without_reasoning
 
@@ -55,13 +56,20 @@ class Answer:
     """The model that the server names."""
 
 
-def read_answer(data: bytes, headers: Mapping[str, str], *, lenient: bool = False) -> Answer:
+def read_answer(
+    data: bytes,
+    headers: Mapping[str, str],
+    *,
+    lenient: bool = False,
+    hide: Callable[[str], str] = as_it_is,
+) -> Answer:
     """The answer in the body of a successful response.
 
     Args:
         data: the body.
         headers: of the response; an error object in the body may belong to a Retry-After there.
         lenient: replace bytes that are no UTF-8 rather than raise.
+        hide: takes the key out of every text.
 
     Raises:
         Fault: no answer is in it.
@@ -79,20 +87,20 @@ def read_answer(data: bytes, headers: Mapping[str, str], *, lenient: bool = Fals
         raise Fault("bad_json", "the answer is no JSON, or only a part of it") from None
     status = error_in(body)
     if status is not None:
-        raise status_fault(status, body, text, headers)
+        raise status_fault(status, body, text, headers, hide)
     choices = body.get("choices") if isinstance(body, dict) else None
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         raise Fault("no_choices", "the answer holds no choice")
-    return _answer(body, choices[0])
+    return _answer(body, choices[0], hide)
 
 
-def _answer(body: Mapping[str, Any], choice: Mapping[str, Any]) -> Answer:
+def _answer(body: Mapping[str, Any], choice: Mapping[str, Any], hide: Callable[[str], str]) -> Answer:
     message = choice.get("message")
     if not isinstance(message, dict):
         raise Fault("no_choices", "the choice holds no message")
     finish = choice.get("finish_reason")
-    text, refusal = _text(message.get("content")), _text(message.get("refusal"))
-    reasoning = _text(message.get("reasoning_content")) or _text(message.get("reasoning"))
+    text, refusal = text_of(message.get("content")), text_of(message.get("refusal"))
+    reasoning = text_of(message.get("reasoning_content")) or text_of(message.get("reasoning"))
     # a text that is an object may speak of such tags inside it: the parser reads it as it is
     whole = text.lstrip()[:1] == "{" or len(text) > MAX_CHARS
     answer = text if whole else without_reasoning(text)
@@ -103,22 +111,12 @@ def _answer(body: Mapping[str, Any], choice: Mapping[str, Any]) -> Answer:
     if not text.strip() and refusal:
         text, finish = refusal, "refusal"
     return Answer(
-        text=sound(text),
-        reasoning=sound(reasoning),
-        finish=finish if isinstance(finish, str) else "stop",
+        text=hide(sound(text)),
+        reasoning=hide(sound(reasoning)),
+        finish=hide(finish) if isinstance(finish, str) else "stop",
         usage=_usage(body.get("usage")),
-        served=body["model"] if isinstance(body.get("model"), str) else "",
+        served=hide(body["model"]) if isinstance(body.get("model"), str) else "",
     )
-
-
-def _text(content: object) -> str:
-    """The text of a field that may also be a list of parts, or null."""
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, list):
-        return ""
-    texts = [part.get("text") for part in content if isinstance(part, dict)]
-    return "".join(text for text in texts if isinstance(text, str))
 
 
 def _usage(found: object) -> Usage:

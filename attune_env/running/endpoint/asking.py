@@ -20,6 +20,8 @@ from attune_env.running.endpoint.structured import Structured
 
 Structure = Literal["auto", "on", "off"]
 OK: Final = "ok"
+_BEFORE_ANY_ANSWER: Final = {"connection": 2, "timeout": 1}
+"""Further attempts after such faults while the server has never answered."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,8 @@ class Patience:
     asks: int = 3
     """How often a request is asked at most until its answer can be read."""
     retries: int = 6
-    """Further attempts after a fault that may pass; half as many after a time-out."""
+    """Further attempts after a fault that may pass; half as many after a time-out, twice as
+    many after "too many requests"."""
     first_wait: float = 0.5
     """Seconds before the first further attempt; each wait doubles, and 0 to 50 % are taken off by chance."""
     longest_wait: float = 30.0
@@ -76,9 +79,10 @@ class Patience:
 
         `ever` says whether the server has answered before: one that has not is likely not there.
         """
-        retries = self.retries // 2 if fault.kind == "timeout" else self.retries
-        if fault.kind == "connection" and not ever:
-            retries = min(retries, 2)
+        often = {"timeout": self.retries // 2, "rate_limited": self.retries * 2}
+        retries = often.get(fault.kind, self.retries)
+        if not ever:
+            retries = min(retries, _BEFORE_ANY_ANSWER.get(fault.kind, retries))
         return fault.action != "retry" or attempt > retries
 
 
@@ -126,7 +130,13 @@ class Asker:
 
     def digest(self, question: Question) -> str:
         """16 hex digits of everything that decides the answer; equal for equal questions."""
-        told = [self.model, self.sampling.describe(), question.sample, question.messages]
+        told = [
+            self.client.endpoint.provider,
+            self.model,
+            self.sampling.describe(),
+            question.sample,
+            question.messages,
+        ]
         text = json.dumps(told, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
 
@@ -149,6 +159,8 @@ class Asker:
             answer, tried, held = await self._answer(question, ask)
             usage, attempts = usage + answer.usage, attempts + tried
             reason = question.read(answer.text)
+            if question.schema is not None:
+                self.breaker.read("" if reason == OK else _blank(answer))
             if (reason == OK and not _cut(answer, question)) or ask == self.patience.asks:
                 break
             unread.append((answer.text, reason if reason != OK else answer.finish))
@@ -176,13 +188,15 @@ class Asker:
             )
             try:
                 async with self.control.attempt():
-                    answer = await self.client.complete(
-                        self.body(question, ask, with_schema), lenient=attempt > self.patience.retries
-                    )
-            except Fault as failed:
-                # before anybody waits: nobody else shall wait that long either
-                fault = self.patience.bounded(failed)
-                self.control.fault(fault)
+                    body = self.body(question, ask, with_schema)
+                    try:
+                        answer = await self.client.complete(body, lenient=attempt > self.patience.retries)
+                    except Fault as failed:
+                        # noted before the place is given on: the next one must see the pause
+                        fault = self.patience.bounded(failed)
+                        self.control.fault(fault)
+                        raise fault from None
+            except Fault as fault:
                 if with_schema and self.structured.refused(question.id, fault, attempt):
                     continue  # the same without a schema, at once
                 if self.patience.over(fault, attempt, ever=self.breaker.ever):
@@ -215,6 +229,13 @@ class Asker:
             schema = {"name": question.stage, "strict": True, "schema": question.schema}
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
         return body
+
+
+def _blank(answer: Answer) -> str:
+    """How an answer that cannot be read ended, where that has to do with its length; else ""."""
+    if answer.finish == "length":
+        return "cut off"
+    return "empty" if not answer.text.strip() and answer.finish != "content_filter" else ""
 
 
 def _cut(answer: Answer, question: Question) -> bool:

@@ -102,8 +102,9 @@ class ChatClient:
                 response = await sdk.post(
                     "/chat/completions", cast_to=httpx.Response, body=body, options=self._options
                 )
-            data = self.endpoint.key.hidden_in_bytes(response.content)
-            return read_answer(data, response.headers, lenient=lenient)
+            return read_answer(
+                response.content, response.headers, lenient=lenient, hide=self.endpoint.key.hidden_in
+            )
         except FilteredError:
             return Answer("", finish="content_filter")
         except openai.APIStatusError as error:
@@ -120,12 +121,12 @@ class ChatClient:
             return Answer("", finish="content_filter")
 
     def _refused(self, response: httpx.Response) -> Fault:
-        text = self.endpoint.key.hidden_in(response.content.decode("utf-8", "replace"))
+        text = response.content.decode("utf-8", "replace")
         try:
             body = json.loads(text)
         except (ValueError, RecursionError):
             body = None
-        return status_fault(response.status_code, body, text, response.headers)
+        return status_fault(response.status_code, body, text, response.headers, self.endpoint.key.hidden_in)
 
     def _why(self, error: Exception) -> str:
         """What stands behind the SDK's "Connection error."; no key is in it."""

@@ -22,6 +22,9 @@ IN_A_ROW: Final = 3
 IN_A_ROW_LATER: Final = 10
 """The same once the server has answered: it may have gone."""
 
+BLANK_AT_FIRST: Final = 20
+"""Answers that are empty or cut off, before any other one: then the run would only burn the list."""
+
 
 class Gate:
     """Lets so many attempts run at once: fewer after "too many requests", slowly more again."""
@@ -121,12 +124,16 @@ class Control:
     @asynccontextmanager
     async def attempt(self) -> AsyncIterator[None]:
         """The place and the leave for one attempt; raises StopRun where there is none any more."""
-        while (wait := self.gate.pause()) > 0:
-            await self.sleep(wait)
-        async with self.gate.one():
-            self._check()
-            self.sent += 1
-            yield
+        while True:
+            while (wait := self.gate.pause()) > 0:
+                await self.sleep(wait)
+            async with self.gate.one():
+                if self.gate.pause() > 0:
+                    continue  # the server asked for a pause while this one waited for its place
+                self._check()
+                self.sent += 1
+                yield
+                return
 
     def _check(self) -> None:
         if self.caps.calls is not None and self.sent >= self.caps.calls:
@@ -180,11 +187,35 @@ class Breaker:
         """Whether the server has ever answered with something."""
         self.in_a_row = 0
         """Calls that failed since the last answer."""
+        self._objects: Counter[str] | None = Counter()
+        """Of the first answers that were to be JSON: how they ended. None once they need no counting."""
 
     def worked(self) -> None:
         """Notes an answer."""
         self.ever = True
         self.in_a_row = 0
+
+    def read(self, ended: str) -> None:
+        """Notes an answer that was to be JSON: `empty`, `cut off`, or "" for anything else.
+
+        Stops the run where none of the first ones holds anything: all others would be paid for as well.
+        """
+        if self._objects is None:
+            return
+        if not ended:
+            self._objects = None
+            return
+        self._objects[ended] += 1
+        if self._objects.total() >= BLANK_AT_FIRST:
+            how = ", ".join(f"{number} {end}" for end, number in sorted(self._objects.items()))
+            self._objects = None
+            where = f"model {one_line(self.model, 100)} at {self.base_url}"
+            self.control.stop(
+                StopRun(
+                    f"none of the first {BLANK_AT_FIRST} answers that were to be JSON could be read ({how}): "
+                    f"{where}; is --max-tokens too small?"
+                )
+            )
 
     def failed(self, fault: Fault) -> None:
         """Notes a call that is given up; stops the run where no other would do better."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
+import json
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
 
 from attune_data.errors import AttuneError, one_line
+from attune_episodes.chat_answers import retry_after
 
 Action = Literal["retry", "give_up", "stop"]
 """`retry`: try again after a while, a bounded number of times. `give_up`: this call fails, and with it its
@@ -68,7 +67,18 @@ class StopRun(AttuneError):
     """The run cannot go on; what is complete is kept."""
 
 
-def status_fault(status: int, body: object, text: str, headers: Mapping[str, str]) -> Fault:
+def as_it_is(text: str) -> str:
+    """The text: nothing is hidden in it."""
+    return text
+
+
+def status_fault(
+    status: int,
+    body: object,
+    text: str,
+    headers: Mapping[str, str],
+    hide: Callable[[str], str] = as_it_is,
+) -> Fault:
     """The fault that an HTTP status stands for; raises FilteredError for a refusal of content.
 
     Args:
@@ -76,10 +86,11 @@ def status_fault(status: int, body: object, text: str, headers: Mapping[str, str
         body: the decoded body, an error object if the server is like OpenAI's.
         text: the body as text.
         headers: those of the answer.
+        hide: takes the key out of what the server says.
     """
     about = _error_of(body)
     codes = {str(about.get(name, "")).lower() for name in ("code", "type")}
-    said = _said(about, text)
+    said = _said(about, text, hide)
     if codes.intersection(_FILTERED) or (status == 403 and "flagged_input" in str(about.get("metadata"))):
         raise FilteredError
     wait = retry_after(headers)
@@ -110,26 +121,6 @@ def error_in(body: object) -> int | None:
     return code if type(code) is int and 400 <= code <= 599 else 500
 
 
-def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
-    """Seconds to wait by `retry-after-ms` or `Retry-After` (seconds or a date); None where neither says."""
-    lower = {name.lower(): value for name, value in headers.items()}
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        value = lower.get(name)
-        if value is None:
-            continue
-        try:
-            seconds = float(value) * unit
-        except ValueError:
-            try:
-                until = parsedate_to_datetime(value).timestamp()
-            except (ValueError, TypeError, OverflowError):
-                continue
-            seconds = until - (time.time() if now is None else now)
-        if math.isfinite(seconds):
-            return max(0.0, seconds)
-    return None
-
-
 def _error_of(body: object) -> Mapping[str, Any]:
     error = body.get("error") if isinstance(body, dict) else None
     if isinstance(error, str):
@@ -137,11 +128,20 @@ def _error_of(body: object) -> Mapping[str, Any]:
     return error if isinstance(error, dict) else {}
 
 
-def _said(about: Mapping[str, Any], text: str) -> str:
+def _unescaped(text: str) -> str:
+    """A JSON text without needless escapes; another text as it is."""
+    try:
+        return json.dumps(json.loads(text), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _said(about: Mapping[str, Any], text: str, hide: Callable[[str], str]) -> str:
     """What the server says went wrong, short."""
     message = about.get("message")
     if not isinstance(message, str) or not message.strip():
         if text.lstrip()[:1] == "<":
             return "a web page, no JSON"
-        message = text
-    return one_line(" ".join(message[:2000].split()), 300)
+        message = _unescaped(text)
+    # in the whole text, decoded: a part of a key, or one with escapes in it, would not be known any more
+    return one_line(" ".join(hide(message)[:2000].split()), 300)

@@ -50,6 +50,8 @@ def write_skipped(
     failed: Sequence[Mapping[str, Any]],
     complete: Iterable[tuple[str, ...]],
     command: str,
+    *,
+    retry_option: bool = True,
 ) -> Path | None:
     """Brings the list up to date and returns its path; removes it, and returns None, where nothing is left.
 
@@ -59,6 +61,7 @@ def write_skipped(
         failed: entries of this run, with `conversationId`, `em_model`, `mode` and what is told of them.
         complete: (conversationId, em_model, mode) of what is complete now.
         command: what to run again; holds no key.
+        retry_option: whether that command takes `--retry-skipped`.
     """
     path = skipped_path(folder, model)
     try:
@@ -71,7 +74,8 @@ def write_skipped(
     if not entries:
         path.unlink(missing_ok=True)
         return None
-    how = "run the command again: what is complete is not asked again; --retry-skipped runs only these"
+    how = "run the command again: what is complete is not asked again"
+    how += "; --retry-skipped runs only these" if retry_option else ""
     write_json(path, {"model": model, "command": command, "how": how, "conversations": entries})
     return path
 

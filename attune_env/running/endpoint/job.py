@@ -96,6 +96,8 @@ class Job:
             self._judged.setdefault(step.request.turn, {})[step.judge] = (step.request, call)
             return
         self._done[step.request.id] = call
+        if self.failed:
+            return  # kept in the journal; nothing more is asked of a conversation that is given up
         if step.request.stage == "draft" and step.request.turn is not None and self.judges:
             said = parse(step.request, call.reply)
             self.judge(step.request.turn, said.text if isinstance(said, Draft) else None, journal)
@@ -167,6 +169,10 @@ class Job:
     def judging(self) -> list[Finished]:
         """The judges' finished calls."""
         return [call for turn in self._judged.values() for _, call in turn.values()]
+
+    def discard(self) -> None:
+        """Removes its earlier result: from now on it is to be made, also by a run that goes on."""
+        self.path.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Lets go of what a finished conversation no longer needs: memory stays flat over a long run."""

@@ -110,12 +110,6 @@ class Journal:
         self._reader.close()
         os.close(self._file)
 
-    def __len__(self) -> int:
-        return sum(map(len, self._places.values()))
-
-    def __contains__(self, key: CallKey) -> bool:
-        return (key.id, key.digest) in self._places.get(key.group, ())
-
     def get(self, key: CallKey) -> Finished | None:
         """The finished call with that key; None where there is none."""
         place = self._places.get(key.group, {}).get((key.id, key.digest))

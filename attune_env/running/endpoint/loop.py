@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -18,8 +19,14 @@ from attune_env.running.endpoint.journal import Journal
 from attune_env.running.endpoint.schedule import Schedule
 from attune_env.running.endpoint.tally import Tally
 
+BEAT_SECONDS: Final = 1.0
+"""So often the watcher is told the numbers, also while no call comes to its end."""
 TERM_SECONDS: Final = 5.0
 """What calls in flight get to finish after SIGTERM; after Ctrl-C they get all they need."""
+
+
+_NO_ROOM: Final = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
+_TOO_MANY_FILES: Final = {errno.EMFILE, errno.ENFILE}
 
 
 class Interrupted(StopRun):
@@ -42,7 +49,7 @@ class Watcher(Protocol):
         """Before the first call."""
 
     def moved(self, tally: Tally) -> None:
-        """After each call."""
+        """After each call, and once a second: attempts that fail show too."""
 
     def finished(self, job: Job, tally: Tally) -> None:
         """After each conversation that is complete, or skipped (then `job.failed` says why)."""
@@ -104,6 +111,7 @@ class Loop:
         loop = asyncio.get_running_loop()
         handled = self._handle_signals(loop)
         self.watcher.started(self.tally)
+        self._beat(loop)
         try:
             while True:
                 self._moved.clear()
@@ -113,10 +121,15 @@ class Loop:
                 await self._moved.wait()
             await self.journal.settle()
         finally:
+            self._next_beat.cancel()
             for number in handled:
                 loop.remove_signal_handler(number)
         if self._bug is not None:
             raise self._bug
+
+    def _beat(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.watcher.moved(self.tally)
+        self._next_beat = loop.call_later(BEAT_SECONDS, self._beat, loop)
 
     def _start(self, job: Job) -> None:
         job.start(self.journal, schema_first=not self.tasks)
@@ -210,4 +223,10 @@ class Loop:
 def disk_message(error: OSError, folder: Path) -> str:
     """What a person reads when something could not be written."""
     said = (error.strerror or str(error)).lower()
-    return one_line(f"cannot write to {folder}: {said}; make room there, then go on", 300)
+    if error.errno in _NO_ROOM:
+        advice = "; make room there, then go on"
+    elif error.errno in _TOO_MANY_FILES:
+        advice = "; lower --concurrency, or raise the limit (ulimit -n), then go on"
+    else:
+        advice = ""
+    return one_line(f"cannot write to {folder}: {said}{advice}", 300)

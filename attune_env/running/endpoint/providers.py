@@ -19,6 +19,8 @@ PROVIDERS: Final = ("openrouter", "openai", "prime", "custom")
 """The providers that are servers; `builtin` is none."""
 SHORTEST_HIDDEN: Final = 8
 """A shorter key is a stand-in such as EMPTY: hiding it everywhere would spoil ordinary words."""
+LONGER_THAN_WORDS: Final = 20
+"""A key of letters only is hidden from this length on: a shorter one may be an ordinary word too."""
 HIDDEN: Final = "[key]"
 PRIME_CONFIG: Final = Path(".prime") / "config.json"
 
@@ -61,12 +63,8 @@ class Secret:
 
     def hidden_in(self, text: str) -> str:
         """`text` without the key: servers quote it in their errors."""
-        return text.replace(self._text, HIDDEN) if len(self._text) >= SHORTEST_HIDDEN else text
-
-    def hidden_in_bytes(self, data: bytes) -> bytes:
-        """`data` without the key."""
-        key = self._text.encode("utf-8", "surrogatepass")
-        return data.replace(key, HIDDEN.encode()) if len(key) >= SHORTEST_HIDDEN else data
+        shortest = LONGER_THAN_WORDS if self._text.isalpha() else SHORTEST_HIDDEN
+        return text.replace(self._text, HIDDEN) if len(self._text) >= shortest else text
 
 
 @dataclass(frozen=True)
@@ -77,8 +75,6 @@ class Endpoint:
     base_url: str
     """Without a trailing slash; holds no user name and no password."""
     key: Secret = field(default_factory=Secret)
-    key_source: str = ""
-    """Where the key came from, or where one would be looked for: a word for messages."""
     headers: Mapping[str, str] = field(default_factory=dict)
     tells_cost: bool = False
     """Whether answers are known to carry their cost in dollars (`usage.cost`)."""
@@ -114,7 +110,7 @@ def endpoint_of(
     variables = os.environ if environment is None else environment
     config = _prime_config(home) if provider == "prime" else {}
     names = (api_key_var,) if api_key_var else _VARIABLES[provider]
-    key, source = _key(api_key, names, variables, config)
+    key = _key(api_key, names, variables, config)
     if api_key_var and not api_key and not key:
         raise SettingsError(
             f"--api-key-var names {show(api_key_var)}, which is not set: export {api_key_var}=…"
@@ -131,7 +127,6 @@ def endpoint_of(
         provider=provider,
         base_url=checked_url(found),
         key=Secret(key),
-        key_source=source or " or ".join(names),
         headers={"X-Prime-Team-ID": team} if team else {},
         tells_cost=provider == "openrouter",
         limit_field="max_completion_tokens" if provider == "openai" else "max_tokens",
@@ -151,9 +146,9 @@ def checked_url(url: str) -> str:
         # not quoted: it holds a password
         raise SettingsError("--base-url holds a user name or password; give the key by --api-key-var instead")
     if not sound or parts.query or parts.fragment:
-        raise SettingsError(
-            f"--base-url is {show(url)}; expected an address such as http://localhost:8000/v1"
-        )
+        # a part that could hold a key or a password is not quoted either
+        shown = "no address" if "?" in url or "@" in url or "#" in url else show(url)
+        raise SettingsError(f"--base-url is {shown}; expected an address such as http://localhost:8000/v1")
     return text
 
 
@@ -162,8 +157,8 @@ def _key(
     names: tuple[str, ...],
     variables: Mapping[str, str],
     config: Mapping[str, str],
-) -> tuple[str, str]:
-    """The key and where it came from; ("", "") where there is none."""
+) -> str:
+    """The key; "" where there is none."""
     places = [(given, "--api-key"), *((variables.get(name), name) for name in names)]
     places.append((config.get("api_key"), f"~/{PRIME_CONFIG.as_posix()}"))
     for value, source in places:
@@ -171,8 +166,8 @@ def _key(
         if key:
             if not key.isascii() or not key.isprintable():
                 raise SettingsError(f"the key from {source} holds characters that no header can carry")
-            return key, source
-    return "", ""
+            return key
+    return ""
 
 
 def _no_key(provider: str, names: tuple[str, ...]) -> str:

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from attune_data import Conversations
-from attune_data.errors import DataError, SettingsError, UnknownNameError, show
+from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
 from attune_env.results.files import Result, read_results
 from attune_env.results.marks import mapping, marks_of
 from attune_env.running.endpoint.job import Job
 from attune_env.running.endpoint.journal import Journal
 from attune_env.running.endpoint.loop import Watcher
-from attune_env.running.endpoint.session import EndpointReport, Model, Options, Session
+from attune_env.running.endpoint.session import EndpointReport, Model, Options, Session, check_judges
 from attune_env.running.endpoint.tally import total, usage_of
 from attune_episodes.judging import judge_request
 from attune_episodes.settings import MODES, Settings
@@ -54,16 +54,18 @@ class RejudgeJob(Job):
         made["attune"]["judge"]["usage"] = {"calls": len(calls), **usage_of(total(calls))}
         return made
 
+    def discard(self) -> None:
+        """Nothing: the result is what is judged."""
+
     def _drafts(self) -> list[tuple[int, str | None]]:
-        turns = self.before.get("turns")
         known = {turn.turn_number for turn in self.conversation.turns}
         return [
             (
                 entry["turnNumber"],
                 draft if isinstance(draft := entry.get("em_drafted_response"), str) else None,
             )
-            for entry in (turns if isinstance(turns, list) else ())
-            if isinstance(entry, dict) and entry.get("turnNumber") in known
+            for entry in self.before["turns"]
+            if type(entry.get("turnNumber")) is int and entry["turnNumber"] in known
         ]
 
 
@@ -99,14 +101,16 @@ def rejudge(
     """
     if not judges:
         raise SettingsError("no judge: name at least one with --judge-model")
-    names = [judge.name for judge in judges]
-    if len(set(names)) < len(names):
-        raise SettingsError(f"a judge is named twice: {', '.join(map(show, names))}")
+    names = check_judges(judges)
     found, problems, _ = read_results(results, conversations)
+    unfit = {result.path: problem for result in found if (problem := _no_turns(result))}
+    problems = [*problems, *unfit.values()]
+    found = [result for result in found if result.path not in unfit]
     if problems and not (skip_invalid and found):
         raise DataError(problems)
     base, folder = settings or Settings(), output or results
     session = Session(JOURNAL, JOURNAL, folder, options, watcher)
+    session.retry_option = False
     todo: list[Job] = []
     for result in found:
         identity = (result.record["conversationId"], result.em_model, result.mode)
@@ -129,6 +133,21 @@ def rejudge(
             )
         )
     return session.play({judge.name: judge for judge in judges}, todo, {"judges": names})
+
+
+def _no_turns(result: Result) -> Problem | None:
+    """What is wrong with a record that has no place for judgements; None where it has."""
+    turns = result.record.get("turns")
+    if not isinstance(turns, list):
+        where, what = "turns", "no list of turns"
+    elif odd := [number for number, entry in enumerate(turns) if not isinstance(entry, dict)]:
+        where, what = f"turns[{odd[0]}]", f"{show(turns[odd[0]])}, which is no turn"
+    else:
+        return None
+    return Problem(
+        str(result.path), where, what, "a list of objects, one a turn",
+        "move the file away, or pass --skip-invalid",
+    )  # fmt: skip
 
 
 def _judged_by(result: Result, judges: Sequence[str], settings: Settings) -> bool:

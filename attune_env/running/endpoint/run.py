@@ -12,7 +12,7 @@ from attune_data.errors import SettingsError, show
 from attune_env.results.files import check_same_result, result_name
 from attune_env.running.endpoint.job import Job
 from attune_env.running.endpoint.loop import Watcher
-from attune_env.running.endpoint.session import EndpointReport, Model, Options, Session
+from attune_env.running.endpoint.session import EndpointReport, Model, Options, Session, check_judges
 from attune_env.running.existing import is_complete
 from attune_env.running.samples import split_sample
 from attune_episodes.settings import Mode, Settings
@@ -59,9 +59,7 @@ def run_endpoint(
         raise SettingsError(f"samples is {samples}; it must be at least 1")
     if split_sample(model.full_name)[1] > 1:
         raise SettingsError(f"{show(model.name)} ends as the names of further samples do")
-    names = [judge.name for judge in judges]
-    if len(set(names)) < len(names):
-        raise SettingsError(f"a judge is named twice: {', '.join(map(show, names))}")
+    check_judges(judges)
     base = settings or Settings()
     session = Session(model.full_name, model.name, output, options, watcher)
     todo: list[Job] = []

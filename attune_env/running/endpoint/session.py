@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from attune_data.errors import SettingsError, show
 from attune_env.running.endpoint.asking import Asker, Patience, Price, Sampling
 from attune_env.running.endpoint.client import ChatClient
 from attune_env.running.endpoint.control import Caps, Control
@@ -22,6 +23,9 @@ from attune_env.running.endpoint.loop import Loop, Silent, Watcher, disk_message
 from attune_env.running.endpoint.providers import Endpoint
 from attune_env.running.endpoint.structured import Structured
 from attune_env.running.endpoint.tally import Tally
+
+PASSED_OVER: Final = "lines passed over"
+"""Under that name the journal remembers of how many damaged lines a person was told."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,14 @@ class EndpointReport:
     tally: Tally
 
 
+def check_judges(judges: Sequence[Model]) -> list[str]:
+    """The judges' names; raises SettingsError where one is named twice."""
+    names = [judge.name for judge in judges]
+    if len(set(names)) < len(names):
+        raise SettingsError(f"a judge is named twice: {', '.join(map(show, names))}")
+    return names
+
+
 class Session:
     """Makes the calls of some jobs, with one journal, and says what came of it."""
 
@@ -83,6 +95,8 @@ class Session:
         self.skip_name = skip_name
         """Of the list of skipped conversations: the model's."""
         self.folder = folder
+        self.retry_option = True
+        """Whether the command of this run takes `--retry-skipped`."""
         self.options = options or Options()
         self.watcher = watcher or Silent()
         self.askers: dict[str, Asker] = {}
@@ -99,10 +113,10 @@ class Session:
         todo, before = list(jobs), len(self.complete)
         if not todo:
             # nothing is left to do: no journal is read, nothing is waited for
-            skipped = write_skipped(self.folder, self.skip_name, (), self.complete, self.options.command)
+            skipped = self._write_skipped()
             return EndpointReport(0, before, (), skipped, None, Tally(Control(self.options.concurrency)))
         with Journal(self.folder, self.name) as journal:
-            if journal.passed_over:
+            if journal.passed_over > journal.facts.get(PASSED_OVER, 0):
                 self.watcher.said(
                     f"{journal.path.name}: {journal.passed_over} lines cut off or damaged; what they held "
                     "is asked again"
@@ -114,14 +128,18 @@ class Session:
                 asyncio.run(self._play(journal, tally, models, todo))
             skipped = None
             try:
-                skipped = write_skipped(
-                    self.folder, self.skip_name, self.failed, self.complete, self.options.command
-                )
+                skipped = self._write_skipped()
                 add_run(self.folder, self.name, {**self._numbers(started, tally), **facts})
             except OSError as error:
                 # a full disk: what the journal and the results hold is there all the same
                 control.stop(StopRun(disk_message(error, self.folder)))
         return EndpointReport(self.written, before, tuple(self.failed), skipped, control.reason, tally)
+
+    def _write_skipped(self) -> Path | None:
+        return write_skipped(
+            self.folder, self.skip_name, self.failed, self.complete, self.options.command,
+            retry_option=self.retry_option,
+        )  # fmt: skip
 
     def _numbers(self, started: str, tally: Tally) -> dict[str, Any]:
         reason = tally.control.reason
@@ -147,10 +165,13 @@ class Session:
                     client, model.name, tally.control, model.sampling,
                     _structured(model, journal), self.options.patience, model.price,
                 )  # fmt: skip
+            if journal.passed_over != journal.facts.get(PASSED_OVER, 0):
+                await journal.note({PASSED_OVER: journal.passed_over})
             tally.calls = sum(job.planned for job in todo)
             if self.options.overwrite:
+                await asyncio.gather(*(journal.forget(job.group) for job in todo))
                 for job in todo:
-                    await journal.forget(job.group)
+                    job.discard()
             await Loop(
                 todo, journal, tally, self.options.concurrency, self.folder, self.watcher, self._conclude
             ).go()
@@ -162,9 +183,9 @@ class Session:
             tally.conversations_failed += 1
             request, reason = job.failed
             names = dict(zip(("conversationId", "em_model", "mode"), identity, strict=True))
-            self.failed.append(
-                {**names, "source_file": job.facts.get("source_file"), "request": request, "reason": reason}
-            )
+            facts = {"source_file": job.facts.get("source_file"), "request": request, "reason": reason}
+            # each with its own: another provider's model of that name has its entries in the same list
+            self.failed.append({**names, **facts, "command": self.options.command})
         else:
             tally.conversations_done += 1
             self.written += 1

@@ -30,6 +30,10 @@ class Structured:
         self._without: set[str] = set()
         """Calls that go without a schema, since with it they were refused."""
         self._stages_without: set[str] = set()
+        self._doubtful: set[str] = set()
+        """Of those, the ones whose refusal was a server error, which may have had another cause."""
+        self._doubts: dict[str, set[str]] = {}
+        """Stage ("" while nothing is known) -> calls that were then answered without."""
         self._news = asyncio.Event()
 
     async def wanted(self, call: str, stage: str) -> bool:
@@ -47,10 +51,17 @@ class Structured:
         if fault.status not in _REFUSALS and (fault.status < 500 or attempt < _STUMBLES):
             return False
         self._without.add(call)
+        if fault.status >= 500 and fault.status != 501:
+            self._doubtful.add(call)
         return True
 
     async def answered(self, call: str, stage: str, with_schema: bool) -> None:
         """Notes that a call was answered: now it is known whether schemas are taken."""
+        if call in self._doubtful:
+            agreeing = self._doubts.setdefault(stage if self.known else "", set())
+            agreeing.add(call)
+            if len(agreeing) < 2:
+                return  # `let_go` lets the next call try: two that agree are needed
         if call in self._without:
             self._without.discard(call)
             if self.known:
@@ -64,6 +75,7 @@ class Structured:
     def let_go(self, call: str) -> None:
         """Notes that a call ended: if it found nothing out, another one does."""
         self._without.discard(call)
+        self._doubtful.discard(call)
         if self.known is None and self._trying == call:
             self._trying = None
             self._tell()

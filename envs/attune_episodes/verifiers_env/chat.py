@@ -12,6 +12,7 @@ from typing import Any, Final
 import aiohttp
 
 from attune_data.errors import AttuneError, one_line
+from attune_episodes.chat_answers import text_of
 
 RETRIED: Final = frozenset({408, 409, 425, 429})
 """Statuses below 500 that may be gone the next time; 500 and above are always tried again."""
@@ -123,18 +124,8 @@ def _reply(body: Any, calls: int) -> Reply:
     message = first.get("message") if isinstance(first, Mapping) else None
     if not isinstance(first, Mapping) or not isinstance(message, Mapping):
         raise _NoReplyError(f"an answer without a choice: {json.dumps(body)[:200]}")
-    text, refusal = _text(message.get("content")), message.get("refusal")
+    text, refusal = text_of(message.get("content")), message.get("refusal")
     refused = isinstance(refusal, str) and bool(refusal)
     reason = first.get("finish_reason")
     said = text or (str(refusal) if refused else "")
     return Reply(said, reason if isinstance(reason, str) else None, refused, calls)
-
-
-def _text(content: object) -> str:
-    """The text of a message: itself, or the text parts of a list joined."""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list):
-        parts = [part.get("text") for part in content if isinstance(part, Mapping)]
-        return "".join(part for part in parts if isinstance(part, str))
-    return ""

@@ -1,4 +1,4 @@
-"""The learning example: its parts worked by hand, and a run of two steps. What it learns stands in docs/learning.md."""
+"""The learning example: its parts by hand, and a run of two steps. docs/learning.md has what it learns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attune_env import Conversation, Settings, builtin_policy, parse, plan
+from attune_env import Settings, builtin_policy, parse, plan
 from attune_rewards import Assess, Prefer
 
 EXAMPLES = str(Path(__file__).parents[3] / "examples")
@@ -35,7 +35,15 @@ def results(examples: None) -> Any:
     from grpo_from_scratch.runs import Recipe, from_scratch
 
     recipe = Recipe(
-        people=24, tested=12, compare_every=4, warm_steps=3, steps=2, prompts=2, group=4, more_per_step=1.0, tests=2
+        people=24,
+        tested=12,
+        compare_every=4,
+        warm_steps=3,
+        steps=2,
+        prompts=2,
+        group=4,
+        more_per_step=1.0,
+        tests=2,
     )
     return from_scratch(recipe, Worlds(0), control=True, dev=True, say=lambda line: None)
 
@@ -82,17 +90,15 @@ def test_the_report_shows_every_part_and_the_files_every_test(results: Any, tmp_
         told = list(csv.DictReader(file))
     assert len(told) == 3 * 3 * (len(PARTS) + 1)  # runs, tests, parts and parse rate
     answers = (tmp_path / "answers.md").read_text("utf-8")
-    assert answers.count("\n## ") == 3 * 2  # conversations, stages
-    for row in results.tester.rows[:6]:
+    assert answers.count("\n## ") == 3 + 1  # of three conversations one is asked for comparisons
+    for row in results.tester.rows[:4]:
         assert row["prompt"][-1]["content"].strip() in answers
 
 
 def test_nobody_lives_in_two_worlds(examples: None) -> None:
     from grpo_from_scratch.people import Worlds
 
-    worlds = [
-        world for seed in (0, 1) for world in (Worlds(seed).train, Worlds(seed).dev, Worlds(seed).test)
-    ]
+    worlds = [world for seed in (0, 1) for world in (Worlds(seed).train, Worlds(seed).dev, Worlds(seed).test)]
     people = [{world.person(i).participant_id for i in range(60)} for world in worlds]
     assert len(set.union(*people)) == sum(map(len, people))
 
@@ -100,6 +106,7 @@ def test_nobody_lives_in_two_worlds(examples: None) -> None:
 def test_strangers_bring_their_texts_and_nothing_else(some: Any) -> None:
     from grpo_from_scratch.people import strangers
 
+    assert all(len(one.turns) == 1 for one in some)
     for own, other, made in zip(some, [*some[12:], *some[:12]], strangers(some), strict=True):
         assert own.participant != other.participant
         turn, record = made.turns[0], own.to_record()
@@ -131,6 +138,17 @@ def test_misreports_keep_every_prompt_and_how_often_everything_is_said(some: Any
     assert sum(a != b for a, b in zip(own["truth"], other["truth"], strict=True)) > len(own) / 2
 
 
+def test_comparisons_of_every_fourth_conversation_are_kept(some: Any) -> None:
+    from grpo_from_scratch.runs import fewer_comparisons, rows_of
+
+    kept = fewer_comparisons(rows_of(some), 4)
+    asked = [
+        name for name, stage in zip(kept["conversation_id"], kept["stage"], strict=True) if stage == "prefer"
+    ]
+    assert asked == [one.conversation_id for one in some[::4]]
+    assert kept["stage"].count("assess") == len(some)
+
+
 def test_the_tokenizer_gives_back_what_it_reads_and_answers_are_short(some: Any) -> None:
     from grpo_from_scratch.model import FRAGMENTS, make_tokenizer
     from grpo_from_scratch.runs import SETTINGS, rows_of
@@ -151,7 +169,7 @@ def test_the_tokenizer_gives_back_what_it_reads_and_answers_are_short(some: Any)
 
 
 def test_without_habit_a_rater_tells_the_truth_and_with_nothing_else_never_looks(some: Any) -> None:
-    from grpo_from_scratch.warm_up import USUAL_TAGS, careless_answers
+    from grpo_from_scratch.warm_up import careless_answers
 
     settings = Settings(stages=("assess", "prefer"), prompts="compact")
     oracle = builtin_policy("oracle", some, settings)
@@ -162,12 +180,12 @@ def test_without_habit_a_rater_tells_the_truth_and_with_nothing_else_never_looks
             assert careful[request.id] == oracle.for_conversation(conversation).reply(request)
             told = parse(request, blind[request.id])
             if isinstance(told, Assess):
-                assert told.tags in USUAL_TAGS
+                assert told.tags == ()
                 yes.update(told.observed.values())
             else:
                 assert isinstance(told, Prefer)
                 assert len(told.picks) == len(request.comparisons)
-    assert 0.6 < yes["yes"] / yes.total() < 0.8  # 0.7, of some 270 answers: a deviation of 0.03
+    assert 0.8 < yes["yes"] / yes.total() < 1  # 0.9, of some 270 answers: a deviation of 0.02
 
 
 def test_a_pass_of_batches_holds_everything_once(examples: None) -> None:
@@ -216,8 +234,18 @@ def test_verdicts_follow_their_rules(change: dict[str, float | None], verdict: s
     """Twelve people with one row each and no noise, so that an interval is its mean."""
     from grpo_from_scratch.measure import PARTS, End, People, verdicts
 
-    means = {"before": 0.4, "after": 0.8, "control": 0.4, "supervised": 0.4, "prior": 0.5, "asked": 0.5, "others": 0.5}
-    values = {name: None if mean is None else np.full((12, 5), mean) for name, mean in (means | change).items()}
+    means = {
+        "before": 0.4,
+        "after": 0.8,
+        "control": 0.4,
+        "supervised": 0.4,
+        "prior": 0.5,
+        "asked": 0.5,
+        "others": 0.5,
+    }
+    values: dict[str, Any] = {
+        name: None if mean is None else np.full((12, 5), mean) for name, mean in (means | change).items()
+    }
     people = People([{"participant_id": str(i)} for i in range(12)])
     assert verdicts(people, End(**values)) == dict.fromkeys(PARTS, verdict)
 
@@ -243,12 +271,9 @@ def test_habits_are_shares_of_what_was_said(some: Any) -> None:
 def test_short_forms_of_answers_say_what_they_say(examples: None) -> None:
     from grpo_from_scratch.picture import shortened
 
-    said = '{"emotions": [{"emotion": "Upset", "intensity": 4}], "observed": {"B1": "yes", "B3": "no"}, "preferred": {}}'
+    felt = '"emotions": [{"emotion": "Upset", "intensity": 4}]'
+    said = "{" + felt + ', "observed": {"B1": "yes", "B3": "no"}, "preferred": {}}'
     assert shortened(said) == "Upset 4; observed: B1; wanted: nothing"
     assert shortened('{"picks": {"1": "A", "2": "B"}}') == "picks AB"
     assert shortened("no | JSON\n😀") == "`no \\| JSON 😀`"
     assert shortened('["picks"]').startswith("`")
-
-
-def test_conversations_have_one_turn_each(some: Any) -> None:
-    assert all(isinstance(one, Conversation) and len(one.turns) == 1 for one in some)

@@ -1,0 +1,46 @@
+"""What every client of chat completions reads the same way: the text of a message, how long to wait."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+
+
+def text_of(content: object) -> str:
+    """The text of a field of a message, which may be a text, a list of parts, or null.
+
+    The texts of the parts are joined; "" where there is none.
+    """
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    texts = [part.get("text") for part in content if isinstance(part, Mapping)]
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
+    """Seconds to wait by `retry-after-ms` or `Retry-After` (seconds or a date); None where neither says.
+
+    Args:
+        headers: of a response; upper and lower case of their names does not matter.
+        now: the time, in seconds since 1970; by default that of the clock.
+    """
+    lower = {name.lower(): value for name, value in headers.items()}
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        value = lower.get(name)
+        if value is None:
+            continue
+        try:
+            seconds = float(value) * unit
+        except ValueError:
+            try:
+                until = parsedate_to_datetime(value).timestamp()
+            except (ValueError, TypeError, OverflowError):
+                continue
+            seconds = until - (time.time() if now is None else now)
+        if math.isfinite(seconds):
+            return max(0.0, seconds)
+    return None

@@ -1,0 +1,187 @@
+"""What a model earns on some people, part by part, and what of it is reading: intervals, habits, verdicts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from attune_env import parse, score_row
+from attune_env.statistics import Bootstrap, Interval
+from attune_rewards import Assess, Prefer
+
+Array = npt.NDArray[np.float64]
+Row = Mapping[str, Any]
+PARTS: Final = ("emotion_f1", "emotion_va", "binary_om", "binary_hp", "pairwise")
+CHUNK: Final = 128
+"""Answers made at a time."""
+
+
+def answers(
+    model: Any, tokenizer: Any, rows: Sequence[Row], longest: int, *, temperature: float = 0.0
+) -> list[str]:
+    """The model's answer to the prompt of each row, of at most `longest` tokens.
+
+    The likeliest token each time, or one drawn at a temperature above 0: always the same draws, and none of
+    the draws of a training run are used up.
+    """
+    import torch
+
+    chats = [row["prompt"] for row in rows]
+    texts = tokenizer.apply_chat_template(chats, tokenize=False, add_generation_prompt=True)
+    order = sorted(range(len(texts)), key=lambda i: (len(texts[i]), i))  # alike in length: less padding
+    how: dict[str, Any] = {"do_sample": False}
+    if temperature:
+        how = {"do_sample": True, "temperature": temperature, "top_k": 0, "top_p": 1.0}
+    found = [""] * len(texts)
+    was_training = model.training
+    model.eval()
+    with torch.no_grad(), torch.random.fork_rng():
+        torch.manual_seed(0)
+        for start in range(0, len(order), CHUNK):
+            part = order[start : start + CHUNK]
+            asked = tokenizer(
+                [texts[i] for i in part], return_tensors="pt", padding=True, add_special_tokens=False,
+                return_token_type_ids=False,
+            ).to(model.device)  # fmt: skip
+            made = model.generate(**asked, max_new_tokens=longest, **how)[:, asked.input_ids.shape[1] :]
+            for i, text in zip(part, tokenizer.batch_decode(made, skip_special_tokens=True), strict=True):
+                found[i] = text
+    model.train(was_training)
+    return found
+
+
+@dataclass(frozen=True)
+class Earned:
+    """Scores of some answers."""
+
+    parts: Array
+    """(rows, parts) in [0, 1]; NaN where a part does not concern the row."""
+    parsed: float
+    """Share of the answers that could be read."""
+
+
+def earned(rows: Sequence[Row], said: Sequence[str]) -> Earned:
+    """What the answers to the rows earn."""
+    scores = [score_row(row, text) for row, text in zip(rows, said, strict=True)]
+    parts = [[score.parts.get(name, np.nan) for name in PARTS] for score in scores]
+    return Earned(np.array(parts, dtype=float), sum(score.reason == "ok" for score in scores) / len(scores))
+
+
+class People:
+    """The people who are tested: intervals come from drawing them, each with all that they answered."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self.owners = [row["participant_id"] for row in rows]
+        self.kernel = Bootstrap(len(rows), self.owners)
+
+    def __len__(self) -> int:
+        return len(set(self.owners))
+
+    def intervals(self, values: Array) -> dict[str, Interval]:
+        """Part -> mean and 95 % interval of values of shape (rows, parts), such as paired differences."""
+        return dict(zip(PARTS, self.kernel.intervals(values), strict=True))
+
+
+@dataclass(frozen=True)
+class End:
+    """What the models earn in the end, all on the same rows."""
+
+    before: Array
+    after: Array
+    control: Array | None
+    supervised: Array | None
+    prior: Array
+    asked: Array
+    others: Array
+    """The model after training, shown the texts of other people."""
+
+
+def rises(gain: Interval) -> bool:
+    """Whether a mean difference lies above 0 beyond its interval."""
+    return gain.low is not None and gain.low > 0
+
+
+def falls(gain: Interval) -> bool:
+    """Whether it lies below."""
+    return gain.high is not None and gain.high < 0
+
+
+def verdicts(people: People, end: End) -> dict[str, str]:
+    """Part -> what its numbers say, by rules that were fixed before they were seen.
+
+    *learned*: above the warm-up, above `prior` and above what the same model earns on texts of others, each
+    beyond its interval, while the control does not rise above warm-up and `prior`.
+    """
+    gain = people.intervals(end.after - end.before)
+    over_prior = people.intervals(end.after - end.prior)
+    over_asked = people.intervals(end.after - end.asked)
+    reading = people.intervals(end.after - end.others)
+    found = {}
+    for part in PARTS:
+        if falls(gain[part]):
+            found[part] = "fell"
+            continue
+        if not rises(gain[part]):
+            found[part] = "did not move"
+            continue
+        control = None
+        if end.control is not None:
+            control = people.intervals(end.control - end.before)[part]
+            above = people.intervals(end.control - end.prior)[part]
+            if rises(control) and rises(above):
+                found[part] = "moved, and in the control too"
+                continue
+        if not rises(reading[part]):
+            found[part] = "gamed: as much is earned on texts of others"
+        elif not rises(over_prior[part]):
+            found[part] = "moved, not above prior" + (
+                " (the control too)" if control and rises(control) else ""
+            )
+        elif not rises(over_asked[part]):
+            found[part] = "above prior, not above asked: it may be read off the questions"
+        else:
+            found[part] = "learned" if end.control is not None else "rose (no control was run)"
+    return found
+
+
+def habits(rows: Sequence[Row], said: Sequence[str]) -> dict[str, float]:
+    """Shares of what the answers hold whatever the text: how a model that drifts to constants shows.
+
+    `no tag`, `top tag` (the most frequent feeling, of all tags), `observed yes`, `wanted yes`, `side A` (as
+    shown), and `characters` of an answer. NaN where there is nothing to share.
+    """
+    feelings: Counter[str] = Counter()
+    given: Counter[tuple[str, str]] = Counter()
+    none = turns = 0
+    for row, text in zip(rows, said, strict=True):
+        told = parse(row["request"], text)
+        if isinstance(told, Assess):
+            turns += 1
+            none += told.tags == ()
+            feelings.update(tag.emotion for tag in told.tags or ())
+            given.update(("observed", answer) for answer in told.observed.values())
+            given.update(("wanted", answer) for answer in told.preferred.values())
+        elif isinstance(told, Prefer):
+            shown = {comparison.index: comparison for comparison in row["request"].comparisons}
+            given.update(("side", shown[i].to_shown(side)) for i, side in told.picks.items())
+
+    def share(kind: str, value: str) -> float:
+        return _share(given[kind, value], sum(n for (of, _), n in given.items() if of == kind))
+
+    return {
+        "no tag": _share(none, turns),
+        "top tag": _share(max(feelings.values(), default=0), feelings.total()),
+        "observed yes": share("observed", "yes"),
+        "wanted yes": share("wanted", "yes"),
+        "side A": share("side", "A"),
+        "characters": _share(sum(map(len, said)), len(said)),
+    }
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else float("nan")

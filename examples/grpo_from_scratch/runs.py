@@ -1,0 +1,262 @@
+"""A warm-up and the three runs that start from it, tested on the same people in the same way."""
+
+from __future__ import annotations
+
+import copy
+import random
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from attune_data.simulate import Simulation
+from attune_env import Conversation, Conversations, RewardSpec, Settings, builtin_policy, plan
+from attune_episodes.ceiling import latent_ceiling
+from attune_episodes.trainers import reward_functions, training_dataset
+from grpo_from_scratch import measure, people
+from grpo_from_scratch.model import make_model, make_tokenizer
+from grpo_from_scratch.reinforce import Trained, in_batches, reinforce
+from grpo_from_scratch.warm_up import careless_answers, encode, supervised
+
+REWARD: Final = RewardSpec.weighted(
+    "reading", {"emotion_va": 2, "binary_om": 1, "binary_hp": 1, "pairwise": 1}
+)
+"""What is trained on. `emotion_f1` is left out: it is measured, and shows what the model does unpaid."""
+SETTINGS: Final = Settings(stages=("assess", "prefer"), prompts="compact")
+GRPO: Final = "GRPO"
+CONTROL: Final = "GRPO, shuffled truths (control)"
+SUPERVISED: Final = "supervised on, equal compute"
+NULLS: Final = ("prior", "asked")
+Say = Callable[[str], object]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The numbers of a run."""
+
+    people: int = 8000
+    """Conversations to train on."""
+    tested: int = 600
+    """Conversations to test on."""
+    compare_every: int = 8
+    """Comparisons are asked in every so manyth conversation: their prompts are long."""
+    habit: float = 0.5
+    """How often a demonstration gives a field from habit."""
+    warm_steps: int = 700
+    warm_rate: float = 2e-3
+    steps: int = 60
+    """Of GRPO."""
+    rate: float = 2.5e-4
+    prompts: int = 8
+    """In a step."""
+    group: int = 8
+    """Answers to a prompt."""
+    more_per_step: float = 9.0
+    """Supervised steps that take about as long as one of GRPO."""
+    more_rate: float = 5e-4
+    tests: int = 3
+    """On the way, evenly."""
+    longest: int = 512
+    """Most tokens of an answer, of a model that was not made here."""
+
+    def marks(self, steps: int) -> dict[int, int]:
+        """Step of a run of so many, after which is tested -> the step of GRPO that took as long."""
+        shares = [k / self.tests for k in range(1, self.tests + 1)]
+        return {round(steps * share): round(self.steps * share) for share in shares}
+
+
+@dataclass
+class Run:
+    """A model on its way, and what it earned at each test."""
+
+    model: Any
+    curve: list[tuple[int, dict[str, Any], float]] = field(default_factory=list)
+    """(step, part -> interval, share of answers that could be read)"""
+    said: list[str] = field(default_factory=list)
+    """Its answers to the last test, of the likeliest tokens."""
+    seconds: float = 0.0
+    """Of its training steps."""
+
+    def branch(self) -> Run:
+        """Another one that starts from here."""
+        return Run(copy.deepcopy(self.model), list(self.curve), list(self.said))
+
+
+class Tester:
+    """Tests models on the same people, again and again."""
+
+    def __init__(
+        self, conversations: Conversations, tokenizer: Any, longest: int, compare_every: int, say: Say
+    ) -> None:
+        self.conversations, self.tokenizer, self.longest, self.say = conversations, tokenizer, longest, say
+        asked = {request.id: request for one in conversations for request in plan(one, SETTINGS)}
+        chosen = fewer_comparisons(rows_of(conversations, "composite"), compare_every)
+        self.rows = [{**row, "request": asked[row["id"]]} for row in chosen]
+        swapped = rows_of(people.strangers(conversations), "composite")
+        self.swapped = list(fewer_comparisons(swapped, compare_every))
+        self.people = measure.People(self.rows)
+
+    def __call__(self, run: Run, step: int) -> None:
+        """Tests a run's model, and keeps what it earned and said."""
+        run.said = measure.answers(run.model, self.tokenizer, self.rows, self.longest)
+        found = self.earned(run.said)
+        run.curve.append((step, self.people.intervals(found.parts), found.parsed))
+        means = [f"{part} {one.mean:.3f}" for part, one in run.curve[-1][1].items() if one.mean is not None]
+        self.say(f"  step {step}: {', '.join(means)}, readable {found.parsed:.3f}")
+
+    def earned(self, said: Sequence[str]) -> measure.Earned:
+        """What answers to the rows earn."""
+        return measure.earned(self.rows, said)
+
+    def drawn(self, run: Run) -> measure.Earned:
+        """What answers of a model earn that are drawn at temperature 1."""
+        return self.earned(
+            measure.answers(run.model, self.tokenizer, self.rows, self.longest, temperature=1.0)
+        )
+
+    def on_others(self, run: Run) -> measure.Earned:
+        """What a model earns when it is shown the texts of other people."""
+        return measure.earned(
+            self.swapped, measure.answers(run.model, self.tokenizer, self.swapped, self.longest)
+        )
+
+    def replies(self, name: str, fit_on: Sequence[Conversation] | None = None) -> list[str]:
+        """The answers of a built-in policy to the rows."""
+        policy = builtin_policy(name, self.conversations, SETTINGS, fit_on=fit_on)
+        said = {
+            request.id: str(policy.for_conversation(conversation).reply(request))
+            for conversation in self.conversations
+            for request in plan(conversation, SETTINGS)
+        }
+        return [said[row["id"]] for row in self.rows]
+
+
+@dataclass
+class Results:
+    """All that a run of this example found."""
+
+    tester: Tester
+    before: Run
+    runs: dict[str, Run]
+    nulls: dict[str, measure.Earned]
+    others: measure.Earned
+    """GRPO's model on the texts of other people."""
+    drawn: dict[str, measure.Earned]
+    """Answers drawn at temperature 1, before and after."""
+    ceiling: dict[str, float]
+    reward_share: float
+    """What of GRPO's time the reward functions took."""
+    log: list[dict[str, Any]]
+    """What TRL logged of GRPO."""
+
+
+def rows_of(conversations: Conversations, reward: RewardSpec | str = REWARD) -> Any:
+    """The rows of conversations, under the reward that is trained with or another one."""
+    return training_dataset(conversations, settings=SETTINGS, reward=reward)
+
+
+def fewer_comparisons(rows: Any, every: int) -> Any:
+    """The rows with the comparisons of every so manyth conversation only."""
+    number = {name: i for i, name in enumerate(dict.fromkeys(rows["conversation_id"]))}
+    owners = zip(rows["stage"], rows["conversation_id"], strict=True)
+    kept = [i for i, (stage, name) in enumerate(owners) if stage != "prefer" or number[name] % every == 0]
+    return rows.select(kept)
+
+
+def from_scratch(recipe: Recipe, worlds: people.Worlds, *, control: bool, dev: bool, say: Say) -> Results:
+    """Makes a model and warms it up; then GRPO, the control, and further supervised steps."""
+    seed, train, world = worlds.seed, worlds.train.take(recipe.people), worlds.dev if dev else worlds.test
+    rows = fewer_comparisons(rows_of(train), recipe.compare_every)
+    tokenizer = make_tokenizer(rows["prompt"])
+    demos = careless_answers(train, SETTINGS, recipe.habit, random.Random(f"demonstrations {seed}"))
+    pairs = encode(tokenizer, rows["prompt"], [demos[name] for name in rows["id"]])
+    longest = max(len(answer) for _, answer in pairs) + 4
+    tester = Tester(world.take(recipe.tested), tokenizer, longest, recipe.compare_every, say)
+    before = Run(make_model(tokenizer, seed))
+    say(
+        f"{len(rows)} rows of {len(train)} conversations to train on, {len(tester.people)} people "
+        f"to test on; "
+        f"{sum(p.numel() for p in before.model.parameters()):,} parameters, {len(tokenizer)} tokens; prompts "
+        f"of up to {max(len(asked) for asked, _ in pairs)} tokens, answers of up to {longest - 4}"
+    )
+    say(f"warm-up: {recipe.warm_steps} supervised steps")
+    supervised(before.model, pairs, recipe.warm_steps, recipe.warm_rate, seed)
+    tester(before, 0)
+    runs, trained = _grpo_runs(recipe, before, tester, rows, train if control else None, seed)
+    more = round(recipe.steps * recipe.more_per_step)
+    say(f"{SUPERVISED}: {more} steps")
+    run, marks = before.branch(), recipe.marks(more)
+    run.seconds = supervised(
+        run.model, pairs, more, recipe.more_rate, seed + 1,
+        after=lambda step: tester(run, marks[step]) if step in marks else None,
+    )  # fmt: skip
+    return _results(tester, before, runs | {SUPERVISED: run}, trained, train, world)
+
+
+def pretrained(
+    name: str, recipe: Recipe, worlds: people.Worlds, *, control: bool, dev: bool, vllm: bool, say: Say
+) -> Results:
+    """GRPO, and the control if asked, of a model by its Hugging Face id; on a GPU where there is one."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    on_gpu = torch.cuda.is_available()
+    tokenizer = AutoTokenizer.from_pretrained(name, padding_side="left")
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    model: Any = AutoModelForCausalLM.from_pretrained(name, dtype=torch.bfloat16 if on_gpu else torch.float32)
+    train, world = worlds.train.take(recipe.people), worlds.dev if dev else worlds.test
+    tester = Tester(world.take(recipe.tested), tokenizer, recipe.longest, recipe.compare_every, say)
+    before = Run(model.to("cuda" if on_gpu else "cpu"))
+    tester(before, 0)
+    more: dict[str, Any] = {"use_vllm": True, "vllm_mode": "colocate"} if vllm else {}
+    rows, others = rows_of(train), train if control else None
+    runs, trained = _grpo_runs(recipe, before, tester, rows, others, worlds.seed, **more)
+    return _results(tester, before, runs, trained, train, world)
+
+
+def _grpo_runs(
+    recipe: Recipe, before: Run, tester: Tester, rows: Any, misreport: Conversations | None, seed: int,
+    **config: Any,
+) -> tuple[dict[str, Run], Trained]:  # fmt: skip
+    """GRPO and, where people are given to misreport, the control: the same prompts in the same order."""
+    tokenizer, marks = tester.tokenizer, recipe.marks(recipe.steps)
+
+    def train(chosen: Any) -> tuple[Run, Trained]:
+        run = before.branch()
+        ordered = in_batches(chosen, tokenizer, recipe.prompts, recipe.steps, seed)
+        with tempfile.TemporaryDirectory() as folder:
+            trained = reinforce(
+                run.model, tokenizer, ordered, reward_functions(REWARD, chosen), folder,
+                steps=recipe.steps, seed=seed, longest=tester.longest, rate=recipe.rate,
+                prompts=recipe.prompts, group=recipe.group,
+                tests=lambda step: tester(run, marks[step]) if step in marks else None, **config,
+            )  # fmt: skip
+        run.seconds = trained.seconds
+        return run, trained
+
+    tester.say(f"{GRPO}: {recipe.steps} steps of {recipe.prompts} prompts, {recipe.group} answers to each")
+    run, trained = train(rows)
+    runs = {GRPO: run}
+    if misreport is not None:
+        tester.say(f"{CONTROL}: as many")
+        asked, wrong = set(rows["id"]), rows_of(people.misreported(misreport, seed))
+        wrong = wrong.select([i for i, name in enumerate(wrong["id"]) if name in asked])
+        runs[CONTROL], _ = train(wrong)
+    return runs, trained
+
+
+def _results(
+    tester: Tester,
+    before: Run,
+    runs: dict[str, Run],
+    trained: Trained,
+    train: Conversations,
+    world: Simulation,
+) -> Results:
+    share = trained.reward_seconds / trained.seconds
+    nulls = {name: tester.earned(tester.replies(name, train)) for name in NULLS}
+    drawn = {"before": tester.drawn(before), "after": tester.drawn(runs[GRPO])}
+    ceiling = latent_ceiling(world, range(len(tester.conversations)))
+    others = tester.on_others(runs[GRPO])
+    return Results(tester, before, runs, nulls, others, drawn, ceiling, share, trained.log)
