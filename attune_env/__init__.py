@@ -14,6 +14,7 @@ from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from typing import TYPE_CHECKING, Any
 
+from attune_data.lazy import lazy_names
 from attune_data.version import __version__
 
 if TYPE_CHECKING:
@@ -129,18 +130,11 @@ __all__ = [
 ]
 
 
+_load, __dir__ = lazy_names(__name__, _HOME)
+
+
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name == "testing":
-        return import_module("attune_env.testing")
-    value = getattr(import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+    return import_module("attune_env.testing") if name == "testing" else _load(name)
 
 
 # --- Gymnasium ------------------------------------------------------------------------------------------

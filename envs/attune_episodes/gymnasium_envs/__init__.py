@@ -6,8 +6,9 @@ used, so that registering the ids costs nothing.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from attune_data.lazy import lazy_names
 
 if TYPE_CHECKING:
     from attune_episodes.gymnasium_envs.codec import FlatReader
@@ -21,19 +22,19 @@ if TYPE_CHECKING:
     from attune_episodes.source import ConversationSource
 
 _HOME = {
-    "ConversationEnv": "conversation_env",
-    "ConversationSource": ".source",
-    "FeaturesEnv": "features_env",
-    "FeaturesVectorEnv": "vector_env",
-    "FlatReader": "codec",
-    "JSONAction": "wrappers",
-    "TextSpace": "spaces",
-    "TypedAction": "wrappers",
-    "no_answer": "projection",
-    "register_environments": "registration",
-    "to_flat": "projection",
+    "ConversationEnv": ".conversation_env",
+    "ConversationSource": "..source",
+    "FeaturesEnv": ".features_env",
+    "FeaturesVectorEnv": ".vector_env",
+    "FlatReader": ".codec",
+    "JSONAction": ".wrappers",
+    "TextSpace": ".spaces",
+    "TypedAction": ".wrappers",
+    "no_answer": ".projection",
+    "register_environments": ".registration",
+    "to_flat": ".projection",
 }
-"""Name -> the module that it comes from, here or (a dot before it) one folder up."""
+"""Name -> the module that it comes from."""
 
 __all__ = [
     "ConversationEnv",
@@ -49,14 +50,4 @@ __all__ = [
     "to_flat",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f".{_HOME[name]}", __name__), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOME)

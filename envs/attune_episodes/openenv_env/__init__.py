@@ -5,11 +5,11 @@ Nothing here loads before it is used: OpenEnv takes seconds to import.
 
 from __future__ import annotations
 
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from attune_data.errors import AttuneError
+from attune_data.lazy import lazy_names
 from attune_episodes.openenv_env.limits import Limits
 
 if TYPE_CHECKING:
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from attune_episodes.openenv_env.server import serve
 
 _HOME = {
-    "AttuneAction": "models",
-    "AttuneClient": "client",
-    "AttuneEnvironment": "environment",
-    "AttuneObservation": "models",
-    "AttuneState": "models",
-    "ChatMessage": "models",
-    "Served": "environment",
-    "attune_app": "app",
-    "serve": "server",
+    "AttuneAction": ".models",
+    "AttuneClient": ".client",
+    "AttuneEnvironment": ".environment",
+    "AttuneObservation": ".models",
+    "AttuneState": ".models",
+    "ChatMessage": ".models",
+    "Served": ".environment",
+    "attune_app": ".app",
+    "serve": ".server",
 }
 """Name -> the module that it comes from."""
 
@@ -53,22 +53,16 @@ class MissingExtraError(AttuneError, ImportError):
     """A package that comes with an extra is not installed; the message has the line that installs it."""
 
 
+_load, __dir__ = lazy_names(__name__, _HOME)
+
+
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        module = import_module(f"{__name__}.{_HOME[name]}")
+        return _load(name)
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in ("openenv", "fastapi", "uvicorn"):
             raise
         raise MissingExtraError(_advice(error)) from error
-    value = getattr(module, name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
 
 
 def _advice(error: ImportError) -> str:

@@ -7,8 +7,9 @@ loads before it is used.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from attune_data.lazy import lazy_names
 
 if TYPE_CHECKING:
     from attune_episodes.trainers.completion import text_of
@@ -26,18 +27,18 @@ if TYPE_CHECKING:
     from attune_episodes.trainers.trl_rollout import conversation_rollouts
 
 _HOME = {
-    "ConversationEnvironment": "trl_environment",
-    "PartReward": "rewards",
-    "RowReward": "rewards",
-    "check_rows": "rewards",
-    "conversation_rollouts": "trl_rollout",
-    "demonstrations": "reply_rows",
-    "preference_pairs": "reply_rows",
-    "reward_functions": "rewards",
-    "row_reward": "rewards",
-    "score": "plain",
-    "text_of": "completion",
-    "training_dataset": "rows",
+    "ConversationEnvironment": ".trl_environment",
+    "PartReward": ".rewards",
+    "RowReward": ".rewards",
+    "check_rows": ".rewards",
+    "conversation_rollouts": ".trl_rollout",
+    "demonstrations": ".reply_rows",
+    "preference_pairs": ".reply_rows",
+    "reward_functions": ".rewards",
+    "row_reward": ".rewards",
+    "score": ".plain",
+    "text_of": ".completion",
+    "training_dataset": ".rows",
 }
 """Name -> the module that it comes from."""
 
@@ -56,14 +57,4 @@ __all__ = [
     "training_dataset",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOME)

@@ -6,8 +6,9 @@ Importing verifiers takes seconds; nothing here loads before it is used.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from attune_data.lazy import lazy_names
 
 if TYPE_CHECKING:
     from attune_episodes.verifiers_env.config import (
@@ -34,15 +35,15 @@ _HOME = {
             "AttuneTasksetConfig",
             "DraftJudgeConfig",
         ],
-        "config",
+        ".config",
     ),
-    **dict.fromkeys(["AttuneEnv", "IncompleteEpisodeError"], "env"),
-    "AttuneData": "wire",
-    "AttuneHarness": "harness",
-    "AttuneTask": "task",
-    "AttuneTaskset": "taskset",
-    "DraftJudge": "judge",
-    "rollouts_from": "results",
+    **dict.fromkeys(["AttuneEnv", "IncompleteEpisodeError"], ".env"),
+    "AttuneData": ".wire",
+    "AttuneHarness": ".harness",
+    "AttuneTask": ".task",
+    "AttuneTaskset": ".taskset",
+    "DraftJudge": ".judge",
+    "rollouts_from": ".results",
 }
 """Name -> the module that it comes from."""
 
@@ -62,14 +63,4 @@ __all__ = [
     "rollouts_from",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOME)

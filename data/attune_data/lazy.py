@@ -1,0 +1,35 @@
+"""`lazy_names`: public names that load on first use, so that importing a package costs next to nothing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def lazy_names(
+    package: str, homes: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` for a package's `__init__.py`.
+
+    Args:
+        package: its `__name__`.
+        homes: name -> the module that the name comes from: of the package (`.module`), beside it
+            (`..module`), or in full.
+
+    A name is kept in the package once it was loaded. One that is not in `homes` raises AttributeError, as
+    any module does; an error of the import is raised as it is.
+    """
+
+    def load(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(homes[name], package), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    def names() -> list[str]:
+        return sorted(sys.modules[package].__all__)
+
+    return load, names
