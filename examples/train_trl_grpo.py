@@ -30,7 +30,17 @@ from typing import Any, Final
 
 from grpo_from_scratch import measure, people, picture
 from grpo_from_scratch.measure import PARTS
-from grpo_from_scratch.runs import CONTROL, GRPO, SUPERVISED, Recipe, Results, Say, from_scratch, pretrained
+from grpo_from_scratch.runs import (
+    CONTROL,
+    GRPO,
+    REWARD,
+    SUPERVISED,
+    Recipe,
+    Results,
+    Say,
+    from_scratch,
+    pretrained,
+)
 
 from attune_env.statistics import Interval
 
@@ -99,6 +109,8 @@ def report(results: Results, say: Say = print) -> dict[str, str]:
     say("")
     for part, verdict in found.items():
         say(f"{part}{' (named beforehand)' if part == NAMED else ''}: {verdict}")
+    for sign in measure.signs_of_gaming(results.tester.people, end, kept[GRPO], kept["people"]):
+        say(f"gamed? {sign}")
     seconds = ", ".join(f"{name} {run.seconds:.0f} s" for name, run in results.runs.items())
     say(f"training alone: {seconds}; reward functions {100 * results.reward_share:.2f} % of GRPO's steps")
     for name in ("frac_reward_zero_std", "entropy", "completions/clipped_ratio"):
@@ -129,7 +141,9 @@ def write(results: Results, folder: Path, title: str) -> None:
     curves = {name: run.curve for name, run in results.runs.items()}
     lines = {name: _means(results, found) for name, found in results.nulls.items()}
     lines["ceiling"] = {part: results.ceiling[part] for part in PARTS}
-    picture.draw(folder / "curves.svg", curves, lines, NAMED, title)
+    notes = {part: " (not paid for)" for part in PARTS if part not in REWARD.parts}
+    notes[NAMED] = " (named beforehand)"
+    picture.draw(folder / "curves.svg", curves, lines, notes, title)
     picture.write_curves(folder / "curves.csv", curves)
     rows = results.tester.rows
     first = list(dict.fromkeys(row["conversation_id"] for row in rows))[:SHOWN]

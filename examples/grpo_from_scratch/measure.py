@@ -114,38 +114,51 @@ def falls(gain: Interval) -> bool:
 def verdicts(people: People, end: End) -> dict[str, str]:
     """Part -> what its numbers say, by rules that were fixed before they were seen.
 
-    *learned*: above the warm-up, above `prior` and above what the same model earns on texts of others, each
-    beyond its interval, while the control does not rise above warm-up and `prior`.
+    *learned*: above the warm-up, above `prior` and `asked`, and above what the same model earns on texts of
+    others, each beyond its interval, while the control does not rise above warm-up and `prior`.
     """
-    gain = people.intervals(end.after - end.before)
-    over_prior = people.intervals(end.after - end.prior)
-    over_asked = people.intervals(end.after - end.asked)
-    reading = people.intervals(end.after - end.others)
-    found = {}
-    for part in PARTS:
-        if falls(gain[part]):
-            found[part] = "fell"
-            continue
+    gain, over_prior = people.intervals(end.after - end.before), people.intervals(end.after - end.prior)
+    over_asked, reading = people.intervals(end.after - end.asked), people.intervals(end.after - end.others)
+    control_moved = control_above = dict.fromkeys(PARTS, False)
+    if end.control is not None:
+        control_moved = {part: rises(one) for part, one in people.intervals(end.control - end.before).items()}
+        control_above = {part: rises(one) for part, one in people.intervals(end.control - end.prior).items()}
+
+    def verdict(part: str) -> str:
+        too = " (the control too)" if control_moved[part] else ""
         if not rises(gain[part]):
-            found[part] = "did not move"
-            continue
-        control = None
-        if end.control is not None:
-            control = people.intervals(end.control - end.before)[part]
-            above = people.intervals(end.control - end.prior)[part]
-            if rises(control) and rises(above):
-                found[part] = "moved, and in the control too"
-                continue
+            return "fell" if falls(gain[part]) else "did not move"
+        if control_moved[part] and control_above[part]:
+            return "moved, and in the control too"
         if not rises(reading[part]):
-            found[part] = "gamed: as much is earned on texts of others"
-        elif not rises(over_prior[part]):
-            found[part] = "moved, not above prior" + (
-                " (the control too)" if control and rises(control) else ""
-            )
-        elif not rises(over_asked[part]):
-            found[part] = "above prior, not above asked: it may be read off the questions"
-        else:
-            found[part] = "learned" if end.control is not None else "rose (no control was run)"
+            return "gamed: as much is earned on texts of others"
+        if not rises(over_prior[part]):
+            return f"moved, not above prior{too}"
+        if not rises(over_asked[part]):
+            return "above prior, not above asked: it may be read off the questions"
+        return "learned" if end.control is not None else "rose (no control was run)"
+
+    return {part: verdict(part) for part in PARTS}
+
+
+def signs_of_gaming(
+    people: People, end: End, said: Mapping[str, float], told: Mapping[str, float]
+) -> list[str]:
+    """What in the numbers looks like pleasing a part rather than reading, in sentences.
+
+    `said` and `told` are the habits of the model's answers and of the people's own.
+    """
+    gain, found = people.intervals(end.after - end.before), []
+    if rises(gain["emotion_va"]) and falls(gain["emotion_f1"]):
+        found.append("emotion_va rose while emotion_f1 fell: it pays for feelings near the right one")
+    if said["top tag"] > told["top tag"] + 0.2:
+        found.append(
+            f"one feeling is {said['top tag']:.0%} of all that are named; of people's {told['top tag']:.0%}"
+        )
+    if said["no tag"] > 0.98:
+        found.append("no feeling is ever named")
+    if not 0.02 <= said["side A"] <= 0.98:
+        found.append("every comparison is answered with the same side")
     return found
 
 

@@ -24,9 +24,16 @@ LOOKS: Final = {
 
 
 def draw(
-    path: Path, curves: Mapping[str, Curve], lines: Mapping[str, Mapping[str, float]], named: str, title: str
+    path: Path,
+    curves: Mapping[str, Curve],
+    lines: Mapping[str, Mapping[str, float]],
+    notes: Mapping[str, str],
+    title: str,
 ) -> None:
-    """Draws each part over the steps, with 95 % intervals; `lines` (prior, asked, ceiling) lie across."""
+    """Draws each part over the steps, with 95 % intervals.
+
+    `lines` (prior, asked, ceiling: part -> mean) lie across; `notes` stand behind the names of parts.
+    """
     import matplotlib
 
     matplotlib.use("Agg")
@@ -54,7 +61,7 @@ def draw(
                 ],
                 color=colour, marker=mark, linestyle=style, markersize=4, elinewidth=1, capsize=2, label=name,
             )  # fmt: skip
-        axis.set_title(f"{part} (named beforehand)" if part == named else part, fontsize=10)
+        axis.set_title(part + notes.get(part, ""), fontsize=10)
         axis.set_ylabel("mean score, new people")
         axis.grid(alpha=0.3)
     last = axes.flat[len(PARTS)]

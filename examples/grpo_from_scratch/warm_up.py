@@ -108,6 +108,8 @@ def supervised(
 
 def alike(lengths: Sequence[int], size: int, generator: random.Random) -> Iterator[list[int]]:
     """Batches of indices without end, of similar lengths since padding costs; each pass has a new order."""
+    if len(lengths) < size:
+        raise ValueError(f"{len(lengths)} rows are less than one batch of {size}: train on more people")
     while True:
         order = list(range(len(lengths)))
         generator.shuffle(order)

@@ -31,12 +31,15 @@ def examples() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def results(examples: None) -> Any:
     """Two GRPO steps and what stands beside them."""
+    import torch
+
+    torch.set_num_threads(1)
     from grpo_from_scratch.people import Worlds
     from grpo_from_scratch.runs import Recipe, from_scratch
 
     recipe = Recipe(
-        people=24,
-        tested=12,
+        people=36,
+        tested=6,
         compare_every=4,
         warm_steps=3,
         steps=2,
@@ -93,6 +96,24 @@ def test_the_report_shows_every_part_and_the_files_every_test(results: Any, tmp_
     assert answers.count("\n## ") == 3 + 1  # of three conversations one is asked for comparisons
     for row in results.tester.rows[:4]:
         assert row["prompt"][-1]["content"].strip() in answers
+
+
+def test_a_model_by_its_name_is_trained_beside_its_control(saved: Path) -> None:
+    import train_trl_grpo as example
+    from grpo_from_scratch.people import Worlds
+    from grpo_from_scratch.runs import CONTROL, GRPO, Recipe, pretrained
+
+    recipe = Recipe(people=4, tested=6, compare_every=1, steps=1, tests=1, prompts=1, group=2, longest=4)
+    results = pretrained(
+        str(saved), recipe, Worlds(0), control=True, dev=True, vllm=False, say=lambda line: None
+    )
+    assert list(results.runs) == [GRPO, CONTROL]
+    assert [step for step, _, _ in results.runs[CONTROL].curve] == [0, 1]
+    lines: list[str] = []
+    assert set(example.report(results, lines.append).values()) == {
+        "did not move"
+    }  # four tokens are no answer
+    assert not any("supervised" in line for line in lines)
 
 
 def test_nobody_lives_in_two_worlds(examples: None) -> None:
@@ -200,6 +221,13 @@ def test_a_pass_of_batches_holds_everything_once(examples: None) -> None:
     assert spread < 15  # of random batches: about 78
 
 
+def test_too_few_rows_for_a_batch_are_refused(examples: None) -> None:
+    from grpo_from_scratch.warm_up import alike
+
+    with pytest.raises(ValueError, match="7 rows are less than one batch of 8"):
+        next(alike([1] * 7, 8, random.Random(0)))
+
+
 def test_supervised_steps_are_the_same_again(some: Any) -> None:
     import torch
     from grpo_from_scratch.model import make_model, make_tokenizer
@@ -222,12 +250,13 @@ def test_supervised_steps_are_the_same_again(some: Any) -> None:
         ({}, "learned"),
         ({"before": 0.8}, "did not move"),
         ({"before": 0.9}, "fell"),
-        ({"control": 0.75}, "moved, and above prior in the control too: not learned from the truths"),
-        ({"control": 0.45}, "learned; the control moved too"),
-        ({"others": 0.8}, "gamed: as much is earned on the texts of others"),
-        ({"prior": 0.8}, "moved, but not above what reads nothing"),
-        ({"asked": 0.85}, "above prior, not above asked: the list of questions would do"),
-        ({"control": None}, "rose; no control was run"),
+        ({"control": 0.75}, "moved, and in the control too"),
+        ({"control": 0.45}, "learned"),
+        ({"others": 0.8}, "gamed: as much is earned on texts of others"),
+        ({"prior": 0.8, "control": 0.7}, "moved, not above prior (the control too)"),
+        ({"prior": 0.8}, "moved, not above prior"),
+        ({"asked": 0.85}, "above prior, not above asked: it may be read off the questions"),
+        ({"control": None}, "rose (no control was run)"),
     ],
 )
 def test_verdicts_follow_their_rules(change: dict[str, float | None], verdict: str) -> None:
@@ -248,6 +277,22 @@ def test_verdicts_follow_their_rules(change: dict[str, float | None], verdict: s
     }
     people = People([{"participant_id": str(i)} for i in range(12)])
     assert verdicts(people, End(**values)) == dict.fromkeys(PARTS, verdict)
+
+
+def test_a_part_that_rises_against_its_sibling_is_named_as_gamed(examples: None) -> None:
+    from grpo_from_scratch.measure import PARTS, End, People, signs_of_gaming
+
+    before, after = np.full((12, 5), 0.5), np.full((12, 5), 0.6)
+    after[:, PARTS.index("emotion_f1")] = 0.4
+    people = People([{"participant_id": str(i)} for i in range(12)])
+    end = End(before, after, None, None, before, before, before)
+    told = {"no tag": 0.5, "top tag": 0.1, "side A": 0.5}
+    assert len(signs_of_gaming(people, end, told, told)) == 1
+    constant = {"no tag": 0.5, "top tag": 0.31, "side A": 1.0}  # 0.21 more than the people; one side only
+    assert len(signs_of_gaming(people, end, constant, told)) == 3
+    silent = {"no tag": 1.0, "top tag": float("nan"), "side A": 0.5}
+    (sign,) = signs_of_gaming(people, End(before, before, None, None, before, before, before), silent, told)
+    assert sign == "no feeling is ever named"
 
 
 def test_habits_are_shares_of_what_was_said(some: Any) -> None:
