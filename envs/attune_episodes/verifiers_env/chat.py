@@ -12,7 +12,7 @@ from typing import Any, Final
 import aiohttp
 
 from attune_data.errors import AttuneError, one_line
-from attune_episodes.chat_answers import text_of
+from attune_episodes.chat_answers import retry_after, text_of
 
 RETRIED: Final = frozenset({408, 409, 425, 429})
 """Statuses below 500 that may be gone the next time; 500 and above are always tried again."""
@@ -71,7 +71,7 @@ class Chat:
             try:
                 async with self.session.post(self.url, data=body, headers=headers) as response:
                     status, raw = response.status, await response.read()
-                    asked_pause = _retry_after(response.headers)
+                    asked_pause = retry_after(response.headers)
                 problem = _problem(status, raw)
                 if problem is None:
                     return _reply(_decoded(raw), attempt + 1)
@@ -103,12 +103,6 @@ def _problem(status: int, raw: bytes) -> str | None:
     if status == 200:
         return None
     return f"HTTP {status}: {raw[:300].decode('utf-8', 'replace')}"
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the endpoint asks to wait; None where it asks for nothing that can be read."""
-    text = headers.get("Retry-After", "").strip()
-    return float(text) if text.isascii() and text.isdecimal() and len(text) < 9 else None
 
 
 def _decoded(raw: bytes) -> Any:
