@@ -38,7 +38,8 @@ def test_a_limit_of_turns_leaves_no_result(parallel: int) -> None:
     assert trace.rewards == {"composite_strict": None}
     answered = sum(entry["text"] is not None for entry in replies(trace).values())
     assert trace.metrics["answered"] == answered
-    assert answered == 6 if parallel == 1 else answered <= 6  # in flight when the limit came: given up
+    # verifiers looks at the limit when a call begins: those in flight may pass it, or be given up
+    assert answered == 6 if parallel == 1 else answered < 6 + parallel
 
 
 def test_a_limit_that_is_just_enough_leaves_a_result() -> None:
