@@ -76,12 +76,14 @@ def left_out(problems: Sequence[Problem], *, skip: bool) -> None:
 
 
 @contextmanager
-def stoppable() -> Iterator[None]:
+def stoppable(
+    told: str = "stopped; what is complete is kept: run the same command again to go on",
+) -> Iterator[None]:
     """Ends at Ctrl-C with a word on what is kept, exit code 130."""
     try:
         yield
     except KeyboardInterrupt:
-        print("stopped; what is complete is kept: run the same command again to go on", file=sys.stderr)
+        print(told, file=sys.stderr)
         raise typer.Exit(130) from None
 
 

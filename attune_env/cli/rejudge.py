@@ -11,6 +11,7 @@ import typer
 from attune_env.cli import server_options
 from attune_env.cli.common import SkipInvalid, find_codebook, output_folder, read_data, stoppable
 from attune_env.cli.evaluate import Asked, again_command, chosen_models, end, options_of
+from attune_env.cli.settings_options import OfficialCodebook, Prompts
 
 
 def register(app: typer.Typer) -> None:
@@ -32,11 +33,8 @@ def rejudge(
         typer.Option("--output", "-o", help="Folder for the files with the judgements; by default in place."),
     ] = None,
     judge_model: server_options.JudgeModel = None,
-    codebook: Annotated[
-        Path | None,
-        typer.Option(help="Official annotation_codebook.json; by default the one beside the data."),
-    ] = None,
-    prompts: Annotated[str, typer.Option(help="full, compact, or a folder of templates.")] = "full",
+    codebook: OfficialCodebook = None,
+    prompts: Prompts = "full",
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Ask again what these judges have said before.")
     ] = False,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,11 +21,20 @@ from attune_env.cli.common import (
     stoppable,
 )
 from attune_env.cli.evaluate import Asked, evaluate
+from attune_env.cli.settings_options import (
+    LabelChoice,
+    Labels,
+    OfficialCodebook,
+    PanasChoice,
+    PanasStrategy,
+    Prompts,
+    Stages,
+    read_stages,
+)
 
 if TYPE_CHECKING:
     from attune_data import Conversations
     from attune_episodes.settings import Mode, Settings
-    from attune_rewards.predictions import Stage
 
 PROVIDERS = ("openrouter", "openai", "prime", "custom", "builtin")
 POLICIES = (
@@ -34,21 +42,6 @@ POLICIES = (
     "lexicon", "oracle",
 )  # fmt: skip
 """As `attune_episodes.policies.BUILTIN` has them, spelt out so that --help loads nothing; a test compares."""
-
-
-class PanasChoice(StrEnum):
-    """How post-conversation feelings are asked."""
-
-    absolute = "absolute"
-    delta = "delta"
-    blind_delta = "blind_delta"
-
-
-class LabelChoice(StrEnum):
-    """How the three responses are labelled."""
-
-    masked = "masked"
-    official = "official"
 
 
 def register(app: typer.Typer) -> None:
@@ -83,20 +76,11 @@ def run(
         ),
     ] = None,
     judge_model: server_options.JudgeModel = None,
-    panas_strategy: Annotated[PanasChoice, typer.Option(help="How feelings afterwards are asked.")] = (
-        PanasChoice.absolute
-    ),
-    labels: Annotated[LabelChoice, typer.Option(help="masked hides which response is which.")] = (
-        LabelChoice.masked
-    ),
-    stages: Annotated[
-        str | None, typer.Option(help="Comma-separated subset of draft,assess,assess_hp,prefer,reflect.")
-    ] = None,
-    prompts: Annotated[str, typer.Option(help="full, compact, or a folder of templates.")] = "full",
-    codebook: Annotated[
-        Path | None,
-        typer.Option(help="Official annotation_codebook.json; by default the one beside the data."),
-    ] = None,
+    panas_strategy: PanasStrategy = PanasChoice.absolute,
+    labels: Labels = LabelChoice.masked,
+    stages: Stages = None,
+    prompts: Prompts = "full",
+    codebook: OfficialCodebook = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the result files.")] = Path(
         "results"
     ),
@@ -227,18 +211,6 @@ def _play(
             on_done=step,
         )
     print(f"wrote {report.written} results to {output}, {report.skipped} were complete already")
-
-
-def read_stages(names: str | None) -> tuple[Stage, ...]:
-    """The stages of a comma-separated list; all of them without one."""
-    from attune_data import UnknownNameError
-    from attune_rewards.predictions import STAGES
-
-    wanted = [name.strip() for name in names.split(",")] if names is not None else list(STAGES)
-    for name in wanted:
-        if name not in STAGES:
-            raise UnknownNameError("stage", name, STAGES)
-    return tuple(stage for stage in STAGES if stage in wanted)
 
 
 def read_modes(names: list[str]) -> list[Mode]:

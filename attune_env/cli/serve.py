@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from attune_env.cli.common import WhereOption, find_codebook
-from attune_env.cli.run import LabelChoice, PanasChoice, read_stages
+from attune_env.cli.common import WhereOption, find_codebook, stoppable
+from attune_env.cli.settings_options import (
+    LabelChoice,
+    Labels,
+    OfficialCodebook,
+    PanasChoice,
+    PanasStrategy,
+    Prompts,
+    Stages,
+    read_stages,
+)
 from attune_env.cli.simulate import LEVELS
 
 app = typer.Typer(help="Serve conversations as an environment.", no_args_is_help=True)
@@ -48,26 +54,17 @@ def openenv(
     reward: Annotated[
         str, typer.Option(metavar="PRESET|FILE", help="A preset, or a .json or .py file with a reward.")
     ] = "composite",
-    stages: Annotated[
-        str | None, typer.Option(help="Comma-separated subset of draft,assess,assess_hp,prefer,reflect.")
-    ] = None,
+    stages: Stages = None,
     mode: Annotated[
         str, typer.Option(help="default, verbose, omniscient or verbose_omniscient.")
     ] = "default",
-    panas_strategy: Annotated[PanasChoice, typer.Option(help="How feelings afterwards are asked.")] = (
-        PanasChoice.absolute
-    ),
-    labels: Annotated[LabelChoice, typer.Option(help="masked hides which response is which.")] = (
-        LabelChoice.masked
-    ),
+    panas_strategy: PanasStrategy = PanasChoice.absolute,
+    labels: Labels = LabelChoice.masked,
     seed: Annotated[
         int, typer.Option("--seed", min=0, help="Seed of labels and sides, and of --order shuffled.")
     ] = 0,
-    prompts: Annotated[str, typer.Option(help="full, compact, or a folder of templates.")] = "full",
-    codebook: Annotated[
-        Path | None,
-        typer.Option(help="Official annotation_codebook.json; by default the one beside the data."),
-    ] = None,
+    prompts: Prompts = "full",
+    codebook: OfficialCodebook = None,
     order: Annotated[
         OrderChoice, typer.Option("--order", help="Of conversations that no client names.")
     ] = OrderChoice.sequential,
@@ -93,7 +90,7 @@ def openenv(
 
     Example: attune serve openenv --data simulated --training --stages assess,prefer --reward skill
     """
-    with _interruptible():
+    with stoppable("stopped"):
         from attune_data.errors import UnknownNameError
         from attune_episodes.openenv_env import Limits
         from attune_episodes.settings import MODES, Settings
@@ -156,13 +153,3 @@ def _warn(host: str) -> None:
             "scores are open to whoever can connect; put a proxy that asks for one before it",
             file=sys.stderr,
         )
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Ends at Ctrl-C with exit code 130."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        print("stopped", file=sys.stderr)
-        raise typer.Exit(130) from None

@@ -38,10 +38,10 @@ def sequence_of(conversations: object) -> Sequence[Conversation]:
     return cast("Sequence[Conversation]", conversations)
 
 
-def unscored(spec: RewardSpec) -> DataError:
-    """The error where nothing in the conversations earns anything."""
+def unscored(spec: RewardSpec, source: str = "conversations") -> DataError:
+    """The error where nothing in the conversations of a source earns anything."""
     return DataError(
-        Problem("conversations", "", f"nothing annotated that reward {spec.name!r} scores",
+        Problem(source, "", f"nothing annotated that reward {spec.name!r} scores",
                 "an annotation in the stages asked", "attune data stats shows what is annotated")
     )  # fmt: skip
 

@@ -14,6 +14,7 @@ from attune_data.schema import Conversation
 from attune_data.simulate.stream import Simulation
 from attune_episodes.data_source import choose_data
 from attune_episodes.plan import plan
+from attune_episodes.training.arguments import unscored
 from attune_episodes.training.rows import RowMaker
 from attune_episodes.verifiers_env.config import AttuneTasksetConfig
 from attune_episodes.verifiers_env.configured import configured
@@ -53,10 +54,7 @@ class AttuneTaskset(vf.Taskset[AttuneTask, AttuneTasksetConfig]):
         )
         self.INFINITE = isinstance(self.conversations, Simulation)
         if not self.INFINITE and not any(map(self._scores, self.conversations)):
-            raise DataError(
-                Problem(config.data, "", f"nothing annotated that reward {self.spec.name!r} scores",
-                        "an annotation in the stages asked", "attune data stats shows what is annotated")
-            )  # fmt: skip
+            raise unscored(self.spec, config.data)
 
     def load(self) -> Iterator[AttuneTask]:
         """The tasks, in the order of the data; conversations in which nothing is scored are left out."""
