@@ -1,0 +1,1 @@
+"""Figures for papers: matplotlib, one style, small pieces that analyses put together."""

@@ -1,0 +1,123 @@
+"""One look for every figure: colours that all eyes tell apart, thin axes, the same bytes every time."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from attune_data.errors import one_line
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK: Final = "#1f2328"
+"""Text, axes and whatever is to follow a page's text colour."""
+FAINT: Final = "#7d8590"
+"""References: null policies, ceilings, chance."""
+GRID: Final = "#d8dee4"
+PALETTE: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+"""Okabe and Ito's colours without yellow and black, told apart by colour-blind people."""
+BLUE, ORANGE, GREEN, PINK, AMBER, SKY = PALETTE
+SEQUENTIAL: Final = "cividis"
+DIVERGING: Final = "PuOr_r"
+FORMATS: Final = ("svg", "png", "pdf")
+LONGEST: Final = 40
+"""Characters of a name that a figure shows."""
+
+_RC: Final[dict[str, Any]] = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "Arial", "Helvetica"],
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.labelsize": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.linewidth": 0.7,
+    "axes.axisbelow": True,
+    "axes.formatter.use_locale": False,
+    "text.color": INK,
+    "text.parse_math": False,  # a model may be called "$x"
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.major.width": 0.7,
+    "ytick.major.width": 0.7,
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.4,
+    "legend.frameon": False,
+    "figure.dpi": 100,
+    "savefig.dpi": 200,
+    "savefig.facecolor": "none",
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "svg.fonttype": "none",  # texts stay texts: selectable, and read by screen readers
+    "svg.hashsalt": "attune",
+    "pdf.fonttype": 42,
+}
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """The settings that figures are made and saved under."""
+    import matplotlib
+
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        matplotlib.rcdefaults()  # a person's own matplotlibrc does not change a paper's figure
+        settings: Any = matplotlib.rcParams
+        settings.update(_RC)
+        warnings.filterwarnings("ignore", message=".*Glyph .* missing.*")  # SVG shows it all the same
+        yield
+
+
+def panels(
+    rows: int = 1, columns: int = 1, *, width: float = 6.5, height: float = 3.0, **options: Any
+) -> tuple[Figure, list[Axes]]:
+    """A figure of `width` × `height` inches and its panels, row by row.
+
+    No global state: figures need no closing, and threads do not meet. `options` go to `Figure.subplots`
+    (sharex, sharey, width_ratios).
+    """
+    from matplotlib.figure import Figure
+
+    with style():
+        figure = Figure(figsize=(width, height), layout="constrained")
+        axes = figure.subplots(rows, columns, squeeze=False, **options)
+    return figure, [axis for row in axes for axis in row]
+
+
+def svg_text(figure: Figure) -> str:
+    """The figure as SVG, without date: the same figure gives the same text."""
+    stream = io.StringIO()
+    with style():
+        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
+    return stream.getvalue()
+
+
+def save(figure: Figure, stem: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
+    """Writes `stem.svg`, `stem.png`, `stem.pdf`; gives the paths. PNG and PDF are on white."""
+    paths = []
+    with style():
+        for kind in formats:
+            path = stem.with_name(f"{stem.name}.{kind}")
+            if kind == "svg":
+                path.write_text(svg_text(figure), encoding="utf-8")
+            else:
+                stamp = {"CreationDate": None} if kind == "pdf" else {}
+                figure.savefig(path, format=kind, facecolor="white", metadata=stamp)
+            paths.append(path)
+    return paths
+
+
+def name_text(name: str) -> str:
+    """A model's or group's name on one line, short enough for an axis."""
+    clean = one_line(name)
+    return clean if len(clean) <= LONGEST else f"{clean[: LONGEST - 1]}…"

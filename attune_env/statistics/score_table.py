@@ -1,0 +1,92 @@
+"""Scores as one array: conversations × (model, mode) × metrics, with the bootstrap kernel they share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+
+from attune_env.statistics.bootstrap import RESAMPLES, Array, Bootstrap, Interval
+from attune_env.statistics.scores import Key, Resample, participant_of, resampled_unit
+from attune_rewards.aggregate import flatten
+
+NOT_COMPARED: Final = frozenset({"turn_scores"})
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """What a scores file says, as numbers.
+
+    Args:
+        ids: conversation ids, sorted: rows.
+        owners: who held each conversation.
+        keys: (model, mode) pairs, sorted.
+        metrics: flat metric names, as `attune_rewards.aggregate.flatten` gives them.
+        values: (rows, keys, metrics); NaN = undefined, or the pair has no result for that conversation.
+        unit: what the bootstrap draws, `conversation` or `participant`.
+        seed: seeds the bootstrap.
+        resamples: how many resamples.
+    """
+
+    ids: tuple[str, ...]
+    owners: tuple[str, ...]
+    keys: tuple[Key, ...]
+    metrics: tuple[str, ...]
+    values: Array
+    unit: str = "conversation"
+    seed: int = 0
+    resamples: int = RESAMPLES
+
+    @classmethod
+    def of(
+        cls,
+        entries: Sequence[Mapping[str, Any]],
+        *,
+        resample: Resample = "auto",
+        seed: int = 0,
+        resamples: int = RESAMPLES,
+    ) -> ScoreTable:
+        """From the per-conversation entries of a scores file; sorted, so that their order is no matter."""
+        flat = [flatten(entry) for entry in entries]
+        metrics = tuple(sorted({name for one in flat for name in one}))
+        places = {name: i for i, name in enumerate(metrics)}
+        owner_of = {entry["conversationId"]: participant_of(entry) for entry in entries}
+        ids = tuple(sorted(owner_of))
+        rows = {identity: i for i, identity in enumerate(ids)}
+        keys = tuple(sorted({(entry["em_model"], entry["mode"]) for entry in entries}))
+        columns = {key: i for i, key in enumerate(keys)}
+        values = np.full((len(ids), len(keys), len(metrics)), np.nan)
+        for entry, one in zip(entries, flat, strict=True):
+            here = values[rows[entry["conversationId"]], columns[entry["em_model"], entry["mode"]]]
+            for name, value in one.items():
+                if value is not None:
+                    here[places[name]] = value
+        unit = resampled_unit(entries, resample)
+        owners = tuple(owner_of[identity] for identity in ids)
+        return cls(ids, owners, keys, metrics, values, unit, seed, resamples)
+
+    @cached_property
+    def kernel(self) -> Bootstrap:
+        """The resampling weights that everything about these conversations shares: differences are paired."""
+        clusters = self.owners if self.unit == "participant" else None
+        return Bootstrap(len(self.ids), clusters, resamples=self.resamples, seed=self.seed)
+
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        """A label a row: rows of one label are one unit."""
+        return self.owners if self.unit == "participant" else self.ids
+
+    def metric(self, name: str, keys: Sequence[Key] | None = None) -> Array:
+        """(rows, keys) of one metric; all NaN where no entry has it."""
+        chosen = self.keys if keys is None else keys
+        if name not in self.metrics:
+            return np.full((len(self.ids), len(chosen)), np.nan)
+        places = [self.keys.index(key) for key in chosen]
+        return self.values[:, places, self.metrics.index(name)]
+
+    def intervals(self, name: str, keys: Sequence[Key] | None = None) -> list[Interval]:
+        """The mean of one metric with its interval, one a key."""
+        return self.kernel.intervals(self.metric(name, keys))
