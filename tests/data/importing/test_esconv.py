@@ -1,0 +1,233 @@
+"""ESConv: what becomes a turn, which answers and intensities are imported, and what is counted as left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attune_data import Conversation, for_training
+from attune_data.affect import NEGATIVE, canonical_emotion
+from attune_data.constants import BINARY_IDS
+from attune_data.importing import Imported, import_esconv
+from attune_data.importing.esconv import ENTAILED, PANAS_ITEM, RATING, SILENT
+from tests.data.importing.exports import LONG, chat, real_esconv, replied, said, write_json
+
+
+def imported(folder: Path, *chats: Any) -> Imported:
+    return import_esconv(write_json(folder / "ESConv.json", list(chats)))
+
+
+def one(folder: Path, *chats: Any) -> Conversation:
+    (conversation,) = imported(folder, *chats).conversations
+    return conversation
+
+
+def counts(result: Imported) -> dict[str, int]:
+    """Everything that is counted; 0 is left away."""
+    return {count.what: count.count for count in (*result.annotated, *result.left) if count.count}
+
+
+def texts(conversation: Conversation) -> list[tuple[str, str]]:
+    return [(turn.user_message, turn.llm_response) for turn in conversation.turns]
+
+
+def outside(conversation: Conversation) -> Any:
+    return conversation.to_record().get("outsideTurns")
+
+
+def test_a_real_export_loads_whole_and_is_counted(tmp_path: Path) -> None:
+    result = imported(tmp_path, *real_esconv())
+    found = result.conversations
+    assert [c.conversation_id for c in found] == ["ESConv-0", "ESConv-1", "ESConv-3", "ESConv-4"]
+    assert counts(result) == {
+        # turns: 2 + 2 + 1 + 1; with an answer: both of the first (B1 and B13; B11), the first of the second
+        "turns with observed answers": 3,
+        "observed answers": 4,
+        "some PANAS item before": 1,  # nervousness; of guilt it is blank, of sadness there is no item
+        "some PANAS item after": 2,
+        "conversations that make none": 1,
+        "messages before the seeker's first": 2,
+        "messages after the last reply": 2,
+        "blank messages": 1,
+        "strategy restatement or paraphrasing": 1,
+        "strategy self-disclosure": 1,
+        "strategy affirmation and reassurance": 1,
+        "strategy other": 1,  # the second chat's; the first chat's stands before the first turn
+        "feedback on replies": 3,
+        "intensities of other emotions": 2,
+        "seeker's empathy": 3,
+        "seeker's relevance": 3,
+        "supporter's relevance": 3,
+        "situations": 3,
+    }
+    (problem,) = found.left_out
+    assert (problem.severity, problem.place) == ("warning", "[2].dialog")
+    assert result.notes == ("all 4 observed answers are yes: a model that always says so has them all",)
+
+
+def test_source_licence_and_mark_stand_in_every_record(tmp_path: Path) -> None:
+    result = imported(tmp_path, *real_esconv())
+    assert (result.dataset, result.licence) == ("ESConv", "CC BY-NC 4.0")
+    assert for_training(result.conversations) == "imported"
+    for index, conversation in zip((0, 1, 3, 4), result.conversations, strict=True):
+        record = conversation.to_record()
+        assert record["provenance"] == "imported"
+        assert record["metadata"]["dataset"] == "ESConv"
+        assert record["metadata"]["licence"] == "CC BY-NC 4.0"
+        assert record["metadata"]["record"] == f"ESConv.json[{index}]"
+        where = f"{tmp_path / 'ESConv.json'}[{index}]"
+        assert result.conversations.files[conversation.conversation_id] == where
+
+
+def test_messages_in_a_row_are_one_message_and_one_reply_are_a_turn(tmp_path: Path) -> None:
+    conversation = one(tmp_path, real_esconv()[0])
+    assert texts(conversation) == [
+        (
+            "My boss moved the talk to today\nI could not eat anything",
+            "That must be hard, you sound tense.\nIs it about the project?",
+        ),
+        (
+            "Yes, what else",
+            "Perhaps write down three points before you go in.\nI froze in one of those myself once.",
+        ),
+    ]
+    assert [turn.turn_number for turn in conversation.turns] == [1, 2]
+
+
+def test_what_stands_before_the_first_turn_and_after_the_last_is_kept(
+    tmp_path: Path,
+) -> None:
+    first, second, third = imported(tmp_path, *real_esconv()[:2], chat()).conversations
+    assert outside(first) == {"before": ["Hello there", "How is your day going?"], "after": ["good idea"]}
+    assert outside(second) is None
+    assert outside(third) is None
+
+
+def test_both_spellings_of_the_sides_are_read(tmp_path: Path) -> None:
+    conversation = one(tmp_path, real_esconv()[1])
+    assert texts(conversation) == [
+        ("hey", "hi\nWhat happened?"),
+        ("تركني صديقي 😔", "So he left without a word."),
+    ]
+
+
+def test_blank_messages_vanish_and_long_ones_stay_whole(tmp_path: Path) -> None:
+    conversation = one(tmp_path, real_esconv()[3])
+    assert texts(conversation) == [(LONG.strip(), "Das klingt zäh.")]
+    # the strategy of the blank reply went with it
+    assert conversation.turns[0].annotations is None
+
+
+@pytest.mark.parametrize(("strategy", "questions"), [
+    ("Question", ["B13"]), ("Questions", ["B13"]), ("[Question]", ["B13"]), ("question", ["B13"]),
+    ("Providing Suggestions", ["B11"]), ("Reflection of feelings", ["B1"]),
+    ("Reflection of Feelings", ["B1"]),
+    ("Restatement or Paraphrasing", []), ("Self-disclosure", []), ("Affirmation and Reassurance", []),
+    ("Information", []), ("Other", []), ("Others", []), ("Humming", []), ("", []), (None, []),
+])  # fmt: skip
+def test_a_strategy_answers_only_what_it_entails(
+    tmp_path: Path, strategy: str | None, questions: list[str]
+) -> None:
+    (turn,) = one(tmp_path, chat(said("a"), replied("b", strategy))).turns
+    assert [judgement.question_id for judgement in turn.judgements] == questions
+    for judgement in turn.judgements:
+        assert (judgement.observed, judgement.preferred) == ("yes", "na")
+        # absent would be read as the observed answer: the source says nothing about what was wanted
+        assert judgement.preferred_truth == "na"
+    assert turn.mood_shift_tags is None
+
+
+def test_the_eight_strategies_are_known_and_each_has_one_fate() -> None:
+    assert len(ENTAILED.keys() | SILENT.keys()) == 8
+    assert not ENTAILED.keys() & SILENT.keys()
+    assert set(ENTAILED.values()) <= set(BINARY_IDS)
+
+
+def test_an_unknown_strategy_is_counted(tmp_path: Path) -> None:
+    result = imported(tmp_path, chat(said("a"), replied("b", "Humming")))
+    assert counts(result)["strategies of another name"] == 1
+
+
+def test_several_strategies_of_one_reply_are_asked_in_the_order_of_the_questions(tmp_path: Path) -> None:
+    replies = [replied("x", name) for name in ("Question", "Reflection of feelings", "Question")]
+    (turn,) = one(tmp_path, chat(said("a"), *replies)).turns
+    assert [judgement.question_id for judgement in turn.judgements] == ["B1", "B13"]
+
+
+@pytest.mark.parametrize(("emotion", "item"), [
+    ("nervousness", "Nervous"), ("fear", "Afraid"), ("shame", "Ashamed"), ("guilt", "Guilty"),
+    ("Fear", "Afraid"),
+    ("anxiety", None), ("depression", None), ("sadness", None), ("anger", None), ("disgust", None),
+    ("pain", None), ("jealousy", None), ("", None), (None, None),
+])  # fmt: skip
+def test_only_an_emotion_that_is_a_panas_item_by_name_is_rated(
+    tmp_path: Path, emotion: str | None, item: str | None
+) -> None:
+    result = imported(tmp_path, chat(emotion_type=emotion, before="5", after="1"))
+    conversation = result.conversations[0]
+    before, after = conversation.pre_panas, conversation.post_panas
+    if item is None:
+        assert (before, after) == (None, None)
+        assert counts(result)["intensities of other emotions"] == 2
+    else:
+        assert before is not None
+        assert after is not None
+        assert (before.responses, after.responses) == ({item: 7}, {item: 1})
+        # one item of ten: no total, so that nothing of it is scored as one
+        assert (before.total("negative"), before.total("positive")) == (None, None)
+
+
+@pytest.mark.parametrize(("given", "rating"), [
+    # 1 + 1.5 (x - 1) = 1, 2.5, 4, 5.5, 7; the halves go towards the middle
+    ("1", 1), ("2", 3), ("3", 4), ("4", 5), ("5", 7), (4, 5), (4.0, 5), (" 5 ", 7), ("", None), (None, None),
+])  # fmt: skip
+def test_intensities_are_stretched_from_five_steps_to_seven(
+    tmp_path: Path, given: Any, rating: int | None
+) -> None:
+    conversation = one(tmp_path, chat(before=given, after="3"))
+    if rating is None:
+        assert conversation.pre_panas is None
+    else:
+        assert conversation.pre_panas is not None
+        assert conversation.pre_panas.item("Nervous") == rating
+    assert conversation.post_panas is not None
+
+
+def test_the_scale_keeps_its_middle() -> None:
+    assert [RATING[x] + RATING[6 - x] for x in (1, 2, 3)] == [8, 8, 8]
+
+
+def test_intensities_of_a_previous_experience_are_left(tmp_path: Path) -> None:
+    result = imported(tmp_path, chat(experience_type="Previous Experience"))
+    assert result.conversations[0].pre_panas is None
+    assert counts(result)["intensities of a previous experience"] == 2
+
+
+@pytest.mark.parametrize("survey", [None, {}, {"seeker": None}, {"seeker": {}, "supporter": {}}])
+def test_any_part_of_the_survey_may_be_missing(tmp_path: Path, survey: Any) -> None:
+    conversation = one(tmp_path, chat(survey_score=survey))
+    assert (conversation.pre_panas, conversation.post_panas) == (None, None)
+
+
+def test_a_conversation_may_hold_nothing_but_its_messages(tmp_path: Path) -> None:
+    bare = {"dialog": [{"speaker": "seeker", "content": "a"}, {"speaker": "supporter", "content": "b"}]}
+    conversation = one(tmp_path, bare)
+    assert texts(conversation) == [("a", "b")]
+    assert conversation.to_record()["metadata"] == {
+        "model": "human supporter",
+        "dataset": "ESConv",
+        "licence": "CC BY-NC 4.0",
+        "record": "ESConv.json[0]",
+    }
+
+
+def test_a_conversation_of_more_turns_than_are_read_is_left_out(tmp_path: Path) -> None:
+    result = imported(tmp_path, chat(*[said("a"), replied("b")] * 1_001), chat())
+    assert [c.conversation_id for c in result.conversations] == ["ESConv-1"]
+    assert result.conversations.left_out[0].found == "1001 turns"
+
+
+def test_every_item_is_one_of_the_twenty() -> None:
+    assert {canonical_emotion(item) for item in PANAS_ITEM.values()} <= set(NEGATIVE)
