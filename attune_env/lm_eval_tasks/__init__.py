@@ -1,0 +1,32 @@
+"""AttuneBench for lm-evaluation-harness: `lm_eval --tasks attunebench`. Needs the extra `harness`.
+
+The folder holds the task files; `attune paths lm-eval` prints it, for `lm_eval --include_path`. Nothing here
+loads before it is used, and `rollouts_from` reads logged samples without lm-eval.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attune_data.extras import missing_extra
+from attune_data.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from attune_env.lm_eval_tasks.samples import rollouts_from
+    from attune_env.lm_eval_tasks.task import AttuneTask
+
+_HOME = {"AttuneTask": ".task", "rollouts_from": ".samples"}
+"""Name -> the module that it comes from."""
+
+__all__ = ["AttuneTask", "rollouts_from"]
+
+_load, __dir__ = lazy_names(__name__, _HOME)
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        return _load(name)
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] != "lm_eval":
+            raise
+        raise missing_extra("harness", error) from error

@@ -1,0 +1,161 @@
+"""`read_arguments`: what `--metadata attune_…=…` says, and every error of it before anything is asked.
+
+lm-eval hands a task its own `--metadata` and the arguments of the model in one mapping, so ours carry a
+prefix: a name that nobody reads would otherwise pass unnoticed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, cast
+
+from attune_data import Conversations
+from attune_data.codebook import find_official
+from attune_data.constants import Provenance
+from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
+from attune_data.loading import fingerprint
+from attune_data.schema import Conversation
+from attune_data.simulate.stream import Simulation
+from attune_episodes.data_source import SIMULATED, choose_data
+from attune_episodes.plan import plan
+from attune_episodes.score import default_spec
+from attune_episodes.settings import Settings
+from attune_episodes.training.arguments import unscored
+from attune_episodes.verifiers_env.told import make_settings, write_settings
+from attune_rewards.predictions import STAGES, Stage
+from attune_rewards.reward import scored_requests
+
+PREFIX: Final = "attune_"
+SETTINGS: Final = ("mode", "stages", "panas_strategy", "labels", "seed", "prompts", "codebook")
+DATA: Final = ("data", "number", "where", "split", "provenance", "level", "world_seed")
+COMPOSITE: Final[tuple[Stage, ...]] = ("assess", "prefer", "reflect")
+"""The stages that a Composite is made of."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The conversations of a task, and how they are asked about."""
+
+    conversations: tuple[Conversation, ...]
+    """Those with something to ask in these stages."""
+    settings: Settings
+    codebook: str | None
+    """Path of the official codebook in use; None: our own wording."""
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Conversation]:
+        """Id -> conversation."""
+        return {one.conversation_id: one for one in self.conversations}
+
+    @property
+    def documents(self) -> list[dict[str, Any]]:
+        """One a conversation: what is asked, and nothing of the annotations, since logs are published."""
+        told = write_settings(self.settings, self.codebook)
+        written = json.dumps(told, ensure_ascii=False, sort_keys=True)
+        return [
+            {
+                "conversation_id": one.conversation_id,
+                "fingerprint": fingerprint(one),
+                "requests": [request.id for request in plan(one, self.settings)],
+                "settings": written,
+            }
+            for one in self.conversations
+        ]
+
+
+def read_arguments(metadata: Mapping[str, Any], stage: Stage | None) -> Asked:
+    """What a task is asked to do.
+
+    Args:
+        metadata: of the task: names with the prefix `attune_` are ours, all others are left alone.
+        stage: the one stage of the task; None for the task of all stages.
+
+    Raises:
+        UnknownNameError: an argument, mode, stage or other name that is not there.
+        SettingsError: arguments that do not go together.
+        DataError: the data cannot be read, or holds nothing to ask or to score.
+    """
+    given = {name.removeprefix(PREFIX): value for name, value in metadata.items() if name.startswith(PREFIX)}
+    for name in given:
+        if name not in (*SETTINGS, *DATA):
+            known = [PREFIX + one for one in (*DATA, *SETTINGS)]
+            raise UnknownNameError("argument of --metadata", PREFIX + name, known)
+    data = given.get("data", "sample")
+    codebook = _codebook(given.get("codebook"), data)
+    settings = make_settings(
+        {
+            "mode": given.get("mode", "default"),
+            "stages": _stages(given.get("stages"), stage),
+            "panas_strategy": given.get("panas_strategy", "absolute"),
+            "labels": given.get("labels", "masked"),
+            "seed": given.get("seed", 0),
+            "prompts": given.get("prompts", "full"),
+            "codebook": codebook,
+        }
+    )
+    chosen = _conversations(data, given)
+    conversations = tuple(one for one in chosen if plan(one, settings))
+    if not conversations:
+        raise DataError(
+            Problem(show(str(data)), "", f"nothing to ask in the stages {', '.join(settings.stages)}",
+                    "a conversation with such requests", "attune data stats shows what is annotated")
+        )  # fmt: skip
+    spec = default_spec()
+    if set(settings.stages) & set(COMPOSITE) and not any(
+        scored_requests(one, spec, settings.stages) for one in conversations
+    ):
+        raise unscored(spec, show(str(data)))
+    return Asked(conversations, settings, codebook)
+
+
+def _stages(given: object, stage: Stage | None) -> Sequence[str]:
+    """The one stage of a task; of the task of all stages those given, which must make a Composite."""
+    if stage is not None:
+        return (stage,)
+    if given is None:
+        return STAGES
+    named = given.split(",") if isinstance(given, str) else given
+    if not isinstance(named, (list, tuple)) or not all(isinstance(one, str) for one in named):
+        raise SettingsError(f"{PREFIX}stages is {show(given)}; expected names such as {','.join(COMPOSITE)}")
+    stages = [one.strip() for one in named]
+    for one in stages:
+        if one not in STAGES:
+            raise UnknownNameError("stage", one, STAGES)
+    missing = [one for one in COMPOSITE if one not in stages]
+    if missing:
+        raise SettingsError(
+            f"{PREFIX}stages leaves out {', '.join(missing)}, and a Composite needs {', '.join(COMPOSITE)}; "
+            "for single stages there are the tasks " + ", ".join(PREFIX + one for one in STAGES)
+        )
+    return stages
+
+
+def _codebook(given: object, data: object) -> str | None:
+    """Path of the official codebook: the one given, else the one beside the data."""
+    if given is not None:
+        return str(given)
+    if not isinstance(data, str) or data in ("sample", SIMULATED) or not Path(data).exists():
+        return None
+    found = find_official(Path(data))
+    return None if found is None else str(found)
+
+
+def _conversations(data: object, given: Mapping[str, Any]) -> Conversations:
+    if not isinstance(data, (str, Path, Conversations)):
+        raise SettingsError(f"{PREFIX}data is {show(data)}; expected a path, a dataset's name or sample")
+    found = choose_data(
+        data,
+        level=given.get("level", "default"),
+        world_seed=given.get("world_seed", 0),
+        number=given.get("number"),
+        split=given.get("split"),
+        where=given.get("where"),
+        provenance=cast("Provenance | None", given.get("provenance")),
+    )
+    if isinstance(found, Simulation):
+        raise SettingsError(f"{PREFIX}data={SIMULATED} has no end; say how many with {PREFIX}number")
+    return found

@@ -1,0 +1,243 @@
+"""`rollouts_from`: logged samples of lm-eval as the engine's rollouts, and so as result files.
+
+Free of lm-eval: samples are read as the JSON that they are on disk.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from attune_data import Conversations
+from attune_data.codebook import find_official
+from attune_data.errors import DataError, Problem, SettingsError, show
+from attune_data.jsonio import read_json
+from attune_data.loading import fingerprint
+from attune_data.schema import Conversation
+from attune_env.lm_eval_tasks.scoring import played
+from attune_episodes.data_source import choose_data
+from attune_episodes.plan import plan
+from attune_episodes.rollout import Rollout
+from attune_episodes.settings import Settings
+from attune_episodes.verifiers_env.told import make_settings
+
+Json = Mapping[str, Any]
+_FILE: Final = re.compile(r"samples_attune_.+_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d[.\d]*)\.jsonl")
+UNNAMED: Final = "lm_eval/unnamed"
+
+
+def rollouts_from(
+    source: str | Path | Iterable[Json],
+    data: str | Path | Conversations = "sample",
+    *,
+    em_model: str | None = None,
+) -> list[Rollout]:
+    """The rollouts that logged samples hold: replies parsed and scored again, with the result record.
+
+    Args:
+        source: the folder that `lm_eval --log_samples --output_path` wrote (or one above it), one of its
+            `samples_attune_….jsonl`, or samples themselves, such as `results["samples"]["attune_all"]`.
+        data: the conversations that were asked about, as `attune_data.load` takes them.
+        em_model: the model's name in the result records, `provider/model`; by default `lm_eval/` and the one
+            in lm-eval's own results beside the samples.
+
+    Returns:
+        One rollout a conversation, model and settings, in the order of the samples; samples of single stages
+        are put together. Where a conversation was asked about more than once by a model, the further times
+        go by `<model>#2`, `<model>#3`, …, so that their result files do not meet.
+
+    Raises DataError for what is no sample of ours, for a conversation that is not in the data or has changed
+    since, and for prompts or a codebook other than those of the run.
+    """
+    found = choose_data(data)
+    if not isinstance(found, Conversations):
+        raise SettingsError('data="simulated" has no end; give the conversations: choose_data(…, number=N)')
+    groups: dict[tuple[Any, ...], list[_Sample]] = {}
+    for sample in _samples(source, em_model):
+        number = 0  # the first time that the conversation was asked about where this is still missing
+        while _has_any(groups.get((*sample.key, number), ()), sample.replies):
+            number += 1
+        groups.setdefault((*sample.key, number), []).append(sample)
+    if not groups:
+        raise DataError(
+            Problem(show(str(source) if isinstance(source, (str, Path)) else "samples"), "", "no sample",
+                    "samples of the attune tasks", "run lm_eval with --log_samples --output_path FOLDER")
+        )  # fmt: skip
+    return [_rollout(group, found, data) for group in _numbered(groups.values())]
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """One line of a log."""
+
+    conversation_id: str
+    fingerprint: str
+    settings: Json
+    """As `write_settings` gives them."""
+    replies: Mapping[str, str]
+    """Id of a request -> text."""
+    model: str
+    date: str | None
+    """When the run was, ISO 8601."""
+    place: str
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What samples of single stages have in common that are put together."""
+        shared = {name: value for name, value in self.settings.items() if name != "stages"}
+        return (self.conversation_id, self.fingerprint, self.model, json.dumps(shared, sort_keys=True))
+
+
+def _has_any(group: Iterable[_Sample], replies: Mapping[str, str]) -> bool:
+    """Whether the samples hold a reply to any of these requests."""
+    return any(one.replies.keys() & replies.keys() for one in group)
+
+
+def _numbered(groups: Iterable[list[_Sample]]) -> Iterator[list[_Sample]]:
+    """The groups, models renamed where their result files would meet."""
+    seen: Counter[tuple[str, str, str]] = Counter()
+    for group in groups:
+        first = group[0]
+        identity = (first.conversation_id, first.model, first.settings["mode"])
+        seen[identity] += 1
+        name = first.model if seen[identity] == 1 else f"{first.model}#{seen[identity]}"
+        yield [replace(one, model=name) for one in group]
+
+
+def _rollout(group: list[_Sample], found: Conversations, data: object) -> Rollout:
+    first = group[0]
+    conversation = found.by_id.get(first.conversation_id)
+    if conversation is None:
+        raise DataError(
+            Problem(first.place, "doc.conversation_id", show(first.conversation_id),
+                    f"one of the {len(found)} conversations of {found.source}",
+                    "name the data that the run was on")
+        )  # fmt: skip
+    if fingerprint(conversation) != first.fingerprint:
+        raise DataError(
+            Problem(first.place, "doc.fingerprint", first.fingerprint,
+                    f"{fingerprint(conversation)}, that of {show(first.conversation_id)} in {found.source}",
+                    "the conversation has changed since the run: name the data that it was on")
+        )  # fmt: skip
+    stages = [stage for one in group for stage in one.settings["stages"]]
+    settings = _settings({**first.settings, "stages": stages}, data, first.place)
+    replies = {name: text for one in group for name, text in one.replies.items()}
+    _check_complete(conversation, settings, replies, first.place)
+    facts = {"run_timestamp": first.date, "attune": {"lm_eval": {"samples": [one.place for one in group]}}}
+    made = played(conversation, settings, replies, first.model, facts)
+    return replace(made, policy=first.model)
+
+
+def _check_complete(
+    conversation: Conversation, settings: Settings, replies: Mapping[str, str], place: str
+) -> None:
+    asked = [request.id for request in plan(conversation, settings)]
+    if sorted(asked) != sorted(replies):
+        differing = sorted(set(asked) ^ replies.keys())
+        raise DataError(
+            Problem(place, "doc.requests", f"{len(replies)} replies; {differing[0]} is only on one side",
+                    f"the {len(asked)} requests of the conversation",
+                    "use the version of attune-env that the run was made with")
+        )  # fmt: skip
+
+
+def _settings(told: Json, data: object, place: str) -> Settings:
+    book = told["codebook"]
+    if book is not None and not Path(book).is_file():
+        beside = find_official(Path(data)) if isinstance(data, (str, Path)) and Path(data).exists() else None
+        book = None if beside is None else str(beside)  # samples may have come from another machine
+    settings = make_settings({**told, "codebook": book})
+    for what, found in (
+        ("prompts", settings.prompt_set.fingerprint),
+        ("codebook", settings.codebook.fingerprint),
+    ):
+        if found != told["fingerprints"][what]:
+            raise DataError(
+                Problem(place, f"doc.settings.{what}", f"fingerprint {found} here",
+                        f"that of the run, {told['fingerprints'][what]}",
+                        "use the same files and version of attune-env")
+            )  # fmt: skip
+    return settings
+
+
+def _samples(source: object, em_model: str | None) -> Iterator[_Sample]:
+    if isinstance(source, (str, Path)):
+        for path in _files(Path(source)):
+            model = em_model or _model_beside(path)
+            named = _FILE.fullmatch(path.name)
+            date = _iso(named["date"]) if named else None
+            with path.open(encoding="utf-8", newline="\n") as lines:
+                for number, line in enumerate(lines, 1):
+                    if line.strip():
+                        yield _sample(_parsed(line, path, number), model, date, f"{path.name}:{number}")
+        return
+    samples: Any = source
+    for number, sample in enumerate(samples, 1):
+        yield _sample(sample, em_model or UNNAMED, None, f"sample {number}")
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    found = sorted(file for file in path.rglob("samples_*.jsonl") if _FILE.fullmatch(file.name))
+    if not found:
+        raise DataError(
+            Problem(str(path), "", "no samples of the attune tasks", "files samples_attune_….jsonl",
+                    "run lm_eval with --log_samples --output_path FOLDER")
+        )  # fmt: skip
+    return found
+
+
+def _model_beside(path: Path) -> str:
+    """The model's name in the results that lm-eval wrote with the samples."""
+    named = _FILE.fullmatch(path.name)
+    for beside in sorted(path.parent.glob(f"*_{named['date']}.json")) if named else ():
+        told = read_json(beside, max_bytes=None)
+        if isinstance(told, dict) and isinstance(told.get("model_name"), str):
+            return f"lm_eval/{told['model_name']}"
+    raise SettingsError(f"no results beside {path} say which model it was; give em_model")
+
+
+def _iso(date: str) -> str:
+    """`2026-01-31T12-30-59.123456`, as lm-eval names files, as `2026-01-31T12:30:59`."""
+    day, _, time = date.partition("T")
+    return f"{day}T{time.partition('.')[0].replace('-', ':')}"
+
+
+def _parsed(line: str, path: Path, number: int) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError as error:
+        raise DataError(
+            Problem(
+                f"{path}", f"line {number}", f"no JSON ({error})", "one sample a line, as lm-eval logs them"
+            )
+        ) from error
+
+
+def _sample(value: Any, model: str, date: str | None, place: str) -> _Sample:
+    try:
+        doc, asked = value["doc"], value["doc"]["requests"]
+        said = [replies[0] for replies in value["resps"]]
+        made = _Sample(
+            doc["conversation_id"],
+            doc["fingerprint"],
+            json.loads(doc["settings"]),
+            dict(zip(asked, said, strict=True)),
+            model,
+            date,
+            place,
+        )
+        sorted(made.settings["stages"])
+        str(made.settings["mode"] + made.conversation_id + made.settings["fingerprints"]["prompts"])
+    except (LookupError, TypeError, ValueError) as error:
+        raise DataError(
+            Problem(place, "", show(value), "a sample of an attune task, as lm-eval logs it",
+                    f"{type(error).__name__} {error}: is it the log of another task?")
+        ) from error  # fmt: skip
+    return made

@@ -1,0 +1,165 @@
+"""From the replies of a conversation to metrics, and from the metrics of conversations to means and errors.
+
+The numbers are those of `attune score`: the replies make the official result record, the record is read and
+scored as a result file is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from attune_data.means import mean
+from attune_data.schema import Conversation
+from attune_env.results.scores import outcome_counts
+from attune_env.statistics.bootstrap import Bootstrap
+from attune_episodes.plan import plan
+from attune_episodes.request import Request
+from attune_episodes.rollout import Rollout, rollout
+from attune_episodes.settings import Settings
+from attune_rewards.aggregate import flatten
+from attune_rewards.predictions import Stage
+from attune_rewards.records import read_record
+from attune_rewards.scoring import score_conversation
+
+NO_ERROR: Final = "N/A"
+"""What lm-eval writes where there is no standard error."""
+PARSE_RATE: Final = "parse_rate"
+_ERROR: Final = "_stderr"
+OF_ALL: Final = (
+    "composite_score",
+    "composite_strict",
+    "pillar_emotion",
+    "pillar_evaluation",
+    "pillar_holistic",
+)
+"""The metrics of the task of all stages; each a mean over conversations, higher is better."""
+OF_STAGE: Final[Mapping[Stage, tuple[str, ...]]] = {
+    "draft": ("avg_response_similarity",),
+    "assess": (
+        "avg_emotion_f1",
+        "avg_emotion_va_score",
+        "avg_binary_om_accuracy",
+        "avg_binary_human_accuracy",
+        "pillar_emotion",
+        "composite_partial",
+    ),
+    "assess_hp": ("avg_binary_om_accuracy_hp", "avg_binary_human_accuracy_hp"),
+    "prefer": ("avg_pairwise_accuracy", "avg_pairwise_kendall_tau", "composite_partial"),
+    "reflect": (
+        "panas_baseline_adjusted",
+        "q1_looking_for_score",
+        "q2_emotion_clarity_match",
+        "q3_model_fit_match",
+        "q3_follow_up_score",
+        "four_branch_normalized",
+        "pillar_holistic",
+        "composite_partial",
+    ),
+}
+"""The metrics of the task of one stage, under their names in scores files."""
+
+
+class Recorded:
+    """A policy that says what was said."""
+
+    name = "recorded"
+
+    def __init__(self, replies: Mapping[str, str]) -> None:
+        self.replies = replies
+
+    def reply(self, request: Request) -> str:
+        """The reply to the request."""
+        return self.replies[request.id]
+
+
+def played(
+    conversation: Conversation,
+    settings: Settings,
+    replies: Mapping[str, str],
+    em_model: str,
+    facts: Mapping[str, Any] | None = None,
+) -> Rollout:
+    """The episode in which a model gave these replies.
+
+    Args:
+        conversation: what was asked about.
+        settings: how it was asked.
+        replies: id of a request -> text; of every request of the plan.
+        em_model: the model's name in the result record.
+        facts: further fields of the record.
+    """
+    return rollout(conversation, Recorded(replies), settings, em_model=em_model, facts=facts)
+
+
+def metrics_of(
+    conversation: Conversation, settings: Settings, replies: Sequence[str], names: Sequence[str]
+) -> dict[str, Any]:
+    """What lm-eval keeps of a conversation.
+
+    Args:
+        conversation: what was asked about.
+        settings: how it was asked.
+        replies: to the requests of the plan, in its order.
+        names: the metrics.
+
+    Returns:
+        Metric -> value, None where it is undefined; `<metric>_stderr` -> [value, participant], what a
+        standard error is made of; `parse_rate` -> [replies that were parsed, replies].
+    """
+    asked = plan(conversation, settings)
+    said = {request.id: reply for request, reply in zip(asked, replies, strict=True)}
+    record = played(conversation, settings, said, "lm_eval/model").result
+    prediction, _ = read_record(record, conversation)
+    scores = flatten(score_conversation(conversation, prediction))
+    outcomes = outcome_counts(record)
+    kept: dict[str, Any] = {}
+    for name in names:
+        kept[name] = scores.get(name)
+        # lm-eval knows no error of a mean of ours, and writes "N/A" under this name; what is kept under it
+        # comes later and takes its place
+        kept[name + _ERROR] = [scores.get(name), conversation.participant or conversation.conversation_id]
+    return {**kept, PARSE_RATE: [outcomes["ok"], sum(outcomes.values())]}
+
+
+def aggregations(names: Sequence[str]) -> dict[str, Callable[[Sequence[Any]], Any]]:
+    """Metric -> what makes one number of the values of all conversations."""
+    made: dict[str, Callable[[Sequence[Any]], Any]] = {PARSE_RATE: pooled_share}
+    for name in names:
+        made |= {name: mean_of_defined, name + _ERROR: bootstrap_error}
+    return made
+
+
+def mean_of_defined(values: Sequence[float | None]) -> float:
+    """The mean of the defined values; NaN without any, as lm-eval averages over groups."""
+    found = mean(values)
+    return math.nan if found is None else found
+
+
+def pooled_share(pairs: Sequence[tuple[int, int]]) -> float:
+    """(parsed, asked) of all conversations -> the share of replies that were parsed, in [0, 1]."""
+    asked = sum(pair[1] for pair in pairs)
+    return sum(pair[0] for pair in pairs) / asked if asked else math.nan
+
+
+def bootstrap_error(pairs: Sequence[tuple[float | None, str]]) -> float | Literal["N/A"]:
+    """The bootstrap standard error of the mean of the defined values.
+
+    The standard deviation (n - 1) of the means of 10,000 resamples, in the metric's own unit. As in
+    `attune report`, participants are drawn where one owns several conversations, else conversations.
+
+    Args:
+        pairs: (value or None, participant) of each conversation.
+
+    Returns "N/A" where fewer than two units have a defined value.
+    """
+    owners = [owner for _, owner in pairs]
+    if len({owner for value, owner in pairs if value is not None}) < 2:
+        return NO_ERROR
+    table = np.array([[math.nan if value is None else value] for value, _ in pairs], dtype=np.float64)
+    clusters = owners if len(set(owners)) < len(owners) else None
+    means = Bootstrap(len(owners), clusters).means(table)[:, 0]
+    return float(np.nanstd(means, ddof=1))

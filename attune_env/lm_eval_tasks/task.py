@@ -1,0 +1,128 @@
+"""`AttuneTask`: the task class. One document is one conversation; its requests are those of the plan.
+
+A Composite is of a conversation, and takes all its stages: so lm-eval's means, errors, `--limit` and
+`--samples` are over conversations, and the log has one sample for each.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from typing import Any, Final
+
+from datasets import Dataset
+from lm_eval.api.instance import Instance
+from lm_eval.api.task import ConfigurableTask
+
+from attune_data.errors import SettingsError, UnknownNameError
+from attune_data.extras import warn_if_untested
+from attune_data.version import SCORING_VERSION
+from attune_env.lm_eval_tasks.arguments import read_arguments
+from attune_env.lm_eval_tasks.scoring import OF_ALL, OF_STAGE, PARSE_RATE, aggregations, metrics_of
+from attune_episodes.parsing.decode import sound
+from attune_episodes.plan import plan
+from attune_rewards.predictions import STAGES
+
+TESTED: Final = ("0.4.12", "0.4.14")
+"""The tests were run with the versions of lm-eval from the first up to, without, the second."""
+Json = dict[str, Any]
+logger = logging.getLogger(__name__)
+
+
+class AttuneTask(ConfigurableTask):
+    """Conversations asked about in all stages, or in the one of `dataset_kwargs: {stage: …}`.
+
+    Args:
+        config: the task's configuration, as lm-eval makes it of the task file. Its `metadata` holds the
+            arguments, `attune_data`, `attune_mode` and so on.
+
+    Raises UnknownNameError, SettingsError or DataError for arguments that say nothing sensible, before
+    anything is asked.
+    """
+
+    VERSION = SCORING_VERSION
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        warn_if_untested("lm_eval", *TESTED)
+        kept = {name: value for name, value in config.items() if name != "class"}
+        stage = (kept.get("dataset_kwargs") or {}).get("stage")
+        if stage is not None and stage not in STAGES:
+            raise UnknownNameError("stage", stage, STAGES)
+        self.asked = read_arguments(kept.get("metadata") or {}, stage)
+        self.metrics = OF_ALL if stage is None else OF_STAGE[stage]
+        super().__init__(config=kept)
+        self.VERSION = SCORING_VERSION
+
+    def download(self, dataset_kwargs: Json | None = None, **_: object) -> None:
+        """Makes the documents; nothing is fetched."""
+        self.dataset = {"test": Dataset.from_list(self.asked.documents)}
+
+    def fewshot_docs(self) -> None:
+        """There are no examples: the protocol shows none."""
+
+    def doc_to_text(self, doc: Json, doc_to_text: object = None) -> str:
+        """A name for the document; the requests are made in `construct_requests`."""
+        return str(doc["conversation_id"])
+
+    def doc_to_target(self, doc: Json, doc_to_target: object = None) -> str:
+        """Empty: the annotations stay out of the log."""
+        return ""
+
+    def build_all_requests(self, **options: Any) -> None:
+        """Makes the requests, once it is sure that they are sent as they are.
+
+        Raises SettingsError without a chat template, and with a system instruction.
+        """
+        name = self.config.task
+        if options.get("chat_template") is None:
+            raise SettingsError(f"{name} asks in chat messages; add --apply_chat_template")
+        if options.get("system_instruction"):
+            raise SettingsError(
+                f"{name} has the system message of the protocol; leave out --system_instruction"
+            )
+        if options.pop("cache_requests", False):
+            # its key knows neither data nor mode: it would ask about what an earlier run was about
+            logger.warning("%s does not cache requests (--cache_requests): they are made anew", name)
+        super().build_all_requests(**options)
+
+    def fewshot_context(self, doc: Json, *_: object, **__: object) -> str:
+        """Empty: a document has several requests, each with its own messages."""
+        return ""
+
+    def construct_requests(self, doc: Json, ctx: str, **options: Any) -> list[Instance]:
+        """One instance a request of the plan, with its messages through the model's chat template."""
+        template: Callable[[list[dict[str, str]]], Any] = options.pop("chat_template")
+        options.pop("apply_chat_template", None)
+        asked = plan(self.asked.by_id[doc["conversation_id"]], self.asked.settings)
+        return [
+            Instance(
+                request_type="generate_until",
+                doc=doc,
+                arguments=(template(request.chat()), deepcopy(self.config.generation_kwargs)),
+                idx=index,
+                **options,
+            )
+            for index, request in enumerate(asked)
+        ]
+
+    def apply_filters(self) -> Any:
+        """Makes replies fit for a file: half a character would keep lm-eval from writing its samples."""
+        for instance in self._instances:
+            instance.resps = [sound(reply) if isinstance(reply, str) else reply for reply in instance.resps]
+        return super().apply_filters()
+
+    def process_results(self, doc: Json, results: Sequence[str]) -> Json:
+        """The metrics of a conversation from the replies to its requests, in their order."""
+        if self._metric_fn_list:  # --predict_only
+            return dict.fromkeys(self._metric_fn_list)
+        conversation = self.asked.by_id[doc["conversation_id"]]
+        return metrics_of(conversation, self.asked.settings, results, self.metrics)
+
+    def aggregation(self) -> dict[str, Callable[[Sequence[Any]], Any]]:
+        """Metric -> how the values of conversations become one number."""
+        return dict(self._aggregation_list) or aggregations(self.metrics)
+
+    def higher_is_better(self) -> dict[str, bool]:
+        """Every metric is better where it is higher."""
+        return dict.fromkeys((*self.metrics, PARSE_RATE), True)

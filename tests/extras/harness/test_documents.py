@@ -1,0 +1,47 @@
+"""The code of docs/lm-eval.md, run against a real server on the log of a real run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from attune_env.lm_eval_tasks import rollouts_from
+from attune_env.lm_eval_tasks.arguments import DATA, PREFIX, SETTINGS
+from attune_rewards.predictions import STAGES
+from tests.endpoint import answers_of, serve
+from tests.extras.harness.evaluating import CLOSE, FOLDER
+from tests.extras.pages import DOCS, run_page
+from tests.harness.test_samples import log, samples
+from tests.running.playing import sample
+
+SHOWN = '"http://localhost:8000/v1/chat/completions"'
+METADATA = 'metadata={"attune_number": 2}'
+
+
+def test_the_page_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    log(tmp_path / "logs", samples())
+    with serve(answers_of(sample(2))) as server:
+        quick = (METADATA, f"{METADATA}, include_defaults=False")
+        changes = [(SHOWN, f'"{server.url}/chat/completions"'), quick]
+        first, second = run_page("lm-eval.md", changes, number=2)
+    assert len(list((tmp_path / "results").iterdir())) == 3
+    assert len(rollouts_from("logs")) == 3
+    assert first is second
+    mean = sum(100 * one.total for one in second["rollouts"]) / 2
+    assert second["rollouts"][0].policy == "lab/my-model"
+    group = second["found"]["groups"]["attunebench"]
+    assert group["composite_strict,none"] == pytest.approx(mean, abs=CLOSE)
+    assert capsys.readouterr().out.splitlines()[-1] == str(group["composite_score,none"])
+
+
+def test_the_page_names_every_task_and_argument() -> None:
+    page = (DOCS / "lm-eval.md").read_text(encoding="utf-8")
+    for name in (*DATA, *SETTINGS, *STAGES, "all"):
+        assert f"`{PREFIX}{name}`" in page
+    assert {path.stem for path in FOLDER.glob("*.yaml")} - {"attunebench", "attune"} == {
+        f"{PREFIX}{name}" for name in (*STAGES, "all")
+    }

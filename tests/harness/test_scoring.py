@@ -1,0 +1,87 @@
+"""Means, errors and shares over conversations, worked by hand."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attune_env.lm_eval_tasks.scoring import (
+    OF_ALL,
+    OF_STAGE,
+    aggregations,
+    bootstrap_error,
+    mean_of_defined,
+    metrics_of,
+    pooled_share,
+)
+from attune_episodes import Settings, builtin_policy, rollout
+from attune_rewards.predictions import STAGES, Stage
+from tests.running.playing import sample
+
+
+def test_an_undefined_value_is_left_out_of_a_mean() -> None:
+    assert mean_of_defined([1.0, None, 2.0]) == 1.5
+    assert math.isnan(mean_of_defined([None]))
+
+
+def test_replies_are_pooled_not_averaged() -> None:
+    # (1 + 9)/(2 + 18) = 1/2, the mean of 1/2 and 1/2 too; (2 + 0)/(2 + 8) = 1/5, not (1 + 0)/2
+    assert pooled_share([(1, 2), (9, 18)]) == 0.5
+    assert pooled_share([(2, 2), (0, 8)]) == 0.2
+
+
+def test_the_error_is_the_spread_of_resampled_means() -> None:
+    # two conversations of 0 and 100: a resample's mean is 0, 50 or 100 with 1/4, 1/2, 1/4;
+    # variance 1/4·50² + 1/4·50² = 1250, its root 35.36; of 10,000 resamples within 2 %
+    assert bootstrap_error([(0.0, "a"), (100.0, "b")]) == pytest.approx(math.sqrt(1250), rel=0.02)
+
+
+def test_participants_are_drawn_where_one_owns_several() -> None:
+    # a owns 0 and 20 (mean 10), b 90 and 90: as whole persons the means are 10, 50, 90: 28.28
+    pairs = [(0.0, "a"), (20.0, "a"), (90.0, "b"), (90.0, "b")]
+    assert bootstrap_error(pairs) == pytest.approx(math.sqrt(800), rel=0.02)
+    # as conversations of their own: variance of the four values 1650, over 4
+    alone = [(value, str(n)) for n, (value, _) in enumerate(pairs)]
+    assert bootstrap_error(alone) == pytest.approx(math.sqrt(1650 / 4), rel=0.02)
+
+
+@pytest.mark.parametrize("pairs", [
+    [(1.0, "a")],
+    [(1.0, "a"), (2.0, "a")],
+    [(1.0, "a"), (None, "b")],
+    [(None, "a"), (None, "b")],
+])  # fmt: skip
+def test_fewer_than_two_units_have_no_error(pairs: list[tuple[float | None, str]]) -> None:
+    assert bootstrap_error(pairs) == "N/A"
+
+
+@given(st.lists(st.none() | st.floats(0, 100), min_size=2, max_size=6), st.floats(-50, 50))
+def test_adding_to_all_values_changes_the_mean_and_not_the_error(
+    values: list[float | None], more: float
+) -> None:
+    pairs = [(value, str(n)) for n, value in enumerate(values)]
+    moved = [(None if value is None else value + more, owner) for value, owner in pairs]
+    before, after = bootstrap_error(pairs), bootstrap_error(moved)
+    if isinstance(before, str) or isinstance(after, str):
+        assert before == after == "N/A"
+        return
+    assert after == pytest.approx(before, abs=1e-9)
+    assert mean_of_defined([value for value, _ in moved]) == pytest.approx(
+        mean_of_defined(values) + more, abs=1e-9
+    )
+
+
+@pytest.mark.parametrize("stages", [STAGES, *((stage,) for stage in STAGES)])
+def test_every_metric_of_a_task_is_defined_where_all_is_answered(stages: tuple[Stage, ...]) -> None:
+    conversation, settings = sample(1)[0], Settings(stages=stages)
+    names = OF_ALL if stages == STAGES else OF_STAGE[stages[0]]
+    steps = rollout(conversation, builtin_policy("oracle", sample(1), settings), settings).steps
+    found = metrics_of(conversation, settings, [step.reply for step in steps], names)
+    assert found.keys() == aggregations(names).keys()
+    assert all(isinstance(found[name], float) for name in names), found
+    assert found["parse_rate"] == [len(steps), len(steps)]
+    if stages == STAGES:
+        assert found["composite_strict"] == pytest.approx(100)
