@@ -1,5 +1,35 @@
 """Statistics one can defend: the paper's bootstrap, vectorised over all models and metrics."""
 
 from attune_env.statistics.bootstrap import Bootstrap, Interval
+from attune_env.statistics.comparisons import Comparison, Separation, compare, compare_metrics, separation
+from attune_env.statistics.contrasts import Contrast, contrasts
+from attune_env.statistics.ranks import RankCorrelations, rank_correlations
+from attune_env.statistics.score_table import ScoreTable
+from attune_env.statistics.sign_flip import SignFlip, sign_flip
+from attune_env.statistics.summary import MetricSummary, ModelSummary, metric_summaries, model_summaries
+from attune_env.statistics.variance import VarianceSplit, variance_split
+from attune_env.statistics.wins import win_rates
 
-__all__ = ["Bootstrap", "Interval"]
+__all__ = [
+    "Bootstrap",
+    "Comparison",
+    "Contrast",
+    "Interval",
+    "MetricSummary",
+    "ModelSummary",
+    "RankCorrelations",
+    "ScoreTable",
+    "Separation",
+    "SignFlip",
+    "VarianceSplit",
+    "compare",
+    "compare_metrics",
+    "contrasts",
+    "metric_summaries",
+    "model_summaries",
+    "rank_correlations",
+    "separation",
+    "sign_flip",
+    "variance_split",
+    "win_rates",
+]

@@ -6,8 +6,10 @@ differences between columns are paired for free. Source: AttuneBench v1.0, 10,00
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import math
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -16,11 +18,18 @@ import numpy.typing as npt
 RESAMPLES: Final = 10_000
 LEVEL: Final = 0.95
 CHUNK: Final = 1_000
-"""Resamples worked on at a time."""
+"""Resamples at a time, for callers that multiply `drawn` themselves."""
+AT_A_TIME: Final = 4_000_000
+"""Counts that are drawn, or turned into floats and multiplied, at a time."""
+BLOCK: Final = 256
+"""Columns whose resampled means are held at a time."""
+KEPT: Final = 20_000_000
+"""Draws up to this many counts are kept: a report makes many tables of the same conversations."""
 MEANINGFUL: Final = 5
 """With fewer units than this a percentile interval says little; tables mark it."""
 
 Array = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +77,29 @@ class Bootstrap:
         labels: Sequence[Hashable] = range(rows) if clusters is None else clusters
         numbers = {label: i for i, label in enumerate(dict.fromkeys(labels))}
         self.cluster_of_row = np.array([numbers[label] for label in labels])
-        units = len(numbers)
-        generator, even = np.random.default_rng(seed), np.full(units, 1 / units)
-        self.drawn = np.empty((resamples, units), dtype=np.uint16 if units < 65_536 else np.uint32)
-        """(resamples, units): how often each unit is drawn."""
-        for start in range(0, resamples, CHUNK):
-            part = self.drawn[start : start + CHUNK]
-            part[:] = generator.multinomial(units, even, size=len(part))
+        self.units = len(numbers)
+        """How many units there are to draw."""
+        draw = _drawn if self.units * resamples > KEPT else _drawn_once
+        self.drawn = draw(self.units, resamples, seed)
+        """(resamples, units): how often each unit is drawn; not to be changed."""
 
     @property
     def weights(self) -> Array:
         """(resamples, rows): how often each row is drawn."""
-        return self._weights(slice(None))
+        return self.drawn.astype(np.float64)[:, self.cluster_of_row]
 
-    def _weights(self, part: slice) -> Array:
-        return self.drawn[part].astype(np.float64)[:, self.cluster_of_row]
+    def unit_sums(self, table: npt.ArrayLike) -> Array:
+        """(units, columns): the sums of each unit's rows; `table` has shape (rows, columns) and no NaN."""
+        rows = np.asarray(table, dtype=np.float64)
+        if self.units == len(rows):  # units are numbered in the order of their first rows
+            return rows
+        sums = np.zeros((self.units, rows.shape[1]))
+        np.add.at(sums, self.cluster_of_row, rows)
+        return sums
+
+    def totals(self, sums: Array) -> Array:
+        """(columns, resamples): the sum over each resample's units; `sums` has shape (units, columns)."""
+        return weighted(self.drawn, sums)
 
     def means(self, values: npt.ArrayLike) -> Array:
         """(resamples, columns): the mean of the defined values of each column in each resample.
@@ -90,36 +107,89 @@ class Bootstrap:
         `values` has shape (rows, columns); NaN = undefined. A resample that holds no defined value of a
         column gives NaN there.
         """
+        return self.mean_draws(values).T
+
+    def mean_draws(self, values: npt.ArrayLike) -> Array:
+        """(columns, resamples): `means` the other way round, as `percentiles` takes them."""
         table = np.asarray(values, dtype=np.float64)
         defined = ~np.isnan(table)
-        filled, counted = np.where(defined, table, 0.0), defined.astype(np.float64)
-        means = np.empty((len(self.drawn), table.shape[1]))
-        for start in range(0, len(means), CHUNK):  # in chunks: the weights of all rows at once are large
-            part = slice(start, start + CHUNK)
-            weights = self._weights(part)
-            with np.errstate(invalid="ignore"):
-                means[part] = (weights @ filled) / (weights @ counted)
+        means = self.totals(self.unit_sums(np.where(defined, table, 0.0)))
+        masks: dict[bytes, int] = {}  # most columns are undefined in the same rows: these are counted once
+        mask_of = [masks.setdefault(mask.tobytes(), len(masks)) for mask in defined.T]
+        first = [mask_of.index(number) for number in range(len(masks))]
+        counts = self.totals(self.unit_sums(defined[:, first].astype(np.float64)))
+        with np.errstate(invalid="ignore"):
+            for column, mask in enumerate(mask_of):
+                means[column] /= counts[mask]
         return means
 
     def intervals(self, values: npt.ArrayLike, level: float = LEVEL) -> list[Interval]:
         """One interval a column of `values`, shape (rows, columns), NaN = undefined."""
         table = np.asarray(values, dtype=np.float64)
-        means = self.means(table)
-        tails = [(1 - level) / 2, (1 + level) / 2]
-        has_gap = np.isnan(means).any(axis=0)
-        bounds = np.full((2, table.shape[1]), np.nan)
-        if not has_gap.all():
-            bounds[:, ~has_gap] = np.quantile(means[:, ~has_gap], tails, axis=0)
-        for column in np.flatnonzero(has_gap):
-            known = means[~np.isnan(means[:, column]), column]
-            if known.size:
-                bounds[:, column] = np.quantile(known, tails)
-        return [self._interval(table[:, i], bounds[:, i]) for i in range(table.shape[1])]
+        found: list[Interval] = []
+        for start in range(0, table.shape[1], BLOCK):
+            block = table[:, start : start + BLOCK]
+            bounds = percentiles(self.mean_draws(block), level)
+            found += self.with_bounds(block, bounds)
+        return found
 
-    def _interval(self, column: Array, bounds: npt.NDArray[Any]) -> Interval:
-        defined = ~np.isnan(column)
-        n = int(defined.sum())
-        if not n:
-            return Interval(None, None, None, 0, 0)
-        units = len(set(self.cluster_of_row[defined].tolist()))
-        return Interval(float(column[defined].mean()), float(bounds[0]), float(bounds[1]), n, units)
+    def with_bounds(self, values: Array, bounds: Array) -> list[Interval]:
+        """Intervals around the means of `values` (rows, columns) with `bounds` (2, columns)."""
+        defined = ~np.isnan(values)
+        n = defined.sum(axis=0)
+        units = (self.unit_sums(defined) > 0).sum(axis=0)
+        return [
+            Interval(float(column[known].mean()), float(low), float(high), int(number), int(held))
+            if number
+            else Interval(None, None, None, 0, 0)
+            for column, known, low, high, number, held in zip(
+                values.T, defined.T, *bounds, n, units, strict=True
+            )
+        ]
+
+
+def weighted(weights: npt.NDArray[Any], sums: Array) -> Array:
+    """(columns, draws): sums.T @ weights.T, of small whole weights (draws, units) and (units, columns)."""
+    totals = np.empty((sums.shape[1], len(weights)))
+    for part in _parts(*weights.shape):  # as floats, all weights at once may be large
+        totals[:, part] = sums.T @ weights[part].astype(np.float64).T
+    return totals
+
+
+def percentiles(samples: Array, level: float = LEVEL) -> Array:
+    """(2, columns): the quantiles that hold the middle `level` of each column; linear between neighbours.
+
+    `samples` has shape (columns, resamples) and is **sorted in place**; NaN are left out, and a column of
+    nothing else gives NaN. The same numbers as `numpy.quantile`, which is slower on several quantiles.
+    """
+    samples.sort(axis=1)  # NaN come last
+    known = samples.shape[1] - np.isnan(samples).sum(axis=1)
+    columns = np.arange(len(samples))
+    bounds = np.full((2, len(samples)), math.nan)
+    for place, share in enumerate(((1 - level) / 2, (1 + level) / 2)):
+        at = np.maximum(known - 1, 0) * share
+        below = np.floor(at).astype(np.intp)
+        left = samples[columns, below]
+        right = samples[columns, np.minimum(below + 1, np.maximum(known - 1, 0))]
+        part, step = at - below, right - left
+        # from the nearer neighbour, so that the ends are met exactly
+        bounds[place] = np.where(part < 0.5, left + step * part, right - step * (1 - part))
+    return bounds
+
+
+def _drawn(units: int, resamples: int, seed: int) -> npt.NDArray[Any]:
+    generator, even = np.random.default_rng(seed), np.full(units, 1 / units)
+    drawn = np.empty((resamples, units), dtype=np.uint16 if units < 65_536 else np.uint32)
+    for rows in _parts(resamples, units):
+        part = drawn[rows]
+        part[:] = generator.multinomial(units, even, size=len(part))
+    drawn.flags.writeable = False
+    return drawn
+
+
+def _parts(resamples: int, units: int) -> Iterator[slice]:
+    step = max(AT_A_TIME // max(units, 1), 1)
+    return (slice(start, start + step) for start in range(0, resamples, step))
+
+
+_drawn_once = lru_cache(maxsize=4)(_drawn)

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from attune_env.statistics.bootstrap import RESAMPLES, Array, Bootstrap, Interval
 from attune_env.statistics.scores import Key, Resample, participant_of, resampled_unit
 from attune_rewards.aggregate import flatten
-
-NOT_COMPARED: Final = frozenset({"turn_scores"})
 
 
 @dataclass(frozen=True)
@@ -86,6 +84,10 @@ class ScoreTable:
             return np.full((len(self.ids), len(chosen)), np.nan)
         places = [self.keys.index(key) for key in chosen]
         return self.values[:, places, self.metrics.index(name)]
+
+    def of_metrics(self, names: Sequence[str], keys: Sequence[Key] | None = None) -> Array:
+        """(rows, keys, names) of several metrics; all NaN where no entry has one."""
+        return np.stack([self.metric(name, keys) for name in names], axis=-1)
 
     def intervals(self, name: str, keys: Sequence[Key] | None = None) -> list[Interval]:
         """The mean of one metric with its interval, one a key."""

@@ -1,0 +1,172 @@
+"""Which models are separated: paired differences with intervals, and Holm-corrected tests beside them.
+
+Two counts are given because the paper's exact rule is unknown. Its figure shows 95 % bootstrap intervals and
+says how many of the 55 pairs are separated; read as "the paired 95 % interval of the difference leaves out
+0", which corrects nothing. Beside it: sign-flip tests of the same differences, corrected over the pairs of a
+metric (Holm 1979).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+import numpy as np
+
+from attune_env.statistics.bootstrap import (
+    BLOCK,
+    LEVEL,
+    RESAMPLES,
+    Array,
+    Bootstrap,
+    Counts,
+    Interval,
+    percentiles,
+)
+from attune_env.statistics.sign_flip import SignPatterns
+
+ALPHA: Final = 0.05
+"""Family-wise error rate of the corrected tests: 1 - the level of the intervals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two columns (models) on the rows that both have."""
+
+    first: int
+    second: int
+    difference: Interval
+    """Mean of first - second, in the metric's unit; n = shared rows."""
+    p: float | None
+    """Of the sign-flip test, two-sided, uncorrected; None where no row is shared."""
+    p_holm: float | None
+    """Corrected over the pairs of this metric."""
+
+    @property
+    def separated(self) -> bool:
+        """Whether the interval leaves out 0; never where it is not meaningful."""
+        low, high = self.difference.low, self.difference.high
+        if low is None or high is None or not self.difference.meaningful:
+            return False
+        return low > 0 or high < 0
+
+    @property
+    def separated_holm(self) -> bool:
+        """Whether the corrected test rejects at 5 %."""
+        return self.p_holm is not None and self.p_holm < ALPHA
+
+
+@dataclass(frozen=True, slots=True)
+class Separation:
+    """How many pairs of one metric are separated."""
+
+    pairs: int
+    """Pairs that share a defined row."""
+    by_interval: int
+    by_holm: int
+
+
+def holm(p: Array) -> Array:
+    """Holm's step-down correction; NaN stays NaN and is not counted.
+
+    With the m values sorted, p(1) ≤ … ≤ p(m): corrected p(k) = max over j ≤ k of min(1, (m - j + 1) p(j)).
+    """
+    corrected = np.full(len(p), np.nan)
+    known = np.flatnonzero(~np.isnan(p))
+    order = known[np.argsort(p[known], kind="stable")]
+    factors = np.arange(len(order), 0, -1)
+    corrected[order] = np.maximum.accumulate(np.minimum(factors * p[order], 1.0))
+    return corrected
+
+
+def compare(
+    kernel: Bootstrap, values: Array, *, draws: int = RESAMPLES, seed: int = 0, level: float = LEVEL
+) -> tuple[Comparison, ...]:
+    """Every pair of columns of one metric; `values` has shape (rows, models). See `compare_metrics`."""
+    return compare_metrics(kernel, values[:, :, None], draws=draws, seed=seed, level=level)[0]
+
+
+def compare_metrics(
+    kernel: Bootstrap, values: Array, *, draws: int = RESAMPLES, seed: int = 0, level: float = LEVEL
+) -> list[tuple[Comparison, ...]]:
+    """Every pair of models on every metric, on the rows that both have.
+
+    Args:
+        kernel: its resamples are shared by all, so differences are paired; its units are what is flipped.
+        values: (rows, models, metrics); NaN = undefined.
+        draws: sign patterns, see `sign_flip`.
+        seed: of the sign patterns.
+        level: of the intervals.
+
+    Returns the pairs (first < second) of each metric. A pair without a shared defined row has an undefined
+    difference and no p.
+    """
+    models, metrics = values.shape[1:]
+    pairs = np.array(list(combinations(range(models), 2)), dtype=np.intp).reshape(-1, 2)
+    if not len(pairs):
+        return [() for _ in range(metrics)]
+    patterns = SignPatterns(kernel, draws=draws, seed=seed)
+    found: list[tuple[Comparison, ...]] = []
+    step = max(BLOCK // models, 1)
+    for start in range(0, metrics, step):
+        some = values[:, :, start : start + step].transpose(0, 2, 1)
+        of_models = _of_models(kernel, patterns, some)
+        for metric, (means, signed) in enumerate(zip(*of_models, strict=True)):
+            found.append(_compared(kernel, patterns, some[:, metric], means, signed, pairs, level))
+    return found
+
+
+def separation(comparisons: Sequence[Comparison]) -> Separation:
+    """How many of the pairs that can be compared are separated, by both rules."""
+    compared = [one for one in comparisons if one.difference.n]
+    return Separation(
+        len(compared), sum(one.separated for one in compared), sum(one.separated_holm for one in compared)
+    )
+
+
+def _of_models(kernel: Bootstrap, patterns: SignPatterns, values: Array) -> tuple[Array, Array]:
+    """Means, (metrics, models, resamples), and signed sums, (metrics, models, patterns).
+
+    `values` has shape (rows, metrics, models). One matrix product for all: where two models are defined in
+    the same rows, the means and sums of their differences are the differences of these. Values are centred,
+    so that little is lost in taking them.
+    """
+    rows, metrics, models = values.shape
+    known = ~np.isnan(values)
+    middle = np.nansum(values, axis=(0, 2)) / np.maximum(known.sum(axis=(0, 2)), 1)
+    columns = (values - middle[:, None]).reshape(rows, -1)
+    shape = (metrics, models, -1)
+    return kernel.mean_draws(columns).reshape(shape), patterns.sums(columns).reshape(shape)
+
+
+def _compared(
+    kernel: Bootstrap,
+    patterns: SignPatterns,
+    values: Array,
+    model_means: Array,
+    model_sums: Array,
+    pairs: Counts,
+    level: float,
+) -> tuple[Comparison, ...]:
+    """Every pair on one metric, from what its models have in each resample and under each pattern."""
+    first, second = pairs.T
+    differences = values[:, first] - values[:, second]
+    means = model_means[first] - model_means[second]
+    signed = model_sums[first] - model_sums[second]
+    missing = np.isnan(values)
+    apart = (missing[:, first] != missing[:, second]).any(axis=0)
+    if apart.any():  # some row is only one model's: what the models have says nothing of shared rows
+        means[apart] = kernel.mean_draws(differences[:, apart])
+        signed[apart] = patterns.sums(differences[:, apart])
+    intervals = kernel.with_bounds(differences, percentiles(means, level))
+    p = patterns.p(signed, differences)
+    return tuple(
+        Comparison(int(one), int(other), interval, _known(raw), _known(corrected))
+        for (one, other), interval, raw, corrected in zip(pairs, intervals, p, holm(p), strict=True)
+    )
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

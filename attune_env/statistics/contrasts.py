@@ -1,0 +1,137 @@
+"""Subgroup contrasts: is a model's score different for some people than for the others?
+
+The difference is that of the two means over conversations, as tables show them. What is resampled, and whose
+labels are permuted, are the kernel's units: participants, where one holds several conversations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from attune_env.statistics.bootstrap import (
+    BLOCK,
+    LEVEL,
+    RESAMPLES,
+    Array,
+    Bootstrap,
+    Interval,
+    percentiles,
+    weighted,
+)
+
+TIED: Final = 1e-9
+"""Differences this close to the observed one, relative to the largest value, equal it."""
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """One column (model or metric) inside a subgroup against outside."""
+
+    inside: Interval
+    outside: Interval
+    difference: Interval
+    """Mean inside - mean outside; its n and units are those of both sides together."""
+    p: float | None
+    """By permutation of the units' labels, two-sided, uncorrected; None where a side is empty."""
+    permuted: Literal["units", "rows"]
+    """What the labels were moved between: rows where some unit has conversations on both sides."""
+
+
+def contrasts(
+    kernel: Bootstrap,
+    values: Array,
+    inside: npt.ArrayLike,
+    outside: npt.ArrayLike | None = None,
+    *,
+    draws: int = RESAMPLES,
+    seed: int = 0,
+    level: float = LEVEL,
+) -> list[Contrast]:
+    """One contrast a column.
+
+    Args:
+        kernel: the resamples; its units are what labels belong to.
+        values: (rows, columns); NaN = undefined.
+        inside: (rows,) truth values: conversations of the subgroup.
+        outside: (rows,) those compared with; by default all others. Rows of neither are left out (people who
+            did not say whether they have a diagnosis belong to neither side).
+        draws: permutations B.
+        seed: of the permutations; not the bootstrap's stream, even with the same seed.
+        level: of the intervals.
+
+    In each resample both means are computed anew; resamples where a side is empty take no part. The p of a
+    column is (1 + b)/(1 + B), where b permutations of the units' labels give a difference at least as large,
+    in size; a unit's conversations move together. Where a unit has rows on both sides (topics of one
+    person's conversations), labels are permuted among rows.
+
+    Undefined: difference and p where a side holds no value.
+    """
+    labels = np.asarray(inside, dtype=bool)
+    others = ~labels if outside is None else np.asarray(outside, dtype=bool)
+    if (labels & others).any():
+        raise ValueError("a row cannot be inside and outside of the subgroup")
+    ours = np.where(labels[:, None], values, np.nan)
+    theirs = np.where(others[:, None], values, np.nan)
+    both = np.where((labels | others)[:, None], values, np.nan)
+    mixed = bool(((kernel.unit_sums(labels[:, None]) > 0) & (kernel.unit_sums(others[:, None]) > 0)).any())
+    units = np.arange(len(values)) if mixed else kernel.cluster_of_row
+    p = _permuted(both, labels, units, draws, seed)
+    moved: Literal["units", "rows"] = "rows" if mixed else "units"
+    found: list[Contrast] = []
+    for start in range(0, values.shape[1], BLOCK):
+        part = slice(start, start + BLOCK)
+        means = np.split(kernel.mean_draws(np.hstack([ours[:, part], theirs[:, part]])), 2)
+        bounds = percentiles(means[0] - means[1], level)
+        sides = [
+            kernel.with_bounds(side[:, part], percentiles(mean, level))
+            for side, mean in zip((ours, theirs), means, strict=True)
+        ]
+        whole = kernel.with_bounds(both[:, part], bounds)
+        for one, other, joint, p_value in zip(*sides, whole, p[part], strict=True):
+            difference = _difference(one, other, joint)
+            known = difference.mean is not None and not np.isnan(p_value)
+            found.append(Contrast(one, other, difference, float(p_value) if known else None, moved))
+    return found
+
+
+def _difference(inside: Interval, outside: Interval, joint: Interval) -> Interval:
+    if inside.mean is None or outside.mean is None:
+        return Interval(None, None, None, joint.n, joint.units)
+    return Interval(inside.mean - outside.mean, joint.low, joint.high, joint.n, joint.units)
+
+
+def _permuted(
+    values: Array, labels: Bools, unit_of_row: npt.NDArray[np.intp], draws: int, seed: int
+) -> Array:
+    """(columns,) p of each column, from the same permutations."""
+    number = int(unit_of_row.max()) + 1
+    sums, counts = (np.zeros((number, values.shape[1])) for _ in range(2))
+    np.add.at(sums, unit_of_row, np.nan_to_num(values))
+    np.add.at(counts, unit_of_row, (~np.isnan(values)).astype(np.float64))
+    labelled = np.zeros(number, dtype=bool)
+    labelled[unit_of_row[labels]] = True
+    held = (counts > 0).any(axis=1)
+    sums, counts, own = sums[held], counts[held], labelled[held].astype(np.int8)
+    generator = np.random.default_rng([seed, 0xC0])
+    drawn = generator.permuted(np.broadcast_to(own, (draws, len(own))), axis=1)
+    patterns = np.concatenate([own[None], drawn])  # the first is the observed one
+    above = weighted(patterns, sums)
+    kinds, kind_of = np.unique(counts, axis=1, return_inverse=True)
+    n = weighted(patterns, kinds)
+    m = kinds.sum(axis=0)[:, None] - n
+    p = np.full(values.shape[1], np.nan)
+    for column, kind in enumerate(kind_of.flat):
+        if not n[kind, 0] or not m[kind, 0]:
+            continue
+        with np.errstate(invalid="ignore", divide="ignore"):
+            size = above[column] / n[kind] - (sums[:, column].sum() - above[column]) / m[kind]
+        np.abs(size, out=size)
+        least = size[0] - TIED * np.abs(sums[:, column]).max()
+        # a permutation that leaves a side empty has no difference: counted as if it reached, to be safe
+        p[column] = (1 + (~(size[1:] < least)).sum()) / (1 + draws)
+    return p

@@ -1,0 +1,78 @@
+"""Where scores vary: between models, between conversations, or in what is left.
+
+Two-way analysis without replication: every model answers every conversation once, so the rest holds both the
+models' interaction with conversations and chance; one run cannot tell them apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from attune_env.statistics.bootstrap import Array
+
+
+@dataclass(frozen=True, slots=True)
+class VarianceSplit:
+    """Shares of the variance of one metric's scores; each triple adds up to 1."""
+
+    model: float | None
+    """Share of the variance components (the main figures): σ²_model / σ²; None where undefined."""
+    conversation: float | None
+    rest: float | None
+    squares_model: float | None
+    """Share of the sums of squares (η²): SS_model / SS_total."""
+    squares_conversation: float | None
+    squares_rest: float | None
+    variance: float | None
+    """σ² = the sum of the three components, in squared units of the metric."""
+    rows: int
+    """Conversations that every model has: the others are left out."""
+    dropped: int
+    """Conversations that lack some model's value."""
+    models: int
+
+
+def variance_split(values: Array) -> VarianceSplit:
+    """Splits the variance of one metric; `values` has shape (rows, models), NaN = undefined.
+
+    With x_ij the score of model j on conversation i, n complete rows, k models, means x_i., x_.j and x..:
+
+        SS_model = n Σ_j (x_.j - x..)²         MS_model = SS_model / (k - 1)
+        SS_conv  = k Σ_i (x_i. - x..)²         MS_conv  = SS_conv / (n - 1)
+        SS_rest  = SS_total - both             MS_rest  = SS_rest / ((n - 1)(k - 1))
+
+        σ²_model = max(0, (MS_model - MS_rest)/n)
+        σ²_conv  = max(0, (MS_conv - MS_rest)/k)
+        σ²_rest  = MS_rest
+
+    The variance components (random effects; method of moments) are the main figures: they estimate what a
+    score of another model on another conversation would vary by, and do not depend on how many of either
+    there are. The shares of the sums of squares are given beside them; they count chance into model and
+    conversation (about 1/k of pure chance falls to conversations).
+
+    Rows that lack any model's value are dropped; models without any value must be left out before. Undefined:
+    fewer than two complete rows or models, or scores that do not vary.
+    """
+    complete = values[~np.isnan(values).any(axis=1)]
+    n, k = complete.shape
+    facts = {"rows": n, "dropped": len(values) - n, "models": k}
+    if n < 2 or k < 2:
+        return VarianceSplit(None, None, None, None, None, None, None, **facts)
+    centred = complete - complete.mean()
+    by_model, by_row = centred.mean(axis=0), centred.mean(axis=1)
+    total = float((centred**2).sum())
+    if total <= np.finfo(float).eps ** 2 * centred.size * max(float(np.abs(complete).max()), 1.0) ** 2:
+        return VarianceSplit(None, None, None, None, None, None, None, **facts)
+    ss_model, ss_row = n * float((by_model**2).sum()), k * float((by_row**2).sum())
+    ss_rest = float(((centred - by_model - by_row[:, None]) ** 2).sum())
+    rest = ss_rest / ((n - 1) * (k - 1))
+    model = max(0.0, (ss_model / (k - 1) - rest) / n)
+    row = max(0.0, (ss_row / (n - 1) - rest) / k)
+    whole = rest + model + row
+    return VarianceSplit(
+        model / whole, row / whole, rest / whole,
+        ss_model / total, ss_row / total, ss_rest / total,
+        whole, **facts,
+    )  # fmt: skip

@@ -1,0 +1,147 @@
+"""What was planted is found, what was not is not: the statistics on models with errors of known size."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attune_data import load
+from attune_env.results import read_results, read_scores
+from attune_env.statistics import (
+    Comparison,
+    ScoreTable,
+    compare,
+    contrasts,
+    rank_correlations,
+    separation,
+    sign_flip,
+    variance_split,
+    win_rates,
+)
+from tests.analyses.planted import READERS, difficulty, is_diagnosed, people, planted_study, write
+
+NUMBER = 60
+
+
+@pytest.fixture(scope="module")
+def table() -> ScoreTable:
+    """The scores of all readers on 60 conversations."""
+    return planted_study(NUMBER).table
+
+
+def place(table: ScoreTable, name: str) -> int:
+    return table.keys.index((f"planted/{name}", "default"))
+
+
+def pair(table: ScoreTable, metric: str, one: str, other: str) -> Comparison:
+    """The comparison of two readers among all pairs, so that Holm counts all of them."""
+    wanted = sorted((place(table, one), place(table, other)))
+    found = compare(table.kernel, table.metric(metric))
+    return next(c for c in found if [c.first, c.second] == wanted)
+
+
+def test_twins_are_not_separated_and_the_worse_one_is(table: ScoreTable) -> None:
+    for metric in ("composite_score", "avg_pairwise_accuracy", "avg_binary_om_accuracy"):
+        twins = pair(table, metric, "good", "good-twin")
+        assert not twins.separated
+        assert not twins.separated_holm
+    worse = pair(table, "composite_score", "good", "worse")
+    assert worse.separated
+    assert worse.separated_holm
+    counts = separation(compare(table.kernel, table.metric("composite_score")))
+    assert counts.pairs == 55
+    assert counts.by_holm <= counts.by_interval < 55
+
+
+def test_the_perspective_gap_is_found_where_it_is(table: ScoreTable) -> None:
+    found = sign_flip(table.kernel, table.metric("perspective_gap_om_hp"))
+    # planted: 30 % wrong on the HP, 8 % on the OM: 22 points; 18 % on both: none
+    sees = place(table, "sees-not-wants")
+    assert found.mean[sees] == pytest.approx(0.22, abs=0.03)
+    assert found.p[sees] == 1 / 10_001
+    no_gap = place(table, "no-gap")
+    assert found.mean[no_gap] == pytest.approx(0, abs=0.03)
+    assert found.p[no_gap] > 0.05
+
+
+def test_diagnosed_people_are_read_worse_by_the_one_model(table: ScoreTable) -> None:
+    inside = {c.conversation_id: is_diagnosed(c) for c in people(NUMBER)}
+    found = contrasts(table.kernel, table.metric("avg_emotion_va_score"), [inside[i] for i in table.ids])
+    misreads, twin = (found[place(table, name)] for name in ("misreads-diagnosed", "good-twin"))
+    assert misreads.permuted == "units"
+    assert misreads.difference.high is not None
+    assert misreads.difference.high < -0.1
+    assert misreads.p is not None
+    assert misreads.p < 0.001
+    assert twin.p is not None
+    assert twin.p > 0.05
+
+
+def test_binary_answers_drift_in_the_one_model() -> None:
+    study = planted_study(NUMBER)
+
+    def first_minus_last(name: str) -> float:
+        entries = [e for e in study.entries if e["em_model"] == f"planted/{name}"]
+        ends = [
+            [e["turn_scores"][at]["binary_om_accuracy"] for e in entries if len(e["turn_scores"]) > 2]
+            for at in (0, -1)
+        ]
+        return float(np.mean(ends[0]) - np.mean(ends[1]))
+
+    # planted: 25 points from the first turn to the last
+    assert first_minus_last("drifts") == pytest.approx(0.25, abs=0.06)
+    assert first_minus_last("good") == pytest.approx(0, abs=0.06)
+
+
+def test_the_position_biased_one_loses_on_preferences_only(table: ScoreTable) -> None:
+    # planted: half of its picks are side A whatever they are, 70 % of the rest are right: ½·½ + ½·.7 = .6
+    accuracy = np.nanmean(table.metric("avg_pairwise_accuracy"), axis=0)
+    assert accuracy[place(table, "position-biased")] == pytest.approx(0.6, abs=0.03)
+    assert accuracy[place(table, "good")] == pytest.approx(0.7, abs=0.03)
+    rate = win_rates(table.kernel, table.metric("avg_pairwise_kendall_tau"))
+    over = rate[place(table, "good")][place(table, "position-biased")]
+    assert over is not None
+    assert over.low is not None
+    assert over.low > 0.5
+    assert not pair(table, "avg_binary_om_accuracy", "good", "position-biased").separated_holm
+
+
+def test_checkpoints_rank_alike_on_all_metrics_and_others_do_not(table: ScoreTable) -> None:
+    steps = [
+        ("planted/tuned-0", "default"),
+        ("planted/tuned-200", "default"),
+        ("planted/tuned-400", "default"),
+    ]
+    metrics = ["avg_binary_om_accuracy", "avg_binary_human_accuracy", "avg_pairwise_accuracy"]
+    alike = rank_correlations(table.kernel, table.of_metrics(metrics, steps))
+    assert alike[0, 1].mean == alike[0, 2].mean == pytest.approx(1)
+    apart = rank_correlations(table.kernel, table.of_metrics(metrics))[0, 1]
+    assert apart.mean is not None
+    assert apart.mean < 0.9
+
+
+def test_conversations_differ_as_planted(table: ScoreTable) -> None:
+    split = variance_split(table.metric("composite_score"))
+    assert split.conversation is not None
+    assert split.rest is not None
+    assert (split.rows, split.dropped) == (NUMBER, 0)
+    assert split.conversation > 0.1
+    scores = np.nanmean(table.metric("composite_score"), axis=1)
+    hard = [difficulty(name) for name in table.ids]
+    assert float(np.corrcoef(scores, hard)[0, 1]) < -0.5
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    write(tmp_path, 4)
+    conversations = load(tmp_path / "conversations")
+    results, problems, warnings = read_results(tmp_path / "results", conversations)
+    assert not problems
+    assert not warnings
+    assert len(results) == 4 * len(READERS) + 2  # a quarter of the conversations again in mode verbose
+    scores = read_scores(tmp_path / "scores.json")
+    assert scores["metadata"]["modes"] == ["default", "verbose"]
+    steps = {r.record["attune"]["training"]["step"] for r in results if "training" in r.record["attune"]}
+    assert steps == {0, 200, 400}
+    assert all(r.record["attune"]["usage"]["calls"] > 0 for r in results)
