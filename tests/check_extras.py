@@ -18,11 +18,11 @@ ROOT = Path(__file__).resolve().parent.parent
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 BASE = ("verifiers",)
 """Packages of the base with tests in `tests/extras/`."""
-FIRST = {"trl": "torch==2.13.0", "verl": "torch==2.13.0"}
+FIRST = dict.fromkeys(("bertscore", "trl", "verl"), "torch==2.13.0")
 """Extra -> what is installed by itself before it: asked for together, PyTorch brings gigabytes of CUDA."""
 BELOW = {"verl": (3, 13)}
 """Extra -> the first Python that it does not support."""
-SERIAL = ("trl", "verifiers", "verl")
+SERIAL = ("bertscore", "trl", "verifiers", "verl")
 """Tests that want both cores for themselves."""
 
 

@@ -7,7 +7,9 @@ import sys
 
 import pytest
 
-FRAMEWORKS = ("scipy", "gymnasium", "datasets", "verifiers", "torch", "openenv", "matplotlib")
+FRAMEWORKS = (
+    "scipy", "gymnasium", "datasets", "verifiers", "torch", "openenv", "matplotlib", "lm_eval", "inspect_ai",
+)  # fmt: skip
 HEAVY = (*FRAMEWORKS, "numpy", "jinja2", "rich", "typer")
 REPORT = "import sys; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from attune_data.errors import AttuneError
+from attune_data.extras import MissingExtraError, install_line
 from attune_data.lazy import lazy_names
 from attune_episodes.openenv_env.limits import Limits
 
@@ -46,12 +46,7 @@ __all__ = [
     "serve",
 ]
 
-INSTALL = 'pip install "attune-env[openenv]"'
-
-
-class MissingExtraError(AttuneError, ImportError):
-    """A package that comes with an extra is not installed; the message has the line that installs it."""
-
+INSTALL = install_line("openenv")
 
 _load, __dir__ = lazy_names(__name__, _HOME)
 

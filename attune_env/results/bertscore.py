@@ -1,0 +1,130 @@
+"""BERTScore of the drafts, beside their token overlap: a diagnostic that needs a language model's folder.
+
+For each token of one text the most similar token of the other, by the cosine of their contextual
+embeddings in one layer; precision averages over the draft, recall over the reference, and the score is
+their F1, in [-1, 1] and near 1 for the same text. Source: Zhang et al. 2020 (BERTScore), computed by the
+authors' package `bert-score` without idf weights and without rescaling to a baseline.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from attune_data import Conversations
+from attune_data.errors import DataError, Problem, SettingsError
+from attune_data.extras import missing_extra
+from attune_data.means import mean
+from attune_env.results.files import Result
+from attune_rewards.truth import truth_of
+
+REFERENCES: Final = {"original": "original", "alternate": "llm_improved", "human": "human_edited"}
+"""Response -> what its score is called in files, as for the token overlap."""
+NAME: Final = "response_bertscore"
+
+
+class BertScorer:
+    """BERTScore by a model that lies in a folder here; nothing is ever downloaded.
+
+    Args:
+        folder: what `save_pretrained` wrote: `config.json`, weights and the tokenizer.
+        layer: whose output is the embedding, from 1. By default the one that the package's authors found
+            best for a model of the folder's name (`roberta-large`: 17).
+        batch_size: texts a forward pass.
+
+    Raises:
+        DataError: the folder holds no model.
+        SettingsError: a layer that the model does not have, or none is given and the name is unknown.
+        MissingExtraError: the extra `bertscore` is not installed.
+    """
+
+    def __init__(self, folder: str | Path, *, layer: int | None = None, batch_size: int = 32) -> None:
+        path = Path(folder)
+        if not (path / "config.json").is_file():
+            raise DataError(
+                Problem(str(path), "config.json", "no such file", "the folder of a saved language model",
+                        "save one there with save_pretrained, for example roberta-large; "
+                        "models are never downloaded here")
+            )  # fmt: skip
+        os.environ["HF_HUB_OFFLINE"] = "1"  # before the import, which reads it
+        try:
+            from bert_score import BERTScorer as Scorer
+            from bert_score.utils import model2layers
+            from transformers import AutoConfig
+        except ImportError as error:
+            raise missing_extra("bertscore", error) from error
+        config = AutoConfig.from_pretrained(path)
+        layers = int(config.num_hidden_layers)
+        known = {name.rpartition("/")[2]: best for name, best in model2layers.items()}
+        self.layer = known.get(path.resolve().name) if layer is None else layer
+        if self.layer is None:
+            raise SettingsError(
+                f"no layer is known to be best for a model called {path.resolve().name!r}: give one, "
+                f"1 to {layers}"
+            )
+        if not 1 <= self.layer <= layers:
+            raise SettingsError(f"layer {self.layer}: the model in {path} has 1 to {layers}")
+        self.folder = path
+        self._scorer = Scorer(model_type=str(path), num_layers=self.layer, batch_size=batch_size)
+        tokenizer = self._scorer._tokenizer
+        # A tokenizer that states no limit states 10^30, which the package cannot pass on. Two positions
+        # less than the model has: RoBERTa's begin behind the padding's.
+        longest = int(getattr(config, "max_position_embeddings", 512) or 512) - 2
+        tokenizer.model_max_length = min(tokenizer.model_max_length, longest)
+
+    def described(self) -> dict[str, Any]:
+        """What a scores file's settings say of the model."""
+        return {"model": self.folder.resolve().name, "layer": self.layer}
+
+    def f1(self, candidates: Sequence[str], references: Sequence[str]) -> list[float]:
+        """The F1 of each candidate with the reference beside it; 0 where either is blank."""
+        # the package cannot encode a blank text with current tokenizers; it scores it 0 as well
+        both = [
+            i for i, pair in enumerate(zip(candidates, references, strict=True)) if all(map(str.strip, pair))
+        ]
+        found = [0.0] * len(candidates)
+        if both:
+            _, _, scores = self._scorer.score([candidates[i] for i in both], [references[i] for i in both])
+            for i, score in zip(both, scores.tolist(), strict=True):
+                found[i] = float(score)
+        return found
+
+
+def add_bertscores(
+    entries: Sequence[dict[str, Any]],
+    results: Sequence[Result],
+    conversations: Conversations,
+    scorer: BertScorer,
+) -> None:
+    """Writes `response_bertscore…` into each turn's scores and `avg_response_bertscore…` into each entry.
+
+    `entries` are those of `score_results`, of `results`, before they are aggregated. A draft that was
+    asked and not given scores 0 with each response that is there; without responses, or where the stage
+    was left out, the score is None.
+    """
+    by_key = {(r.prediction.conversation_id, r.em_model, r.mode): r for r in results}
+    pairs: list[tuple[dict[str, Any], str, str, str]] = []
+    for entry in entries:
+        result = by_key[entry["conversationId"], entry["em_model"], entry["mode"]]
+        asked = "draft" not in result.prediction.not_asked
+        truths = {turn.turn: turn for turn in truth_of(conversations.by_id[entry["conversationId"]]).turns}
+        for turn in entry["turn_scores"]:
+            turn |= dict.fromkeys((NAME, *(f"{NAME}_{end}" for end in REFERENCES.values())))
+            said = result.prediction.turns[turn["turnNumber"]].draft
+            for response, end in REFERENCES.items():
+                text = truths[turn["turnNumber"]].responses.get(response)  # type: ignore[call-overload]
+                if asked and text is not None:
+                    pairs.append((turn, f"{NAME}_{end}", said.text if said else "", text))
+    scores = scorer.f1([draft for _, _, draft, _ in pairs], [text for *_, text in pairs])
+    for (turn, name, _, _), score in zip(pairs, scores, strict=True):
+        turn[name] = score
+    for entry in entries:
+        for turn in entry["turn_scores"]:
+            known = [
+                turn[f"{NAME}_{end}"] for end in REFERENCES.values() if turn[f"{NAME}_{end}"] is not None
+            ]
+            turn[NAME] = max(known, default=None)
+        for name in (NAME, f"{NAME}_human_edited"):
+            entry[f"avg_{name}"] = mean([turn[name] for turn in entry["turn_scores"]])
