@@ -1,0 +1,147 @@
+"""What Inspect finds under `attune_env/`: the task `attune`, its solver and its scorer.
+
+The entry point of the group `inspect_ai` names this module, so that `inspect eval attune_env/attune` works
+wherever the extra `inspect` is installed.
+"""
+
+from __future__ import annotations
+
+from rich.markup import escape
+
+from attune_data.errors import AttuneError
+from attune_data.version import SCORING_VERSION, __version__
+from attune_episodes.inspect_env.arguments import Text, check_asking, conversations_of, settings_of
+from attune_episodes.inspect_env.samples import CLUSTER, metadata_of, told_of
+from attune_episodes.inspect_env.scoring import score_replies
+from attune_episodes.inspect_env.versions import check_version, missing
+from attune_episodes.verifiers_env.told import write_settings
+
+try:
+    from inspect_ai import Task, task
+    from inspect_ai._util.error import PrerequisiteError
+    from inspect_ai.dataset import MemoryDataset, Sample
+    from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
+    from inspect_ai.solver import Generate, Solver, TaskState, solver
+except ImportError as error:
+    raise missing(error) from error
+
+__all__ = ["attune", "attune_scores", "walk_plan"]
+
+
+@task
+def attune(
+    data: Text = "sample",
+    mode: str = "default",
+    stages: Text | None = None,
+    where: Text | None = None,
+    number: int | None = None,
+    level: str = "default",
+    world_seed: int = 0,
+    split: str | None = None,
+    provenance: str | None = None,
+    panas_strategy: str = "absolute",
+    labels: str = "masked",
+    seed: int = 0,
+    prompts: Text = "full",
+    codebook: Text | None = None,
+    reasks: int = 2,
+    parallel: int | None = None,
+    structured: bool = False,
+) -> Task:
+    """AttuneBench: one sample a conversation, every request of its plan asked, the numbers of `attune score`.
+
+    Args:
+        data: "sample" (20 bundled conversations), a file or folder, a dataset's name, or "simulated".
+        mode: default, verbose, omniscient or verbose_omniscient.
+        stages: what is asked, such as `assess,prefer,reflect`; all five by default.
+        where: only conversations that fulfil this, such as `diagnosis=ADHD,who_5<13`.
+        number: only the first so many conversations; simulated people have no end without it.
+        level: of simulated people: how hard they are to read.
+        world_seed: of simulated people: who they are.
+        split: of a dataset that has several.
+        provenance: what records count as that carry no mark of their own.
+        panas_strategy: absolute, delta or blind_delta.
+        labels: of the responses that are compared: masked or official.
+        seed: of labels, sides and order of what is compared.
+        prompts: full, compact, or a folder of templates.
+        codebook: an official annotation_codebook.json; by default the one beside the data, else our wording.
+        reasks: how often a request is asked again when its reply cannot be read.
+        parallel: at most so many requests of a conversation at once; by default as many as Inspect lets out.
+        structured: hold answers to their JSON schema, where Inspect's provider can.
+
+    Raises Inspect's PrerequisiteError where the arguments or the data are wrong; its cause is our own error.
+    """
+    check_version()
+    try:
+        check_asking(reasks, parallel, structured)
+        asked = {"mode": mode, "panas_strategy": panas_strategy, "labels": labels, "seed": seed}
+        settings, book = settings_of(data, codebook, stages, prompts, **asked)
+        conversations = conversations_of(
+            settings,
+            data,
+            level=level,
+            world_seed=world_seed,
+            number=number,
+            split=split,
+            where=where,
+            provenance=provenance,
+        )
+    except AttuneError as error:
+        # what Inspect shows as one message: any other error it shows with its own stack
+        raise PrerequisiteError(escape(str(error))) from error
+    told = write_settings(settings, book)
+    samples = [
+        Sample(
+            id=one.conversation_id,
+            # for whoever reads the log; the solver asks what the plan says
+            input=one.turns[0].user_message or " ",
+            metadata=metadata_of(one, told),
+        )
+        for one in conversations
+    ]
+    return Task(
+        dataset=MemoryDataset(samples, name=conversations.source),
+        solver=walk_plan(reasks, parallel, structured),
+        scorer=attune_scores(),
+        version=SCORING_VERSION,
+        metadata={
+            "versions": {"attune-env": __version__, "scoring": SCORING_VERSION},
+            "settings": settings.describe(),
+            "data": {"fingerprint": conversations.fingerprint, "provenance": conversations.provenance},
+        },
+    )
+
+
+@solver
+def walk_plan(reasks: int = 2, parallel: int | None = None, structured: bool = False) -> Solver:
+    """Asks every request of a conversation's plan, each from its own messages.
+
+    Args:
+        reasks: how often a request is asked again when its reply cannot be read; the last reply counts.
+        parallel: at most so many requests of a conversation at once.
+        structured: hold answers to their JSON schema.
+    """
+    from attune_episodes.inspect_env.asking import ask_all
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        return await ask_all(state, reasks=reasks, parallel=parallel, structured=structured)
+
+    return solve
+
+
+@scorer(metrics={"*": [mean(), stderr(cluster=CLUSTER)]})
+def attune_scores() -> Scorer:
+    """Every part of both readings, under its name in score files; NaN where nothing is scored.
+
+    Composites and pillars' means over conversations, standard errors clustered by participant.
+    """
+
+    async def score(state: TaskState, target: Target) -> Score:
+        scored = score_replies(told_of(state.metadata), dict(state.store.items()))
+        return Score(
+            value=scored.values,
+            explanation=scored.explanation,
+            metadata={"outcomes": scored.outcomes, "complete": scored.complete},
+        )
+
+    return score

@@ -1,0 +1,135 @@
+"""`rollouts_from`: logs of Inspect as the engine's rollouts, and so as result files."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from attune_data.errors import DataError, Problem, show
+from attune_episodes.inspect_env.samples import REPLIES, replies_in, told_of
+from attune_episodes.inspect_env.scoring import recorded
+from attune_episodes.inspect_env.versions import missing
+from attune_episodes.rollout import Rollout
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog, EvalSample
+
+_UNREAD: Final = {"events", "messages", "output", "attachments"}
+"""Fields of a sample that nothing here needs: they are most of a log."""
+logger = logging.getLogger(__name__)
+
+
+def rollouts_from(
+    source: str | Path | Iterable[str | Path | EvalLog] | EvalLog, *, em_model: str | None = None
+) -> list[Rollout]:
+    """The rollouts that logs of `attune_env/attune` hold: replies parsed and scored again.
+
+    Args:
+        source: a log file (`.eval` or `.json`), a folder of them, a log as `inspect_ai.eval` gives it, or
+            several of these.
+        em_model: the model's name in the result records, `provider/model`; by default the one of the log.
+
+    Returns:
+        One rollout a sample and epoch, in the order of the logs. Where a conversation was played more than
+        once by a model in a mode (epochs, several logs), the further ones go by `<model>@sample2`,
+        `<model>@sample3`, …: as `attune run --samples` names them, so that `attune report` shows the spread.
+
+    Samples that ended in an error or before every request was answered are left out with a warning. Raises
+    DataError where there is nothing left, or where something is no log of this task; MissingExtraError
+    without Inspect.
+    """
+    seen: Counter[tuple[str, str, str]] = Counter()
+    made: list[Rollout] = []
+    left_out = 0
+    for log, sample in _samples(source):
+        told = told_of(sample.metadata)
+        replies = replies_in(sample.store, told)
+        if sample.error is not None or any(request.id not in replies for request in told.requests):
+            left_out += 1
+            continue
+        name = em_model or log.eval.model
+        identity = (told.conversation.conversation_id, name, told.settings.mode)
+        seen[identity] += 1
+        numbered = name if seen[identity] == 1 else f"{name}@sample{seen[identity]}"
+        played = recorded(told, replies, em_model=numbered, facts=_facts(log, sample))
+        made.append(replace(played, policy=numbered))
+    if left_out:
+        logger.warning("left out: %d samples that failed or are not complete", left_out)
+    if not made:
+        raise DataError(
+            Problem(_named(source), "", f"no complete sample ({left_out} that failed or are not complete)",
+                    "logs of attune_env/attune", "inspect eval-retry LOG")
+        )  # fmt: skip
+    return made
+
+
+def _facts(log: EvalLog, sample: EvalSample) -> dict[str, Any]:
+    """What a result record tells beside the answers."""
+    costs = [usage.total_cost for usage in sample.model_usage.values()]
+    known = [cost for cost in costs if cost is not None]
+    entries = sample.store[REPLIES].values()
+    return {
+        "run_timestamp": sample.started_at or log.eval.created,
+        "api_cost": sum(known) if known and len(known) == len(costs) else None,
+        "duration_seconds": sample.total_time,
+        "attune": {
+            "inspect": {
+                "version": log.eval.packages.get("inspect_ai"),
+                "eval": log.eval.eval_id,
+                "sample": sample.uuid,
+                "epoch": sample.epoch,
+                "asked_again": sum(entry.get("asks", 1) - 1 for entry in entries),
+            }
+        },
+    }
+
+
+def _samples(source: object) -> Iterator[tuple[EvalLog, EvalSample]]:
+    for log in _logs(source):
+        for sample in sorted(log.samples or (), key=lambda one: one.epoch):
+            yield log, sample
+
+
+def _logs(source: object) -> Iterator[EvalLog]:
+    try:
+        from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
+    except ImportError as error:
+        raise missing(error) from error
+
+    def read(file: str) -> EvalLog:
+        try:
+            return read_eval_log(file, exclude_fields=_UNREAD)
+        except Exception as error:  # whatever the reader finds in a file that is no log
+            raise DataError(
+                Problem(file, "", f"{type(error).__name__}: {show(str(error), 200)}",
+                        "a log of Inspect, .eval or .json")
+            ) from error  # fmt: skip
+
+    if isinstance(source, EvalLog):
+        yield source
+    elif isinstance(source, (str, Path)):
+        place = Path(source)
+        if not place.exists():
+            raise DataError(
+                Problem(str(place), "", "nothing there", "a log of Inspect or a folder of them",
+                        "inspect eval says where its log is")
+            )  # fmt: skip
+        if place.is_file():
+            yield read(str(place))
+            return
+        # as paths: of a URL Inspect would take what follows a # for something else
+        for file in sorted(str(info.name).removeprefix("file://") for info in list_eval_logs(str(place))):
+            yield read(file)
+    elif isinstance(source, Iterable):
+        for one in source:
+            yield from _logs(one)
+    else:
+        raise TypeError(f"logs are files, folders or EvalLog objects, got {type(source).__name__}")
+
+
+def _named(source: object) -> str:
+    return str(source) if isinstance(source, (str, Path)) else "logs"

@@ -1,0 +1,77 @@
+"""What a sample of Inspect carries: a conversation, and how it is asked about.
+
+Free of Inspect, so that reading is. A sample holds the conversation with its annotated answers, as one JSON
+text: metrics copy the metadata of every sample, and a text costs nothing to copy. No answer is in its
+`input`, and requests are made by the plan.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from attune_data.errors import DataError, Problem, show
+from attune_data.schema import Conversation
+from attune_episodes.inspect_env.arguments import SPEC
+from attune_episodes.verifiers_env.told import Told, check_prompts, read_told
+from attune_rewards.spec import RewardSpec
+from attune_rewards.spec_files import describe_reward
+
+CLUSTER: Final = "participant"
+"""Key of a sample's metadata: whose conversation it is. Standard errors are clustered by it."""
+KEY: Final = "attune"
+"""Key of a sample's metadata, for what `metadata_of` writes and `told_of` reads."""
+REPLIES: Final = "attune:replies"
+"""Key of a sample's store: request id -> `{"text", "status", "asks", "finish"}`."""
+
+
+def metadata_of(conversation: Conversation, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The metadata of a conversation's sample.
+
+    Args:
+        conversation: with its annotations.
+        settings: as `write_settings` gives them.
+    """
+    carried = {
+        "id": conversation.conversation_id,
+        "conversation": conversation.to_record(),
+        "settings": dict(settings),
+        "reward": describe_reward(RewardSpec.preset(SPEC)),
+    }
+    return {
+        CLUSTER: conversation.participant,
+        "turns": len(conversation.turns),
+        "provenance": conversation.origin,
+        KEY: json.dumps(carried, ensure_ascii=False, sort_keys=True),
+    }
+
+
+def told_of(metadata: Mapping[str, Any], *, asking: bool = False) -> Told:
+    """The conversation and the settings that a sample's metadata holds.
+
+    Args:
+        metadata: of the sample.
+        asking: the prompts are about to be sent: they must be those that the sample was made with.
+
+    Raises DataError where it is no sample of this task, or this process has another wording.
+    """
+    carried = metadata.get(KEY)
+    if not isinstance(carried, str):
+        raise DataError(
+            Problem("sample", f"metadata.{KEY}", show(carried), "a sample of attune_env/attune",
+                    "is it the log of another task?")
+        )  # fmt: skip
+    data = json.loads(carried)
+    told = read_told(data)
+    if asking:
+        check_prompts(data, told)
+    return told
+
+
+def replies_in(store: Mapping[str, Any], told: Told) -> dict[str, str]:
+    """Request id -> raw reply, of the requests that were answered."""
+    entries = store.get(REPLIES)
+    kept = entries if isinstance(entries, Mapping) else {}
+    texts = {request.id: (kept.get(request.id) or {}).get("text") for request in told.requests}
+    return {name: text for name, text in texts.items() if isinstance(text, str)}

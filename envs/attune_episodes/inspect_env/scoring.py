@@ -1,0 +1,144 @@
+"""What the scorer does: the numbers of `attune score`, per conversation. Free of Inspect."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from attune_episodes.inspect_env.samples import replies_in
+from attune_episodes.request import Request
+from attune_episodes.rollout import Rollout, rollout
+from attune_episodes.settings import Settings
+from attune_episodes.verifiers_env.told import Told
+from attune_rewards.aggregate import flatten
+from attune_rewards.leaves import LEAF_STAGE
+from attune_rewards.predictions import Stage
+from attune_rewards.records import read_record
+from attune_rewards.scoring import score_conversation
+
+UNSCORED: Final = math.nan
+"""What Inspect leaves out of means, standard errors and reductions over epochs, one metric at a time."""
+_ALL: Final[tuple[Stage, ...]] = ("assess", "prefer", "reflect")
+
+_NEEDED: Final[dict[str, tuple[Stage, ...]]] = {
+    "composite_score": _ALL,
+    "composite_strict": _ALL,
+    "pillar_emotion": ("assess",),
+    "pillar_evaluation": ("assess", "prefer"),
+    "pillar_holistic": ("reflect",),
+    "strict_emotion": ("assess",),
+    "strict_evaluation": ("assess", "prefer"),
+    "strict_holistic": ("reflect",),
+    "avg_emotion_f1": ("assess",),
+    "avg_emotion_va_score": ("assess",),
+    "avg_binary_om_accuracy": ("assess",),
+    "avg_binary_human_accuracy": ("assess",),
+    "perspective_gap_om_hp": ("assess",),
+    "avg_binary_om_accuracy_hp": ("assess_hp",),
+    "avg_binary_human_accuracy_hp": ("assess_hp",),
+    "avg_pairwise_accuracy": ("prefer",),
+    "avg_pairwise_kendall_tau": ("prefer",),
+    "panas_baseline_adjusted": ("reflect",),
+    "q1_looking_for_score": ("reflect",),
+    "q2_emotion_clarity_match": ("reflect",),
+    "q3_model_fit_match": ("reflect",),
+    "q3_follow_up_score": ("reflect",),
+    "four_branch_normalized": ("reflect",),
+    **{f"strict_{leaf}": (stage,) for leaf, stage in LEAF_STAGE.items()},
+    "answered_share": (),
+    "unscored_share": (),
+}
+"""Metric, by its name in score files -> the stages without which it means nothing. The Composites lead."""
+PARTIAL: Final = "composite_partial"
+"""What the strict total is called where a scored stage is left out: it is no Composite."""
+PARSED: Final = "parse_rate"
+COMPLETE: Final = "complete"
+"""1 where every request has a reply, else 0: the one metric of a conversation that is not complete."""
+
+
+def metrics_of(settings: Settings) -> tuple[str, ...]:
+    """The metrics that a task with these settings reports, the headline first."""
+    asked = set(settings.stages)
+    names = tuple(name for name, needed in _NEEDED.items() if asked.issuperset(needed))
+    first = () if asked.issuperset(_ALL) else (PARTIAL,)
+    return (*first, *names, PARSED, COMPLETE)
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What a conversation came to."""
+
+    values: dict[str, float]
+    """Of each of `metrics_of`; NaN where it is not defined, or not every request was answered."""
+    explanation: str
+    outcomes: dict[str, str]
+    """Request id -> `ok`, `unparsed:<code>` or `missing`."""
+    complete: bool
+
+
+def score_replies(told: Told, store: Mapping[str, Any]) -> Scored:
+    """The numbers of a conversation, by the replies in a sample's store.
+
+    Where requests have no reply, because a limit ended the sample, nothing is scored: these replies are not
+    known, which is something else than a model that was silent.
+    """
+    replies, names = replies_in(store, told), metrics_of(told.settings)
+    missing = [request.id for request in told.requests if request.id not in replies]
+    if missing:
+        values = dict.fromkeys(names, UNSCORED) | {COMPLETE: 0.0}
+        outcomes = {r.id: "missing" if r.id in missing else "answered" for r in told.requests}
+        why = f"not scored: {_listed(missing)} of {len(told.requests)} requests have no reply"
+        return Scored(values, why, outcomes, complete=False)
+    played = recorded(told, replies)
+    conversation = told.conversation
+    prediction, _ = read_record(played.result, conversation)
+    flat = flatten(score_conversation(conversation, prediction))
+    own = {PARSED: played.parse_rate, COMPLETE: 1.0}
+    values = {name: _number(own.get(name, flat.get(name))) for name in names}
+    outcomes = {step.request.id: step.status for step in played.steps}
+    return Scored(values, _explained(values, outcomes), outcomes, complete=True)
+
+
+def recorded(told: Told, replies: Mapping[str, str], **named: Any) -> Rollout:
+    """The rollout in which the model says what it said; `named` are further arguments of `rollout`."""
+    return rollout(told.conversation, _Recorded(replies), told.settings, told.spec, **named)
+
+
+@dataclass(frozen=True)
+class _Recorded:
+    """A policy that says what was said."""
+
+    replies: Mapping[str, str]
+    name: str = "recorded"
+
+    def reply(self, request: Request) -> str:
+        return self.replies[request.id]
+
+
+def _number(value: float | None) -> float:
+    return UNSCORED if value is None else float(value)
+
+
+def _explained(values: Mapping[str, float], outcomes: Mapping[str, str]) -> str:
+    """In words: the headline, what could not be read and why, what is not scored."""
+    leading = [name for name in values if name.startswith("composite_")]
+    told = ", ".join(f"{name} {values[name]:.2f}" for name in leading if not math.isnan(values[name]))
+    lines = [told or "nothing here is annotated that is scored"]
+    unread = {name: status for name, status in outcomes.items() if status != "ok"}
+    lines.append(f"{len(outcomes) - len(unread)} of {len(outcomes)} replies could be read")
+    counts = Counter(unread.values())
+    for status, count in sorted(counts.items()):
+        these = [name for name, found in unread.items() if found == status]
+        lines.append(f"{status}: {_listed(these) if count > 1 else these[0]}")
+    if values["unscored_share"]:
+        lines.append(f"not annotated, so not scored: {values['unscored_share']:.0%} of what could be")
+    return "\n".join(lines)
+
+
+def _listed(names: list[str], shown: int = 3) -> str:
+    """How many, and the first of them."""
+    more = ", …" if len(names) > shown else ""
+    return f"{len(names)} ({', '.join(names[:shown])}{more})"

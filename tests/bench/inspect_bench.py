@@ -1,0 +1,79 @@
+"""What `attune run` costs beside Inspect on the same requests; only where Inspect is installed."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+
+from attune_data import Conversations
+from tests.endpoint import EndpointProcess, endpoint_process
+
+ROUNDS = 3
+
+
+def against_inspect(
+    run: Callable[[EndpointProcess, Conversations, int], object],
+    data: Conversations,
+    in_flight: int,
+    server_options: Sequence[str],
+) -> None:
+    """CPU a call beside Inspect's with its logs on, in turns, against one server; and the time of each.
+
+    Args:
+        run: asks about conversations with so many requests in flight.
+        data: simulated people of seed 0.
+        in_flight: requests at once.
+        server_options: of the server that answers.
+    """
+    if find_spec("inspect_ai") is None:
+        print("CPU a call / Inspect's: not measured, the extra inspect is not installed")
+        return
+    from inspect_ai import eval as evaluate
+    from inspect_ai.model import get_model
+
+    from attune_env.inspect_task import attune
+
+    def theirs(server: EndpointProcess, many: int) -> None:
+        """Asks the same, with the same schemas."""
+        model = get_model("openai-api/local/m", base_url=server.url, api_key="none", memoize=False)
+        task = attune(data="simulated", number=many, structured=True)
+        with tempfile.TemporaryDirectory() as folder:
+            (log,) = evaluate(
+                task,
+                model=model,
+                log_dir=folder,
+                display="none",
+                log_level="error",
+                max_connections=in_flight,
+                max_samples=in_flight,
+            )
+        assert log.status == "success", log.error
+
+    cpu: dict[str, list[float]] = {"ours": [], "theirs": []}
+    wall: dict[str, list[float]] = {"ours": [], "theirs": []}
+    with endpoint_process(*server_options) as server:
+        sides: dict[str, Callable[[], object]] = {
+            "theirs": lambda: theirs(server, len(data)),
+            "ours": lambda: run(server, data, in_flight),
+        }
+        theirs(server, 2)  # imports
+        run(server, data[:2], 2)
+        for _ in range(ROUNDS):
+            for name, work in sides.items():
+                calls = -server.facts()["calls"]
+                before, begun = time.process_time(), time.perf_counter()
+                work()
+                wall[name].append(time.perf_counter() - begun)
+                used = time.process_time() - before
+                calls += server.facts()["calls"]
+                cpu[name].append(used / calls * 1e3)
+    ratio = statistics.median(b / a for a, b in zip(cpu["ours"], cpu["theirs"], strict=True))
+    a, b = (statistics.median(cpu[name]) for name in ("ours", "theirs"))
+    print(
+        f"Inspect's CPU a call / ours, {calls} calls, {in_flight} in flight: {ratio:.1f} ({b:.1f} ms / "
+        f"{a:.2f} ms) aim: at least 5 · time {statistics.median(wall['theirs']):.1f} s / "
+        f"{statistics.median(wall['ours']):.1f} s"
+    )

@@ -1,0 +1,163 @@
+"""Arguments, errors at set-up, versions, what is imported; nothing here asks a model."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+import warnings
+from importlib.metadata import version
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai._util.error import PrerequisiteError
+
+from attune_data import load
+from attune_data.errors import AttuneError, SettingsError
+from attune_data.extras import UntestedVersionWarning
+from attune_env.inspect_task import attune
+from attune_episodes import Settings, builtin_policy, rollout
+from attune_episodes.inspect_env import versions
+from attune_episodes.inspect_env.arguments import text_of
+from attune_episodes.inspect_env.samples import told_of
+from attune_episodes.inspect_env.scoring import metrics_of
+from attune_episodes.unanswered import unanswered
+from attune_rewards.aggregate import flatten
+from attune_rewards.predictions import STAGES
+from attune_rewards.records import read_record
+from attune_rewards.scoring import score_conversation
+from tests.extras.inspect.evaluating import written
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def settings_in(task: Any) -> Settings:
+    return told_of(task.dataset[0].metadata).settings
+
+
+def test_arguments_mean_what_they_mean_everywhere() -> None:
+    """Lists are what `-T` makes of texts with commas in them."""
+    task = attune(data="sample", mode="verbose", stages=["assess", "prefer"], panas_strategy="blind_delta",
+                  where="diagnosis=ADHD", labels="official",
+                  seed=3, prompts="compact")  # fmt: skip
+    assert settings_in(task) == Settings(
+        mode="verbose", stages=("assess", "prefer"), panas_strategy="blind_delta", labels="official", seed=3,
+        prompts="compact",
+    )  # fmt: skip
+    assert 0 < len(task.dataset) < 20
+    assert settings_in(attune(stages="reflect, assess")).stages == ("assess", "reflect")
+    assert settings_in(attune()) == Settings()
+    assert len(attune(number=4).dataset) == 4
+    one, other = (attune(data="simulated", number=2, level="plain", world_seed=seed) for seed in (1, 2))
+    assert one.dataset[0].id != other.dataset[0].id
+
+
+def test_a_text_is_what_was_typed() -> None:
+    assert text_of("where", ["diagnosis=ADHD", "who_5<13"]) == "diagnosis=ADHD,who_5<13"
+    assert text_of("where", "who_5<13") == "who_5<13"
+    for value in (3, [], [1], None, {"a": "b"}):
+        with pytest.raises(SettingsError, match="which is no text"):
+            text_of("data", value)
+
+
+@pytest.mark.parametrize(("arguments", "told"), [
+    ({"data": "/no/such/folder"}, r"/no/such/folder: found no such file or folder, expected a folder"),
+    ({"data": "simulated"}, r"say how many conversations: -T number=20"),
+    ({"data": 2024}, r"data is 2024, which is no text; .*quote it"),
+    ({"mode": "loud"}, r'no mode named "loud"; known: default, verbose'),
+    ({"stages": ["assess", "perfer"]}, r'no stage named "perfer"; did you mean \'prefer\''),
+    ({"where": "diagnosis=Nope"}, r'no diagnosis is "Nope"; there is'),
+    ({"stages": "draft"}, r"nothing annotated that reward"),
+    ({"number": 0}, r"number is 0; it must be a whole number, at least 1"),
+    ({"level": "plain"}, r"level and world_seed describe"),
+    ({"codebook": "/no/such.json"}, r"/no/such\.json"),
+    ({"prompts": "none"}, r"none"),
+    ({"seed": "x"}, r'seed is "?\'?x'),
+    ({"reasks": -1}, r"reasks is -1; it must be a whole number from 0 to 100"),
+    ({"parallel": 0}, r"parallel is 0; it must be a whole number, at least 1"),
+    ({"structured": "on"}, r'structured is "on"; it must be True or False'),
+])  # fmt: skip
+def test_what_is_wrong_is_told_at_set_up_in_words(arguments: dict[str, Any], told: str) -> None:
+    with pytest.raises(PrerequisiteError, match=told) as caught:
+        attune(**arguments)
+    assert isinstance(caught.value.__cause__, AttuneError)
+
+
+def test_data_without_an_annotation_is_refused_with_what_was_looked_for(tmp_path: Path) -> None:
+    path = written(tmp_path, [unanswered(load("sample")[0]).to_record()])
+    with pytest.raises(PrerequisiteError, match=r"conversations\.jsonl: found nothing annotated"):
+        attune(data=str(path))
+
+
+@pytest.mark.parametrize("number", range(1, len(STAGES) + 1))
+def test_a_metric_is_reported_where_its_stages_are_asked(number: int) -> None:
+    """Of a fully annotated conversation: each is defined, and what is not reported has no value."""
+    about = load("sample")[0]
+    everything = set(metrics_of(Settings())) - {"parse_rate", "complete"}
+    for stages in combinations(STAGES, number):
+        settings = Settings(stages=stages)
+        played = rollout(about, builtin_policy("oracle", [about], settings), settings)
+        prediction, _ = read_record(played.result, about)
+        values = flatten(score_conversation(about, prediction))
+        reported = set(metrics_of(settings)) - {"parse_rate", "complete"}
+        scored = {"assess", "prefer", "reflect"} & set(stages)
+        assert {name for name in reported if values.get(name) is None} == (
+            set() if scored else {"composite_partial", "answered_share"}
+        ), stages
+        left = everything - reported
+        assert {name for name in left if values.get(name) is not None} == set(), stages
+
+
+# --- versions and imports ------------------------------------------------------------------------
+
+
+def test_a_version_outside_the_tested_range_is_warned_of_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(attune(number=1).dataset) == 1  # the installed version is one that was tested
+    installed = re.escape(f"inspect-ai {version('inspect-ai')} is installed")
+    for oldest, below in (("99.0", "99.1"), ("0.1", "0.2")):
+        monkeypatch.setattr(versions, "OLDEST", oldest)
+        monkeypatch.setattr(versions, "BELOW", below)
+        with pytest.warns(UntestedVersionWarning, match=f"{installed}.*{re.escape(below)}"):
+            assert len(attune(number=1).dataset) == 1
+
+
+def test_the_tested_range_and_the_entry_point_are_those_of_the_distribution() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["optional-dependencies"]["inspect"] == [f"inspect-ai>={versions.OLDEST},<{versions.BELOW}"]
+    assert project["entry-points"]["inspect_ai"] == {"attune_env": "attune_env.inspect_task"}
+
+
+def python(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_inspect_is_imported_only_where_it_is_used() -> None:
+    loaded = python(
+        "import sys, attune_env, attune_episodes.inspect_env as env\n"
+        "from attune_episodes.inspect_env import scoring, samples, arguments, versions, rollouts_from\n"
+        "attune_env.load('sample'); print(*sorted({n.partition('.')[0] for n in sys.modules}))"
+    ).split()
+    assert "attune_episodes" in loaded
+    assert "inspect_ai" not in loaded
+    assert "verifiers" not in loaded
+
+
+@pytest.mark.parametrize("code", [
+    "import attune_env.inspect_task",
+    "from attune_episodes.inspect_env import rollouts_from; rollouts_from('x.eval')",
+])  # fmt: skip
+def test_without_the_extra_the_install_line_is_told(code: str) -> None:
+    told = python(
+        "import sys; sys.modules['inspect_ai'] = None\n"
+        "from attune_data.errors import AttuneError\n"
+        f"try:\n    {code}\nexcept AttuneError as error:\n    print(error)"
+    )
+    assert "the extra 'inspect' is not installed" in told
+    assert 'pip install "attune-env[inspect]"' in told
