@@ -45,10 +45,10 @@ def similarities(truth: Sequence[str], predicted: Sequence[str]) -> list[list[fl
 
 def matched_total(table: Sequence[Sequence[float]]) -> float:
     """Highest total of a one-to-one matching of rows and columns (min(rows, columns) pairs)."""
-    return math.fsum(table[row][column] for row, column in _assign(table))
+    return math.fsum(table[row][column] for row, column in best_pairs(table))
 
 
-def _assign(table: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
+def best_pairs(table: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
     """(row, column) pairs of the best assignment, in the order of the rows."""
     rows, columns = len(table), len(table[0])
     if rows == 1:

@@ -1,0 +1,34 @@
+"""Texts of others made safe to look at: what acts is spelled out, what is long is cut."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Final
+
+_OTHER: Final = re.compile(r"[^\x20-\x7e\n\t]")
+_JOINERS: Final = "\u200c\u200d"
+"""They join letters of some scripts and parts of emoji, and turn nothing around."""
+
+
+def visible(text: str, limit: int | None = None) -> str:
+    """`text` with lines and blanks as they are, and every character escaped that acts instead of showing.
+
+    Those are control characters, marks that turn the direction of writing, lone surrogates and what has no
+    glyph. A text longer than `limit` characters is cut, and says by how many.
+    """
+    cut = len(text) if limit is None else limit
+    clean = _OTHER.sub(_shown, text[:cut].replace("\r\n", "\n"))
+    return clean if len(text) <= cut else f"{clean}\n… ({len(text) - cut:,} more characters)"
+
+
+def _shown(match: re.Match[str]) -> str:
+    return _character(match[0])
+
+
+@lru_cache(maxsize=4096)
+def _character(one: str) -> str:
+    if one.isprintable() or one in _JOINERS or unicodedata.category(one) == "Zs":
+        return one
+    return one.encode("unicode_escape").decode("ascii")
