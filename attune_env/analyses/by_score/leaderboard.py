@@ -1,0 +1,188 @@
+"""Who leads: the Composite and its pillars, every metric in the README's three groups, and samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from attune_env.analyses.analysis import Absent, Analysis
+from attune_env.analyses.by_score.shared import (
+    LOWER_IS_BETTER,
+    Means,
+    defined,
+    faint_rows,
+    few_noted,
+    label_of,
+    leading,
+    resampled,
+    titled,
+)
+from attune_env.analyses.by_score.wording import counted, names_of, sentence, with_interval
+from attune_env.analyses.study import Study
+from attune_env.report.groups import LEADERBOARD, TURN, WIDE, Metric
+from attune_env.report.tables import PILLARS, group_data, leaderboard_data, samples_data
+from attune_env.running.samples import sample_spread
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+HUMANS = (
+    "Human pilot of the benchmark's authors (AttuneBench v1.0; data collected through March 2026): of 3 "
+    "annotators on 7 of its conversations the best reached a Pairwise Accuracy of 0.722, the best model on "
+    "the same conversations 0.665 (and 0.853 Binary HP Accuracy). Other data, so no row of these tables."
+)
+GAP = "perspective_gap_om_hp"
+"""Has an analysis of its own."""
+
+
+@few_noted
+def leaderboard(study: Study) -> Analysis | Absent:
+    """The leading Composite and its three pillars of each model, with what their numbers rest on."""
+    table = leaderboard_data(study.scores, study.table, study.keys)
+    table.title = titled(study, table.title)
+    metric = leading(study)
+    name = label_of(metric)
+    means = Means(study, LEADERBOARD[study.reading])
+    values = means.of(metric.name)
+    names = names_of(study.models)
+    known = [(n, i) for n, i in zip(names, values, strict=True) if i.mean is not None]
+    if not known:
+        return Absent("leaderboard", "Leaderboard", f"no conversation has a {name} in mode {study.mode}")
+    first = f"first is {known[0][0]} with a {name} of {with_interval(known[0][1])}"
+    if len(known) > 1:
+        best, last = known[0][1].mean or 0.0, known[-1][1].mean or 0.0
+        reading = (
+            f"{first}; {counted(len(known), 'model')} lie within {best - last:.1f} points of 100, "
+            f"the last is {known[-1][0]} with {with_interval(known[-1][1])}"
+        )
+    else:
+        reading = f"the {name} of {known[0][0]} is {with_interval(known[0][1])}"
+    lines = means.references(metric.name)
+    if lines:
+        reading += "; " + ", ".join(f"{who} gets {value:.1f}" for who, value in lines)
+    return Analysis(
+        "leaderboard",
+        "Leaderboard",
+        sentence(reading),
+        (table,),
+        (("leaderboard", partial(_pillars, means)),),
+        f"Means over conversations, in points of 100; {resampled(study)}, the same resamples for all models. "
+        "Dashed: the best null policy and the ceiling, where they were run. An arrow names one that lies "
+        "outside the panel.",
+        (HUMANS,),
+    )
+
+
+@few_noted
+def metric_groups(study: Study) -> Analysis | Absent:
+    """Every metric that was scored, in the groups of the official README."""
+    tables = [t for t in group_data(study.scores, study.table, study.keys) if len(t.columns) > 4]
+    for table in tables:
+        table.title = titled(study, table.title)
+    turn = defined(study, [m for m in TURN if m.role != "diagnostic" and m.name != GAP])
+    wide = defined(study, [m for m in WIDE if m.role == "input"])
+    if not turn and not wide:
+        return Absent("metrics", "Every metric", f"no metric of a report is defined in mode {study.mode}")
+    names = names_of(study.models)
+    means = Means(study, [m.name for m in (*turn, *wide)])
+    leaders = {label_of(m): names[_best(means, m)] for m in (*turn, *wide) if m.role == "input"}
+    most = max(sorted(set(leaders.values())), key=list(leaders.values()).count, default="")
+    times = list(leaders.values()).count(most)
+    reading = f"{counted(len(set(leaders.values())), 'model')} lead on at least one of {len(leaders)} inputs"
+    if len(study.models) == 1:
+        reading = f"{counted(len(turn) + len(wide), 'metric')} of {names[0]}, each with its interval"
+    elif leaders:
+        one = len(set(leaders.values())) == 1
+        reading = (
+            f"the highest mean on all {len(leaders)} inputs of the Composite is that of {most}"
+            if one
+            else f"{reading} of the Composite, {most} most often ({times})"
+        )
+    figures = [
+        (name, partial(_metrics, means, metrics))
+        for name, metrics in (("turn-metrics", turn), ("conversation-metrics", wide))
+        if metrics
+    ]
+    return Analysis(
+        "metrics",
+        "Every metric",
+        sentence(reading),
+        tuple(tables),
+        tuple(figures),
+        f"Means over conversations of what is defined, {resampled(study)}. Each metric is marked as an input "
+        "of the canonical Composite, as reported beside it, or as a diagnostic that the paper does not have.",
+    )
+
+
+@few_noted
+def samples(study: Study) -> Analysis | Absent:
+    """How much asking again changes, beside what other conversations would change."""
+    table = samples_data(study.scores)
+    spreads = [one for one in sample_spread(study.scores, study.composite) if one.mode == study.mode]
+    if table is None or not spreads:
+        reason = "no model was asked several times; attune run --samples K does that"
+        return Absent("samples", "Samples", reason)
+    everywhere = sample_spread(study.scores, study.composite)
+    rows = [row for row, one in zip(table.rows, everywhere, strict=True) if one.mode == study.mode]
+    table = replace(table, rows=rows, title=titled(study, table.title))
+    widest = max(spreads, key=lambda one: one.sd_samples)
+    error = widest.se_conversations
+    reading = (
+        f"asking again moves the mean of {names_of([(widest.em_model, study.mode)])[0]} by "
+        f"{widest.sd_samples:.2f} points (standard deviation over {widest.samples} samples)"
+    )
+    if error is not None:
+        reading += f", other conversations would by {error:.2f} (standard error)"
+    return Analysis("samples", "Samples", sentence(reading), (table,), (), table.notes[0])
+
+
+def _best(means: Means, metric: Metric) -> int:
+    """The model with the best mean."""
+    sign = -1 if metric.name in LOWER_IS_BETTER else 1
+    values = [one.mean for one in means.of(metric.name)]
+    return max(range(len(values)), key=lambda i: (values[i] is not None, sign * (values[i] or 0.0), -i))
+
+
+def _pillars(means: Means) -> Figure:
+    from attune_env.figures.score_marks import footed, row_height
+    from attune_env.figures.style import panels
+
+    columns = LEADERBOARD[means.study.reading]
+    heads = (label_of(leading(means.study)), *PILLARS)
+    height = row_height(len(means.study.models))
+    figure, axes = panels(1, 4, width=8.0, height=height, sharey=True)
+    for axis, name, head in zip(axes, columns, heads, strict=True):
+        _panel(axis, means, name, head, 1.0 if name == columns[0] else 100.0)
+    footed(figure, "points of 100, mean with 95 % interval")
+    return figure
+
+
+def _metrics(means: Means, metrics: Sequence[Metric]) -> Figure:
+    from attune_env.figures.score_marks import footed, row_height, unused
+    from attune_env.figures.style import panels
+
+    columns = min(3, len(metrics))
+    rows = -(-len(metrics) // columns)
+    height = row_height(len(means.study.models)) * rows
+    figure, axes = panels(rows, columns, width=8.0, height=height, sharey=True)
+    for axis, metric in zip(axes, metrics, strict=False):
+        _panel(axis, means, metric.name, metric.label.replace(" (-1 to 1)", ""), metric.scale)
+    unused(axes, len(metrics), columns)
+    footed(figure, "mean over conversations with 95 % interval, each panel on its own scale")
+    return figure
+
+
+def _panel(axis: Axes, means: Means, metric: str, head: str, scale: float) -> None:
+    from attune_env.figures.marks import interval_dots
+    from attune_env.figures.score_marks import frame
+    from attune_env.figures.score_marks import titled as headed
+
+    models = means.study.models
+    interval_dots(axis, names_of(models), means.of(metric), dim=faint_rows(models), scale=scale)
+    lines = means.references(metric)
+    frame(axis, means.of(metric), lines, scale)
+    headed(axis, head, names_above=bool(lines))

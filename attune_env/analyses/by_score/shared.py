@@ -1,0 +1,168 @@
+"""What analyses of scores share: which metrics, references to compare with, pooled values, common columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import wraps
+from typing import Final
+
+import numpy as np
+
+from attune_env.analyses.analysis import Absent, Analysis
+from attune_env.analyses.by_score.wording import counted, names_of
+from attune_env.analyses.study import Study
+from attune_env.report.cells import Cell, Column
+from attune_env.report.groups import GROUPS, Metric
+from attune_env.report.tables import intervals_of, mode_text, role_of
+from attune_env.statistics.bootstrap import MEANINGFUL, Array, Interval
+from attune_env.statistics.contrasts import Contrast
+from attune_env.statistics.scores import Key
+
+METRICS: Final = {metric.name: metric for _, group in GROUPS for metric in group}
+"""Every metric that a report shows, by its name in score files."""
+MEASURED: Final = tuple(
+    METRICS[name]
+    for name in (
+        "avg_emotion_f1",
+        "avg_emotion_va_score",
+        "avg_binary_om_accuracy",
+        "avg_binary_human_accuracy",
+        "avg_pairwise_accuracy",
+        "panas_baseline_adjusted",
+        "q1_looking_for_score",
+        "q2_emotion_clarity_match",
+        "q3_model_fit_match",
+        "q3_follow_up_score",
+        "four_branch_normalized",
+    )
+)
+"""What the canonical Composite is made of."""
+COVERAGE: Final = (
+    Column("parsed", share=True),
+    Column("answered", share=True),
+    Column("unscored", share=True),
+)
+"""How much of what was asked the numbers of a row rest on."""
+LOWER_IS_BETTER: Final = frozenset({"avg_emotion_intensity_mae", "q3_model_fit_ordinal_distance"})
+
+
+Analyse = Callable[[Study], Analysis | Absent]
+
+
+def few_noted(analyse: Analyse) -> Analyse:
+    """The analysis with its `†` explained, and with a word in its reading where no interval says much."""
+
+    @wraps(analyse)
+    def noted(study: Study) -> Analysis | Absent:
+        found = analyse(study)
+        if isinstance(found, Absent):
+            return found
+        for table in found.tables:
+            cells = [cell for row in table.rows for cell in row if isinstance(cell, Interval)]
+            note = f"† fewer than five {study.table.unit}s: the interval is not meaningful."
+            if (
+                any(not cell.meaningful and cell.mean is not None for cell in cells)
+                and note not in table.notes
+            ):
+                table.notes.append(note)
+        units = study.table.kernel.units
+        if units >= MEANINGFUL:
+            return found
+        warning = f"with {counted(units, study.table.unit)} no interval says much"
+        return replace(found, reading=f"{found.reading.rstrip('.')}; {warning}.")
+
+    return noted
+
+
+def titled(study: Study, text: str) -> str:
+    """A table's title with the mode, marked where it is not the primary one."""
+    return f"{text}; mode {mode_text(study.mode)}"
+
+
+def leading(study: Study) -> Metric:
+    """The Composite of the study's reading."""
+    return METRICS[study.composite]
+
+
+def defined(study: Study, metrics: Sequence[Metric], keys: Sequence[Key] | None = None) -> list[Metric]:
+    """Those of `metrics` that some of the models has a value of."""
+    chosen = study.models if keys is None else keys
+    return [m for m in metrics if not np.isnan(study.table.metric(m.name, chosen)).all()]
+
+
+def coverage(study: Study, key: Key) -> tuple[Cell, ...]:
+    """The cells of `COVERAGE` for one model."""
+    for group in study.scores["aggregates"]:
+        if (group["em_model"], group["mode"]) == key:
+            return tuple(group.get(name) for name in ("parse_rate", "answered_share", "unscored_share"))
+    return (None, None, None)
+
+
+class Means:
+    """Means with intervals of some metrics for every model and policy of a study, all computed at once."""
+
+    def __init__(self, study: Study, metrics: Sequence[str]) -> None:
+        self.study = study
+        self.found = intervals_of(study.table, list(dict.fromkeys(metrics)), study.keys)
+
+    def of(self, metric: str) -> list[Interval]:
+        """One interval a model, in the order of `study.models`."""
+        return [self.found[key][metric] for key in self.study.models]
+
+    def references(self, metric: str) -> list[tuple[str, float]]:
+        """The best null policy and the ceiling as (name, mean): lines behind the models.
+
+        Empty where none was run, or where there is nothing but policies.
+        """
+        if set(self.study.models) == set(self.study.keys):
+            return []
+        best = min if metric in LOWER_IS_BETTER else max
+        lines = []
+        for role in ("null", "ceiling"):
+            known = [
+                (mean, names_of([key])[0])
+                for key in self.study.keys
+                if role_of(key[0]) == role and (mean := self.found[key][metric].mean) is not None
+            ]
+            if known:
+                mean, name = best(known)
+                lines.append((name, mean))
+        return lines
+
+
+def faint_rows(keys: Sequence[Key]) -> set[int]:
+    """Rows of null policies and the ceiling, where there is nothing else to show."""
+    return {i for i, key in enumerate(keys) if role_of(key[0]) in ("null", "ceiling")}
+
+
+def between(contrast: Contrast) -> Interval:
+    """The difference of two groups, meaningful only where both hold enough units."""
+    units = min(contrast.inside.units, contrast.outside.units)
+    return replace(contrast.difference, units=units)
+
+
+def over_models(values: Array) -> Array:
+    """The mean over models of each conversation: shape (rows, models, …) to (rows, …); NaN where none is."""
+    known = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        mean: Array = np.where(known, values, 0.0).sum(axis=1) / known.sum(axis=1)
+    return mean
+
+
+def pooled(study: Study, values: Array) -> list[Interval]:
+    """Means over models, then conversations, with intervals: a column each of (rows, models, columns)."""
+    return study.table.kernel.intervals(over_models(values))
+
+
+def resampled(study: Study) -> str:
+    """How intervals were made, for a method."""
+    return (
+        f"intervals are 95 % percentile bootstrap intervals over {study.table.unit}s "
+        f"({study.table.resamples:,} resamples)"
+    )
+
+
+def label_of(metric: Metric) -> str:
+    """A metric's name without its range, for panels and sentences."""
+    return metric.label.partition(" (")[0].partition(",")[0]

@@ -1,0 +1,77 @@
+"""The words of a reading: names, counts, ranges and changes, right in singular and plural."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from attune_data.errors import one_line
+from attune_env.statistics.bootstrap import Interval
+from attune_env.statistics.scores import Key
+
+SHORT = 26
+"""Characters of a model's name on an axis."""
+ROUNDING = 1e-9
+"""What is nearer to 0 is no difference."""
+LISTED = 3
+"""Names that a sentence lists before it counts the rest."""
+
+
+def names_of(keys: Sequence[Key]) -> list[str]:
+    """Short names for axes and sentences: without the provider where that is still one name a model."""
+    plain = [one_line(model.partition("/")[2] or model) for model, _ in keys]
+    shared = {name for name, n in Counter(plain).items() if n > 1}
+    full = [one_line(model) if name in shared else name for (model, _), name in zip(keys, plain, strict=True)]
+    cut = [name if len(name) <= SHORT else f"{name[: SHORT - 1]}…" for name in full]
+    twice = {name for name, n in Counter(cut).items() if n > 1}
+    return [f"{name[: SHORT - 5]} #{i + 1}" if name in twice else name for i, name in enumerate(cut)]
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """`1 model`, `3 models`."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def of_all(number: int, total: int, noun: str) -> str:
+    """`8 of 11 models`; `none of`, `both`, `all` and `the one` where that reads better."""
+    if total == 1:
+        return f"the one {noun}" if number == 1 else f"no {noun}"
+    if number == 0:
+        return f"none of {total} {noun}s"
+    if number == total:
+        return f"all {total} {noun}s" if total > 2 else f"both {noun}s"
+    return f"{number} of {total} {noun}s"
+
+
+def listed(names: Sequence[str], most: int = LISTED) -> str:
+    """`a`, `a and b`, `a, b and 4 more`."""
+    shown = list(names) if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} more"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def span(values: Sequence[float], places: int = 1) -> str:
+    """`3.0 to 7.6`, or the one value."""
+    low, high = f"{min(values):.{places}f}", f"{max(values):.{places}f}"
+    return low if low == high else f"{low} to {high}"
+
+
+def with_interval(interval: Interval, places: int = 1, scale: float = 1.0, signed: bool = False) -> str:
+    """`3.2 [1.0, 5.4]`, the sign always written where it is a difference; `†` where it says little."""
+    if interval.mean is None or interval.low is None or interval.high is None:
+        return "undefined"
+    sign = "+" if signed else ""
+    ends = (interval.mean, interval.low, interval.high)
+    mean, low, high = (f"{round(scale * end, places) + 0.0:{sign}.{places}f}" for end in ends)  # no -0.0
+    return f"{mean} [{low}, {high}]" + ("" if interval.meaningful else "†")
+
+
+def excludes_zero(interval: Interval) -> bool:
+    """Whether a difference's interval is worth a claim: enough units, and 0 outside."""
+    if interval.low is None or interval.high is None or not interval.meaningful:
+        return False
+    return interval.low > ROUNDING or interval.high < -ROUNDING
+
+
+def sentence(text: str) -> str:
+    """The text with its first letter large and a full stop, on one line."""
+    return one_line(f"{text[:1].upper()}{text[1:].rstrip('.')}.")
