@@ -1,0 +1,224 @@
+"""What is predicted of a participant: the fields, their options and ranges, and how each is read.
+
+Options are lists of ours, never the values that occur in the data: those would tell a model who took part.
+What people stated and what was predicted are read by the same functions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from attune_data.schema import Conversation, Demographics
+from attune_data.selection.diagnoses import DECLINED, NONE, folded
+
+MAX_TEXT: Final = 100
+"""A longer text is no option and no country."""
+MAX_LIST: Final = 50
+"""A longer list is no answer."""
+
+_COUNTRIES: Final[Mapping[str, tuple[str, ...]]] = {
+    "United States": ("usa", "us", "u.s.", "u.s.a.", "america", "united states of america"),
+    "United Kingdom": ("uk", "u.k.", "great britain", "britain", "england", "scotland", "wales",
+                       "northern ireland"),
+    "Ireland": ("republic of ireland",),
+    "Netherlands": ("holland",),
+    "Czechia": ("czech republic",),
+    "South Korea": ("korea", "republic of korea"),
+    "Turkey": ("türkiye", "turkiye"),
+    "Vietnam": ("viet nam",),
+    "Mexico": ("méxico",),
+    "Brazil": ("brasil",),
+    "Germany": ("deutschland",),
+    "Spain": ("españa",),
+    "United Arab Emirates": ("uae", "u.a.e."),
+}  # fmt: skip
+"""Country -> other ways to write it; all others are compared as they are written."""
+_COUNTRY_OF: Final = {folded(other): name for name, others in _COUNTRIES.items() for other in others}
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """A value that was stated and is not among the options, or not in the range: nobody could guess it."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several options, or one text where there are none."""
+
+    name: str
+    text: str
+    options: tuple[str, ...] = ()
+    """() for the country: any text, compared in `_COUNTRIES`' spelling without case."""
+
+    def read(self, value: object) -> str | Outside | None:
+        """The option in our spelling; None for what says nothing (absent, blank, declined, no text)."""
+        if not isinstance(value, str):
+            return None
+        key = folded(value[: MAX_TEXT + 1])
+        if not key or key in DECLINED:
+            return None
+        if len(value) > MAX_TEXT:
+            return Outside(value)
+        if not self.options:
+            name = _COUNTRY_OF.get(key.removeprefix("the "))
+            return key.removeprefix("the ") if name is None else folded(name)
+        return next((option for option in self.options if folded(option) == key), Outside(value))
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """Any number of options, none of them too."""
+
+    name: str
+    text: str
+    options: tuple[str, ...]
+
+    def read(self, value: object) -> frozenset[str] | Outside | None:
+        """The options, an empty set for none; None for what says nothing, or says none and some at once.
+
+        A single one need not be in a list.
+        """
+        if isinstance(value, str):
+            value = [value]
+        if not isinstance(value, (list, tuple)) or len(value) > MAX_LIST:
+            return None
+        if not all(isinstance(name, str) and len(name) <= MAX_TEXT for name in value):
+            return None
+        keys = {folded(name) for name in value}
+        if "" in keys or keys & DECLINED:
+            return None
+        if keys & NONE:
+            return frozenset() if keys <= NONE else None
+        known = {folded(option): option for option in self.options}
+        if keys - known.keys():
+            return Outside(list(value))
+        return frozenset(known[key] for key in keys)
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A questionnaire's score."""
+
+    name: str
+    text: str
+    low: float
+    high: float
+    cut: float | None = None
+    """Published screening cut; None where there is none."""
+    below: bool = False
+    """Whether the screen is positive below the cut; else at the cut and above."""
+
+    def read(self, value: object) -> float | Outside | None:
+        """The number; None for what is none. Text that spells a number is one."""
+        if isinstance(value, str) and len(value) <= MAX_TEXT:
+            try:
+                value = float(value)
+            except ValueError:
+                return None
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return None
+        if not -1e9 < value < 1e9:  # also what floats cannot hold, and NaN
+            return None if value != value else Outside(str(value)[:MAX_TEXT])
+        return float(value) if self.low <= value <= self.high else Outside(value)
+
+    def positive(self, value: float) -> bool:
+        """Whether a score is on the screen's positive side; ValueError without a cut."""
+        if self.cut is None:
+            raise ValueError(f"{self.name} has no screening cut")
+        return value < self.cut if self.below else value >= self.cut
+
+    def farthest(self, truth: float) -> float:
+        """The end of the range that is farther from the truth: what silence counts as. Ties: low."""
+        return self.low if truth - self.low >= self.high - truth else self.high
+
+
+Value = str | frozenset[str] | float
+Field = Choice | Several | Number
+
+AGES: Final = ("18-24", "25-34", "35-44", "45-54", "55-64", "65+")
+ATTITUDES: Final = (
+    "Excited/Optimistic", "Hopeful/Curious", "Conflicted/Unsure", "Neutral/Open", "Frustrated/Angry",
+    "Anxious/Worried", "Sad/Discouraged", "Guilty/Ashamed",
+)  # fmt: skip
+_CHOICES: Final = (
+    Choice("country", "the country that the person lives in, by its English name"),
+    Choice("education", "highest education", (
+        "High school", "Some college", "Vocational training", "Bachelor's degree", "Master's degree",
+        "Doctorate",
+    )),
+    Choice("gender", "gender", ("Female", "Male", "Non-binary")),
+    Choice("age_range", "age in years", AGES),
+    Choice("english_proficiency", "how well the person knows English",
+           ("Native", "Fluent", "Intermediate", "Basic")),
+    Choice("conversation_topic_attitude", "attitude towards the topic before the conversation", ATTITUDES),
+)  # fmt: skip
+_DIAGNOSES: Final = Several(
+    "diagnoses",
+    "mental health diagnoses that the person states to have",
+    ("ADHD", "Anxiety", "Autism (ASD)", "Depression"),
+)
+_T_SCORE: Final = "T score, 50 is the population's mean and 10 its standard deviation"
+NUMBERS: Final = (
+    Number("who_5", "WHO-5 well-being, raw score, higher is better", 0, 25, 13, below=True),
+    Number("asrs_6", "ASRS six-item ADHD screener, items that count", 0, 6, 4),
+    Number("aq_10", "AQ-10 autism-spectrum screener, items that count", 0, 10, 6),
+    Number("promis_anxiety_t", f"PROMIS anxiety, {_T_SCORE}", 30, 85, 60),
+    Number("promis_depression_t", f"PROMIS depression, {_T_SCORE}", 30, 85, 60),
+    Number("promis_sleep_t", f"PROMIS sleep disturbance, {_T_SCORE}", 30, 85, 60),
+    Number("tipi_extraversion", "TIPI extraversion, sum of two items", 2, 14),
+    Number("tipi_agreeableness", "TIPI agreeableness, sum of two items", 2, 14),
+    Number("tipi_conscientiousness", "TIPI conscientiousness, sum of two items", 2, 14),
+    Number("tipi_stability", "TIPI emotional stability, sum of two items", 2, 14),
+    Number("tipi_openness", "TIPI openness, sum of two items", 2, 14),
+)
+"""Cuts: WHO-5 raw below 13 (Topp et al. 2015), ASRS screener 4 of 6 (Kessler et al. 2005), AQ-10 of 6
+(Allison et al. 2012), PROMIS T of 60, one standard deviation above the population's mean."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """The fields that are asked. Raw PROMIS sums (the T score says the same) and work are not among them."""
+
+    choices: tuple[Choice, ...] = _CHOICES
+    diagnoses: Several = _DIAGNOSES
+    numbers: tuple[Number, ...] = NUMBERS
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """All fields: choices, diagnoses, numbers."""
+        return (*self.choices, self.diagnoses, *self.numbers)
+
+    @property
+    def optional(self) -> list[Choice | Several]:
+        """The fields that have options."""
+        several: list[Choice | Several] = [*self.choices, self.diagnoses]
+        return [field for field in several if field.options]
+
+    def stated(self, conversation: Conversation) -> dict[str, Value | Outside | None]:
+        """Field -> what the participant stated: a value, one outside of what could be guessed, or None."""
+        profile = conversation.participant_profile
+        about = (profile.demographics if profile else None) or Demographics()
+        scores = (profile.computed_scores if profile else None) or {}
+        given: dict[str, Any] = {
+            **about.model_dump(), **scores,
+            "conversation_topic_attitude": profile.conversation_topic_attitude if profile else None,
+        }  # fmt: skip
+        return {field.name: field.read(given.get(field.name)) for field in self.fields}
+
+    def describe(self) -> dict[str, Any]:
+        """What files record of it: the options of each field that has some."""
+        return {field.name: list(field.options) for field in self.optional}
+
+
+def plain(value: Value | None) -> Any:
+    """A value as JSON has it: a list for several options, whole numbers without a fraction."""
+    if isinstance(value, frozenset):
+        return sorted(value)
+    if isinstance(value, float) and math.isfinite(value) and value.is_integer():
+        return int(value)
+    return value

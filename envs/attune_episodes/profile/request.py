@@ -1,0 +1,81 @@
+"""`profile_request`: the one question about a conversation, the bare transcript and nothing else of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from attune_data.jsonio import read_text
+from attune_data.schema import Conversation
+from attune_episodes.answers import Schema, object_schema
+from attune_episodes.judging.request import _mark as unused_code
+from attune_episodes.profile.fields import Form
+from attune_episodes.prompts import FOLDER, _compiled, _fingerprint
+from attune_episodes.request import Message
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ProfileRequest:
+    """One question to a model. Nothing that the participant stated about themselves is in it."""
+
+    conversation_id: str
+    messages: tuple[Message, ...]
+    form: Form = field(default_factory=Form)
+
+    def __repr__(self) -> str:
+        return f"ProfileRequest({self.id}, {len(self.form.fields)} fields)"
+
+    @property
+    def id(self) -> str:
+        """`conversation/profile`."""
+        return f"{self.conversation_id}/profile"
+
+    @property
+    def schema(self) -> Schema:
+        """JSON schema of the answer, made anew at each call; null is no answer."""
+        properties: dict[str, Any] = {}
+        for choice in self.form.choices:
+            properties[choice.name] = {"type": ["string", "null"]}
+            if choice.options:
+                properties[choice.name]["enum"] = [*choice.options, None]
+        one = {"type": "string", "enum": list(self.form.diagnoses.options)}
+        properties[self.form.diagnoses.name] = {"type": ["array", "null"], "items": one}
+        for number in self.form.numbers:
+            properties[number.name] = {
+                "type": ["number", "null"], "minimum": number.low, "maximum": number.high
+            }  # fmt: skip
+        return object_schema(properties)
+
+    def chat(self) -> list[dict[str, str]]:
+        """The messages as fresh plain dicts, as chat clients take them."""
+        return [dict(message) for message in self.messages]
+
+
+def profile_request(conversation: Conversation, form: Form | None = None) -> ProfileRequest:
+    """What a model is asked about a conversation: one message that holds the HP's and the OM's texts.
+
+    No other part of the record decides anything in it: neither profile, nor topic, feelings, annotations or
+    the alternate responses. The conversation's id only goes into the hash that marks the texts.
+    """
+    asked = form or Form()
+    history = [(turn.user_message, turn.llm_response) for turn in conversation.turns]
+    values = {
+        "mark": unused_code([text for pair in history for text in pair], conversation.conversation_id, 0),
+        "history": history,
+        "choices": asked.choices,
+        "diagnoses": asked.diagnoses,
+        "numbers": asked.numbers,
+    }
+    text = _compiled(_template()).render(values).strip()
+    return ProfileRequest(conversation.conversation_id, (Message("user", text),), asked)
+
+
+def template_fingerprint() -> str:
+    """16 hex digits that name the template."""
+    return _fingerprint(_template())
+
+
+@cache
+def _template() -> str:
+    return read_text(FOLDER / "profile.md")

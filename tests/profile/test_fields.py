@@ -1,0 +1,105 @@
+"""What a field takes for a value, for nothing, and for something that nobody could guess."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attune_data import DataError, load
+from attune_data.simulate import simulate
+from attune_env.analyses.by_score.people import CUTS, LOW
+from attune_episodes.profile import Form, Outside, form_with, read_options
+from tests.profile.people import FORM, person
+
+FIELDS = {field.name: field for field in FORM.fields}
+OUT = "outside"
+
+
+def read(name: str, value: object) -> object:
+    found = FIELDS[name].read(value)
+    return OUT if isinstance(found, Outside) else found
+
+
+@pytest.mark.parametrize(("name", "value", "found"), [
+    ("gender", "Female", "Female"), ("gender", "  non-BINARY ", "Non-binary"), ("gender", "Ж", OUT),
+    ("gender", "Prefer not to say", None), ("gender", "", None), ("gender", None, None), ("gender", 1, None),
+    ("gender", ["Female"], None), ("gender", "F" * 200, OUT), ("age_range", "65+", "65+"),
+    ("age_range", "65 +", OUT), ("education", "bachelor's  degree", "Bachelor's degree"),
+    ("country", "USA", "united states"), ("country", "the United States", "united states"),
+    ("country", "the Netherlands", "netherlands"), ("country", "México", "mexico"),
+    ("country", "Côte d'Ivoire", "côte d'ivoire"), ("country", "مصر", "مصر"), ("country", "x" * 101, OUT),
+    ("diagnoses", ["adhd", "Anxiety"], frozenset({"ADHD", "Anxiety"})), ("diagnoses", [], frozenset()),
+    ("diagnoses", ["None of the above"], frozenset()), ("diagnoses", "ADHD", frozenset({"ADHD"})),
+    ("diagnoses", "none", frozenset()), ("diagnoses", ["ADHD", "none"], None),
+    ("diagnoses", ["ADHD", "Lupus"], OUT), ("diagnoses", ["Prefer not to say"], None),
+    ("diagnoses", ["ADHD", None], None), ("diagnoses", [[]], None), ("diagnoses", {"ADHD": True}, None),
+    ("diagnoses", ["ADHD"] * 51, None), ("diagnoses", None, None),
+    ("who_5", 0, 0.0), ("who_5", 25, 25.0), ("who_5", 26, OUT), ("who_5", -1, OUT), ("who_5", "13", 13.0),
+    ("who_5", "thirteen", None), ("who_5", True, None), ("who_5", float("nan"), None),
+    ("who_5", 10**400, OUT),
+    ("who_5", float("inf"), OUT), ("who_5", "nan", None), ("who_5", None, None), ("who_5", [13], None),
+    ("promis_sleep_t", 41.1, 41.1), ("promis_sleep_t", 6, OUT),
+])  # fmt: skip
+def test_what_a_value_says(name: str, value: object, found: object) -> None:
+    got = read(name, value)
+    assert (type(got), got) == (type(found), found)
+
+
+def test_everything_that_the_sample_and_simulated_people_state_could_be_guessed() -> None:
+    for about in (*load("sample"), *simulate(15, seed=3)):
+        stated = FORM.stated(about)
+        assert set(stated) == set(FIELDS)
+        assert {
+            name for name, value in stated.items() if value is None or isinstance(value, Outside)
+        } == set()
+
+
+def test_what_is_not_stated_is_none_and_never_an_error() -> None:
+    assert set(FORM.stated(person("c", "P")).values()) == {None}
+    bare = person("c", "P").model_copy(update={"participant_profile": None})
+    assert set(FORM.stated(bare).values()) == {None}
+
+
+def test_the_cuts_are_those_of_the_subgroup_analyses() -> None:
+    mine = {field.name: (field.cut, field.below) for field in FORM.numbers if field.cut is not None}
+    assert mine == {name: (cut, name in LOW) for name, (cut, _, _) in CUTS.items()}
+
+
+@pytest.mark.parametrize(("name", "value", "positive"), [
+    ("who_5", 12, True), ("who_5", 13, False), ("asrs_6", 4, True), ("asrs_6", 3, False), ("aq_10", 6, True),
+    ("aq_10", 5, False), ("promis_anxiety_t", 60, True), ("promis_anxiety_t", 59.5, False),
+])  # fmt: skip
+def test_the_side_of_a_cut(name: str, value: float, positive: bool) -> None:
+    field = next(field for field in FORM.numbers if field.name == name)
+    assert field.positive(value) is positive
+
+
+def test_options_of_ones_own_take_the_place_of_ours(tmp_path: Path) -> None:
+    path = tmp_path / "options.json"
+    path.write_text(json.dumps({"gender": ["Frau", "Mann", "Nichtbinär"], "diagnoses": ["PTSD", "OCD"]}))
+    form = read_options(path)
+    assert form.describe() == {**Form().describe(), "gender": ["Frau", "Mann", "Nichtbinär"],
+                               "diagnoses": ["PTSD", "OCD"]}  # fmt: skip
+    stated = form.stated(person("c", "P", gender="NICHTBINÄR", diagnoses=["ocd"]))
+    assert (stated["gender"], stated["diagnoses"]) == ("Nichtbinär", frozenset({"OCD"}))
+    assert form_with(form.describe(), "again") == form
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    ({"gendre": ["a", "b"]}, "gendre: found no field with options, expected one of education, gender"),
+    ({"country": ["a", "b"]}, "country: found no field with options"),
+    ({"gender": ["a"]}, "gender: found ['a'], expected 2 to 50 different texts"),
+    ({"gender": "Female"}, 'gender: found "Female", expected'),
+    ({"gender": ["a", 5]}, "gender: found 5, expected"),
+    ({"gender": ["a", " "]}, 'gender: found " ", expected'),
+    ({"gender": ["a", "A "]}, 'gender: found "a" twice, expected'),
+    ({"diagnoses": ["ADHD", "None of the above"]}, 'diagnoses: found "None of the above", expected'),
+    (["gender"], "found ['gender'], expected {"),
+])  # fmt: skip
+def test_a_wrong_list_of_options_is_told_by_its_place(options: Any, said: str) -> None:
+    with pytest.raises(DataError) as caught:
+        form_with(options, "o.json")
+    assert said in str(caught.value)

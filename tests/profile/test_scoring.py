@@ -1,0 +1,145 @@
+"""Scores of guesses, worked by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from attune_data import Conversations, DataError
+from attune_data.simulate import simulate
+from attune_env.profile.scoring import Compared, score_guesses
+from attune_episodes.profile import form_with, null, plain
+from tests.profile.people import FORM, guessed, measure, person, scored, truth
+
+
+def means(row: Compared) -> tuple[float | None, ...]:
+    """Value, prior, constant, gain."""
+    return row.value.mean, row.prior.mean, row.constant.mean, row.gain.mean
+
+
+def test_a_class() -> None:
+    people = [
+        person("a", "P1", gender="Female"), person("b", "P1", gender="Female"),
+        person("c", "P2", gender="Female"), person("d", "P3", gender="Male"),
+        person("e", "P4", gender="Male"), person("f", "P5", gender="Prefer not to say"),
+        person("g", "P6", gender="Agender"),
+    ]  # fmt: skip
+    guesses = {"a": "Female", "b": "Male", "c": "female", "d": "Male", "f": "Male", "g": "Male"}
+    found = scored(people, guessed("e", who_5=3), *(guessed(i, gender=g) for i, g in guesses.items()))
+    accuracy = measure(found, "gender", "accuracy")
+    # right: a, c, d of a-e. Prior: P1 is left Male 2 : 1 (wrong twice), P2 2 : 2, so the first option
+    # (right), P3 and P4 Female 3 : 1 (wrong): 1/5. Constant: Female, 3/5
+    assert means(accuracy) == pytest.approx((3 / 5, 1 / 5, 3 / 5, 0.0))
+    assert accuracy.over_prior.mean == pytest.approx(2 / 5)
+    assert (accuracy.value.n, accuracy.people) == (5, 4)
+    # Female 2/3, Male 1/2. Prior: Female 1/3, Male 0. Constant: 1 and 0
+    balanced = means(measure(found, "gender", "balanced accuracy"))
+    assert balanced == pytest.approx((7 / 12, 1 / 6, 1 / 2, 1 / 12))
+    count = next(one for one in found.counts if one.field == "gender")
+    assert (count.scored, count.unanswered, count.unstated, count.n_outside) == (5, 1, 1, 1)
+    assert count.outside == ("Agender",)
+
+
+def test_diagnoses() -> None:
+    people = [
+        person("a", "P1", diagnoses=["ADHD"]), person("b", "P2", diagnoses=["None of the above"]),
+        person("c", "P3", diagnoses=["Anxiety", "ADHD"]), person("d", "P4", diagnoses=[]),
+    ]  # fmt: skip
+    guesses = {"a": ["ADHD", "Depression"], "b": [], "c": ["Anxiety"], "d": None}
+    found = scored(people, *(guessed(i, diagnoses=g) for i, g in guesses.items()))
+
+    def value(name: str) -> float | None:
+        return measure(found, "diagnoses", name).value.mean
+
+    # 2·1/(1+2), 1 (both empty), 2·1/(2+1), 0 (unanswered)
+    assert value("set F1") == pytest.approx((2 / 3 + 1 + 2 / 3 + 0) / 4)
+    # the constant {}: 0 + 1 + 0 + 1; {ADHD}: 1 + 0 + 2/3 + 0
+    assert measure(found, "diagnoses", "set F1").constant.mean == pytest.approx(2 / 4)
+    # said for a and, by d's silence, wrongly for d; has a, c
+    assert (value("ADHD: precision"), value("ADHD: recall")) == pytest.approx((1 / 2, 1 / 2))
+    assert value("ADHD: balanced accuracy") == pytest.approx((1 / 2 + 1 / 2) / 2)
+    # said for c and d; has c. Without: a and b right, d wrong
+    assert (value("Anxiety: precision"), value("Anxiety: recall")) == pytest.approx((1 / 2, 1.0))
+    assert value("Anxiety: balanced accuracy") == pytest.approx((1 + 2 / 3) / 2)
+    # nobody has it: said for a and d
+    assert value("Depression: precision") == 0.0
+    assert (value("Depression: recall"), value("Depression: balanced accuracy")) == (None, None)
+    # said for a, c, d; has a, c. Without: b right, d wrong
+    assert (value("any diagnosis: precision"), value("any diagnosis: recall")) == pytest.approx((2 / 3, 1.0))
+    assert value("any diagnosis: balanced accuracy") == pytest.approx((1 + 1 / 2) / 2)
+    for name in ("precision", "recall"):
+        assert measure(found, "diagnoses", f"ADHD: {name}").gain.mean is None
+    assert measure(found, "diagnoses", "ADHD: balanced accuracy").gain.mean == pytest.approx(0.0)
+
+
+def test_scores() -> None:
+    people = [person(i, f"P-{i}", who_5=v) for i, v in {"a": 10, "b": 20, "c": 5, "d": 15}.items()]
+    guesses = {"a": 12, "b": 20, "c": 99, "d": 14}  # 99 is out of range: no answer
+    found = scored(people, *(guessed(i, who_5=g) for i, g in guesses.items()))
+    # c counts as 25, the end farther from 5: 2 + 0 + 20 + 1 of 4. Prior: the lower medians of the others are
+    # 15, 10, 15, 10: 5 + 10 + 10 + 5. Constant: 10: 0 + 10 + 5 + 5
+    mae = measure(found, "who_5", "mae")
+    assert means(mae) == pytest.approx((5.75, 7.5, 5.0, -0.75))
+    assert mae.over_prior.mean == pytest.approx(1.75)
+    # 10 20 5 15 against 12 20 25 14: ranks 2 4 1 3 and 1 3 4 2: 1 - 6·(1 + 1 + 9 + 1)/(4·15)
+    assert means(measure(found, "who_5", "spearman")) == pytest.approx((-0.2, 0.0, 0.0, -0.2))
+    # below 13: a and c, hit once; not below: b and d, both hit
+    assert means(measure(found, "who_5", "screen: balanced accuracy"))[0] == pytest.approx((1 / 2 + 1) / 2)
+    assert not [row for row in found.compared if row.field != "who_5"]
+
+
+def test_participants_are_resampled_and_not_conversations() -> None:
+    people = [*(person(f"a{n}", "P1", gender="Male") for n in range(3)), person("b", "P2", gender="Male")]
+    found = scored(
+        people, *(guessed(f"a{n}", gender="Male") for n in range(3)), guessed("b", gender="Female")
+    )
+    value = measure(found, "gender", "accuracy").value
+    # P1 twice: 1, each once: 3/4, P2 twice (1 in 4): 0. Conversations alone would hit 0 once in 256
+    assert (value.mean, value.low, value.high) == (0.75, 0.0, 1.0)
+    assert (value.n, value.units, value.meaningful) == (4, 2, False)
+
+
+def test_a_tie_of_two_classes_makes_a_prior_of_zero_and_no_gain_of_it() -> None:
+    people = [person(f"c{n}", f"P{n}", gender=("Female", "Male")[n % 2]) for n in range(10)]
+    found = scored(people, *(guessed(f"c{n}", gender="Female") for n in range(10)))
+    # whoever is left out leaves the other class in front: 0 of 10
+    assert means(measure(found, "gender", "accuracy")) == pytest.approx((0.5, 0.0, 0.5, 0.0))
+
+
+def test_knowing_everything_is_perfect_and_silence_gains_nowhere() -> None:
+    people = list(simulate(30, seed=2))
+    knows = scored(people, *(guessed(one.conversation_id, **truth(one)) for one in people))
+    silent = scored(people, *(guessed(one.conversation_id) for one in people))
+    for row in knows.compared:
+        assert row.value.mean in (None, 0.0 if row.measure == "mae" else pytest.approx(1.0)), row
+        assert row.gain.mean is None or row.gain.mean > -1e-9
+    for row in silent.compared:
+        assert row.gain.mean is None or row.gain.mean <= 0
+    assert {count.unanswered for count in silent.counts} == {30}
+
+
+def test_the_prior_gains_nothing_over_itself() -> None:
+    people = list(simulate(30, seed=2))
+    prior = null("prior", people, FORM)
+    guesses = [
+        guessed(one.conversation_id, **{name: plain(v) for name, v in prior(one).items()}) for one in people
+    ]
+    for row in scored(people, *guesses).compared:
+        if row.measure != "spearman" and row.over_prior.mean is not None:
+            assert (row.over_prior.mean, row.over_prior.low, row.over_prior.high) == (0.0, 0.0, 0.0)
+        assert row.gain.mean is None or row.gain.mean <= 0
+
+
+def test_the_order_of_conversations_and_files_changes_no_value() -> None:
+    people = list(simulate(12, seed=4))
+    guesses = [guessed(one.conversation_id, **truth(one) | {"gender": "Male", "aq_10": n % 11})
+               for n, one in enumerate(people)]  # fmt: skip
+    one, other = scored(people, *guesses), scored(people[::-1], *guesses[::-1])
+    for row, twin in zip(one.compared, other.compared, strict=True):
+        assert means(row) == pytest.approx(means(twin)) or None in means(row)
+
+
+def test_files_of_one_model_with_different_options_are_refused() -> None:
+    people = [person("a", "P1", gender="Male"), person("b", "P2", gender="Male")]
+    other = form_with({"gender": ["Male", "Frau"]}, "here")
+    with pytest.raises(DataError, match=r"found other options, expected those of a\.json"):
+        score_guesses([guessed("a"), guessed("b", other)], Conversations(people))
