@@ -105,7 +105,7 @@ def watcher(label: str) -> Lines | Bars:
 def conversation_line(job: Job, tally: Tally) -> str:
     """`3/20 c-3 default: complete; 63/420 calls, …`."""
     over = tally.conversations_done + tally.conversations_failed
-    which = f"{over}/{tally.conversations} {job.conversation.conversation_id} {job.settings.mode}"
+    which = f"{over}/{tally.conversations} {job.conversation.conversation_id} {job.names[2]}"
     which += f" sample {job.sample}" if job.sample > 1 else ""
     end = f"skipped, {job.failed[0]}: {job.failed[1]}" if job.failed else "complete"
     left = tally.seconds_left

@@ -200,10 +200,10 @@ def _of_numbers(field: Number, truth: Sequence[float], guesses: Guesses) -> Iter
     ]
     yield "mae", mean([abs(one - guess) for one, guess in zip(truth, said, strict=True)])
     yield "spearman", spearman(truth, said)
-    if field.cut is not None:
-        has = [field.positive(one) for one in truth]
+    if field.scale.cut is not None:
+        has = [field.scale.positive(one) for one in truth]
         hits = [
-            guess is not None and field.positive(_number(guess)) == there
+            guess is not None and field.scale.positive(_number(guess)) == there
             for there, guess in zip(has, guesses, strict=True)
         ]
         yield "screen: balanced accuracy", balanced_accuracy(has, hits)

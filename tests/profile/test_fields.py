@@ -10,7 +10,6 @@ import pytest
 
 from attune_data import DataError, load
 from attune_data.simulate import simulate
-from attune_env.analyses.by_score.people import CUTS, LOW
 from attune_episodes.profile import Form, Outside, form_with, read_options
 from tests.profile.people import FORM, person
 
@@ -63,18 +62,13 @@ def test_what_is_not_stated_is_none_and_never_an_error() -> None:
     assert set(FORM.stated(bare).values()) == {None}
 
 
-def test_the_cuts_are_those_of_the_subgroup_analyses() -> None:
-    mine = {field.name: (field.cut, field.below) for field in FORM.numbers if field.cut is not None}
-    assert mine == {name: (cut, name in LOW) for name, (cut, _, _) in CUTS.items()}
-
-
 @pytest.mark.parametrize(("name", "value", "positive"), [
     ("who_5", 12, True), ("who_5", 13, False), ("asrs_6", 4, True), ("asrs_6", 3, False), ("aq_10", 6, True),
     ("aq_10", 5, False), ("promis_anxiety_t", 60, True), ("promis_anxiety_t", 59.5, False),
 ])  # fmt: skip
 def test_the_side_of_a_cut(name: str, value: float, positive: bool) -> None:
     field = next(field for field in FORM.numbers if field.name == name)
-    assert field.positive(value) is positive
+    assert field.scale.positive(value) is positive
 
 
 def test_options_of_ones_own_take_the_place_of_ours(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def test_random_draws_valid_values_the_same_each_time_and_uses_them_all() -> Non
         if field.name == "country":
             assert not values
         elif isinstance(field, Number):
-            assert different == field.high - field.low + 1  # at most 56
+            assert different == field.scale.high - field.scale.low + 1  # at most 56
         else:
             assert different == (16 if field.name == "diagnoses" else len(field.options))
 

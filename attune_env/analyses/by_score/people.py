@@ -2,36 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from attune_data.questionnaires import QUESTIONNAIRES
 from attune_data.schema import Conversation
 from attune_data.selection.diagnoses import DECLINED, NONE, Stated, folded, stated
 from attune_env.analyses.study import Study
 
 Bools = npt.NDArray[np.bool_]
-
-CUTS: Final[Mapping[str, tuple[float, str, str]]] = {
-    "who_5": (13, "WHO-5 < 13", "low well-being (WHO-5 below 13)"),
-    "asrs_6": (4, "ASRS-6 ≥ 4", "a positive ADHD screen (ASRS-6 of 4 or more)"),
-    "aq_10": (6, "AQ-10 ≥ 6", "an autism score to be referred (AQ-10 of 6 or more)"),
-    "promis_anxiety_t": (60, "PROMIS anxiety T ≥ 60", "raised anxiety (PROMIS T of 60 or more)"),
-    "promis_depression_t": (60, "PROMIS depression T ≥ 60", "raised depression (PROMIS T of 60 or more)"),
-    "promis_sleep_t": (60, "PROMIS sleep T ≥ 60", "raised sleep disturbance (PROMIS T of 60 or more)"),
-}
-"""Questionnaire -> published screening cut, and the group it makes, short and in words.
-
-WHO-5 raw (0-25): Topp et al. 2015. ASRS six-item screener (0-6): Kessler et al. 2005. AQ-10 (0-10):
-Allison et al. 2012. PROMIS T-scores: 60 is one standard deviation above the population's mean.
-"""
-LOW: Final = frozenset({"who_5"})
-"""Whose group lies below the cut."""
-LARGEST: Final[Mapping[str, float]] = {"who_5": 25, "asrs_6": 6, "aq_10": 10}
-"""A larger value is of another scoring of the questionnaire: the median is taken instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +88,17 @@ def trait_groups(study: Study) -> list[Group]:
             continue
         values = np.array([one.get(name, np.nan) for one in scores])
         known = ~np.isnan(values)
-        if name in CUTS and float(values[known].max()) <= LARGEST.get(name, np.inf):
-            cut, short, text = CUTS[name]
-            inside = values < cut if name in LOW else values >= cut
-        else:
-            cut = float(np.median(values[known]))
-            inside = values > cut
-            plain = " ".join(w.upper() if w in ("tipi", "promis", "aq") else w for w in name.split("_"))
-            short, text = f"{plain} > {cut:g}", f"{plain} above the median of {cut:g}"
+        asked = QUESTIONNAIRES.get(name)
+        title = asked.title if asked is not None else name.replace("_", " ")
+        if asked is not None and asked.cut is not None and float(values[known].max()) <= asked.high:
+            inside = values < asked.cut if asked.below else values >= asked.cut
+            short = f"{title} {'<' if asked.below else '≥'} {asked.cut:g}"
+            side = "below {:g}" if asked.below else "of {:g} or more"
+            text = f"{asked.screened} ({title} {side.format(asked.cut)})"
+        else:  # no cut, or values beyond the range: another scoring of the questionnaire
+            middle = float(np.median(values[known]))
+            inside = values > middle
+            short, text = f"{title} > {middle:g}", f"{title} above the median of {middle:g}"
         inside &= known
         if inside.any() and (known & ~inside).any():
             groups.append(Group(short, text, inside, known & ~inside))

@@ -96,7 +96,7 @@ def judge_request(
     texts = [text for pair in history for text in pair] + [turn.user_message, reference, draft]
     values: Mapping[str, Any] = {
         "turn": turn_number,
-        "mark": _mark(texts, conversation.conversation_id, turn_number),
+        "mark": unused_mark(texts, conversation.conversation_id, turn_number),
         "history": history,
         "user_message": turn.user_message,
         "reference": reference,
@@ -110,7 +110,7 @@ def judge_request(
     )
 
 
-def _mark(texts: list[str], conversation_id: str, turn: int) -> str:
+def unused_mark(texts: list[str], conversation_id: str, turn: int) -> str:
     """A code for the lines around the texts that stands in none of them: no text can close its own mark."""
     whole = "\n".join(texts)
     codes = (digest("judge", conversation_id, turn, whole, number).hex()[:12] for number in count())

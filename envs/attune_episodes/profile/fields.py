@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from attune_data.questionnaires import QUESTIONNAIRES, Questionnaire
 from attune_data.schema import Conversation, Demographics
 from attune_data.selection.diagnoses import DECLINED, NONE, folded
 
@@ -106,12 +107,7 @@ class Number:
 
     name: str
     text: str
-    low: float
-    high: float
-    cut: float | None = None
-    """Published screening cut; None where there is none."""
-    below: bool = False
-    """Whether the screen is positive below the cut; else at the cut and above."""
+    scale: Questionnaire
 
     def read(self, value: object) -> float | Outside | None:
         """The number; None for what is none. Text that spells a number is one."""
@@ -124,17 +120,12 @@ class Number:
             return None
         if not -1e9 < value < 1e9:  # also what floats cannot hold, and NaN
             return None if value != value else Outside(str(value)[:MAX_TEXT])
-        return float(value) if self.low <= value <= self.high else Outside(value)
-
-    def positive(self, value: float) -> bool:
-        """Whether a score is on the screen's positive side; ValueError without a cut."""
-        if self.cut is None:
-            raise ValueError(f"{self.name} has no screening cut")
-        return value < self.cut if self.below else value >= self.cut
+        return float(value) if self.scale.low <= value <= self.scale.high else Outside(value)
 
     def farthest(self, truth: float) -> float:
         """The end of the range that is farther from the truth: what silence counts as. Ties: low."""
-        return self.low if truth - self.low >= self.high - truth else self.high
+        low, high = self.scale.low, self.scale.high
+        return low if truth - low >= high - truth else high
 
 
 Value = str | frozenset[str] | float
@@ -163,21 +154,18 @@ _DIAGNOSES: Final = Several(
     ("ADHD", "Anxiety", "Autism (ASD)", "Depression"),
 )
 _T_SCORE: Final = "T score, 50 is the population's mean and 10 its standard deviation"
-NUMBERS: Final = (
-    Number("who_5", "WHO-5 well-being, raw score, higher is better", 0, 25, 13, below=True),
-    Number("asrs_6", "ASRS six-item ADHD screener, items that count", 0, 6, 4),
-    Number("aq_10", "AQ-10 autism-spectrum screener, items that count", 0, 10, 6),
-    Number("promis_anxiety_t", f"PROMIS anxiety, {_T_SCORE}", 30, 85, 60),
-    Number("promis_depression_t", f"PROMIS depression, {_T_SCORE}", 30, 85, 60),
-    Number("promis_sleep_t", f"PROMIS sleep disturbance, {_T_SCORE}", 30, 85, 60),
-    Number("tipi_extraversion", "TIPI extraversion, sum of two items", 2, 14),
-    Number("tipi_agreeableness", "TIPI agreeableness, sum of two items", 2, 14),
-    Number("tipi_conscientiousness", "TIPI conscientiousness, sum of two items", 2, 14),
-    Number("tipi_stability", "TIPI emotional stability, sum of two items", 2, 14),
-    Number("tipi_openness", "TIPI openness, sum of two items", 2, 14),
+_TEXTS: Final = {
+    "who_5": "WHO-5 well-being, raw score, higher is better",
+    "asrs_6": "ASRS six-item ADHD screener, items that count",
+    "aq_10": "AQ-10 autism-spectrum screener, items that count",
+    "promis_anxiety_t": f"PROMIS anxiety, {_T_SCORE}",
+    "promis_depression_t": f"PROMIS depression, {_T_SCORE}",
+    "promis_sleep_t": f"PROMIS sleep disturbance, {_T_SCORE}",
+}
+NUMBERS: Final = tuple(
+    Number(name, _TEXTS.get(name, f"{one.title}, sum of two items"), one)
+    for name, one in QUESTIONNAIRES.items()
 )
-"""Cuts: WHO-5 raw below 13 (Topp et al. 2015), ASRS screener 4 of 6 (Kessler et al. 2005), AQ-10 of 6
-(Allison et al. 2012), PROMIS T of 60, one standard deviation above the population's mean."""
 
 
 @dataclass(frozen=True)

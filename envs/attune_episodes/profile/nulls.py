@@ -115,8 +115,8 @@ def _drawn(form: Form, seed: int, conversation_id: str) -> dict[str, Value]:
     guesses: dict[str, Value] = {}
     for field in form.fields:
         if isinstance(field, Number):
-            steps = int(field.high - field.low) + 1
-            guesses[field.name] = field.low + float(number(field.name, below=steps))
+            steps = int(field.scale.high - field.scale.low) + 1
+            guesses[field.name] = field.scale.low + float(number(field.name, below=steps))
         elif isinstance(field, Several):
             guesses[field.name] = frozenset(
                 option for option in field.options if number(field.name, option, below=2)

@@ -9,9 +9,9 @@ from typing import Any
 from attune_data.jsonio import read_text
 from attune_data.schema import Conversation
 from attune_episodes.answers import Schema, object_schema
-from attune_episodes.judging.request import _mark as unused_code
+from attune_episodes.judging.request import unused_mark
 from attune_episodes.profile.fields import Form
-from attune_episodes.prompts import FOLDER, _compiled, _fingerprint
+from attune_episodes.prompts import FOLDER, compiled, fingerprint_of
 from attune_episodes.request import Message
 
 
@@ -43,7 +43,7 @@ class ProfileRequest:
         properties[self.form.diagnoses.name] = {"type": ["array", "null"], "items": one}
         for number in self.form.numbers:
             properties[number.name] = {
-                "type": ["number", "null"], "minimum": number.low, "maximum": number.high
+                "type": ["number", "null"], "minimum": number.scale.low, "maximum": number.scale.high
             }  # fmt: skip
         return object_schema(properties)
 
@@ -61,19 +61,19 @@ def profile_request(conversation: Conversation, form: Form | None = None) -> Pro
     asked = form or Form()
     history = [(turn.user_message, turn.llm_response) for turn in conversation.turns]
     values = {
-        "mark": unused_code([text for pair in history for text in pair], conversation.conversation_id, 0),
+        "mark": unused_mark([text for pair in history for text in pair], conversation.conversation_id, 0),
         "history": history,
         "choices": asked.choices,
         "diagnoses": asked.diagnoses,
         "numbers": asked.numbers,
     }
-    text = _compiled(_template()).render(values).strip()
+    text = compiled(_template()).render(values).strip()
     return ProfileRequest(conversation.conversation_id, (Message("user", text),), asked)
 
 
 def template_fingerprint() -> str:
     """16 hex digits that name the template."""
-    return _fingerprint(_template())
+    return fingerprint_of(_template())
 
 
 @cache

@@ -65,18 +65,18 @@ class PromptSet:
     @cached_property
     def fingerprint(self) -> str:
         """16 hex digits that name the templates."""
-        return _fingerprint([self.texts, self.threaded, self.placeholder])
+        return fingerprint_of([self.texts, self.threaded, self.placeholder])
 
     @cached_property
     def judge_fingerprint(self) -> str:
         """16 hex digits that name the draft judge's template."""
-        return _fingerprint(self.judge)
+        return fingerprint_of(self.judge)
 
     def render(self, template: str, values: dict[str, Any]) -> str:
         """A template filled in; raises DataError naming the template where it is at fault."""
         source = self.judge if template == JUDGE else self.texts[TEMPLATES.index(template)]
         try:
-            return _compiled(source).render(values).strip()
+            return compiled(source).render(values).strip()
         except Exception as error:  # whatever a template of one's own may do wrong
             raise DataError(
                 Problem(f"prompts {self.name}", f"{template}.md", str(error), "a template that renders",
@@ -84,12 +84,13 @@ class PromptSet:
             ) from error  # fmt: skip
 
 
-def _fingerprint(parts: object) -> str:
+def fingerprint_of(parts: object) -> str:
+    """16 hex digits that name what JSON can hold."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
 @lru_cache(maxsize=64)
-def _compiled(source: str) -> Template:
+def compiled(source: str) -> Template:
     """A template ready to render; sandboxed, since templates may come from others."""
     import jinja2
     from jinja2.sandbox import ImmutableSandboxedEnvironment

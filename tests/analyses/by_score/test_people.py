@@ -39,7 +39,7 @@ def test_a_conversation_that_is_not_at_hand_says_nothing() -> None:
     ("promis_sleep_t", [59.9, 60, 41], [False, True, False], "PROMIS sleep T ≥ 60"),
     ("tipi_openness", [3, 8, 14], [False, False, True], "TIPI openness > 8"),
     # 0-100: another scoring of the WHO-5, which 13 of 25 is no cut of
-    ("who_5", [40, 60, 80], [False, False, True], "who 5 > 60"),
+    ("who_5", [40, 60, 80], [False, False, True], "WHO-5 > 60"),
 ])  # fmt: skip
 def test_questionnaires_are_split_at_their_cut_or_median(
     name: str, values: list[float], inside: list[bool], group: str

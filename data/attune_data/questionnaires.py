@@ -1,0 +1,52 @@
+"""The questionnaires in participants' profiles: their ranges and published screening cuts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Questionnaire:
+    """One score of `participant_profile.computed_scores`."""
+
+    name: str
+    """Its name there."""
+    title: str
+    low: float
+    high: float
+    cut: float | None = None
+    """Published screening cut; None where there is none."""
+    below: bool = False
+    """Whether the screen is positive below the cut; else at the cut and above."""
+    screened: str = ""
+    """What the positive side is called."""
+
+    def positive(self, value: float) -> bool:
+        """Whether a score is on the screen's positive side; ValueError without a cut."""
+        if self.cut is None:
+            raise ValueError(f"{self.name} has no screening cut")
+        return value < self.cut if self.below else value >= self.cut
+
+
+_T: Final = (30, 85, 60)
+
+QUESTIONNAIRES: Final[Mapping[str, Questionnaire]] = {
+    one.name: one
+    for one in (
+        Questionnaire("who_5", "WHO-5", 0, 25, 13, below=True, screened="low well-being"),
+        Questionnaire("asrs_6", "ASRS-6", 0, 6, 4, screened="a positive ADHD screen"),
+        Questionnaire("aq_10", "AQ-10", 0, 10, 6, screened="an autism score to be referred"),
+        Questionnaire("promis_anxiety_t", "PROMIS anxiety T", *_T, screened="raised anxiety"),
+        Questionnaire("promis_depression_t", "PROMIS depression T", *_T, screened="raised depression"),
+        Questionnaire("promis_sleep_t", "PROMIS sleep T", *_T, screened="raised sleep disturbance"),
+        Questionnaire("tipi_extraversion", "TIPI extraversion", 2, 14),
+        Questionnaire("tipi_agreeableness", "TIPI agreeableness", 2, 14),
+        Questionnaire("tipi_conscientiousness", "TIPI conscientiousness", 2, 14),
+        Questionnaire("tipi_stability", "TIPI emotional stability", 2, 14),
+        Questionnaire("tipi_openness", "TIPI openness", 2, 14),
+    )
+}
+"""By name. Cuts: WHO-5 raw below 13 (Topp et al. 2015), ASRS six-item screener 4 (Kessler et al. 2005), AQ-10
+6 (Allison et al. 2012), PROMIS T 60, one standard deviation above the population's mean."""
