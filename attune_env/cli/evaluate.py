@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import math
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
     from attune_env.running.endpoint.asking import Price, Structure
     from attune_env.running.endpoint.providers import Endpoint
     from attune_env.running.endpoint.run import EndpointReport, Model, Options
+    from attune_env.running.existing import Training
     from attune_episodes.settings import Mode, Settings
 
 CONCURRENCY = 16
@@ -64,18 +63,6 @@ class Asked:
             raise SettingsError(f"{', '.join(given)}: only for models behind a server, not for {provider}")
 
 
-@contextmanager
-def quick_imports() -> Iterator[None]:
-    """Pauses the cycle collector: importing a client makes many objects and hardly a cycle (0.1 s less)."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
 def evaluate(
     provider: str,
     model: str,
@@ -87,17 +74,20 @@ def evaluate(
     seed: int | None,
     asked: Asked,
     overwrite: bool,
-    score_command: str,
+    training: Training | None,
+    next_command: str,
 ) -> None:
     """Runs a model behind a server over conversations, or says what that would take (`dry_run`).
 
-    `score_command` is what comes after it. Exits with 1 where conversations are skipped or the run stopped
+    `next_command` is what comes after it. Exits with 1 where conversations are skipped or the run stopped
     early, with 130 after Ctrl-C.
     """
     from attune_env.cli.watching import watcher
+    from attune_env.running import garbage
 
-    with quick_imports():
-        models = chosen_models(provider, model, asked, seed)
+    garbage.spared_at_exit()
+    with garbage.paused():
+        models = chosen_models(provider, model, asked, seed, training)
     evaluated, judges = models[0], models[1:]
     if asked.retry_skipped:
         conversations = only_skipped(conversations, output, evaluated, modes)
@@ -106,17 +96,13 @@ def evaluate(
             return
     if asked.dry_run:
         from attune_env.cli.estimating import show_estimate
+        from attune_env.running.endpoint.estimate import estimate
 
-        show_estimate(
-            conversations, modes, settings, price=evaluated.price, samples=asked.samples or 1,
-            judges=len(judges),
-        )  # fmt: skip
+        takes = estimate(conversations, modes, settings, samples=asked.samples or 1, judges=len(judges))
+        show_estimate(takes, price=evaluated.price, judges=len(judges))
         return
     from attune_env.running.endpoint.run import run_endpoint
 
-    # earlier results are gone once the run has begun: typed again, it shall go on and not begin anew
-    line = [argument for argument in sys.argv[1:] if argument != "--overwrite"]
-    command = again_command(line, evaluated.endpoint)
     with stoppable(), watcher(f"{provider}/{model}") as shown:
         report = run_endpoint(
             evaluated,
@@ -126,18 +112,17 @@ def evaluate(
             settings=settings,
             samples=asked.samples or 1,
             judges=judges,
-            options=options_of(asked, overwrite=overwrite, command=command),
+            options=options_of(asked, evaluated.endpoint, overwrite=overwrite),
             watcher=shown,
         )
     end(
         report,
-        command,
         f"wrote {report.written} results to {output}, {report.complete_before} were complete already",
-        score_command,
+        next_command,
     )
 
 
-def end(report: EndpointReport, command: str, done: str, next_command: str) -> None:
+def end(report: EndpointReport, done: str, next_command: str) -> None:
     """Says what was done (`done`), what it took, what is missing and how to go on.
 
     Raises the exit of a run that is not complete; after one that is, comes `next_command`.
@@ -157,18 +142,22 @@ def end(report: EndpointReport, command: str, done: str, next_command: str) -> N
             + one_line("; ".join(reasons[:3]), 500),
             file=sys.stderr,
         )
+    if report.replaceable:
+        print(f"earlier results that are still to be replaced: {report.replaceable}", file=sys.stderr)
     if isinstance(stopped, Interrupted):
-        print(f"stopped; every answer is kept. Go on with: {command}", file=sys.stderr)
+        print(f"stopped; every answer is kept. Go on with: {report.command}", file=sys.stderr)
         raise typer.Exit(stopped.code)
     if stopped is not None:
         print(f"error: {stopped}", file=sys.stderr)
     if stopped is not None or failed:
-        print(f"every answer is kept. Go on with: {command}", file=sys.stderr)
+        print(f"every answer is kept. Go on with: {report.command}", file=sys.stderr)
         raise typer.Exit(1)
     print(f"next: {next_command}")
 
 
-def chosen_models(provider: str, model: str, asked: Asked, seed: int | None) -> list[Model]:
+def chosen_models(
+    provider: str, model: str, asked: Asked, seed: int | None, training: Training | None = None
+) -> list[Model]:
     """The evaluated model and the judges, each with its endpoint; raises SettingsError."""
     from attune_env.running.endpoint.asking import Sampling
     from attune_env.running.endpoint.providers import PROVIDERS, endpoint_of
@@ -223,11 +212,11 @@ def chosen_models(provider: str, model: str, asked: Asked, seed: int | None) -> 
             f"judge {show(unknown[0])} costs is not known; run without the judge, then `attune rejudge` with "
             "its own prices and --max-cost"
         )
-    return [Model(model, endpoint, sampling, price), *judges]
+    return [Model(model, endpoint, sampling, price, training), *judges]
 
 
-def options_of(asked: Asked, *, overwrite: bool, command: str) -> Options:
-    """How the run goes about it."""
+def options_of(asked: Asked, endpoint: Endpoint, *, overwrite: bool) -> Options:
+    """How the run goes about it; `endpoint` has the key that no command may hold."""
     from attune_env.running.endpoint.asking import Patience
     from attune_env.running.endpoint.control import Caps
     from attune_env.running.endpoint.run import Options
@@ -243,8 +232,16 @@ def options_of(asked: Asked, *, overwrite: bool, command: str) -> Options:
         patience=patience,
         caps=Caps(asked.max_calls, asked.max_cost),
         overwrite=overwrite,
-        command=command,
+        # once earlier results are being replaced it shall go on, also if it is typed once too often
+        command=again_command([word for word in sys.argv[1:] if word != "--overwrite"], endpoint),
+        command_anew=again_command(sys.argv[1:], endpoint),
     )
+
+
+def score_command(results: Path, data: str, where: str | None) -> str:
+    """The command that comes after."""
+    narrowed = f" --where {shlex.quote(where)}" if where else ""
+    return f'attune score --results "{results}" --ground-truth "{data}"{narrowed} --output scores.json'
 
 
 def _price(asked: Asked) -> Price | None:

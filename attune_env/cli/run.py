@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,10 +19,11 @@ from attune_env.cli.common import (
     read_data,
     stoppable,
 )
-from attune_env.cli.evaluate import Asked, evaluate
+from attune_env.cli.evaluate import Asked, evaluate, score_command
 from attune_env.cli.settings_options import (
     LabelChoice,
     Labels,
+    Limit,
     OfficialCodebook,
     PanasChoice,
     PanasStrategy,
@@ -34,6 +34,7 @@ from attune_env.cli.settings_options import (
 
 if TYPE_CHECKING:
     from attune_data import Conversations
+    from attune_env.running.existing import Training
     from attune_episodes.settings import Mode, Settings
 
 PROVIDERS = ("openrouter", "openai", "prime", "custom", "builtin")
@@ -85,9 +86,7 @@ def run(
         "results"
     ),
     where: WhereOption = None,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Play only the first N conversations (of those left).")
-    ] = None,
+    limit: Limit = None,
     fit: Annotated[
         str | None,
         typer.Option(
@@ -102,6 +101,23 @@ def run(
         typer.Option(
             "--seed",
             help="Seed of everything that is drawn (0). Given, a server gets one too, another for each call.",
+        ),
+    ] = None,
+    training_run: Annotated[
+        str | None,
+        typer.Option(
+            "--training-run",
+            metavar="NAME",
+            help="With --training-step: the training run that the model is a checkpoint of.",
+        ),
+    ] = None,
+    training_step: Annotated[
+        int | None,
+        typer.Option(
+            "--training-step",
+            metavar="N",
+            min=0,
+            help="The training step that the model stands at, for learning curves.",
         ),
     ] = None,
     skip_invalid: SkipInvalid = False,
@@ -139,7 +155,7 @@ def run(
     Example: attune run builtin prior sample -o results
     """
     from attune_data import UnknownNameError
-    from attune_episodes.policies import KINDS
+    from attune_env.running import garbage
     from attune_episodes.settings import Settings
 
     asked = Asked(
@@ -153,11 +169,14 @@ def run(
     if provider not in PROVIDERS:
         raise UnknownNameError("provider", provider, PROVIDERS)
     if provider == "builtin":
+        from attune_episodes.policies import KINDS
+
         asked.refuse(provider)
         if model not in KINDS:
             raise UnknownNameError("built-in policy", model, KINDS)
     elif fit:
         raise SettingsError("--fit is for built-in policies: a model behind a server is not fitted")
+    training = read_training(training_run, training_step)
     wanted = read_modes(modes or ["default"])
     settings = Settings(
         stages=read_stages(stages),
@@ -167,19 +186,17 @@ def run(
         prompts=prompts,
         codebook=find_codebook(codebook, path),
     )
-    conversations = read_data(path, skip_invalid=skip_invalid, where=where)
-    if limit is not None:
-        conversations = conversations[:limit]
+    with garbage.paused():
+        conversations = read_data(path, skip_invalid=skip_invalid, where=where)[:limit]
     output_folder(output)
-    narrowed = f" --where {shlex.quote(where)}" if where else ""
-    score = f'attune score --results "{output}" --ground-truth "{path}"{narrowed} --output scores.json'
+    score = score_command(output, path, where)
     if provider == "builtin":
-        _play(model, conversations, output, wanted, settings, seed or 0, fit, overwrite=overwrite)
+        _play(model, conversations, output, wanted, settings, seed or 0, fit, training, overwrite=overwrite)
         print(f"next: {score}")
         return
     evaluate(
         provider, model, conversations, output, modes=wanted, settings=settings, seed=seed, asked=asked,
-        overwrite=overwrite, score_command=score,
+        overwrite=overwrite, training=training, next_command=score,
     )  # fmt: skip
 
 
@@ -191,6 +208,7 @@ def _play(
     settings: Settings,
     seed: int,
     fit: str | None,
+    training: Training | None,
     *,
     overwrite: bool,
 ) -> None:
@@ -208,9 +226,21 @@ def _play(
             seed=seed,
             fit_on=load(fit) if fit else None,
             overwrite=overwrite,
+            training=training,
             on_done=step,
         )
     print(f"wrote {report.written} results to {output}, {report.skipped} were complete already")
+
+
+def read_training(run: str | None, step: int | None) -> Training | None:
+    """Where in a training run the results belong; None where nothing is said of one."""
+    from attune_env.running.existing import Training
+
+    if step is None:
+        if run is not None:
+            raise SettingsError("--training-run needs --training-step: results belong to a step of the run")
+        return None
+    return Training(step, run)
 
 
 def read_modes(names: list[str]) -> list[Mode]:

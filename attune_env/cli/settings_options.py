@@ -33,6 +33,9 @@ Stages = Annotated[
     str | None, typer.Option(help="Comma-separated subset of draft,assess,assess_hp,prefer,reflect.")
 ]
 Prompts = Annotated[str, typer.Option(help="full, compact, or a folder of templates.")]
+Limit = Annotated[
+    int | None, typer.Option(min=1, help="Play only the first N conversations (of those left).")
+]
 OfficialCodebook = Annotated[
     Path | None,
     typer.Option(help="Official annotation_codebook.json; by default the one beside the data."),

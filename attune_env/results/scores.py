@@ -12,6 +12,7 @@ from attune_data import Conversations, __version__
 from attune_data.errors import DataError, Problem
 from attune_data.jsonio import read_json
 from attune_data.version import SCORING_VERSION
+from attune_env.results.bertscore import BertScorer, add_bertscores
 from attune_env.results.files import Result, is_scores
 from attune_env.results.marks import mapping, marks_of, parts_of
 from attune_env.results.shape import faults, unmatched
@@ -34,12 +35,15 @@ def score_results(
     scoring: Reading = "canonical",
     q1_overlap: Q1Overlap = "jaccard",
     where: str | None = None,
+    bertscore: BertScorer | None = None,
+    folder: str | None = None,
     on_done: Callable[[], None] | None = None,
 ) -> dict[str, Any]:
     """The content of a scores file: `metadata`, `conversations`, `aggregates`.
 
     Both readings are always computed; `scoring` says which one tables lead with. `where` is what the
-    conversations were selected by, for the record.
+    conversations were selected by and `folder` where the results lie, for the record. With `bertscore` the
+    drafts get BERTScores too.
     """
     entries = []
     for result in results:
@@ -47,12 +51,17 @@ def score_results(
         if on_done is not None:
             on_done()
     entries.sort(key=lambda e: (e["em_model"], e["mode"], e["conversationId"]))
+    settings: dict[str, Any] = {"scoring": scoring, "q1_overlap": q1_overlap}
+    if bertscore is not None:
+        add_bertscores(entries, results, conversations, bertscore)
+        settings["bertscore"] = bertscore.described()
     return {
         "metadata": {
             "format": FORMAT,
             "ground_truth": ground_truth,
+            **({} if folder is None else {"results": folder}),
             **contents(entries, conversations, where),
-            "settings": {"scoring": scoring, "q1_overlap": q1_overlap},
+            "settings": settings,
             "versions": {
                 "attune-env": __version__,
                 "scoring": SCORING_VERSION,
@@ -90,6 +99,7 @@ def aggregates_of(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def _entry(result: Result, conversations: Conversations, q1_overlap: Q1Overlap) -> dict[str, Any]:
     conversation = conversations.by_id[result.prediction.conversation_id]
     outcomes = outcome_counts(result.record)
+    training = marks_of(result.record).get("training")
     return {
         "conversationId": conversation.conversation_id,
         "em_model": result.em_model,
@@ -99,6 +109,7 @@ def _entry(result: Result, conversations: Conversations, q1_overlap: Q1Overlap) 
         "attune": {
             "participant": conversation.participant,
             "outcomes": dict(sorted(outcomes.items())),
+            **({"training": dict(training)} if isinstance(training, Mapping) else {}),
         },
     }
 

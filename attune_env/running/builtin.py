@@ -10,7 +10,7 @@ from typing import Any
 
 from attune_data import Conversations
 from attune_env.results.files import check_same_result, result_name, write_json
-from attune_env.running.existing import is_complete
+from attune_env.running.existing import Training, Wanted, is_complete, training_marks
 from attune_episodes.policies import FITTED, Policy, builtin_policy
 from attune_episodes.rollout import rollout
 from attune_episodes.settings import Mode, Settings
@@ -35,6 +35,7 @@ def run_builtin(
     seed: int = 0,
     fit_on: Conversations | None = None,
     overwrite: bool = False,
+    training: Training | None = None,
     on_done: Callable[[], None] | None = None,
 ) -> RunReport:
     """Plays every conversation in every mode and writes the result files.
@@ -48,6 +49,7 @@ def run_builtin(
         seed: of the `random` policy.
         fit_on: data that `mode` and `prior` are fitted on instead of out of fold.
         overwrite: make results again that are there already.
+        training: where in a training run they belong, for the result files.
         on_done: called after each conversation.
     """
     base = settings or Settings()
@@ -62,7 +64,7 @@ def run_builtin(
             path = output / result_name(*identity)
             if overwrite:
                 check_same_result(path, *identity)  # a result is made again, another's is not replaced
-            if not overwrite and is_complete(path, conversation, asked, em_model, facts):
+            if not overwrite and is_complete(path, Wanted(conversation, asked, em_model, facts, training)):
                 skipped += 1
             else:
                 started = time.perf_counter()
@@ -75,7 +77,7 @@ def run_builtin(
                         "source_file": Path(conversations.files.get(conversation.conversation_id, "")).name
                         or None,
                         "api_cost": 0.0,
-                        "attune": {"policy": facts},
+                        "attune": {"policy": facts, **training_marks(training)},
                     },
                 )
                 record = played.result | {"duration_seconds": round(time.perf_counter() - started, 6)}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from attune_data.errors import DataError, SettingsError, one_line
+from attune_data.errors import DataError, SettingsError, one_line, show
 from attune_data.jsonio import read_json
 from attune_data.loading import fingerprint
 from attune_data.schema import Conversation
@@ -15,9 +17,61 @@ from attune_env.results.marks import mapping, marks_of
 from attune_episodes.settings import Settings
 
 
-def is_complete(
-    path: Path, conversation: Conversation, settings: Settings, em_model: str, policy: dict[str, Any]
-) -> bool:
+@dataclass(frozen=True)
+class Training:
+    """Where in a training run the evaluated model stands: for learning curves."""
+
+    step: int
+    """Of the training run, from 0."""
+    run: str | None = None
+    """Its name."""
+
+    def __post_init__(self) -> None:
+        if self.step < 0:
+            raise SettingsError(f"the training step is {self.step}; expected 0 or more")
+        if self.run is not None and not (self.run.strip() and self.run.isprintable()):
+            raise SettingsError(f"{show(self.run)} is no name of a training run")
+
+    def describe(self) -> dict[str, Any]:
+        """`attune.training` of a result file."""
+        return {"run": self.run, "step": self.step}
+
+
+def training_marks(training: Training | None) -> dict[str, Any]:
+    """What a result file holds of it under `attune`; {} without one."""
+    return {"training": training.describe()} if training is not None else {}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A result that a run is to make, or to find."""
+
+    conversation: Conversation
+    settings: Settings
+    em_model: str
+    policy: Mapping[str, Any]
+    """What, besides the settings, decides the answers."""
+    training: Training | None = None
+
+    @property
+    def names(self) -> tuple[str, str, str]:
+        """(conversationId, em_model, mode)."""
+        return self.conversation.conversation_id, self.em_model, self.settings.mode
+
+    def describe(self) -> dict[str, Any]:
+        """What tells it from results of other runs."""
+        return {
+            "conversation": self.conversation.conversation_id,
+            "model": self.em_model,
+            "settings": self.settings.describe(),
+            "data": fingerprint(self.conversation),
+            "policy": self.policy,
+            "scoring version": SCORING_VERSION,
+            "training": _training(self.training.describe() if self.training is not None else {}),
+        }
+
+
+def is_complete(path: Path, result: Wanted) -> bool:
     """Whether `path` holds this very run's complete result.
 
     A file that cannot be read or is incomplete is made again. Raises SettingsError for a complete result
@@ -30,7 +84,7 @@ def is_complete(
         record = read_json(path)
     except DataError:
         return False
-    check_same_record(path, record, (conversation.conversation_id, em_model, settings.mode))
+    check_same_record(path, record, result.names)
     marks = marks_of(record)
     if not isinstance(record, dict):
         return False
@@ -40,14 +94,7 @@ def is_complete(
         raise SettingsError(f"{path} was not written by attune; choose another -o, or pass --overwrite")
     if not marks.get("complete"):
         return False
-    wanted = {
-        "conversation": conversation.conversation_id,
-        "model": em_model,
-        "settings": settings.describe(),
-        "data": fingerprint(conversation),
-        "policy": policy,
-        "scoring version": SCORING_VERSION,
-    }
+    wanted = result.describe()
     found = {
         "conversation": record.get("conversationId"),
         "model": record.get("em_model"),
@@ -55,18 +102,23 @@ def is_complete(
         "data": mapping(marks.get("data")).get("fingerprint"),
         "policy": marks.get("policy"),
         "scoring version": mapping(marks.get("versions")).get("scoring"),
+        "training": _training(mapping(marks.get("training"))),
     }
     differing = dict.fromkeys(
         _difference(name, wanted[name], found[name]) for name in wanted if wanted[name] != found[name]
     )
     if differing:
-        judged = mapping(marks.get("policy")).get("judges") != policy.get("judges")
+        judged = mapping(marks.get("policy")).get("judges") != result.policy.get("judges")
         raise SettingsError(
             f"{path} holds a result of another run ({'; '.join(differing)}); "
             "choose another -o, or pass --overwrite"
             + ("; `attune rejudge` rates the drafts that are there" if judged else "")
         )
     return True
+
+
+def _training(marks: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"training {name}": marks.get(name) for name in ("run", "step")}
 
 
 def _difference(name: str, wanted: Any, found: Any) -> str:

@@ -23,11 +23,12 @@ from attune_env.running.endpoint.providers import endpoint_of
 from attune_env.running.endpoint.run import EndpointReport, Model, Options, run_endpoint
 from attune_env.running.endpoint.tally import Tally
 from attune_episodes import Request, plan
+from tests.bench.inspect_bench import against_inspect
 from tests.endpoint import EndpointProcess, endpoint_process
 
 IN_FLIGHT, LATENCY = 64, 0.5
-CONVERSATIONS = 43
-"""About 1,000 calls."""
+CONVERSATIONS = 44
+"""1,016 calls."""
 LONG = 226
 """About 5,200 calls."""
 ROUNDS = 3
@@ -112,7 +113,7 @@ def against_the_ideal(data: Conversations) -> None:
 def against_a_bare_loop(data: Conversations) -> None:
     """CPU a call beside the SDK alone, in turns; and the calls a second at 64 and 256 in flight."""
     requests = [request for conversation in data for request in plan(conversation)]
-    ratios, ours, theirs = [], [], []
+    ratios, ours, theirs, paces = [], [], [], []
     with endpoint_process(*_server(len(data), 0.1)) as server:
         _run(server, data[:2], 2)  # imports
         for _ in range(ROUNDS):
@@ -123,12 +124,14 @@ def against_a_bare_loop(data: Conversations) -> None:
             theirs.append((middle - before) / len(requests) * 1e3)
             ours.append((time.process_time() - middle) / len(requests) * 1e3)
             ratios.append(ours[-1] / theirs[-1])
-        pace = {n: len(requests) / _run(server, data, n).tally.seconds for n in (IN_FLIGHT, 256)}
+        for _ in range(ROUNDS):
+            pace = {n: len(requests) / _run(server, data, n).tally.seconds for n in (IN_FLIGHT, 256)}
+            paces.append((pace[256] / pace[IN_FLIGHT], pace[256], pace[IN_FLIGHT]))
+        quicker, many, few = sorted(paces)[ROUNDS // 2]
     print(
         f"CPU a call / bare loop over the SDK: {statistics.median(ratios):.2f} "
         f"({statistics.median(ours):.2f} ms / {statistics.median(theirs):.2f} ms) aim: at most 1.5 · calls/s "
-        f"at 256 / at {IN_FLIGHT} in flight: {pace[256] / pace[IN_FLIGHT]:.2f} ({pace[256]:.0f} / "
-        f"{pace[IN_FLIGHT]:.0f}) aim: at least 1"
+        f"at 256 / at {IN_FLIGHT} in flight: {quicker:.2f} ({many:.0f} / {few:.0f}) aim: at least 1"
     )
 
 
@@ -144,6 +147,12 @@ class _Memory(Silent):
         self.seen.append(pages * os.sysconf("SC_PAGE_SIZE") / 1e6)
 
 
+def _cpu_of_children() -> float:
+    """Seconds of CPU that ended child processes took."""
+    times = os.times()
+    return times.children_user + times.children_system
+
+
 def memory_and_resuming() -> None:
     """Memory over 5,200 calls, and the time in which a run of 200 finished conversations sees that."""
     data = simulate(LONG, seed=0)
@@ -154,13 +163,14 @@ def memory_and_resuming() -> None:
         report = run_endpoint(_model(server), data, folder / "out", options=options, watcher=memory)
         quarter, last = memory.seen[len(memory.seen) // 4], memory.seen[-1]
         command = _command(folder / "data", server, folder / "out")
-        started = time.perf_counter()
+        before, started = _cpu_of_children(), time.perf_counter()
         done = subprocess.run([*command, "--limit", "200"], check=True, capture_output=True, encoding="utf-8")
-        took = time.perf_counter() - started
+        took, cpu = time.perf_counter() - started, _cpu_of_children() - before
     assert "200 were complete already" in done.stdout
     print(
         f"memory after {report.tally.calls} calls / after a quarter: {last / quarter:.2f} ({last:.0f} / "
-        f"{quarter:.0f} MB) aim: 1.1 · a finished run of 200 conversations: {took:.1f} s aim: under 2 s"
+        f"{quarter:.0f} MB) aim: 1.1 · a finished run of 200 conversations: {took:.2f} s "
+        f"({cpu:.2f} s of CPU) aim: under 2 s"
     )
 
 
@@ -169,6 +179,7 @@ def endpoint_speed() -> None:
     data = simulate(CONVERSATIONS, seed=0)
     against_the_ideal(data)
     against_a_bare_loop(data)
+    against_inspect(_run, data, IN_FLIGHT, _server(len(data), 0.1))
     memory_and_resuming()
 
 

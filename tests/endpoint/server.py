@@ -67,6 +67,8 @@ class Server:
     calls: list[Call] = field(default_factory=list)
     in_flight: int = 0
     most_in_flight: int = 0
+    peers: set[object] = field(default_factory=set)
+    """Address and port of every connection that a call came on."""
 
     def __post_init__(self) -> None:
         self._attempts: Counter[str] = Counter()
@@ -118,6 +120,8 @@ class Server:
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         call = Call(len(self.calls) + 1, {name.lower(): value for name, value in request.headers.items()})
         self.calls.append(call)
+        if request.transport is not None:
+            self.peers.add(request.transport.get_extra_info("peername"))
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:

@@ -13,6 +13,7 @@ from attune_data.validate import conversation_from
 from attune_env.running.endpoint.asking import Patience, Price, Sampling
 from attune_env.running.endpoint.providers import endpoint_of
 from attune_env.running.endpoint.run import EndpointReport, Model, Options, run_endpoint
+from attune_env.running.existing import Training
 from attune_episodes import Settings
 from tests.data.builders import Json
 from tests.endpoint import Book, Server, answers_of
@@ -20,6 +21,7 @@ from tests.endpoint.answers import Messages
 from tests.front.command import own
 
 KEY = "sk-a-key-that-nobody-may-see-0123456789"
+FIELDS = ("caps", "overwrite", "call_timeout", "command_anew")
 QUICK = Patience(asks=3, retries=4, first_wait=0.01, longest_wait=0.02, longest_asked=5)
 """Patience for a server that is at hand."""
 
@@ -43,9 +45,15 @@ def small(*identities: str) -> Conversations:
     )
 
 
-def model(server: Server, name: str = "lab/m", price: Price | None = None, **sampling: Any) -> Model:
+def model(
+    server: Server,
+    name: str = "lab/m",
+    price: Price | None = None,
+    training: Training | None = None,
+    **sampling: Any,
+) -> Model:
     endpoint = endpoint_of("custom", base_url=server.url, environment={"OPENAI_API_KEY": KEY})
-    return Model(name, endpoint, Sampling(**sampling), price)
+    return Model(name, endpoint, Sampling(**sampling), price, training)
 
 
 def play(
@@ -60,13 +68,13 @@ def play(
     **options: Any,
 ) -> EndpointReport:
     """A run in this process; `options` are those of `run_endpoint` and fields of `Options`."""
-    fields = {name: options.pop(name) for name in ("caps", "overwrite", "call_timeout") if name in options}
+    fields = {name: options.pop(name) for name in FIELDS if name in options}
     return run_endpoint(
         evaluated or model(server),
         conversations,
         folder,
         judges=[model(server, name) for name in judges],
-        options=Options(concurrency=concurrency, patience=patience, command="attune run …", **fields),
+        options=Options(concurrency=concurrency, patience=patience, **{"command": "attune run …", **fields}),
         **options,
     )
 

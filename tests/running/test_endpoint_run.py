@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -18,6 +20,8 @@ from attune_env.running.endpoint.run import run_endpoint
 from attune_episodes import MODES, Settings, plan
 from attune_episodes.judging import judge_request
 from tests.endpoint import Server, answers_of, first_of, serve
+from tests.front.command import data_folder
+from tests.front.inside import attune_here
 from tests.running.playing import book, files, judge_answers, model, play, sample, small, without_times
 
 
@@ -180,19 +184,6 @@ def test_results_of_other_settings_are_not_mixed_in(tmp_path: Path) -> None:
         assert len(server.calls) == 9
 
 
-def test_overwrite_asks_everything_anew_and_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
-    data = small("c-1", "c-2")
-    with serve(answers_of(data)) as server:
-        play(server, data, tmp_path)
-        assert len(server.calls) == 18
-        play(server, data, tmp_path, overwrite=True, caps=Caps(calls=12), concurrency=1)
-        assert len(server.calls) == 30
-        assert len(files(tmp_path)) < 2  # an earlier result does not count as complete any more
-        report = play(server, data, tmp_path)
-        assert len(server.calls) == 18 + 18
-    assert report.written + report.complete_before == len(files(tmp_path)) == 2
-
-
 def test_samples_are_results_of_their_own_that_are_scored_side_by_side(tmp_path: Path) -> None:
     data = small("c-1")
     with serve(answers_of(data)) as server:
@@ -245,6 +236,32 @@ def test_the_calls_of_the_last_conversation_fill_all_places(tmp_path: Path) -> N
     with serve(answers_of(data), latency=0.05) as server:
         play(server, data, tmp_path, concurrency=9, evaluated=model(server, structured="off"))
     assert server.most_in_flight == 9
+
+
+def test_a_connection_is_used_again_and_there_is_one_for_each_call_in_flight(tmp_path: Path) -> None:
+    with serve(book(), latency=0.01) as server:
+        play(server, sample(), tmp_path, concurrency=4)
+        assert len(server.calls) > 40
+        assert 1 < len(server.peers) <= 4
+
+
+def test_a_run_that_is_complete_does_not_wait_for_the_sdk_to_load(tmp_path: Path) -> None:
+    data_folder(tmp_path / "data", ("c-1",))
+    line = ["run", "custom", "m", "data"]
+    with serve(answers_of(small("c-1"))) as server:
+        attune_here([*line, "--base-url", server.url], tmp_path)
+        code = (
+            f"import sys; sys.argv = ['attune', *{[*line, '--base-url', server.url]}]\n"
+            "from attune_env.cli import main\n"
+            "try: main()\n"
+            "except SystemExit as end: print(end.code, 'openai' in sys.modules, 'httpx' in sys.modules)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, encoding="utf-8", check=True
+        )
+        assert len(server.calls) == 9
+    assert done.stdout.startswith("wrote 0 results to results, 1 were complete already\n")
+    assert done.stdout.endswith("0 False False\n")
 
 
 def test_texts_of_any_kind_arrive_and_are_kept(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attune_data import SettingsError
+from attune_env.running.endpoint.anew import overwriting_in
 from attune_env.running.endpoint.answer import Usage
 from attune_env.running.endpoint.control import Caps
 from attune_env.running.endpoint.journal import CallKey, Finished, Journal, group_of, journal_name
@@ -81,7 +82,8 @@ def test_a_file_cut_anywhere_keeps_every_whole_line_and_takes_new_ones(cut: int,
     "", "{", "null", "[]", "5", '{"v":1}', '{"v":1,"call":5}',
     '{"v":2,"group":"g","id":"i","digest":"d","call":{}}',
     '{"v":1,"group":"g","id":"i","digest":"d","call":{"reply":5}}', '{"v":1,"facts":5}', "\0", "\xff" * 9,
-    '{"v":1,"group":5,"call":null}', "[" * 100_000,
+    '{"v":1,"group":5,"call":null}', "[" * 100_000, '{"v":1,"anew":[["a","b"]]}', '{"v":1,"anew":{"gr',
+    '{"v":1,"made":["a"]}', '{"v":1,"forget":{}}',
 ])  # fmt: skip
 def test_a_damaged_line_is_passed_over(tmp_path: Path, line: str) -> None:
     path = fill(tmp_path, 1)
@@ -111,21 +113,73 @@ def test_a_damaged_line_is_told_once(tmp_path: Path) -> None:
     assert "1 lines cut off or damaged" in said
 
 
-def test_what_is_forgotten_counts_no_more_and_what_comes_after_does(tmp_path: Path) -> None:
+def test_what_is_made_anew_counts_no_more_and_what_comes_after_does(tmp_path: Path) -> None:
     async def work() -> None:
         with Journal(tmp_path, MODEL) as journal:
             await journal.add(key(1), call(1))
             await journal.add(key(1, "other"), call(1))
-            await journal.forget(GROUP)
+        with Journal(tmp_path, MODEL) as journal:
+            journal.begin({GROUP: "identity"})
             assert journal.get(key(1)) is None
-            await journal.add(key(2), call(2))
+            await asyncio.gather(journal.add(key(2), call(2)), journal.add(key(3), call(3)))
+            assert journal.get(key(3)) == call(3)
             await journal.note({"structured": False})
 
     asyncio.run(work())
     with Journal(tmp_path, MODEL) as journal:
-        kept = [journal.get(one) for one in (key(1), key(2), key(1, "other"))]
-        assert kept == [None, call(2), call(1)]
+        kept = [journal.get(one) for one in (key(1), key(2), key(3), key(1, "other"))]
+        assert kept == [None, call(2), call(3), call(1)]
         assert journal.facts == {"structured": False}
+        assert journal.anew.state(GROUP, "identity") == "left"
+
+
+def test_what_is_made_anew_counts_on_the_disk_until_the_first_answer(tmp_path: Path) -> None:
+    path = fill(tmp_path, 1, 2)
+    before = path.read_bytes()
+
+    async def work(*, answered: bool) -> None:
+        with Journal(tmp_path, MODEL) as journal:
+            journal.begin({GROUP: "identity"})
+            assert not journal.begun
+            if answered:
+                await journal.add(key(3, "another"), call(3))  # the first answer of the run, to whatever
+                assert journal.begun
+
+    asyncio.run(work(answered=False))
+    assert path.read_bytes() == before
+    asyncio.run(work(answered=True))
+    with Journal(tmp_path, MODEL) as journal:
+        assert [journal.get(key(n)) for n in (1, 2)] == [None, None]
+        assert journal.get(key(3, "another")) == call(3)
+
+
+def test_overwriting_ends_when_all_that_it_began_is_made(tmp_path: Path) -> None:
+    async def work() -> None:
+        with Journal(tmp_path, MODEL) as journal:
+            journal.begin({"a": "x", "b": "x"})
+            await journal.add(key(1, "a"), call(1))
+            await journal.made("a")
+            assert [journal.anew.state(group, "x") for group in "abc"] == ["made", "left", None]
+            assert journal.anew.state("a", "other settings") is None
+            seen = overwriting_in(journal.path)  # while the lock is held
+            assert [seen.state(group, "x") for group in "abc"] == ["made", "left", None]
+            await journal.made("b")
+            await journal.made("c")  # was never begun
+            assert [journal.anew.state(group, "x") for group in "ab"] == [None, None]
+
+    asyncio.run(work())
+    seen = overwriting_in(tmp_path / journal_name(MODEL))
+    assert (seen.left, seen.state("a", "x")) == (set(), None)
+    assert overwriting_in(tmp_path / "nothing").left == set()
+
+
+def test_groups_that_an_earlier_version_gave_up_count_no_more(tmp_path: Path) -> None:
+    path = fill(tmp_path, 1)
+    with path.open("a") as stream:
+        stream.write(json.dumps({"v": 1, "forget": GROUP}) + "\n")
+    with Journal(tmp_path, MODEL) as journal:
+        assert journal.get(key(1)) is None
+        assert journal.passed_over == 0
 
 
 def test_a_second_run_in_the_folder_is_refused_and_told_why(tmp_path: Path) -> None:

@@ -13,7 +13,9 @@ from attune_env.running import run_builtin
 from attune_env.running.endpoint.control import Caps
 from attune_env.running.endpoint.providers import endpoint_of
 from attune_env.running.endpoint.rejudge import rejudge
+from attune_env.running.endpoint.run import run_endpoint
 from attune_env.running.endpoint.session import EndpointReport, Model, Options
+from attune_episodes import Settings
 from tests.data.builders import Json
 from tests.endpoint import Server, answers_of, first_of, serve
 from tests.endpoint.answers import Messages
@@ -150,6 +152,61 @@ def test_a_judge_of_the_same_name_elsewhere_is_another_judge(tmp_path: Path) -> 
     assert record["turns"][0]["em_draft_judge_scores"]["helpfulness"] == 2
 
 
+def test_the_record_holds_each_judges_provider_and_another_one_is_asked(tmp_path: Path) -> None:
+    run_builtin("lexicon", DATA, tmp_path)
+    path = tmp_path / "c-1_builtin_lexicon_default.json"
+
+    def marks() -> Json:
+        found: Json = json.loads(path.read_text())["attune"]["judge"]
+        return found
+
+    with serve(judge_answers(7)) as server, serve(judge_answers(2)) as other:
+        again(server, tmp_path, "j")
+        assert (marks()["models"], marks()["providers"]) == (["j"], {"j": "custom"})
+        there = Model("j", endpoint_of("openai", base_url=other.url, api_key="k"))
+        report = rejudge(tmp_path, DATA, [there], options=Options(patience=QUICK))
+        assert (len(other.calls), report.written) == (4, 2)
+        assert marks()["providers"] == {"j": "openai"}
+        assert list(json.loads(path.read_text())["turns"][0]["em_draft_judge_scores_by_model"]) == ["j"]
+        assert rejudge(tmp_path, DATA, [there], options=Options(patience=QUICK)).complete_before == 2
+        # a file of an earlier version does not say where: its judge's name decides
+        record = json.loads(path.read_text())
+        del record["attune"]["judge"]["providers"]
+        path.write_text(json.dumps(record))
+        assert again(server, tmp_path, "j").complete_before == 1
+
+
+def test_a_run_says_where_its_judges_are_and_stops_at_others(tmp_path: Path) -> None:
+    with serve(first_of(answers_of(DATA), judge_answers(6))) as server:
+        play(server, DATA, tmp_path, judges=["j"])
+        for record in files(tmp_path).values():
+            assert record["attune"]["judge"]["providers"] == {"j": "custom"}
+        there = Model("j", endpoint_of("openai", base_url=server.url, api_key="k"))
+        with pytest.raises(SettingsError, match="judges"):
+            run_endpoint(model(server), DATA, tmp_path, judges=[there])
+
+
+def test_only_what_is_chosen_is_judged(tmp_path: Path) -> None:
+    run_builtin("lexicon", DATA, tmp_path)
+    before = snapshot(tmp_path)
+    with serve(judge_answers(7)) as server:
+        report = again(server, tmp_path, only={"c-2"})
+        assert (len(server.calls), report.written, report.complete_before) == (2, 1, 0)
+        with pytest.raises(DataError, match="no result of a conversation that is wanted"):
+            again(server, tmp_path, only={"c-9"})
+    changed = [name for name, held in snapshot(tmp_path).items() if before.get(name) not in (None, held)]
+    assert changed == ["c-2_builtin_lexicon_default.json"]
+
+
+def test_a_result_without_drafts_is_left_as_it_is(tmp_path: Path) -> None:
+    run_builtin("lexicon", DATA[:1], tmp_path, settings=Settings(stages=("assess",)))
+    before = snapshot(tmp_path)
+    with serve(judge_answers(7)) as server:
+        report = again(server, tmp_path)
+        assert (len(server.calls), report.written, report.complete_before) == (0, 0, 1)
+    assert snapshot(tmp_path) == before
+
+
 def test_what_could_not_be_judged_is_listed_with_a_command_that_there_is(tmp_path: Path) -> None:
     run_builtin("lexicon", DATA, tmp_path)
     judge = judge_answers(7)
@@ -192,3 +249,44 @@ def test_the_command(tmp_path: Path) -> None:
     assert "2/2 c-" in err
     _, err = attune_here("rejudge custom j --results results --ground-truth data", tmp_path, 2)
     assert "needs --base-url" in err
+
+
+def test_the_command_takes_the_selection_of_a_run_and_estimates_without_a_call(tmp_path: Path) -> None:
+    data_folder(tmp_path / "data", ("c-1", "c-2", "c-3"))
+    attune_here("run builtin lexicon data --modes default verbose", tmp_path)
+    before = snapshot(tmp_path / "results")
+    line = "rejudge openai j --results results --ground-truth data --judge-model k"  # and no key
+    out, _ = attune_here(f"{line} --dry-run --limit 2 --price-in 10 --price-out 10", tmp_path)
+    rows = [row.split("\t") for row in out.splitlines() if not row.startswith("#")]
+    # 2 conversations x 2 drafts x 2 judges, in each mode
+    assert [row[:6] for row in rows[1:3]] == [
+        ["default", "2", "0", "8", "0", "0"], ["verbose", "2", "0", "8", "0", "0"],
+    ]  # fmt: skip
+    # 300 bytes an answer at 4 a token: 8 x 75 tokens out
+    assert [row[7] for row in rows[1:3]] == [f"${(int(row[6]) + 8 * 75) * 10 / 1e6:.2f}" for row in rows[1:3]]
+    assert "leaves judges out" not in out
+    assert snapshot(tmp_path / "results") == before
+    with serve(judge_answers(7)) as server:
+        chosen = "--where category=Work --limit 1 --base-url " + server.url
+        out, err = attune_here(f"rejudge custom j --results results --ground-truth data {chosen}", tmp_path)
+        assert len(server.calls) == 2 * 2
+    assert "3 of 3 conversations have category=Work" in err
+    assert out.splitlines()[0] == "judged 2 results in results, 0 were judged already"
+    assert '--ground-truth "data" --where category=Work --output' in out
+
+
+def test_a_rejudging_that_overwrites_gives_a_command_that_goes_on(tmp_path: Path) -> None:
+    data_folder(tmp_path / "data", ("c-1", "c-2"))
+    attune_here("run builtin lexicon data", tmp_path)
+    with serve(judge_answers(7)) as server:
+        line = f"rejudge custom j --results results --ground-truth data --base-url {server.url}"
+        attune_here(line, tmp_path)
+        _, err = attune_here(f"{line} --overwrite --max-calls 1", tmp_path, 1)
+        assert "earlier results that are still to be replaced: 2" in err
+        command = err.partition("Go on with: attune ")[2].strip()
+        assert "--overwrite" not in command
+        attune_here(command.replace("--max-calls 1", ""), tmp_path)
+        assert len(server.calls) == 8
+        server.key = "another"
+        _, err = attune_here(f"{line} --overwrite", tmp_path, 1)
+        assert f"Go on with: attune {line} --overwrite" in err

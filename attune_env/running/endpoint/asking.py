@@ -8,15 +8,17 @@ import random
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from attune_data.seeding import digest
 from attune_env.running.endpoint.answer import NO_USAGE, Answer, Usage
-from attune_env.running.endpoint.client import ChatClient
 from attune_env.running.endpoint.control import Breaker, Control
 from attune_env.running.endpoint.faults import Fault
 from attune_env.running.endpoint.journal import Finished
 from attune_env.running.endpoint.structured import Structured
+
+if TYPE_CHECKING:
+    from attune_env.running.endpoint.client import ChatClient
 
 Structure = Literal["auto", "on", "off"]
 OK: Final = "ok"
@@ -108,8 +110,8 @@ class Question:
     messages: list[dict[str, str]]
     read: Callable[[str], str]
     """From the answer's text to `ok` or `unparsed:<code>`."""
-    schema: Mapping[str, Any] | None = None
-    """JSON schema of the answer; None where plain text is asked."""
+    schema: Callable[[], Mapping[str, Any]] | None = None
+    """Makes the JSON schema of the answer; None where plain text is asked."""
     sample: int = 1
 
 
@@ -124,6 +126,8 @@ class Asker:
     structured: Structured
     patience: Patience = field(default_factory=Patience)
     price: Price | None = None
+    checkpoint: Mapping[str, Any] = field(default_factory=dict)
+    """What tells the model from others of its name: answers of one training step are not those of another."""
 
     def __post_init__(self) -> None:
         self.breaker = Breaker(self.control, self.model, self.client.endpoint.base_url)
@@ -136,6 +140,7 @@ class Asker:
             self.sampling.describe(),
             question.sample,
             question.messages,
+            *([self.checkpoint] if self.checkpoint else []),
         ]
         text = json.dumps(told, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
@@ -225,8 +230,8 @@ class Asker:
             # another one at each ask: the same seed would draw the same unreadable answer again
             drawn = digest(sampling.seed, question.id, question.sample, ask)
             body["seed"] = int.from_bytes(drawn[:4], "big") >> 1
-        if with_schema:
-            schema = {"name": question.stage, "strict": True, "schema": question.schema}
+        if with_schema and question.schema is not None:
+            schema = {"name": question.stage, "strict": True, "schema": question.schema()}
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
         return body
 

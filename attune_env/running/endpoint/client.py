@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
@@ -25,29 +25,74 @@ CONNECT_SECONDS = 30.0
 """A server that does not take the connection by then is not there."""
 
 
+class _OneEach(openai.DefaultAsyncHttpxClient):
+    """The HTTP client of the SDK: every request under way goes through a client of its own.
+
+    Each of those has one connection, used again when the request is over: the connection pool of httpx looks
+    at all its connections for each request, which at 64 of them costs more than the request.
+    """
+
+    def __init__(self, timeout: httpx.Timeout) -> None:
+        self._one: dict[str, Any] = {
+            "timeout": timeout,
+            "limits": httpx.Limits(max_connections=1, max_keepalive_connections=1),
+            "verify": httpx.create_ssl_context(),
+        }
+        super().__init__(**self._one)
+        self._all: set[httpx.AsyncClient] = set()
+        self._idle: list[httpx.AsyncClient] = []
+
+    async def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
+        """Sends a request, and reads the whole answer."""
+        if self._idle:
+            client = self._idle.pop()
+        else:
+            client = openai.DefaultAsyncHttpxClient(**self._one)
+            self._all.add(client)
+        try:
+            response = await client.send(request, **options)
+        except BaseException:
+            # a connection that was left in the middle may never be free again
+            self._all.discard(client)
+            with suppress(Exception):
+                async with asyncio.timeout(1.0):
+                    await client.aclose()
+            raise
+        self._idle.append(client)
+        return response
+
+    async def aclose(self) -> None:
+        """Closes all connections."""
+        for client in self._all:
+            await client.aclose()
+        await super().aclose()
+
+
 class ChatClient:
     """Asks one endpoint; may be used by many tasks at once.
 
-    Every request under way has a client of its own with one connection, used again when the request is over:
-    the connection pool of httpx looks at all its connections for each request, which at 64 of them costs more
-    than the request. (The SDK's client over aiohttp needs 0.3 ms less a call, but takes a refused connection
-    for a time-out.)
+    (The SDK's client over aiohttp needs 0.3 ms less a call, but takes a refused connection for a time-out.)
     """
 
     def __init__(self, endpoint: Endpoint, *, call_timeout: float) -> None:
         self.endpoint = endpoint
         self.call_timeout = call_timeout
-        self._timeout = httpx.Timeout(call_timeout, connect=min(CONNECT_SECONDS, call_timeout), pool=None)
+        timeout = httpx.Timeout(call_timeout, connect=min(CONNECT_SECONDS, call_timeout), pool=None)
         omit = openai.Omit()
-        self._headers: dict[str, Any] = dict(endpoint.headers)
+        headers: dict[str, Any] = dict(endpoint.headers)
         # without a key no such header is sent; the SDK wants to be told with each request
         self._options: Any = {} if endpoint.key else {"headers": {"Authorization": omit}}
         if endpoint.provider != "openai":
             # the SDK reads them from the environment: they are nobody else's business
-            self._headers |= {"OpenAI-Organization": omit, "OpenAI-Project": omit}
-        self._certificates = httpx.create_ssl_context()
-        self._all: set[openai.AsyncOpenAI] = set()
-        self._idle: list[openai.AsyncOpenAI] = []
+            headers |= {"OpenAI-Organization": omit, "OpenAI-Project": omit}
+        self._sdk = openai.AsyncOpenAI(
+            api_key=endpoint.key.reveal() or "none",
+            base_url=endpoint.base_url,
+            max_retries=0,
+            timeout=timeout,
+            default_headers=headers,
+            http_client=_OneEach(timeout),
+        )
 
     async def __aenter__(self) -> ChatClient:
         return self
@@ -55,41 +100,7 @@ class ChatClient:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for sdk in self._all:
-            await sdk.close()
-
-    @asynccontextmanager
-    async def _client(self) -> AsyncIterator[openai.AsyncOpenAI]:
-        sdk = self._idle.pop() if self._idle else self._new()
-        try:
-            yield sdk
-        except openai.APIStatusError:
-            self._idle.append(sdk)
-            raise
-        except BaseException:
-            # a connection that was left in the middle may never be free again
-            self._all.discard(sdk)
-            with suppress(Exception):
-                async with asyncio.timeout(1.0):
-                    await sdk.close()
-            raise
-        self._idle.append(sdk)
-
-    def _new(self) -> openai.AsyncOpenAI:
-        sdk = openai.AsyncOpenAI(
-            api_key=self.endpoint.key.reveal() or "none",
-            base_url=self.endpoint.base_url,
-            max_retries=0,
-            timeout=self._timeout,
-            default_headers=self._headers,
-            http_client=openai.DefaultAsyncHttpxClient(
-                timeout=self._timeout,
-                limits=httpx.Limits(max_connections=1, max_keepalive_connections=1),
-                verify=self._certificates,
-            ),
-        )
-        self._all.add(sdk)
-        return sdk
+        await self._sdk.close()
 
     async def complete(self, body: Mapping[str, Any], *, lenient: bool = False) -> Answer:
         """The answer to a chat completion request; raises Fault.
@@ -98,8 +109,8 @@ class ChatClient:
         """
         try:
             # the SDK's own limit is between two bytes; a server that drips would never meet it
-            async with self._client() as sdk, asyncio.timeout(self.call_timeout):
-                response = await sdk.post(
+            async with asyncio.timeout(self.call_timeout):
+                response = await self._sdk.post(
                     "/chat/completions", cast_to=httpx.Response, body=body, options=self._options
                 )
             return read_answer(

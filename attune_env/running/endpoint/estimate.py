@@ -9,13 +9,15 @@ from typing import Final
 from attune_data.schema import Conversation
 from attune_env.running.endpoint.answer import Usage
 from attune_env.running.endpoint.job import calls_of
-from attune_episodes.judging import judge_request
+from attune_episodes.judging import JudgeRequest, judge_request
 from attune_episodes.plan import plan
 from attune_episodes.policies import builtin_policy
 from attune_episodes.settings import Mode, Settings
 
 CHARACTERS_A_TOKEN: Final = 4
 """UTF-8 bytes that count as a token: about right for English text, on the safe side elsewhere."""
+JUDGEMENT: Final = 300
+"""Bytes of a judge's answer."""
 
 
 @dataclass(frozen=True)
@@ -49,22 +51,27 @@ def estimate(
     for mode in modes:
         asked = replace(settings, mode=mode)
         calls = judge_calls = 0
-        usage = judge_usage = Usage()
+        usage, judged = Usage(), list[JudgeRequest]()
         for conversation in conversations:
             for request in plan(conversation, asked):
                 said = player.reply(request)
                 if request.stage == "draft" and (turn := conversation.turn(request.turn or 0)):
                     said += turn.llm_response
-                    judged = judge_request(conversation, turn.turn_number, turn.llm_response, asked)
-                    if judged is not None and judges:
-                        judge_usage += _usage(judged.chat(), 300)
+                    if judges:
+                        about = judge_request(conversation, turn.turn_number, turn.llm_response, asked)
+                        judged += [about] if about is not None else []
                 usage += _usage(request.chat(), len(said.encode()))
             calls += calls_of(conversation, asked)
             judge_calls += calls_of(conversation, asked, judges=judges) - calls_of(conversation, asked)
             conversation.memo.pop("plans", None)
-        taken = _times(usage, samples), _times(judge_usage, samples * judges)
+        taken = _times(usage, samples), _times(judge_usage(judged, judges), samples)
         found.append(Estimate(mode, len(conversations), calls * samples, judge_calls * samples, *taken))
     return found
+
+
+def judge_usage(requests: Iterable[JudgeRequest], judges: int) -> Usage:
+    """What so many judges take for these requests."""
+    return _times(sum((_usage(request.chat(), JUDGEMENT) for request in requests), Usage()), judges)
 
 
 def _usage(messages: Iterable[dict[str, str]], out: int) -> Usage:

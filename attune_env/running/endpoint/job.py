@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +30,16 @@ class Step:
 
     asker: Asker
     question: Question
-    key: CallKey
+    group: str
     request: Request | JudgeRequest
     judge: str = ""
     """The judge's model; "" for the evaluated model."""
+
+    @cached_property
+    def key(self) -> CallKey:
+        """Its key in the journal."""
+        id_ = f"{self.request.id}/{self.judge}" if self.judge else self.request.id
+        return CallKey(self.group, id_, self.asker.digest(self.question))
 
 
 @dataclass
@@ -49,6 +56,10 @@ class Job:
     """For the result record."""
     askers: Mapping[str, Asker]
     """"" -> the model's; judge model -> its own."""
+    identity: Callable[[], str] = str
+    """Of what is made: equal where a result of an earlier run is one of this run."""
+    anew: bool = False
+    """Whether it is asked anew although there is a result, or replies."""
     waiting: deque[Step] = field(default_factory=deque)
     flying: int = 0
     failed: tuple[str, str] | None = None
@@ -63,6 +74,11 @@ class Job:
         self._judged: dict[int, dict[str, tuple[JudgeRequest, Finished]]] = {}
         self._open = 0
         """Calls that have no reply yet."""
+
+    @property
+    def names(self) -> tuple[str, str, str]:
+        """(conversationId, em_model, mode) of its result."""
+        return self.conversation.conversation_id, self.em_model, self.settings.mode
 
     @property
     def planned(self) -> int:
@@ -163,16 +179,13 @@ class Job:
                 turn: {judge: call.reply for judge, (_, call) in by.items()}
                 for turn, by in self._judged.items()
             },
+            providers={judge: self.askers[judge].client.endpoint.provider for judge in self.judges},
         )
 
     @property
     def judging(self) -> list[Finished]:
         """The judges' finished calls."""
         return [call for turn in self._judged.values() for _, call in turn.values()]
-
-    def discard(self) -> None:
-        """Removes its earlier result: from now on it is to be made, also by a run that goes on."""
-        self.path.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Lets go of what a finished conversation no longer needs: memory stays flat over a long run."""
@@ -196,7 +209,7 @@ class Job:
 
     def _add(self, step: Step, journal: Journal) -> None:
         self._open += 1
-        call = journal.get(step.key)
+        call = journal.get(step.key) if journal.holds(self.group) else None
         if call is None:
             self.waiting.append(step)
         else:
@@ -214,11 +227,10 @@ class Job:
             stage=request.stage,
             messages=[{"role": m.role, "content": m.content} for m in request.messages],
             read=read,
-            schema=None if plain else request.schema,
+            schema=None if plain else lambda: request.schema,
             sample=self.sample,
         )
-        asker = self.askers[""]
-        return Step(asker, question, CallKey(self.group, request.id, asker.digest(question)), request)
+        return Step(self.askers[""], question, self.group, request)
 
     def _judge_step(self, request: JudgeRequest, judge: str) -> Step:
         def read(text: str) -> str:
@@ -230,12 +242,10 @@ class Job:
             stage="judge",
             messages=[{"role": m.role, "content": m.content} for m in request.messages],
             read=read,
-            schema=request.schema,
+            schema=lambda: request.schema,
             sample=self.sample,
         )
-        asker = self.askers[judge]
-        key = CallKey(self.group, f"{request.id}/{judge}", asker.digest(question))
-        return Step(asker, question, key, request, judge)
+        return Step(self.askers[judge], question, self.group, request, judge)
 
 
 def calls_of(conversation: Conversation, settings: Settings, *, judges: int = 0) -> int:

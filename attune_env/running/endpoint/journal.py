@@ -10,17 +10,17 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Final
 
-from attune_data.errors import DataError, Problem, SettingsError
 from attune_env.results.files import safe_name
+from attune_env.running.endpoint.anew import Anew
 from attune_env.running.endpoint.answer import Usage
+from attune_env.running.endpoint.locking import lock
 
 FORMAT = 1
 """Version of a line's layout; lines of others are passed over."""
@@ -68,6 +68,10 @@ class Finished:
     """(reply, reason) of the answers before the last."""
 
 
+_PARTS: Final = tuple(part.name for part in fields(Finished))
+_USAGE_PARTS: Final = tuple(part.name for part in fields(Usage))
+
+
 def journal_name(em_model: str) -> str:
     """The name of a model's journal."""
     return f"_calls_{safe_name(em_model, official=True)}.jsonl"
@@ -83,6 +87,11 @@ class Journal:
         """Lines that could not be read."""
         self.facts: dict[str, Any] = {}
         """What earlier runs found out about the server."""
+        self.anew = Anew()
+        """What is being overwritten."""
+        self._due: dict[str, str] = {}
+        """Group -> identity of what this run makes anew, until its first answer is written."""
+        self._answered = False
         self._places: dict[str, dict[tuple[str, str], tuple[int, int]]] = {}
         self._waiting: list[tuple[bytes, asyncio.Future[int]]] = []
         self._writing: asyncio.Task[None] | None = None
@@ -90,7 +99,7 @@ class Journal:
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
         self._file = os.open(self.path, flags, 0o666)
         try:
-            _lock(self._file, self.path)
+            lock(self._file, self.path)
             self._reader = self.path.open("rb")
             self._end = self._read()
         except BaseException:
@@ -110,6 +119,10 @@ class Journal:
         self._reader.close()
         os.close(self._file)
 
+    def holds(self, group: str) -> bool:
+        """Whether there is any finished call of a group."""
+        return group in self._places
+
     def get(self, key: CallKey) -> Finished | None:
         """The finished call with that key; None where there is none."""
         place = self._places.get(key.group, {}).get((key.id, key.digest))
@@ -124,7 +137,10 @@ class Journal:
     async def add(self, key: CallKey, call: Finished) -> None:
         """Writes a finished call; returns when it is on the disk. OSError where it cannot be written."""
         at = {"group": key.group, "id": key.id, "digest": key.digest}
-        data = _encoded({**at, "call": {**asdict(call), "unread": list(map(list, call.unread))}})
+        told = {name: getattr(call, name) for name in _PARTS}
+        told["usage"] = {name: getattr(call.usage, name) for name in _USAGE_PARTS}
+        data = _encoded({**at, "call": told})
+        self._answered = True
         place = await self._write(data)
         self._places.setdefault(key.group, {})[key.id, key.digest] = (place, len(data))
 
@@ -133,10 +149,27 @@ class Journal:
         self.facts.update(facts)
         await self._write(_encoded({"facts": dict(facts)}))
 
-    async def forget(self, group: str) -> None:
-        """Makes earlier calls of a group count no more; their lines stay."""
-        if self._places.pop(group, None):
-            await self._write(_encoded({"forget": group}))
+    def begin(self, groups: Mapping[str, str]) -> None:
+        """Makes earlier calls of these groups (with the identity of what is made) count no more.
+
+        On the disk they count until the first new call is written: a run that gets no answer leaves all as
+        it was.
+        """
+        self._due |= groups
+        for group in groups:
+            self._places.pop(group, None)
+
+    @property
+    def begun(self) -> bool:
+        """Whether what `begin` was told is on the disk, or there was nothing."""
+        return not self._due
+
+    async def made(self, group: str) -> None:
+        """Notes that the result of a group is there, where that was being made anew."""
+        self._due.pop(group, None)
+        if group in self.anew.left:
+            await self._write(_encoded({"made": group}))
+            self.anew.take({"made": group})
 
     # --- writing: all lines that wait are written together, with one wait for the disk ------------------
 
@@ -152,15 +185,20 @@ class Journal:
         try:
             while self._waiting:
                 batch, self._waiting = self._waiting, []
+                due = {"anew": dict(self._due)} if self._due and self._answered else {}
+                head = _encoded(due) if due else b""
                 try:
-                    await asyncio.to_thread(self._append, b"".join(data for data, _ in batch))
+                    await asyncio.to_thread(self._append, head + b"".join(data for data, _ in batch))
                 except OSError as error:
                     for _, future in batch:
                         if not future.done():
                             future.set_exception(error)
                             future.exception()  # it may have nobody left who waits for it
                     continue
-                place = self._end
+                if due:
+                    self.anew.take(due)
+                    self._due.clear()
+                place = self._end + len(head)
                 for data, future in batch:
                     if not future.done():
                         future.set_result(place)
@@ -200,8 +238,14 @@ class Journal:
                 self.passed_over += 1
             elif "facts" in line:
                 self.facts.update(line["facts"])
-            elif "forget" in line:
-                self._places.pop(line["forget"], None)
+            elif "anew" in line:
+                self.anew.take(line)
+                for group in line["anew"]:
+                    self._places.pop(group, None)
+            elif "made" in line:
+                self.anew.take(line)
+            elif "forget" in line:  # as earlier versions wrote it
+                self._places.pop(str(line["forget"]), None)
             elif "call" in line and isinstance(line.get("group"), str):
                 where = self._places.setdefault(line["group"], {})
                 where[str(line.get("id")), str(line.get("digest"))] = (place, len(data))
@@ -228,6 +272,8 @@ def _line(data: bytes) -> dict[str, Any] | None:
             _finished(line["call"])
         elif "facts" in line:
             dict(line["facts"])
+        else:
+            Anew().take(line)
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
     return line
@@ -247,27 +293,3 @@ def _finished(found: Mapping[str, Any]) -> Finished:
         structured=bool(found["structured"]),
         unread=tuple((str(reply), str(reason)) for reply, reason in found["unread"]),
     )
-
-
-def _lock(file: int, path: Path) -> None:
-    """Locks an open file for this process; SettingsError where another has it."""
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            os.lseek(file, 2**40, os.SEEK_SET)  # a place beyond all lines: readers are not kept out
-            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
-        raise SettingsError(
-            f"another run of this model writes to {path.parent} (it holds {path.name}); "
-            "wait until it ends, or choose another -o"
-        ) from None
-    except OSError as error:
-        raise DataError(
-            Problem(str(path), "", f"a file that cannot be locked ({error.strerror})",
-                    "a folder on a disk with file locks", "choose another -o")
-        ) from error  # fmt: skip

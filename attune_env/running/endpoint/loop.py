@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -98,6 +98,8 @@ class Loop:
         self.tasks: set[asyncio.Task[None]] = set()
         self._asking = 0
         """Calls that are asked right now; those that are only being written down do not count."""
+        self._unasked: list[Job] = []
+        """Jobs without a call that replace results: not before it is known that the others get answers."""
         self._moved = asyncio.Event()
         self._bug: BaseException | None = None
         self._told = False
@@ -117,7 +119,9 @@ class Loop:
                 self._moved.clear()
                 await self._fill()
                 if not self.tasks:
-                    break
+                    if not self._unasked or self.control.stopped.is_set():
+                        break
+                    self._begin(self._finish(self._unasked.pop()))
                 await self._moved.wait()
             await self.journal.settle()
         finally:
@@ -142,12 +146,18 @@ class Loop:
             if found is None:
                 return
             job, step = found
+            if step is None and job.anew:
+                self._unasked.append(job)
+                continue
             self._asking += step is not None
-            task = asyncio.create_task(self._finish(job) if step is None else self._call(job, step))
-            self.tasks.add(task)
-            task.add_done_callback(self._landed)
+            self._begin(self._finish(job) if step is None else self._call(job, step))
             # making a conversation's prompts takes longer than sending one: let this call go out first
             await asyncio.sleep(0)
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self.tasks.add(task)
+        task.add_done_callback(self._landed)
 
     def _room(self) -> bool:
         """Whether another call may be asked; a disk that cannot keep up holds calls back too."""
@@ -189,6 +199,7 @@ class Loop:
     async def _finish(self, job: Job) -> None:
         """Writes the result; the wait for the disk is not the other calls' wait."""
         await asyncio.to_thread(write_json, job.path, job.record())
+        await self.journal.made(job.group)
         self.conclude(job, self.tally)
 
     # --- being told to stop -----------------------------------------------------------------------------

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from attune_data import Conversations
 from attune_data.errors import SettingsError, show
 from attune_env.results.files import check_same_result, result_name
+from attune_env.running.endpoint.anew import identity_of
 from attune_env.running.endpoint.job import Job
 from attune_env.running.endpoint.loop import Watcher
 from attune_env.running.endpoint.session import EndpointReport, Model, Options, Session, check_judges
-from attune_env.running.existing import is_complete
+from attune_env.running.existing import Wanted, is_complete, training_marks
 from attune_env.running.samples import split_sample
 from attune_episodes.settings import Mode, Settings
 
@@ -43,7 +45,8 @@ def run_endpoint(
         samples: how often each request is asked. Sample 1 is named as a run with one sample is; sample k
             is the model `provider/name@sample<k>`.
         judges: models that rate each draft.
-        options: concurrency, patience, caps.
+        options: concurrency, patience, caps; with `overwrite` a result is replaced when the new one is
+            complete, and nothing changes before the first answer.
         watcher: is told how it goes.
 
     A call that fails for good leaves its conversation out (`report.failed`); when nothing works at all, or
@@ -62,24 +65,30 @@ def run_endpoint(
     check_judges(judges)
     base = settings or Settings()
     session = Session(model.full_name, model.name, output, options, watcher)
-    todo: list[Job] = []
+    jobs: list[tuple[Job, Callable[[], bool]]] = []
     for mode in modes:
         asked = replace(base, mode=mode)
         for sample in range(1, samples + 1):
             em_model, policy = em_model_of(model, sample), policy_facts(model, judges, sample)
             for conversation in conversations:
-                identity = (conversation.conversation_id, em_model, mode)
-                path = output / result_name(*identity)
-                if session.options.overwrite:
-                    check_same_result(path, *identity)
-                elif is_complete(path, conversation, asked, em_model, policy):
-                    session.complete.append(identity)
-                    continue
+                path = output / result_name(conversation.conversation_id, em_model, mode)
                 file = Path(conversations.files.get(conversation.conversation_id, "")).name or None
-                facts = {"source_file": file, "attune": {"policy": policy}}
-                todo.append(Job(conversation, asked, sample, em_model, path, facts, session.askers))
+                marks = {"policy": policy, **training_marks(model.training)}
+                result = Wanted(conversation, asked, em_model, policy, model.training)
+                job = Job(
+                    conversation, asked, sample, em_model, path, {"source_file": file, "attune": marks},
+                    session.askers, partial(_identity, result),
+                )  # fmt: skip
+                jobs.append((job, partial(is_complete, path, result)))
+    todo = session.choose(jobs)
+    for job in todo:
+        check_same_result(job.path, *job.names)
     models = {"": model, **{judge.name: judge for judge in judges}}
     return session.play(models, todo, {"policy": policy_facts(model, judges, 1), "samples": samples})
+
+
+def _identity(result: Wanted) -> str:
+    return identity_of(result.describe())
 
 
 def em_model_of(model: Model, sample: int) -> str:

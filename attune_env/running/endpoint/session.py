@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-import gc
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from attune_data.errors import SettingsError, show
+from attune_env.running import garbage
+from attune_env.running.endpoint.anew import overwriting_in
 from attune_env.running.endpoint.asking import Asker, Patience, Price, Sampling
-from attune_env.running.endpoint.client import ChatClient
 from attune_env.running.endpoint.control import Caps, Control
 from attune_env.running.endpoint.faults import StopRun
 from attune_env.running.endpoint.files import add_run, write_skipped
 from attune_env.running.endpoint.job import Job
-from attune_env.running.endpoint.journal import Journal
+from attune_env.running.endpoint.journal import Journal, journal_name
 from attune_env.running.endpoint.loop import Loop, Silent, Watcher, disk_message
 from attune_env.running.endpoint.providers import Endpoint
 from attune_env.running.endpoint.structured import Structured
 from attune_env.running.endpoint.tally import Tally
+from attune_env.running.existing import Training
+
+if TYPE_CHECKING:
+    from attune_env.running.endpoint.client import ChatClient
 
 PASSED_OVER: Final = "lines passed over"
 """Under that name the journal remembers of how many damaged lines a person was told."""
@@ -37,6 +41,8 @@ class Model:
     sampling: Sampling = field(default_factory=Sampling)
     price: Price | None = None
     """For endpoints that do not tell what a call costs."""
+    training: Training | None = None
+    """Where in a training run it stands."""
 
     @property
     def full_name(self) -> str:
@@ -55,9 +61,11 @@ class Options:
     patience: Patience = field(default_factory=Patience)
     caps: Caps = field(default_factory=Caps)
     overwrite: bool = False
-    """Make results again that are there, and ask everything anew."""
+    """Make results again that are there, and ask everything anew; goes on where that was stopped."""
     command: str = ""
     """What a person would type to go on; told in files and messages, so no key may be in it."""
+    command_anew: str = ""
+    """The same where nothing is overwritten yet: `--overwrite` is in it. Empty: as `command`."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +82,10 @@ class EndpointReport:
     stopped: StopRun | None
     """Why the run ended before its end; None where it did not."""
     tally: Tally
+    command: str = ""
+    """What goes on with it."""
+    replaceable: int = 0
+    """Results of before that `overwrite` was to replace and did not."""
 
 
 def check_judges(judges: Sequence[Model]) -> list[str]:
@@ -102,30 +114,69 @@ class Session:
         self.askers: dict[str, Asker] = {}
         """Filled when the session begins: "" or the judge's model -> who asks."""
         self.written = 0
+        self.command = self.options.command
+        """What goes on with it."""
         self.failed: list[dict[str, Any]] = []
         self.complete: list[tuple[str, str, str]] = []
         """(conversationId, em_model, mode) of what is complete."""
 
+    def choose(self, jobs: Iterable[tuple[Job, Callable[[], bool]]]) -> list[Job]:
+        """Those of the jobs that are to be played; notes the others as complete.
+
+        Each comes with a function that tells whether its result is there. It is not asked where that result
+        is to be replaced.
+        """
+        candidates = list(jobs)
+        earlier = overwriting_in(self.folder / journal_name(self.name))
+        states = [earlier.state(job.group, job.identity()) if earlier.left else None for job, _ in candidates]
+        goes_on = self.options.overwrite and "left" in states
+        if goes_on:
+            self.watcher.said(
+                f"going on with what --overwrite began: {states.count('made')} results are made, "
+                f"{len(states) - states.count('made')} are left"
+            )
+        todo = []
+        with garbage.paused():
+            for (job, is_there), state in zip(candidates, states, strict=True):
+                job.anew = self.options.overwrite and not (goes_on and state)
+                if not job.anew and state != "left" and is_there():
+                    self.complete.append(job.names)
+                else:
+                    todo.append(job)
+        return todo
+
     def play(
-        self, models: Mapping[str, Model], jobs: Iterable[Job], facts: Mapping[str, Any]
+        self, models: Mapping[str, Model], todo: Sequence[Job], facts: Mapping[str, Any]
     ) -> EndpointReport:
         """Plays the jobs; `facts` are kept with the run's numbers."""
-        todo, before = list(jobs), len(self.complete)
+        before = len(self.complete)
         if not todo:
             # nothing is left to do: no journal is read, nothing is waited for
             skipped = self._write_skipped()
-            return EndpointReport(0, before, (), skipped, None, Tally(Control(self.options.concurrency)))
+            tally = Tally(Control(self.options.concurrency))
+            return EndpointReport(0, before, (), skipped, None, tally, self.command)
+        clients = self._clients(models)
         with Journal(self.folder, self.name) as journal:
             if journal.passed_over > journal.facts.get(PASSED_OVER, 0):
                 self.watcher.said(
                     f"{journal.path.name}: {journal.passed_over} lines cut off or damaged; what they held "
                     "is asked again"
                 )
+            journal.begin({job.group: job.identity() for job in todo if job.anew})
             started = _now()
             control = Control(self.options.concurrency, self.options.caps)
             tally = Tally(control, conversations=len(todo))
-            with _settled_garbage():
-                asyncio.run(self._play(journal, tally, models, todo))
+            with garbage.settled():
+                asyncio.run(self._play(clients, journal, tally, models, todo))
+            if not journal.begun:
+                self.command = self.options.command_anew or self.command
+            for entry in self.failed:
+                # each with its own: another provider's model of that name has its entries in the same list
+                entry["command"] = self.command
+            made = set(self.complete)
+            old = [
+                job for job in todo if job.names not in made and (job.anew or job.group in journal.anew.left)
+            ]
             skipped = None
             try:
                 skipped = self._write_skipped()
@@ -133,11 +184,22 @@ class Session:
             except OSError as error:
                 # a full disk: what the journal and the results hold is there all the same
                 control.stop(StopRun(disk_message(error, self.folder)))
-        return EndpointReport(self.written, before, tuple(self.failed), skipped, control.reason, tally)
+        return EndpointReport(
+            self.written, before, tuple(self.failed), skipped, control.reason, tally, self.command,
+            sum(job.path.exists() for job in old),
+        )  # fmt: skip
+
+    def _clients(self, models: Mapping[str, Model]) -> dict[str, ChatClient]:
+        """Who sends, for each model; loaded only now: a run that is complete does not wait for the SDK."""
+        with garbage.paused():
+            from attune_env.running.endpoint.client import ChatClient
+
+            timeout = self.options.call_timeout
+            return {name: ChatClient(model.endpoint, call_timeout=timeout) for name, model in models.items()}
 
     def _write_skipped(self) -> Path | None:
         return write_skipped(
-            self.folder, self.skip_name, self.failed, self.complete, self.options.command,
+            self.folder, self.skip_name, self.failed, self.complete, self.command,
             retry_option=self.retry_option,
         )  # fmt: skip
 
@@ -146,7 +208,7 @@ class Session:
         return {
             "started": started,
             "ended": _now(),
-            "command": self.options.command,
+            "command": self.command,
             "stopped": str(reason) if reason else None,
             "concurrency": self.options.concurrency,
             "structured": {asker.model: asker.structured.known for asker in self.askers.values()},
@@ -155,56 +217,42 @@ class Session:
         }
 
     async def _play(
-        self, journal: Journal, tally: Tally, models: Mapping[str, Model], todo: list[Job]
+        self,
+        clients: Mapping[str, ChatClient],
+        journal: Journal,
+        tally: Tally,
+        models: Mapping[str, Model],
+        todo: Sequence[Job],
     ) -> None:
         async with AsyncExitStack() as stack:
             for name, model in models.items():
-                client = ChatClient(model.endpoint, call_timeout=self.options.call_timeout)
-                await stack.enter_async_context(client)
+                client = await stack.enter_async_context(clients[name])
                 self.askers[name] = Asker(
                     client, model.name, tally.control, model.sampling,
                     _structured(model, journal), self.options.patience, model.price,
+                    model.training.describe() if model.training is not None else {},
                 )  # fmt: skip
             if journal.passed_over != journal.facts.get(PASSED_OVER, 0):
                 await journal.note({PASSED_OVER: journal.passed_over})
             tally.calls = sum(job.planned for job in todo)
-            if self.options.overwrite:
-                await asyncio.gather(*(journal.forget(job.group) for job in todo))
-                for job in todo:
-                    job.discard()
             await Loop(
                 todo, journal, tally, self.options.concurrency, self.folder, self.watcher, self._conclude
             ).go()
 
     def _conclude(self, job: Job, tally: Tally) -> None:
         """Notes a job that is over, complete or not."""
-        identity = (job.conversation.conversation_id, job.em_model, job.settings.mode)
         if job.failed:
             tally.conversations_failed += 1
             request, reason = job.failed
-            names = dict(zip(("conversationId", "em_model", "mode"), identity, strict=True))
+            names = dict(zip(("conversationId", "em_model", "mode"), job.names, strict=True))
             facts = {"source_file": job.facts.get("source_file"), "request": request, "reason": reason}
-            # each with its own: another provider's model of that name has its entries in the same list
-            self.failed.append({**names, **facts, "command": self.options.command})
+            self.failed.append({**names, **facts})
         else:
             tally.conversations_done += 1
             self.written += 1
-            self.complete.append(identity)
+            self.complete.append(job.names)
         self.watcher.finished(job, tally)
         job.close()
-
-
-@contextmanager
-def _settled_garbage() -> Iterator[None]:
-    """Spares the cycle collector what is there already, the conversations and all modules.
-
-    It would walk through them again and again, and every walk holds all calls up (a tenth of the CPU time).
-    """
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
 
 
 def _now() -> str:

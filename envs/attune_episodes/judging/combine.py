@@ -60,6 +60,7 @@ def add_judgements(
     settings: Settings | None = None,
     *,
     replies: Mapping[int, Mapping[str, str]] | None = None,
+    providers: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """A copy of a result record that holds these judgements, and none from before.
 
@@ -69,9 +70,10 @@ def add_judgements(
             (`judge_request` gave None, or the call failed); an unparsed reply gives no score.
         settings: those that `judge_request` was given; the record then names the wording.
         replies: turn number -> judge model -> raw reply, to be kept beside.
+        providers: judge model -> provider. Models of one name at two providers are two judges.
 
-    What is ours stands under `attune.judge`: the models, the fingerprints of template and codebook, the
-    outcome of each reply (`ok` or `unparsed:<code>`), and the replies.
+    What is ours stands under `attune.judge`: the models, their providers where given, the fingerprints of
+    template and codebook, the outcome of each reply (`ok` or `unparsed:<code>`), and the replies.
 
     Raises:
         UnknownNameError: a turn that the record does not have.
@@ -86,8 +88,10 @@ def add_judgements(
         parsed = {model: said for model, said in here.items() if isinstance(said, Judgement)}
         turns.append({**entry, **judged_fields(parsed)})
     asked = settings or Settings()
+    models = sorted({model for here in judged.values() for model in here})
     marks = {
-        "models": sorted({model for here in judged.values() for model in here}),
+        "models": models,
+        **({} if providers is None else {"providers": {m: providers[m] for m in models if m in providers}}),
         "template": asked.prompt_set.judge_fingerprint,
         "codebook": {"name": asked.codebook.name, "fingerprint": asked.codebook.fingerprint},
         "outcomes": {

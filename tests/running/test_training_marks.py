@@ -1,0 +1,89 @@
+"""`--training-run` and `--training-step`: where in a training run a result belongs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attune_data import SettingsError
+from attune_env.results import read_results, score_results
+from attune_env.running import run_builtin
+from attune_env.running.endpoint.control import Caps
+from attune_env.running.existing import Training
+from tests.endpoint import answers_of, serve
+from tests.front.command import data_folder, read
+from tests.front.inside import attune_here
+from tests.running.playing import files, model, play, small
+
+DATA = small("c-1", "c-2")
+
+
+def trained(folder: Path) -> list[Any]:
+    return [record["attune"].get("training") for record in files(folder).values()]
+
+
+@pytest.mark.parametrize(("options", "marks"), [
+    ("--training-step 0", {"run": None, "step": 0}),
+    ("--training-run 'grpo été 🌊' --training-step 250", {"run": "grpo été 🌊", "step": 250}),
+    ("", None),
+])  # fmt: skip
+def test_the_marks_are_in_results_and_scores_of_policies_and_models(
+    tmp_path: Path, options: str, marks: Any
+) -> None:
+    data_folder(tmp_path / "data", ("c-1", "c-2"))
+    attune_here(f"run builtin always-no data -o built {options}", tmp_path)
+    with serve(answers_of(DATA)) as server:
+        attune_here(f"run custom m data -o served --base-url {server.url} {options}", tmp_path)
+    for folder in ("built", "served"):
+        assert trained(tmp_path / folder) == [marks, marks]
+        results, problems, _ = read_results(tmp_path / folder, DATA)
+        assert not problems
+        entries = score_results(results, DATA, ground_truth="here")["conversations"]
+        assert [entry["attune"].get("training") for entry in entries] == [marks, marks]
+    attune_here(f"run builtin always-no data -o built {options}", tmp_path)
+    attune_here("score --results built --ground-truth data --output scores.json", tmp_path)
+    assert read(tmp_path / "scores.json")["conversations"][0]["attune"].get("training") == marks
+    attune_here("report --scores scores.json", tmp_path)
+
+
+@pytest.mark.parametrize(("there", "now", "said"), [
+    (Training(100, "a"), Training(200, "a"), "training step 100 there, 200 now"),
+    (Training(100, "a"), Training(100, "b"), "training run a there, b now"),
+    (None, Training(0), "training step None there, 0 now"),
+    (Training(5), None, "training step 5 there, None now"),
+])  # fmt: skip
+def test_a_complete_result_of_another_step_stops_the_run(
+    tmp_path: Path, there: Training | None, now: Training | None, said: str
+) -> None:
+    run_builtin("empty", DATA, tmp_path, training=there)
+    assert run_builtin("empty", DATA, tmp_path, training=there).skipped == 2
+    with pytest.raises(SettingsError, match=f"{said}.*choose another -o, or pass --overwrite"):
+        run_builtin("empty", DATA, tmp_path, training=now)
+    assert run_builtin("empty", DATA, tmp_path, training=now, overwrite=True).written == 2
+
+
+def test_answers_of_one_checkpoint_are_not_taken_for_those_of_another(tmp_path: Path) -> None:
+    def at(step: int | None) -> int:
+        """Calls that the journal held, of a run that makes one more."""
+        evaluated = model(server, training=None if step is None else Training(step))
+        report = play(server, DATA, tmp_path, evaluated=evaluated, caps=Caps(calls=1), concurrency=1)
+        return report.tally.calls_kept
+
+    with serve(answers_of(DATA)) as server:
+        assert [at(step) for step in (100, 100, 200, None, 200, 100)] == [0, 1, 0, 0, 1, 2]
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    ("--training-run a", "--training-run needs --training-step"),
+    ("--training-step -1", "greater than or equal to 0"),
+    ("--training-step x", "valid integer"),
+    ("--training-step 1 --training-run ''", "no name of a training run"),
+])  # fmt: skip
+def test_marks_without_meaning_are_refused(tmp_path: Path, options: str, said: str) -> None:
+    _, err = attune_here(f"run builtin empty sample {options}", tmp_path, 2)
+    assert said in err
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(SettingsError, match="expected 0 or more"):
+        Training(-1)
