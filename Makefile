@@ -65,7 +65,7 @@ doctests: $(VENV)/.installed-dev  ## Examples in docstrings
 	$(BIN)/python -m pytest --quiet --doctest-modules --ignore envs/attune_episodes/openenv_env --ignore envs/attune_episodes/trainers/skyrl.py attune_env envs rewards data
 
 readme: $(VENV)/.installed-dev  ## Code blocks of README and docs, and the examples
-	$(BIN)/python tests/run_documents.py
+	$(BIN)/python -m tests.run_documents
 
 wheel: $(VENV)/.installed-dev  ## Build the wheel, install it in an empty venv, run it from another folder
 	$(BIN)/python -m tests.check_wheel

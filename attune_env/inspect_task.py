@@ -9,21 +9,20 @@ from __future__ import annotations
 from rich.markup import escape
 
 from attune_data.errors import AttuneError
+from attune_data.extras import needs_extra
 from attune_data.version import SCORING_VERSION, __version__
 from attune_episodes.inspect_env.arguments import Text, check_asking, conversations_of, settings_of
 from attune_episodes.inspect_env.samples import CLUSTER, metadata_of, told_of
 from attune_episodes.inspect_env.scoring import score_replies
-from attune_episodes.inspect_env.versions import check_version, missing
-from attune_episodes.verifiers_env.told import write_settings
+from attune_episodes.inspect_env.versions import check_version
+from attune_episodes.settings_json import write_settings
 
-try:
+with needs_extra("inspect", "inspect_ai"):
     from inspect_ai import Task, task
     from inspect_ai._util.error import PrerequisiteError
     from inspect_ai.dataset import MemoryDataset, Sample
     from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
     from inspect_ai.solver import Generate, Solver, TaskState, solver
-except ImportError as error:
-    raise missing(error) from error
 
 __all__ = ["attune", "attune_scores", "walk_plan"]
 

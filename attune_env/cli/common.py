@@ -114,11 +114,12 @@ def output_folder(path: Path) -> Path:
 
 def find_codebook(given: Path | None, data: str) -> Codebook:
     """The codebook asked for, else the official one beside the data, else our own; says which."""
-    from attune_data.codebook import Codebook, find_official, load_official
+    from attune_data.codebook import Codebook, load_official
+    from attune_episodes.data_source import SAMPLE, codebook_for
 
-    beside = data != "sample" and Path(data).exists()
-    path = given or (find_official(Path(data)) if beside else None)
-    book = load_official(path) if path else Codebook.own()
+    # a path, where codebook_for would take "simulated" for the world of that name
+    path = codebook_for(data if data == SAMPLE else Path(data), given)
+    book = Codebook.own() if path is None else load_official(path)
     print(f"questions in the wording of {book.name}", file=sys.stderr)
     if book.missing:
         print(f"not in {path}, so in our own wording: {', '.join(book.missing)}", file=sys.stderr)

@@ -89,7 +89,8 @@ def matrix(
             red, green, blue, _ = shade((value - low) / (high - low))
             dark = 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.45
             weight = 0.55 if faint is not None and faint[row, column] else 1.0
-            axis.text(column, row, f"{round(value, places) + 0.0:.{places}f}", ha="center", va="center", fontsize=7,
+            text = f"{round(value, places) + 0.0:.{places}f}"  # no -0.0
+            axis.text(column, row, text, ha="center", va="center", fontsize=7,
                       color="#ffffff" if dark else "#111111", alpha=weight)  # fmt: skip
         axis.set_xticks(range(len(columns)), [name_text(text) for text in columns], rotation=40, ha="right",
                         rotation_mode="anchor", color=INK)  # fmt: skip

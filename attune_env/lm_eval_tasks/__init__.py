@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from attune_data.extras import missing_extra
+from attune_data.extras import needs_extra
 from attune_data.lazy import lazy_names
 
 if TYPE_CHECKING:
@@ -24,9 +24,5 @@ _load, __dir__ = lazy_names(__name__, _HOME)
 
 
 def __getattr__(name: str) -> Any:
-    try:
+    with needs_extra("harness", "lm_eval"):
         return _load(name)
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] != "lm_eval":
-            raise
-        raise missing_extra("harness", error) from error

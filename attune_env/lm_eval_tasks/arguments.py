@@ -14,18 +14,17 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from attune_data import Conversations
-from attune_data.codebook import find_official
 from attune_data.constants import Provenance
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
 from attune_data.loading import fingerprint
 from attune_data.schema import Conversation
 from attune_data.simulate.stream import Simulation
-from attune_episodes.data_source import SIMULATED, choose_data
+from attune_episodes.data_source import SIMULATED, choose_data, codebook_for
 from attune_episodes.plan import plan
 from attune_episodes.score import default_spec
 from attune_episodes.settings import Settings
+from attune_episodes.settings_json import make_settings, write_settings
 from attune_episodes.training.arguments import unscored
-from attune_episodes.verifiers_env.told import make_settings, write_settings
 from attune_rewards.predictions import STAGES, Stage
 from attune_rewards.reward import scored_requests
 
@@ -85,7 +84,7 @@ def read_arguments(metadata: Mapping[str, Any], stage: Stage | None) -> Asked:
             known = [PREFIX + one for one in (*DATA, *SETTINGS)]
             raise UnknownNameError("argument of --metadata", PREFIX + name, known)
     data = given.get("data", "sample")
-    codebook = _codebook(given.get("codebook"), data)
+    codebook = codebook_for(data, given.get("codebook"))
     settings = make_settings(
         {
             "mode": given.get("mode", "default"),
@@ -132,16 +131,6 @@ def _stages(given: object, stage: Stage | None) -> Sequence[str]:
             "for single stages there are the tasks " + ", ".join(PREFIX + one for one in STAGES)
         )
     return stages
-
-
-def _codebook(given: object, data: object) -> str | None:
-    """Path of the official codebook: the one given, else the one beside the data."""
-    if given is not None:
-        return str(given)
-    if not isinstance(data, str) or data in ("sample", SIMULATED) or not Path(data).exists():
-        return None
-    found = find_official(Path(data))
-    return None if found is None else str(found)
 
 
 def _conversations(data: object, given: Mapping[str, Any]) -> Conversations:

@@ -7,24 +7,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from attune_data import Conversations
-from attune_data.codebook import find_official
 from attune_data.errors import DataError, Problem, SettingsError, show
 from attune_data.jsonio import read_json
 from attune_data.loading import fingerprint
-from attune_data.schema import Conversation
-from attune_env.lm_eval_tasks.scoring import played
-from attune_episodes.data_source import choose_data
-from attune_episodes.plan import plan
+from attune_episodes.data_source import choose_data, codebook_for
+from attune_episodes.recorded import Recording, all_replies, rollouts_of, together
 from attune_episodes.rollout import Rollout
+from attune_episodes.score import default_spec
 from attune_episodes.settings import Settings
-from attune_episodes.verifiers_env.told import make_settings
+from attune_episodes.settings_json import check_same, make_settings
+from attune_episodes.told import Told
 
 Json = Mapping[str, Any]
 _FILE: Final = re.compile(r"samples_attune_.+_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d[.\d]*)\.jsonl")
@@ -49,7 +47,8 @@ def rollouts_from(
     Returns:
         One rollout a conversation, model and settings, in the order of the samples; samples of single stages
         are put together. Where a conversation was asked about more than once by a model, the further times
-        go by `<model>#2`, `<model>#3`, …, so that their result files do not meet.
+        have names of their own, as `attune_episodes.recorded.rollouts_of` gives them: `<model>@sample2` and
+        so on.
 
     Raises DataError for what is no sample of ours, for a conversation that is not in the data or has changed
     since, and for prompts or a codebook other than those of the run.
@@ -57,18 +56,13 @@ def rollouts_from(
     found = choose_data(data)
     if not isinstance(found, Conversations):
         raise SettingsError('data="simulated" has no end; give the conversations: choose_data(…, number=N)')
-    groups: dict[tuple[Any, ...], list[_Sample]] = {}
-    for sample in _samples(source, em_model):
-        number = 0  # the first time that the conversation was asked about where this is still missing
-        while _has_any(groups.get((*sample.key, number), ()), sample.replies):
-            number += 1
-        groups.setdefault((*sample.key, number), []).append(sample)
+    groups = together(_samples(source, em_model), lambda sample: sample.key)
     if not groups:
         raise DataError(
             Problem(show(str(source) if isinstance(source, (str, Path)) else "samples"), "", "no sample",
                     "samples of the attune tasks", "run lm_eval with --log_samples --output_path FOLDER")
         )  # fmt: skip
-    return [_rollout(group, found, data) for group in _numbered(groups.values())]
+    return rollouts_of([_recording(group, found, data) for group in groups])
 
 
 @dataclass(frozen=True)
@@ -93,23 +87,7 @@ class _Sample:
         return (self.conversation_id, self.fingerprint, self.model, json.dumps(shared, sort_keys=True))
 
 
-def _has_any(group: Iterable[_Sample], replies: Mapping[str, str]) -> bool:
-    """Whether the samples hold a reply to any of these requests."""
-    return any(one.replies.keys() & replies.keys() for one in group)
-
-
-def _numbered(groups: Iterable[list[_Sample]]) -> Iterator[list[_Sample]]:
-    """The groups, models renamed where their result files would meet."""
-    seen: Counter[tuple[str, str, str]] = Counter()
-    for group in groups:
-        first = group[0]
-        identity = (first.conversation_id, first.model, first.settings["mode"])
-        seen[identity] += 1
-        name = first.model if seen[identity] == 1 else f"{first.model}#{seen[identity]}"
-        yield [replace(one, model=name) for one in group]
-
-
-def _rollout(group: list[_Sample], found: Conversations, data: object) -> Rollout:
+def _recording(group: list[_Sample], found: Conversations, data: object) -> Recording:
     first = group[0]
     conversation = found.by_id.get(first.conversation_id)
     if conversation is None:
@@ -126,19 +104,16 @@ def _rollout(group: list[_Sample], found: Conversations, data: object) -> Rollou
         )  # fmt: skip
     stages = [stage for one in group for stage in one.settings["stages"]]
     settings = _settings({**first.settings, "stages": stages}, data, first.place)
-    replies = {name: text for one in group for name, text in one.replies.items()}
-    _check_complete(conversation, settings, replies, first.place)
+    told, replies = Told(conversation, settings, default_spec()), all_replies(group)
+    _check_complete(told, replies, first.place)
     facts = {"run_timestamp": first.date, "attune": {"lm_eval": {"samples": [one.place for one in group]}}}
-    made = played(conversation, settings, replies, first.model, facts)
-    return replace(made, policy=first.model)
+    return Recording(told, replies, first.model, facts)
 
 
-def _check_complete(
-    conversation: Conversation, settings: Settings, replies: Mapping[str, str], place: str
-) -> None:
-    asked = [request.id for request in plan(conversation, settings)]
-    if sorted(asked) != sorted(replies):
-        differing = sorted(set(asked) ^ replies.keys())
+def _check_complete(told: Told, replies: Mapping[str, str], place: str) -> None:
+    asked = [request.id for request in told.requests]
+    differing = sorted(set(asked) ^ replies.keys())
+    if differing:
         raise DataError(
             Problem(place, "doc.requests", f"{len(replies)} replies; {differing[0]} is only on one side",
                     f"the {len(asked)} requests of the conversation",
@@ -146,22 +121,13 @@ def _check_complete(
         )  # fmt: skip
 
 
-def _settings(told: Json, data: object, place: str) -> Settings:
-    book = told["codebook"]
+def _settings(written: Json, data: object, place: str) -> Settings:
+    book = written["codebook"]
     if book is not None and not Path(book).is_file():
-        beside = find_official(Path(data)) if isinstance(data, (str, Path)) and Path(data).exists() else None
-        book = None if beside is None else str(beside)  # samples may have come from another machine
-    settings = make_settings({**told, "codebook": book})
-    for what, found in (
-        ("prompts", settings.prompt_set.fingerprint),
-        ("codebook", settings.codebook.fingerprint),
-    ):
-        if found != told["fingerprints"][what]:
-            raise DataError(
-                Problem(place, f"doc.settings.{what}", f"fingerprint {found} here",
-                        f"that of the run, {told['fingerprints'][what]}",
-                        "use the same files and version of attune-env")
-            )  # fmt: skip
+        book = codebook_for(data)  # samples may have come from another machine
+    settings = make_settings({**written, "codebook": book})
+    check_same("prompts", written, settings, f"{place} doc")
+    check_same("codebook", written, settings, f"{place} doc")
     return settings
 
 

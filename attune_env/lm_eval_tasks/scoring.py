@@ -16,14 +16,11 @@ from attune_data.means import mean
 from attune_data.schema import Conversation
 from attune_env.results.scores import outcome_counts
 from attune_env.statistics.bootstrap import Bootstrap
-from attune_episodes.plan import plan
-from attune_episodes.request import Request
-from attune_episodes.rollout import Rollout, rollout
+from attune_episodes.recorded import replayed, scores_of
+from attune_episodes.score import default_spec
 from attune_episodes.settings import Settings
-from attune_rewards.aggregate import flatten
+from attune_episodes.told import Told
 from attune_rewards.predictions import Stage
-from attune_rewards.records import read_record
-from attune_rewards.scoring import score_conversation
 
 NO_ERROR: Final = "N/A"
 """What lm-eval writes where there is no standard error."""
@@ -63,38 +60,6 @@ OF_STAGE: Final[Mapping[Stage, tuple[str, ...]]] = {
 """The metrics of the task of one stage, under their names in scores files."""
 
 
-class Recorded:
-    """A policy that says what was said."""
-
-    name = "recorded"
-
-    def __init__(self, replies: Mapping[str, str]) -> None:
-        self.replies = replies
-
-    def reply(self, request: Request) -> str:
-        """The reply to the request."""
-        return self.replies[request.id]
-
-
-def played(
-    conversation: Conversation,
-    settings: Settings,
-    replies: Mapping[str, str],
-    em_model: str,
-    facts: Mapping[str, Any] | None = None,
-) -> Rollout:
-    """The episode in which a model gave these replies.
-
-    Args:
-        conversation: what was asked about.
-        settings: how it was asked.
-        replies: id of a request -> text; of every request of the plan.
-        em_model: the model's name in the result record.
-        facts: further fields of the record.
-    """
-    return rollout(conversation, Recorded(replies), settings, em_model=em_model, facts=facts)
-
-
 def metrics_of(
     conversation: Conversation, settings: Settings, replies: Sequence[str], names: Sequence[str]
 ) -> dict[str, Any]:
@@ -110,12 +75,10 @@ def metrics_of(
         Metric -> value, None where it is undefined; `<metric>_stderr` -> [value, participant], what a
         standard error is made of; `parse_rate` -> [replies that were parsed, replies].
     """
-    asked = plan(conversation, settings)
-    said = {request.id: reply for request, reply in zip(asked, replies, strict=True)}
-    record = played(conversation, settings, said, "lm_eval/model").result
-    prediction, _ = read_record(record, conversation)
-    scores = flatten(score_conversation(conversation, prediction))
-    outcomes = outcome_counts(record)
+    told = Told(conversation, settings, default_spec())
+    said = {request.id: reply for request, reply in zip(told.requests, replies, strict=True)}
+    played = replayed(told, said)
+    scores, outcomes = scores_of(played), outcome_counts(played.result)
     kept: dict[str, Any] = {}
     for name in names:
         kept[name] = scores.get(name)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 
 from attune_data.errors import AttuneError
@@ -24,13 +26,33 @@ def install_line(extra: str) -> str:
 
 def missing_extra(extra: str, error: ImportError) -> MissingExtraError:
     """The error to raise where the import of an extra's package failed with `error`."""
-    return MissingExtraError(f"the extra {extra!r} is not installed ({error}): {install_line(extra)}")
+    absent = isinstance(error, ModuleNotFoundError)  # else a name in a module: it is there, and another one
+    found = "is not installed" if absent else "is installed in another version than the tested"
+    return MissingExtraError(f"the extra {extra!r} {found} ({error}): {install_line(extra)}")
 
 
-def warn_if_untested(package: str, lowest: str, below: str) -> None:
+@contextmanager
+def needs_extra(extra: str, *modules: str) -> Iterator[None]:
+    """Put around imports: MissingExtraError where one fails because an extra is not there as it is needed.
+
+    Args:
+        extra: the name of the extra.
+        modules: the top-level modules that come with it. An import that fails in another module raises its
+            own error.
+    """
+    try:
+        yield
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in modules:
+            raise
+        raise missing_extra(extra, error) from error
+
+
+def warn_if_untested(package: str, lowest: str, below: str, why: str = "") -> None:
     """Warns where the installed `package` is not at least `lowest` and below `below`.
 
-    Versions are compared by their leading numbers. Says nothing where the package is not installed.
+    Versions are compared by their leading numbers. Says nothing where the package is not installed. `why`
+    is a sentence on what another version may change.
     """
     try:
         found = version(package)
@@ -38,7 +60,8 @@ def warn_if_untested(package: str, lowest: str, below: str) -> None:
         return
     if not _numbers(lowest) <= _numbers(found) < _numbers(below):
         warnings.warn(
-            f"{package} {found} is installed; this was tested with {lowest} up to, without, {below}",
+            f"{package} {found} is installed; this was tested with {lowest} up to, without, {below}"
+            + (f". {why}" if why else ""),
             UntestedVersionWarning,
             stacklevel=3,
         )

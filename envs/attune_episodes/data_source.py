@@ -1,4 +1,4 @@
-"""`choose_data`: what every environment's and trainer's data arguments mean.
+"""What every environment's and trainer's data arguments mean (`choose_data`), and in whose wording to ask.
 
 All of them can be written as JSON (a `Conversations` object aside), so that configurations, flags and
 environment specs can name them.
@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from attune_data.codebook import find_official
 from attune_data.constants import Provenance
 from attune_data.errors import DataError, Problem, SettingsError, show
 from attune_data.guard import for_training
@@ -18,6 +19,8 @@ from attune_data.selection import select
 from attune_data.simulate.levels import Level, level_of
 from attune_data.simulate.stream import Simulation
 
+SAMPLE: Final = "sample"
+"""The `data` that names the bundled conversations."""
 SIMULATED: Final = "simulated"
 """The `data` that names a world of simulated conversations."""
 
@@ -72,6 +75,24 @@ def choose_data(
     return chosen
 
 
+def codebook_for(data: object, given: str | Path | None = None) -> str | None:
+    """Path of the official codebook to ask with: the one given, else the one beside the data.
+
+    Args:
+        data: as `choose_data` takes it. Beside a file or folder is in its folder or one of the two above;
+            there is no place beside the bundled sample, simulated people, a dataset's name or an object.
+        given: the path that was asked for; it is not looked at.
+
+    Returns None where neither is there: the questions are then asked in our own wording.
+    """
+    if given is not None:
+        return str(given)
+    if not isinstance(data, (str, Path)) or data in (SAMPLE, SIMULATED) or not Path(data).exists():
+        return None
+    found = find_official(Path(data))
+    return None if found is None else str(found)
+
+
 def check_source(
     data: object,
     *,
@@ -114,7 +135,7 @@ def _chosen(
         _refuse("a Conversations object", split=split, provenance=provenance)
         found = data
     elif isinstance(data, (str, Path)):
-        bundled = data == "sample" and split is None and provenance is None
+        bundled = data == SAMPLE and split is None and provenance is None
         found = _sample() if bundled else load(data, split=split, provenance=provenance)
     else:
         raise TypeError(
@@ -133,7 +154,7 @@ def _chosen(
 @lru_cache(maxsize=1)
 def _sample() -> Conversations:
     """The bundled sample, shared by all environments of a process: records are frozen, plans are kept."""
-    return load("sample")
+    return load(SAMPLE)
 
 
 @lru_cache(maxsize=2)

@@ -108,6 +108,18 @@ def test_without_a_reference_only_the_questions_are_asked(reference: str | None)
     assert text.endswith('\n{"answers": {"B1": "yes" or "no", …}}')
 
 
+def test_a_model_s_reply_in_the_place_of_the_edited_one_is_no_reference() -> None:
+    talk = load("sample")[0]
+    assert talk.metadata is not None
+    marked = talk.metadata.model_copy(update={"alternates": "replies of models"})
+    request = judge_request(talk.model_copy(update={"metadata": marked}), 1, "I hear you.")
+    assert request is not None
+    assert request.dimensions == ()
+    edited = talk.turns[0].responses["human"]
+    assert edited is not None
+    assert edited not in request.messages[0].content
+
+
 def test_without_a_question_only_ratings_are_asked() -> None:
     request = asked(conversation(turn(1, binary=[])))
     assert (request.dimensions, request.questions) == (JUDGE_DIMENSIONS, ())

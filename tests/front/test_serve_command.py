@@ -41,7 +41,7 @@ def test_without_the_extra_the_command_gives_the_line_that_installs_it(tmp_path:
     run = "sys.argv = ['attune', 'serve', 'openenv']; from attune_env.cli import main; main()"
     done = without_openenv(tmp_path, run)
     assert (done.returncode, done.stdout) == (1, "")
-    assert "error: OpenEnv is not installed" in done.stderr
+    assert "error: the extra 'openenv' is not installed" in done.stderr
     assert 'pip install "attune-env[openenv]"' in done.stderr
     assert "Traceback" not in done.stderr
 
@@ -50,7 +50,7 @@ def test_without_the_extra_the_command_gives_the_line_that_installs_it(tmp_path:
 def test_without_the_extra_every_name_says_so(tmp_path: Path, name: str) -> None:
     done = without_openenv(tmp_path, f"from attune_episodes.openenv_env import {name}")
     assert done.returncode == 1
-    assert "MissingExtraError: OpenEnv is not installed" in done.stderr
+    assert "MissingExtraError: the extra 'openenv' is not installed" in done.stderr
 
 
 @pytest.mark.parametrize(("options", "code", "told"), [

@@ -69,8 +69,8 @@ def test_a_conversation_that_was_asked_about_again_has_another_name(tmp_path: Pa
     found = rollouts_from([*samples(number=1), *samples(number=1), *samples("draft", number=1)])
     assert [r.result["em_model"] for r in found] == [
         "lm_eval/unnamed",
-        "lm_eval/unnamed#2",
-        "lm_eval/unnamed#3",
+        "lm_eval/unnamed@sample2",
+        "lm_eval/unnamed@sample3",
     ]
     assert len(save_results(found, tmp_path)) == len(set(tmp_path.iterdir())) == 3
 

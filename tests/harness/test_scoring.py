@@ -17,7 +17,10 @@ from attune_env.lm_eval_tasks.scoring import (
     metrics_of,
     pooled_share,
 )
+from attune_env.report.groups import GROUPS
 from attune_episodes import Settings, builtin_policy, rollout
+from attune_episodes.inspect_env.scoring import metrics_of as reported
+from attune_episodes.recorded import scores_of
 from attune_rewards.predictions import STAGES, Stage
 from tests.running.playing import sample
 
@@ -85,3 +88,19 @@ def test_every_metric_of_a_task_is_defined_where_all_is_answered(stages: tuple[S
     assert found["parse_rate"] == [len(steps), len(steps)]
     if stages == STAGES:
         assert found["composite_strict"] == pytest.approx(100)
+
+
+def test_both_harnesses_and_the_report_call_a_metric_the_same() -> None:
+    """Names are those of a scores file; the report's leading metrics are all there, judges' aside."""
+    conversation, own = sample(1)[0], {"composite_partial", "parse_rate", "complete"}
+    file = scores_of(rollout(conversation, builtin_policy("oracle", sample(1))))
+    inspect = {
+        name for stages in (STAGES, *((one,) for one in STAGES)) for name in reported(Settings(stages=stages))
+    }
+    for names in (OF_ALL, *OF_STAGE.values(), inspect):
+        assert set(names) <= file.keys() | own
+    shown = {metric.name for _, group in GROUPS for metric in group if metric.role != "diagnostic"}
+    judged = {"avg_draft_judge_score", "avg_draft_binary_alignment"}
+    assert shown - judged <= inspect
+    for stages, names in ((STAGES, OF_ALL), *(((stage,), names) for stage, names in OF_STAGE.items())):
+        assert set(names) <= set(reported(Settings(stages=stages)))

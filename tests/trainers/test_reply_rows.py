@@ -10,9 +10,11 @@ from datasets import load_from_disk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attune_data import Conversation, load
+from attune_data import Conversation, Conversations, load
 from attune_data.errors import DataError, SettingsError, UnknownNameError
 from attune_data.guard import BenchmarkTrainingError
+from attune_data.importing.alternates import FIELD, MODEL_REPLIES
+from attune_data.selection import select
 from attune_data.simulate import Simulation
 from attune_episodes.trainers import demonstrations, preference_pairs
 
@@ -146,6 +148,23 @@ def test_demonstrations_are_the_edited_replies_with_what_they_won() -> None:
     assert rows[0]["completion"] == [{"role": "assistant", "content": "  edited "}]
     assert [message["role"] for message in rows[1]["prompt"]] == ["system", "user", "assistant", "user"]
     assert rows["turn"] == [1, 2]
+
+
+def test_replies_of_models_are_no_demonstrations_unless_asked_for() -> None:
+    mark = {"metadata": {FIELD: MODEL_REPLIES}}
+    models = conversation(turn(1, [], human="by another model"), name="m", **mark)
+    bare = conversation(turn(1, [], human=None), name="bare", **mark)  # none in that slot
+    edited = conversation(turn(1, []), name="c")
+    with pytest.raises(DataError, match=r'"replies of models" in 1 of 3, the first "m"') as caught:
+        demonstrations([edited, models, bare])
+    advice = "alternates=unknown"
+    assert advice in str(caught.value)
+    left = select(Conversations([edited, models, bare]), advice)
+    assert demonstrations(left)["id"] == demonstrations([edited, bare])["id"] == ["c/1/human"]
+    rows = demonstrations([edited, models, bare], allow_model_replies=True)
+    assert rows["id"] == ["c/1/human", "m/1/human"]
+    assert "of 1 conversations: replies of models" in rows.info.description
+    assert "replies of models" not in demonstrations([edited]).info.description
 
 
 RESPONSES = st.sampled_from(["original", "alternate", "human"])

@@ -12,8 +12,8 @@ import verifiers.v1 as vf
 
 from attune_episodes import Settings, builtin_policy, plan, rollout, score_row, to_dataset
 from attune_episodes.prompts import FOLDER
+from attune_episodes.told import Told
 from attune_episodes.verifiers_env import AttuneData, AttuneTask
-from attune_episodes.verifiers_env.told import Told
 from tests.endpoint import Book, Call, answers_of, first_of, serve
 from tests.verifiers_env.play import (
     MODEL,

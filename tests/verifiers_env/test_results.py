@@ -100,7 +100,7 @@ def test_further_rollouts_of_a_conversation_go_by_names_of_their_own(tmp_path: P
         single = environment({"number": 1, "granularity": "request"})
         found += episodes(single, server.url, list(single.taskset) * 2)
     made = rollouts_from(written(tmp_path / "run", found))
-    assert [one.policy for one in made] == [MODEL, *(f"{MODEL}#{n}" for n in (2, 3, 4, 5))]
+    assert [one.policy for one in made] == [MODEL, *(f"{MODEL}@sample{n}" for n in (2, 3, 4, 5))]
     assert len(save_results(made, tmp_path / "results")) == 5
 
 

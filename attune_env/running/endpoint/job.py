@@ -14,7 +14,13 @@ from attune_env.running.endpoint.asking import OK, Asker, Question
 from attune_env.running.endpoint.journal import CallKey, Finished, Journal, group_of
 from attune_env.running.endpoint.tally import total, usage_of
 from attune_episodes.episode import Episode
-from attune_episodes.judging import JudgeRequest, add_judgements, judge_request, parse_judgement
+from attune_episodes.judging import (
+    JudgeRequest,
+    add_judgements,
+    judge_request,
+    parse_judgement,
+    reference_of,
+)
 from attune_episodes.parsing import Unparsed, parse
 from attune_episodes.plan import plan
 from attune_episodes.request import Request
@@ -257,6 +263,6 @@ def calls_of(conversation: Conversation, settings: Settings, *, judges: int = 0)
     calls = int("reflect" in settings.stages)
     for turn in truth_of(conversation).turns:
         calls += sum(stage in settings.stages and is_asked(stage, turn) for stage in TURN_STAGES)
-        if "draft" in settings.stages and ((turn.responses.get("human") or "").strip() or turn.applicable):
+        if "draft" in settings.stages and (reference_of(conversation, turn) or turn.applicable):
             calls += judges
     return calls

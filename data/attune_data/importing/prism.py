@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 
 from attune_data.constants import ResponseName
 from attune_data.errors import DataError, Problem, UnknownNameError
+from attune_data.importing.alternates import FIELD, MODEL_REPLIES
 from attune_data.importing.foreign import Part, missing
 from attune_data.importing.imported import Gathered, Imported, Unusable, check_length
 from attune_data.importing.prism_survey import CONVERSATIONS, SURVEY, Survey, read_survey
@@ -100,8 +101,8 @@ def _notes(conversations: Conversations) -> Iterator[str]:
     filled = sum(turn.responses["human"] is not None for turn in turns)
     if filled:
         yield (
-            f"humanEdited holds a model's reply in {filled} of {len(turns)} turns: take no demonstrations "
-            "from this set, and no reference for a draft judge"
+            f"humanEdited holds a model's reply in {filled} of {len(turns)} turns: demonstrations refuses "
+            "them, and a draft judge has no reference"
         )
 
 
@@ -145,6 +146,7 @@ def _made(
         "conversation_type": record.text("conversation_type"),
         "dataset": DATASET,
         "licence": LICENCE,
+        FIELD: MODEL_REPLIES,
         "record": f"{CONVERSATIONS}:{where.rpartition(':')[2]}",
     }
     value: dict[str, Any] = {

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Final
 
-from attune_data.codebook import find_official
 from attune_data.errors import SettingsError, show
 from attune_data.loading import Conversations
 from attune_data.simulate.stream import Simulation
-from attune_episodes.data_source import SIMULATED, check_flag, choose_data
+from attune_episodes.data_source import check_flag, choose_data, codebook_for
 from attune_episodes.settings import Settings
+from attune_episodes.settings_json import make_settings
 from attune_episodes.training.arguments import unscored
-from attune_episodes.verifiers_env.told import make_settings
 from attune_rewards.predictions import STAGES
 from attune_rewards.reward import scored_requests
 from attune_rewards.spec import RewardSpec
@@ -69,7 +67,7 @@ def settings_of(
         prompts: full, compact, or a folder of templates.
         told: the other fields of `Settings`.
     """
-    path = _codebook(text_of("data", data), None if codebook is None else text_of("codebook", codebook))
+    path = codebook_for(text_of("data", data), None if codebook is None else text_of("codebook", codebook))
     names = STAGES if stages is None else _names(stages)
     text = text_of("prompts", prompts)
     return make_settings({**told, "stages": names, "prompts": text, "codebook": path}), path
@@ -103,13 +101,3 @@ def text_of(name: str, value: object) -> str:
 
 def _names(stages: Text) -> tuple[str, ...]:
     return tuple(name.strip() for name in text_of("stages", stages).split(","))
-
-
-def _codebook(data: str, given: str | None) -> str | None:
-    """Path of the official codebook: the one given, else the one beside the data."""
-    if given is not None:
-        return given
-    if data in ("sample", SIMULATED) or not Path(data).exists():
-        return None
-    found = find_official(Path(data))
-    return None if found is None else str(found)

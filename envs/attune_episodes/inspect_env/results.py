@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from attune_data.errors import DataError, Problem, show
+from attune_data.extras import needs_extra
 from attune_episodes.inspect_env.samples import REPLIES, replies_in, told_of
-from attune_episodes.inspect_env.scoring import recorded
-from attune_episodes.inspect_env.versions import missing
+from attune_episodes.recorded import Recording, missing_in, rollouts_of
 from attune_episodes.rollout import Rollout
 
 if TYPE_CHECKING:
@@ -35,36 +33,30 @@ def rollouts_from(
 
     Returns:
         One rollout a sample and epoch, in the order of the logs. Where a conversation was played more than
-        once by a model in a mode (epochs, several logs), the further ones go by `<model>@sample2`,
-        `<model>@sample3`, …: as `attune run --samples` names them, so that `attune report` shows the spread.
+        once by a model (epochs, several logs), the further ones have names of their own, as
+        `attune_episodes.recorded.rollouts_of` gives them: `<model>@sample2` and so on.
 
     Samples that ended in an error or before every request was answered are left out with a warning. Raises
     DataError where there is nothing left, or where something is no log of this task; MissingExtraError
     without Inspect.
     """
-    seen: Counter[tuple[str, str, str]] = Counter()
-    made: list[Rollout] = []
+    kept: list[Recording] = []
     left_out = 0
     for log, sample in _samples(source):
         told = told_of(sample.metadata)
         replies = replies_in(sample.store, told)
-        if sample.error is not None or any(request.id not in replies for request in told.requests):
+        if sample.error is not None or missing_in(replies, told):
             left_out += 1
             continue
-        name = em_model or log.eval.model
-        identity = (told.conversation.conversation_id, name, told.settings.mode)
-        seen[identity] += 1
-        numbered = name if seen[identity] == 1 else f"{name}@sample{seen[identity]}"
-        played = recorded(told, replies, em_model=numbered, facts=_facts(log, sample))
-        made.append(replace(played, policy=numbered))
+        kept.append(Recording(told, replies, em_model or log.eval.model, _facts(log, sample)))
     if left_out:
         logger.warning("left out: %d samples that failed or are not complete", left_out)
-    if not made:
+    if not kept:
         raise DataError(
             Problem(_named(source), "", f"no complete sample ({left_out} that failed or are not complete)",
                     "logs of attune_env/attune", "inspect eval-retry LOG")
         )  # fmt: skip
-    return made
+    return rollouts_of(kept)
 
 
 def _facts(log: EvalLog, sample: EvalSample) -> dict[str, Any]:
@@ -95,10 +87,8 @@ def _samples(source: object) -> Iterator[tuple[EvalLog, EvalSample]]:
 
 
 def _logs(source: object) -> Iterator[EvalLog]:
-    try:
+    with needs_extra("inspect", "inspect_ai"):
         from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
-    except ImportError as error:
-        raise missing(error) from error
 
     def read(file: str) -> EvalLog:
         try:

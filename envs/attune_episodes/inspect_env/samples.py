@@ -14,7 +14,8 @@ from typing import Any, Final
 from attune_data.errors import DataError, Problem, show
 from attune_data.schema import Conversation
 from attune_episodes.inspect_env.arguments import SPEC
-from attune_episodes.verifiers_env.told import Told, check_prompts, read_told
+from attune_episodes.recorded import texts_in
+from attune_episodes.told import Told, check_prompts, read_told, write_told
 from attune_rewards.spec import RewardSpec
 from attune_rewards.spec_files import describe_reward
 
@@ -33,12 +34,8 @@ def metadata_of(conversation: Conversation, settings: Mapping[str, Any]) -> dict
         conversation: with its annotations.
         settings: as `write_settings` gives them.
     """
-    carried = {
-        "id": conversation.conversation_id,
-        "conversation": conversation.to_record(),
-        "settings": dict(settings),
-        "reward": describe_reward(RewardSpec.preset(SPEC)),
-    }
+    told = write_told(conversation, settings, describe_reward(RewardSpec.preset(SPEC)))
+    carried = {"id": conversation.conversation_id, **told}
     return {
         CLUSTER: conversation.participant,
         "turns": len(conversation.turns),
@@ -71,7 +68,4 @@ def told_of(metadata: Mapping[str, Any], *, asking: bool = False) -> Told:
 
 def replies_in(store: Mapping[str, Any], told: Told) -> dict[str, str]:
     """Request id -> raw reply, of the requests that were answered."""
-    entries = store.get(REPLIES)
-    kept = entries if isinstance(entries, Mapping) else {}
-    texts = {request.id: (kept.get(request.id) or {}).get("text") for request in told.requests}
-    return {name: text for name, text in texts.items() if isinstance(text, str)}
+    return texts_in(store.get(REPLIES), told)

@@ -9,15 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from attune_episodes.inspect_env.samples import replies_in
-from attune_episodes.request import Request
-from attune_episodes.rollout import Rollout, rollout
+from attune_episodes.recorded import missing_in, replayed, scores_of
 from attune_episodes.settings import Settings
-from attune_episodes.verifiers_env.told import Told
-from attune_rewards.aggregate import flatten
+from attune_episodes.told import Told
 from attune_rewards.leaves import LEAF_STAGE
 from attune_rewards.predictions import Stage
-from attune_rewards.records import read_record
-from attune_rewards.scoring import score_conversation
 
 UNSCORED: Final = math.nan
 """What Inspect leaves out of means, standard errors and reductions over epochs, one metric at a time."""
@@ -32,6 +28,7 @@ _NEEDED: Final[dict[str, tuple[Stage, ...]]] = {
     "strict_emotion": ("assess",),
     "strict_evaluation": ("assess", "prefer"),
     "strict_holistic": ("reflect",),
+    "avg_response_similarity": ("draft",),
     "avg_emotion_f1": ("assess",),
     "avg_emotion_va_score": ("assess",),
     "avg_binary_om_accuracy": ("assess",),
@@ -86,36 +83,18 @@ def score_replies(told: Told, store: Mapping[str, Any]) -> Scored:
     known, which is something else than a model that was silent.
     """
     replies, names = replies_in(store, told), metrics_of(told.settings)
-    missing = [request.id for request in told.requests if request.id not in replies]
+    missing = missing_in(replies, told)
     if missing:
         values = dict.fromkeys(names, UNSCORED) | {COMPLETE: 0.0}
         outcomes = {r.id: "missing" if r.id in missing else "answered" for r in told.requests}
         why = f"not scored: {_listed(missing)} of {len(told.requests)} requests have no reply"
         return Scored(values, why, outcomes, complete=False)
-    played = recorded(told, replies)
-    conversation = told.conversation
-    prediction, _ = read_record(played.result, conversation)
-    flat = flatten(score_conversation(conversation, prediction))
+    played = replayed(told, replies)
+    flat = scores_of(played)
     own = {PARSED: played.parse_rate, COMPLETE: 1.0}
     values = {name: _number(own.get(name, flat.get(name))) for name in names}
     outcomes = {step.request.id: step.status for step in played.steps}
     return Scored(values, _explained(values, outcomes), outcomes, complete=True)
-
-
-def recorded(told: Told, replies: Mapping[str, str], **named: Any) -> Rollout:
-    """The rollout in which the model says what it said; `named` are further arguments of `rollout`."""
-    return rollout(told.conversation, _Recorded(replies), told.settings, told.spec, **named)
-
-
-@dataclass(frozen=True)
-class _Recorded:
-    """A policy that says what was said."""
-
-    replies: Mapping[str, str]
-    name: str = "recorded"
-
-    def reply(self, request: Request) -> str:
-        return self.replies[request.id]
 
 
 def _number(value: float | None) -> float:

@@ -1,21 +1,14 @@
-"""Which versions of Inspect this was tested with, and what is said where another one or none is installed."""
+"""Which versions of Inspect this was tested with, and what is said where another one is installed."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from attune_data.extras import missing_extra, warn_if_untested
+from attune_data.extras import warn_if_untested
 
 OLDEST: Final = "0.3.258"
 BELOW: Final = "0.3.259"
 """The extra's bounds: from `OLDEST` on, and below this."""
-
-
-def missing(error: ImportError) -> ImportError:
-    """The error to raise for a failed import: with the install line where Inspect is what is missing."""
-    if (error.name or "").partition(".")[0] != "inspect_ai":
-        return error
-    return missing_extra("inspect", error)
 
 
 def check_version() -> None:

@@ -5,7 +5,7 @@ One call a turn and judge. What judges say is reported beside the Composite and 
 
 from attune_episodes.judging.combine import add_judgements, combined, judged_fields
 from attune_episodes.judging.reply import Judgement, parse_judgement
-from attune_episodes.judging.request import JudgeRequest, judge_request
+from attune_episodes.judging.request import JudgeRequest, judge_request, reference_of
 
 __all__ = [
     "JudgeRequest",
@@ -15,4 +15,5 @@ __all__ = [
     "judge_request",
     "judged_fields",
     "parse_judgement",
+    "reference_of",
 ]

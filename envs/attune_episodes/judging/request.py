@@ -9,6 +9,7 @@ from typing import Any
 
 from attune_data.constants import JUDGE_DIMENSIONS
 from attune_data.errors import UnknownNameError
+from attune_data.importing.alternates import are_model_replies
 from attune_data.schema import Conversation
 from attune_data.seeding import digest
 from attune_episodes.answers import Schema, choice_schema, object_schema, scale_schema
@@ -16,7 +17,7 @@ from attune_episodes.parsing import sound
 from attune_episodes.prompts import JUDGE
 from attune_episodes.request import Message
 from attune_episodes.settings import Settings
-from attune_rewards.truth import truth_of
+from attune_rewards.truth import TurnTruth, truth_of
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -86,7 +87,7 @@ def judge_request(
     if here is None or turn is None:
         raise UnknownNameError("turn", str(turn_number), [str(known.turn) for known in truth.turns])
     draft = sound(draft or "").strip()
-    reference = (here.responses.get("human") or "").strip()
+    reference = reference_of(conversation, here)
     if not draft or not (reference or here.applicable):
         return None
     earlier = takewhile(lambda before: before is not turn, conversation.turns)
@@ -108,6 +109,11 @@ def judge_request(
     return JudgeRequest(
         conversation.conversation_id, turn_number, (Message("user", text),), dimensions, here.applicable
     )
+
+
+def reference_of(conversation: Conversation, turn: TurnTruth) -> str:
+    """The human-edited reply that a draft is held against; "" where there is none."""
+    return "" if are_model_replies(conversation) else (turn.responses.get("human") or "").strip()
 
 
 def unused_mark(texts: list[str], conversation_id: str, turn: int) -> str:

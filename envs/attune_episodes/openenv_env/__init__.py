@@ -6,9 +6,9 @@ Nothing here loads before it is used: OpenEnv takes seconds to import.
 from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from attune_data.extras import MissingExtraError, install_line
+from attune_data.extras import MissingExtraError, install_line, needs_extra, warn_if_untested
 from attune_data.lazy import lazy_names
 from attune_episodes.openenv_env.limits import Limits
 
@@ -46,26 +46,31 @@ __all__ = [
     "serve",
 ]
 
-INSTALL = install_line("openenv")
+TESTED: Final = ("0.4.1", "0.11")
+"""The tests were run with OpenEnv 0.4.1 and 0.10, the ends of this range; the second is not in it."""
 
 _load, __dir__ = lazy_names(__name__, _HOME)
 
 
 def __getattr__(name: str) -> Any:
     try:
-        return _load(name)
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] not in ("openenv", "fastapi", "uvicorn"):
+        with needs_extra("openenv", "openenv", "fastapi", "uvicorn"):
+            loaded = _load(name)
+    except MissingExtraError as error:
+        if not _is_core():
             raise
-        raise MissingExtraError(_advice(error)) from error
+        raise MissingExtraError(
+            "openenv-core is installed, which has the import name of OpenEnv and is another version "
+            f"({error.__cause__}): pip uninstall openenv-core, then {install_line('openenv')} "
+            "--force-reinstall"
+        ) from error
+    warn_if_untested("openenv", *TESTED)
+    return loaded
 
 
-def _advice(error: ImportError) -> str:
+def _is_core() -> bool:
     try:
         version("openenv-core")
     except PackageNotFoundError:
-        return f"OpenEnv is not installed ({error}): {INSTALL}"
-    return (
-        f"openenv-core is installed, which has the import name of OpenEnv and is another version ({error}): "
-        f"pip uninstall openenv-core, then {INSTALL} --force-reinstall"
-    )
+        return False
+    return True

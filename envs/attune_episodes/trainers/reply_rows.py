@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from attune_data.constants import PAIRWISE_IDS, Provenance, ResponseName
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
 from attune_data.guard import for_training
+from attune_data.importing.alternates import FIELD, MODEL_REPLIES, are_model_replies
 from attune_data.schema import Conversation, PairwiseComparison, Turn
 from attune_data.version import __version__
 from attune_episodes.training.arguments import described, sequence_of
@@ -90,6 +91,7 @@ def demonstrations(
     *,
     system: str | None = None,
     allow_benchmark_training: bool = False,
+    allow_model_replies: bool = False,
 ) -> Dataset:
     """The replies that a human edited, as rows for supervised fine-tuning.
 
@@ -97,6 +99,9 @@ def demonstrations(
         conversations: the annotated conversations, in a sequence.
         system: a system message at the head of every prompt; none if None.
         allow_benchmark_training: as in `preference_pairs`.
+        allow_model_replies: make rows of conversations too that say of their alternates that nobody edited
+            them (an import of PRISM), with the reply of a model as the completion; the description of the
+            dataset says so.
 
     Returns:
         Rows with `prompt` (as in `preference_pairs`), `completion` (one assistant message: the human-edited
@@ -105,9 +110,22 @@ def demonstrations(
         edited reply is not always the preferred one) and `provenance`. Turns without such a reply, or with
         an empty one, make no row.
 
-    Raises (all at the call): as `preference_pairs`.
+    Raises (all at the call): as `preference_pairs`; DataError for alternates that are replies of models.
     """
     mark = _checked(conversations, system, allow_benchmark_training)
+    unedited = _unedited(conversations)
+    if unedited and not allow_model_replies:
+        raise DataError(
+            Problem(
+                "conversations",
+                f"metadata.{FIELD}",
+                f'"{MODEL_REPLIES}" in {len(unedited)} of {len(conversations)}, the first '
+                f"{show(unedited[0])}: what they hold under humanEdited was edited by nobody",
+                "replies that a human edited",
+                f'leave them out with select(conversations, "{FIELD}=unknown"); '
+                "allow_model_replies=True takes them all the same",
+            )
+        )
     rows = (
         _shared(about, turn, system)
         | {"completion": _reply(turn, "human"), "id": f"{about.conversation_id}/{turn.turn_number}/human"}
@@ -118,7 +136,19 @@ def demonstrations(
     )
     types = _features("prompt", "completion", "id", "conversation_id", "participant_id", "turn", "won",
                       "lost", "provenance")  # fmt: skip
-    return _table(rows, types, "Demonstrations from human-edited replies", mark, "a human-edited reply")
+    what = "Demonstrations from human-edited replies"
+    if unedited:
+        what += f" (of {len(unedited)} conversations: {MODEL_REPLIES})"
+    return _table(rows, types, what, mark, "a human-edited reply")
+
+
+def _unedited(conversations: Iterable[Conversation]) -> list[str]:
+    """Ids of the conversations whose replies under humanEdited are those of models."""
+    return [
+        about.conversation_id
+        for about in conversations
+        if are_model_replies(about) and any((turn.responses["human"] or "").strip() for turn in about.turns)
+    ]
 
 
 def _chosen(

@@ -12,22 +12,19 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from attune_data.errors import DataError, Problem, show
+from attune_data.extras import needs_extra, warn_if_untested
 from attune_episodes.episode import EpisodeOverError
 from attune_episodes.trainers.completion import text_of
 from attune_episodes.trainers.skyrl_rows import CONVERSATION, REQUEST
 from attune_episodes.training.scoring import paid_by, score_truth
 from attune_rewards.reward import OK, Score, part_means
 
-try:
+with needs_extra("skyrl", "skyrl_gym"):
     import skyrl_gym
     from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput
-except ModuleNotFoundError as error:
-    if (error.name or "").partition(".")[0] != "skyrl_gym":
-        raise
-    raise ModuleNotFoundError(
-        "the SkyRL environments need skyrl-gym: pip install 'attune-env[skyrl]'", name=error.name
-    ) from error
 
+TESTED: Final = ("0.4", "0.5")
+"""The tests were run with the versions of skyrl-gym from the first up to, without, the second."""
 Messages = list[dict[str, str]]
 
 
@@ -119,7 +116,11 @@ _ENTRY_POINTS: Final = {REQUEST: RequestEnv, CONVERSATION: ConversationEnv}
 
 
 def register_environments() -> None:
-    """Registers both environments with SkyRL-gym; once, however often it is called."""
+    """Registers both environments with SkyRL-gym; once, however often it is called.
+
+    Warns (UntestedVersionWarning) where its version is none that this was tested with.
+    """
+    warn_if_untested("skyrl-gym", *TESTED)
     for name, kind in _ENTRY_POINTS.items():
         if name not in skyrl_gym.registry:
             skyrl_gym.register(id=name, entry_point=f"{__name__}:{kind.__name__}")

@@ -8,15 +8,13 @@ arguments are looked at before it is called, and another version than those trie
 from __future__ import annotations
 
 import inspect
-import warnings
-from functools import cache
-from importlib import metadata
 from typing import Any, Final
 
 from attune_data.errors import SettingsError
+from attune_data.extras import warn_if_untested
 
-TRIED: Final = ("1.16",)
-"""Versions of TRL, without their last number, with which the tests train on whole conversations."""
+TESTED: Final = ("1.16", "1.17")
+"""The tests train whole conversations with TRL from the first version up to, without, the second."""
 Chat = list[dict[str, str]]
 _METHOD: Final = "_generate_single_turn"
 _TAKES: Final = ("prompt_ids", "images", "multimodal_fields", "num_generations")
@@ -39,37 +37,17 @@ def generate(trainer: Any, prompts: list[list[int]]) -> tuple[list[list[int]], l
     method = getattr(trainer, _METHOD, None)
     if method is None or tuple(inspect.signature(method).parameters)[: len(_TAKES)] != _TAKES:
         raise SettingsError(
-            f"TRL {version() or 'of an unknown version'} does not generate as what was tried does "
-            f"({', '.join(TRIED)}): GRPOTrainer.{_METHOD} is missing or takes other arguments. Whole "
-            f"conversations need such a version; {_ROWS}"
+            f"GRPOTrainer.{_METHOD} is missing or takes other arguments than in TRL {TESTED[0]}, which was "
+            f"tested. Whole conversations need such a version; {_ROWS}"
         )
     completions, logprobs = method(prompts, None, {}, 1)
     return completions, logprobs
 
 
-def version() -> str | None:
-    """The version of TRL that is installed; None if there is none."""
-    try:
-        return metadata.version("trl")
-    except metadata.PackageNotFoundError:
-        return None
-
-
 def check_version() -> None:
-    """Warns, once in a process, where another version of TRL than those tried is installed."""
-    found = version()
-    if found is not None and ".".join(found.split(".")[:2]) not in TRIED:
-        _warn(found)
-
-
-@cache
-def _warn(found: str) -> None:
-    warnings.warn(
-        f"TRL {found} is installed; whole conversations were tried with {', '.join(TRIED)}. They use a "
-        f"private method of GRPOTrainer, which may have changed; {_ROWS}",
-        UserWarning,
-        stacklevel=4,
-    )
+    """Warns (UntestedVersionWarning) where TRL's version is none with which the tests train."""
+    why = f"Whole conversations use a private method of GRPOTrainer, which may have changed; {_ROWS}"
+    warn_if_untested("trl", *TESTED, why)
 
 
 class ChatTokens:

@@ -82,7 +82,7 @@ def conversation_rollouts(
         (one, which pays nothing and logs the parts).
 
     Raises (all at the call): as `conversation_rows`; UnknownNameError for an unknown thread. Warns where
-    another version of TRL than those tried is installed.
+    TRL's version is none that this was tested with.
     """
     rollout = ConversationRollout(thread, seed)
     check_version()

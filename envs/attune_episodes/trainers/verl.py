@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from attune_data.errors import DataError, Problem, show
+from attune_data.extras import warn_if_untested
 from attune_episodes.trainers.completion import text_of
 from attune_episodes.trainers.reshape import fact_types, facts, reshaped
 from attune_episodes.training.scoring import score_truth
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 SOURCE: Final = "attune"
 """`data_source` of our rows is this, a slash and the stage: verl reports validation by data source."""
 PARTS: Final = (*LEAF_STAGE, "format")
+TESTED: Final = ("0.9", "0.10")
+"""The tests were run with the versions of verl from the first up to, without, the second."""
+# here, since verl loads this file and calls nothing else of it before the first reply
+warn_if_untested("verl", *TESTED)
 
 
 def compute_score(

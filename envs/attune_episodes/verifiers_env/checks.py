@@ -8,8 +8,8 @@ from attune_data.errors import show
 from attune_episodes.plan import plan
 from attune_episodes.policies import builtin_policy
 from attune_episodes.rollout import rollout
+from attune_episodes.told import Told
 from attune_episodes.unanswered import unanswered
-from attune_episodes.verifiers_env.told import Told
 from attune_episodes.verifiers_env.wire import AttuneData
 
 EXACT: Final = 1e-9

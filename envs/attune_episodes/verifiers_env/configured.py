@@ -6,16 +6,14 @@ for what came past that.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attune_data.codebook import find_official
 from attune_data.errors import SettingsError, show
 from attune_data.jsonio import parse_json
-from attune_episodes.data_source import SIMULATED, check_source
+from attune_episodes.data_source import check_source, codebook_for
 from attune_episodes.settings import Settings
+from attune_episodes.settings_json import make_settings
 from attune_episodes.training.rows import RowMaker
-from attune_episodes.verifiers_env.told import make_settings
 from attune_rewards.spec import RewardSpec
 from attune_rewards.spec_files import describe_reward, read_reward, reward_from
 
@@ -37,7 +35,7 @@ def configured(config: AttuneTasksetConfig) -> tuple[str | None, Settings, Rewar
         where=config.where,
         provenance=config.provenance,
     )
-    codebook = _codebook(config)
+    codebook = codebook_for(config.data, config.codebook)
     settings, spec = _settings(config, codebook), _spec(config)
     _check(config, settings, spec)
     return codebook, settings, spec
@@ -60,17 +58,6 @@ def _check(config: AttuneTasksetConfig, settings: Settings, spec: RewardSpec) ->
         maker.check()
     elif not judged and spec.dense:
         maker.check()
-
-
-def _codebook(config: AttuneTasksetConfig) -> str | None:
-    """Path of the official codebook to ask with: the one given, else the one beside the data."""
-    if config.codebook is not None:
-        return config.codebook
-    here = Path(config.data)
-    if config.data in ("sample", SIMULATED) or not here.exists():
-        return None
-    found = find_official(here)
-    return None if found is None else str(found)
 
 
 def _settings(config: AttuneTasksetConfig, codebook: str | None) -> Settings:

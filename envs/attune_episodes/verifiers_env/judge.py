@@ -19,9 +19,9 @@ from verifiers.v1.types import UserMessage
 from attune_data.errors import AttuneError, one_line
 from attune_episodes.judging import Judgement, JudgeRequest, combined, judge_request, parse_judgement
 from attune_episodes.parsing import parse
+from attune_episodes.told import Told
 from attune_episodes.verifiers_env.config import DraftJudgeConfig
 from attune_episodes.verifiers_env.replies import JUDGE_KEY, replies_of
-from attune_episodes.verifiers_env.told import Told
 from attune_episodes.verifiers_env.wire import AnyTrace
 from attune_rewards.draft import binary_alignment, judge_score
 from attune_rewards.predictions import Draft

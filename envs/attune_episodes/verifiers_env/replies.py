@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from attune_episodes.verifiers_env.told import Told
+from attune_episodes.recorded import missing_in, texts_in
+from attune_episodes.told import Told
 
 if TYPE_CHECKING:
     from attune_episodes.verifiers_env.wire import AnyTrace
@@ -54,8 +55,7 @@ def replies_in(info: Mapping[str, Any], said: Sequence[str | None], told: Told) 
     entries = entries_in(info)
     if not entries and told.only is not None:
         return {told.only: said[-1] or ""} if said else {}
-    texts = {request.id: entries.get(request.id, {}).get("text") for request in told.requests}
-    return {name: text for name, text in texts.items() if isinstance(text, str)}
+    return texts_in(entries, told)
 
 
 def replies_of(trace: AnyTrace, told: Told) -> dict[str, str]:
@@ -66,5 +66,4 @@ def replies_of(trace: AnyTrace, told: Told) -> dict[str, str]:
 
 def missing_of(trace: AnyTrace, told: Told) -> list[str]:
     """Ids of the requests without a reply, in their order."""
-    answered = replies_of(trace, told)
-    return [request.id for request in told.requests if request.id not in answered]
+    return missing_in(replies_of(trace, told), told)

@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import json
 import logging
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from attune_data.errors import DataError, Problem, show
-from attune_episodes.plan import plan
-from attune_episodes.request import Request
-from attune_episodes.rollout import Rollout, rollout
+from attune_episodes.recorded import Recording, all_replies, missing_in, rollouts_of, together
+from attune_episodes.rollout import Rollout
 from attune_episodes.settings import Settings
+from attune_episodes.told import Told, read_told
 from attune_episodes.verifiers_env.replies import JUDGE_KEY, entries_in, replies_in
-from attune_episodes.verifiers_env.told import Told, read_told
 from attune_rewards.reward import scored_requests
 
 if TYPE_CHECKING:
@@ -44,8 +42,8 @@ def rollouts_from(
     Returns:
         One rollout a trace, in their order. Traces of single requests are put together: one rollout a
         conversation, of the stages that its tasks asked, under one reward and one system prompt. Where a
-        conversation was played more than once by a model in a mode, the further ones go by `<model>#2`,
-        `<model>#3`, …, so that their result files do not meet.
+        conversation was played more than once by a model, the further ones have names of their own, as
+        `attune_episodes.recorded.rollouts_of` gives them: `<model>@sample2` and so on.
 
     Traces that are not `ok`, and conversations of which requests are missing, are left out with a warning.
     Raises DataError where there is nothing left, or where something is no trace of this environment.
@@ -69,14 +67,9 @@ def rollouts_from(
                     f"no complete trace ({left_out} that are not ok, {partial} conversations not complete)",
                     "traces of attune-env", "vf-eval @ RUN/configs/resolved/eval.json --resume")
         )  # fmt: skip
-    seen: Counter[tuple[str, str, str]] = Counter()
-    made = []
-    for one in (*whole, *joined):
-        name = em_model or one.model
-        identity = (one.told.conversation.conversation_id, name, one.told.settings.mode)
-        seen[identity] += 1
-        made.append(one.rollout(name if seen[identity] == 1 else f"{name}#{seen[identity]}"))
-    return made
+    complete = [*whole, *joined]
+    made = rollouts_of(one.recording(em_model or one.model) for one in complete)
+    return [replace(new, result=one.judged(new.result)) for one, new in zip(complete, made, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -95,24 +88,22 @@ class _Played:
     judge: Json
     """The judge's model and raw replies; {} where none was asked."""
 
-    def rollout(self, em_model: str) -> Rollout:
+    def recording(self, em_model: str) -> Recording:
+        """The same as every adapter has it."""
         facts = {
             "run_timestamp": datetime.fromtimestamp(self.started, UTC).isoformat(timespec="seconds"),
             "api_cost": self.cost,
             "duration_seconds": self.seconds,
             "attune": {"verifiers": dict(self.about)},
         }
-        played = rollout(
-            self.told.conversation,
-            _Recorded(self.replies),
-            self.told.settings,
-            self.told.spec,
-            em_model=em_model,
-            facts=facts,
-        )
-        return replace(played, policy=em_model, result=self._judged(played.result))
+        return Recording(self.told, self.replies, em_model, facts, self.system)
 
-    def _judged(self, record: dict[str, Any]) -> dict[str, Any]:
+    @property
+    def system(self) -> str | None:
+        """A system prompt that was put in place of the plan's own."""
+        return self.about.get("system_prompt")
+
+    def judged(self, record: dict[str, Any]) -> dict[str, Any]:
         """The record with what a judge said of the drafts, where one was asked."""
         texts: Mapping[str, Sequence[str]] = self.judge.get("replies") or {}
         if not texts:
@@ -130,17 +121,6 @@ class _Played:
                 judged[number] = {name: parse_judgement(asked, text) for name, text in named.items()}
                 kept[number] = named
         return add_judgements(record, judged, told.settings, replies=kept)
-
-
-@dataclass(frozen=True)
-class _Recorded:
-    """A policy that says what was said."""
-
-    replies: Mapping[str, str]
-    name: str = "recorded"
-
-    def reply(self, request: Request) -> str:
-        return self.replies[request.id]
 
 
 def _traces(source: object) -> Iterator[Json]:
@@ -204,7 +184,7 @@ def _read(trace: Json) -> _Played | None:
         if node.get("sampled")
     ]
     replies = replies_in(info, [text if isinstance(text, str) else None for text in said], told)
-    if any(request.id not in replies for request in told.requests):
+    if missing_in(replies, told):
         return None
     timing = _object(trace.get("timing"), name, "timing")
     agent = _object(timing.get("agent"), name, "timing.agent")
@@ -235,18 +215,12 @@ def _read(trace: Json) -> _Played | None:
 
 def _joined(single: list[_Played]) -> tuple[list[_Played], int]:
     """Rollouts of whole conversations from traces of their requests, and how many were not complete."""
-    groups: dict[tuple[Any, ...], list[_Played]] = {}
-    for one in single:
-        number = 0  # the first rollout of the conversation in which this request is still missing
-        while any(other.told.only == one.told.only for other in groups.get(_place(one, number), ())):
-            number += 1
-        groups.setdefault(_place(one, number), []).append(one)
     made, partial = [], 0
-    for group in groups.values():
+    for group in together(single, _shared):
         first = group[0]
-        settings = _asked(first.told)
-        replies = {name: text for one in group for name, text in one.replies.items()}
-        if any(request.id not in replies for request in plan(first.told.conversation, settings)):
+        told = replace(first.told, settings=_asked(first.told), only=None)
+        replies = all_replies(group)
+        if missing_in(replies, told):
             partial += 1
             continue
         costs = [one.cost for one in group if one.cost is not None]
@@ -254,7 +228,7 @@ def _joined(single: list[_Played]) -> tuple[list[_Played], int]:
         made.append(
             replace(
                 first,
-                told=replace(first.told, settings=settings, only=None),
+                told=told,
                 replies=replies,
                 started=min(one.started for one in group),
                 seconds=sum(seconds) if seconds else None,
@@ -265,10 +239,10 @@ def _joined(single: list[_Played]) -> tuple[list[_Played], int]:
     return made, partial
 
 
-def _place(one: _Played, number: int) -> tuple[Any, ...]:
+def _shared(one: _Played) -> tuple[Hashable, ...]:
     """What requests of one conversation have in common: who was asked, how, in whose words and for what."""
-    told, system = one.told, one.about.get("system_prompt")
-    return (told.conversation.conversation_id, one.model, told.settings.key, system, one.reward, number)
+    told = one.told
+    return (told.conversation.conversation_id, one.model, told.settings.key, one.system, one.reward)
 
 
 def _asked(told: Told) -> Settings:

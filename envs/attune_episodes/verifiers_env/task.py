@@ -10,10 +10,10 @@ from verifiers.v1.runtimes import Runtime
 from attune_episodes.episode import Episode, parse_rate
 from attune_episodes.parsing import parse
 from attune_episodes.score import score
+from attune_episodes.told import Told
 from attune_episodes.verifiers_env.checks import problem_of
 from attune_episodes.verifiers_env.config import AttuneTaskConfig
 from attune_episodes.verifiers_env.replies import entries_in, replies_of
-from attune_episodes.verifiers_env.told import Told
 from attune_episodes.verifiers_env.wire import AnyTrace, AttuneData
 from attune_rewards.reward import Score, part_means
 from attune_rewards.strict import unscored_share

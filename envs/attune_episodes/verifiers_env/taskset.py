@@ -14,12 +14,12 @@ from attune_data.schema import Conversation
 from attune_data.simulate.stream import Simulation
 from attune_episodes.data_source import choose_data
 from attune_episodes.plan import plan
+from attune_episodes.settings_json import write_settings
 from attune_episodes.training.arguments import unscored
 from attune_episodes.training.rows import RowMaker
 from attune_episodes.verifiers_env.config import AttuneTasksetConfig
 from attune_episodes.verifiers_env.configured import configured
 from attune_episodes.verifiers_env.task import AttuneTask
-from attune_episodes.verifiers_env.told import write_settings
 from attune_episodes.verifiers_env.wire import write_data
 from attune_rewards.reward import scored_requests
 from attune_rewards.spec_files import describe_reward

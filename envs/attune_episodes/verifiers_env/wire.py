@@ -14,8 +14,8 @@ from pydantic import PrivateAttr
 
 from attune_data.schema import Conversation
 from attune_episodes.request import Request
+from attune_episodes.told import Told, check_prompts, read_told, write_told
 from attune_episodes.verifiers_env.config import Granularity
-from attune_episodes.verifiers_env.told import Told, check_prompts, read_told
 
 AnyTrace: TypeAlias = vf.Trace[Any, Any, Any]
 AnyTask: TypeAlias = vf.Task[Any, Any, Any]
@@ -65,11 +65,7 @@ def write_data(
         reward: as `describe_reward` gives it.
         request: the one request that is asked; None for the whole conversation.
     """
-    shared: dict[str, Any] = {
-        "conversation": conversation.to_record(),
-        "settings": dict(settings),
-        "reward": dict(reward),
-    }
+    shared = write_told(conversation, settings, reward)
     if request is None:
         name = conversation.conversation_id
         # verifiers wants a prompt of every task; the harness asks what the plan says

@@ -9,6 +9,7 @@ import pytest
 
 from attune_data import Conversation, UnknownNameError, for_training
 from attune_data.importing import Imported, import_prism
+from attune_data.importing.alternates import are_model_replies
 from attune_data.schema import PairwiseComparison, Turn
 from tests.data.importing.exports import (
     Json,
@@ -77,6 +78,8 @@ def test_source_licence_and_mark_stand_in_every_record(tmp_path: Path) -> None:
         assert record["metadata"]["dataset"] == "PRISM"
         assert record["metadata"]["licence"] == result.licence
         assert record["metadata"]["record"] == f"conversations.jsonl:{line}"
+        assert record["metadata"]["alternates"] == "replies of models"
+        assert are_model_replies(conversation)
 
 
 def test_the_chosen_reply_stands_in_the_thread_and_two_others_beside_it(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,8 +14,9 @@ from openenv.core import GenericEnvClient
 
 from attune_data import BenchmarkTrainingError, Conversation, Conversations, load
 from attune_data.errors import AttuneError, SettingsError, UnknownNameError
+from attune_data.extras import UntestedVersionWarning
 from attune_data.simulate import Simulation
-from attune_episodes import BUILTIN, Rollout, Settings, builtin_policy, plan, rollout
+from attune_episodes import BUILTIN, Rollout, Settings, builtin_policy, openenv_env, plan, rollout
 from attune_episodes.openenv_env import (
     AttuneAction,
     AttuneClient,
@@ -312,3 +314,12 @@ def test_rewards_and_settings_are_the_servers() -> None:
     seen = [env.step(AttuneAction(message=step.reply)) for step in expected.steps]
     assert_same(seen, expected)
     assert seen[-1].total < 0
+
+
+def test_another_version_of_openenv_is_warned_of_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UntestedVersionWarning)
+        assert openenv_env.__getattr__("AttuneClient") is AttuneClient  # the installed one was tested
+    monkeypatch.setattr(openenv_env, "TESTED", ("9.7", "9.8"))
+    with pytest.warns(UntestedVersionWarning, match=r"openenv 0\..* is installed.*9\.7"):
+        assert openenv_env.__getattr__("AttuneClient") is AttuneClient

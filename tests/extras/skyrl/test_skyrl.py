@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import runpy
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,10 @@ skyrl_gym = pytest.importorskip("skyrl_gym")
 from skyrl_gym.metrics import aggregate_for_environment  # noqa: E402
 
 from attune_data import DataError  # noqa: E402
+from attune_data.extras import UntestedVersionWarning  # noqa: E402
 from attune_episodes import Settings, builtin_policy, plan, rollout, score_row  # noqa: E402
 from attune_episodes.episode import EpisodeOverError  # noqa: E402
-from attune_episodes.trainers import training_dataset  # noqa: E402
+from attune_episodes.trainers import skyrl, training_dataset  # noqa: E402
 from attune_episodes.trainers.skyrl import register_environments  # noqa: E402
 from attune_episodes.trainers.skyrl_rows import conversations_to_skyrl, to_skyrl  # noqa: E402
 from tests.extras.pages import run_page  # noqa: E402
@@ -126,6 +128,15 @@ def test_a_conversation_says_that_it_is_not_protocol_exact() -> None:
 def test_rows_without_a_truth_of_ours_are_refused_when_the_environment_is_made(env: str, extras: Any) -> None:
     with pytest.raises(DataError, match="truth: found"):
         skyrl_gym.make(env, env_config=None, extras=extras)
+
+
+def test_another_version_of_skyrl_gym_is_warned_of_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        register_environments()  # the installed one is one that was tested
+    monkeypatch.setattr(skyrl, "TESTED", ("9.7", "9.8"))
+    with pytest.warns(UntestedVersionWarning, match=r"skyrl-gym 0\.4.* is installed.*9\.7"):
+        register_environments()
 
 
 def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

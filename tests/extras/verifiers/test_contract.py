@@ -11,8 +11,8 @@ from attune_data import Conversation
 from attune_env.testing import Outcome, check_env_contract
 from attune_episodes import BUILTIN, Policy
 from attune_episodes.policies.base import prepared
+from attune_episodes.settings_json import write_settings
 from attune_episodes.verifiers_env import AttuneEnv, AttuneTask, AttuneTaskset, rollouts_from
-from attune_episodes.verifiers_env.told import write_settings
 from attune_episodes.verifiers_env.wire import write_data
 from attune_rewards import RewardSpec
 from attune_rewards.spec_files import describe_reward

@@ -1,4 +1,4 @@
-"""`Told`: what a task's data says, as the engine's objects; free of verifiers, so that reading traces is.
+"""`Told`: what the data of a task says, as the engine's objects; the same for every harness.
 
 A task carries the conversation, the settings and the reward as plain JSON values. Prompts, weights and
 truths are pure functions of these and are made again where they are needed.
@@ -10,14 +10,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from attune_data.codebook import Codebook, load_official
 from attune_data.errors import DataError, Problem
 from attune_data.schema import Conversation
 from attune_episodes.plan import plan
 from attune_episodes.request import Request
 from attune_episodes.settings import Settings
+from attune_episodes.settings_json import check_same, make_settings
 from attune_rewards.spec import RewardSpec
 from attune_rewards.spec_files import reward_from
 
@@ -32,7 +32,7 @@ class Told:
     conversation: Conversation
     settings: Settings
     spec: RewardSpec
-    only: str | None
+    only: str | None = None
     """The id of the one request that is asked; None: all of them."""
 
     @cached_property
@@ -42,11 +42,28 @@ class Told:
         return planned if self.only is None else tuple(r for r in planned if r.id == self.only)
 
 
+def write_told(
+    conversation: Conversation, settings: Mapping[str, Any], reward: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What `read_told` reads, but for the task's `id` and, of a single request, `request`.
+
+    Args:
+        conversation: with its annotated answers, which are written too: never show this to a model.
+        settings: as `write_settings` gives them.
+        reward: as `attune_rewards.spec_files.describe_reward` gives it.
+    """
+    return {
+        "conversation": conversation.to_record(),
+        "settings": dict(settings),
+        "reward": dict(reward),
+    }
+
+
 def read_told(data: Mapping[str, Any]) -> Told:
     """What the data of a task says.
 
     Args:
-        data: with `id`, `conversation`, `settings`, `reward` and `request`, as `AttuneData` has them.
+        data: with `id`, `conversation`, `settings`, `reward` and, of a single request, `request`.
 
     Raises DataError where this process has another wording than the task was made with: its option lists
     decide what a number in a reply means.
@@ -57,66 +74,19 @@ def read_told(data: Mapping[str, Any]) -> Told:
         json.dumps(data["reward"], sort_keys=True),
         data.get("request"),
     )
-    _check(data, "codebook", told.settings.codebook.fingerprint)
+    check_same("codebook", data["settings"], told.settings, _named(data))
     if not told.requests:
-        raise DataError(
-            Problem(f"task {data.get('id')}", "request", str(told.only), "a request of its conversation")
-        )
+        raise DataError(Problem(_named(data), "request", str(told.only), "a request of its conversation"))
     return told
 
 
 def check_prompts(data: Mapping[str, Any], told: Told) -> None:
     """Raises DataError where this process would ask in other prompts than the task was made with."""
-    _check(data, "prompts", told.settings.prompt_set.fingerprint)
+    check_same("prompts", data["settings"], told.settings, _named(data))
 
 
-def _check(data: Mapping[str, Any], what: str, found: str) -> None:
-    settings = data["settings"]
-    wanted = settings["fingerprints"][what]
-    if found != wanted:
-        named = settings[what] or "our own wording"
-        raise DataError(
-            Problem(f"task {data.get('id')}", f"settings.{what}", f"{named} with fingerprint {found}",
-                    f"the one that the task was made with, {wanted}",
-                    "use the same files and version of attune-env, or make the tasks again")
-        )  # fmt: skip
-
-
-def write_settings(settings: Settings, codebook: str | None) -> dict[str, Any]:
-    """Settings as JSON values.
-
-    Args:
-        settings: how it is asked.
-        codebook: path of the official codebook in use; None for the project's own wording.
-    """
-    return {
-        "mode": settings.mode,
-        "stages": list(settings.stages),
-        "panas_strategy": settings.panas_strategy,
-        "labels": settings.labels,
-        "seed": settings.seed,
-        "prompts": settings.prompts,
-        "codebook": codebook,
-        # so that a worker with another copy of these files cannot ask something else unnoticed
-        "fingerprints": {
-            "prompts": settings.prompt_set.fingerprint,
-            "codebook": settings.codebook.fingerprint,
-        },
-    }
-
-
-def make_settings(told: Mapping[str, Any]) -> Settings:
-    """Settings from what `write_settings` gives; UnknownNameError or SettingsError name what is wrong."""
-    book = told["codebook"]
-    return Settings(
-        mode=told["mode"],
-        stages=cast(Any, tuple(told["stages"])),
-        panas_strategy=told["panas_strategy"],
-        labels=told["labels"],
-        seed=told["seed"],
-        prompts=told["prompts"],
-        codebook=Codebook.own() if book is None else _official(book),
-    )
+def _named(data: Mapping[str, Any]) -> str:
+    return f"task {data.get('id')}"
 
 
 @lru_cache(maxsize=KEPT)
@@ -137,8 +107,3 @@ def _settings(text: str) -> Settings:
 @lru_cache(maxsize=32)
 def _reward(text: str) -> RewardSpec:
     return reward_from(json.loads(text))
-
-
-@lru_cache(maxsize=8)
-def _official(path: str) -> Codebook:
-    return load_official(path)

@@ -1,0 +1,123 @@
+"""From recorded replies to rollouts: names of models, parts put together, and the same numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attune_data import load
+from attune_data.codebook import FILE_NAME
+from attune_episodes import Settings, builtin_policy, rollout
+from attune_episodes.data_source import codebook_for
+from attune_episodes.recorded import (
+    Recording,
+    all_replies,
+    missing_in,
+    rollouts_of,
+    scores_of,
+    texts_in,
+    together,
+)
+from attune_episodes.score import default_spec
+from attune_episodes.told import Told
+
+ABOUT = load("sample")[:2]
+SPEC = default_spec()
+
+
+def told(index: int = 0, settings: Settings | None = None) -> Told:
+    return Told(ABOUT[index], settings or Settings(), SPEC)
+
+
+def recording(
+    index: int = 0, settings: Settings | None = None, model: str = "lab/m", way: str = ""
+) -> Recording:
+    """A model that says nothing."""
+    asked = told(index, settings)
+    return Recording(asked, {request.id: "" for request in asked.requests}, model, way=way)
+
+
+def names(*recordings: Recording) -> list[str]:
+    return [one.result["em_model"] for one in rollouts_of(recordings)]
+
+
+def test_the_numbers_are_those_of_the_policy_that_said_it() -> None:
+    ours = rollout(ABOUT[0], builtin_policy("lexicon", ABOUT))
+    said = {step.request.id: step.reply for step in ours.steps}
+    (made,) = rollouts_of([Recording(told(), said, "lab/m", {"api_cost": 0.5})])
+    assert (made.total, made.policy, made.result["api_cost"]) == (ours.total, "lab/m", 0.5)
+    assert scores_of(made) == scores_of(ours)
+    assert scores_of(made)["composite_strict"] == pytest.approx(100 * ours.total, abs=1e-9)
+
+
+def test_the_same_words_again_are_a_sample_and_other_words_are_not() -> None:
+    other = Settings(seed=1)
+    assert names(
+        recording(), recording(1), recording(), recording(0, other), recording(1, other), recording(0, other),
+        recording(way="another system prompt"), recording(model="lab/n"), recording(0, Settings("verbose")),
+    ) == [
+        "lab/m", "lab/m", "lab/m@sample2", "lab/m#2", "lab/m#2", "lab/m#2@sample2",
+        "lab/m#3", "lab/n", "lab/m",
+    ]  # fmt: skip
+
+
+def test_other_stages_are_no_other_words() -> None:
+    """Single stages put together lack those that a conversation has no annotation of."""
+    assert names(recording(), recording(1, Settings(stages=("assess", "reflect")))) == ["lab/m", "lab/m"]
+
+
+def test_replies_are_read_from_entries_that_have_a_text() -> None:
+    first, second, *rest = [request.id for request in told().requests]
+    entries = {first: {"text": "a"}, second: {"text": None}, "other": {"text": "b"}, rest[0]: None}
+    assert texts_in(entries, told()) == {first: "a"}
+    assert texts_in(None, told()) == texts_in([], told()) == {}
+    assert missing_in({first: "a"}, told()) == [second, *rest]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a log: of a conversation, with replies to some requests."""
+
+    about: str
+    replies: Mapping[str, str]
+
+
+LINES = st.lists(st.builds(Line, st.sampled_from("ab"), st.dictionaries(st.sampled_from("xyz"), st.text())))
+
+
+@given(LINES)
+def test_together_keeps_every_line_once_and_no_request_twice_in_a_group(lines: list[Line]) -> None:
+    groups = together(lines, lambda line: line.about)
+    assert sorted(map(id, lines)) == sorted(id(line) for group in groups for line in group)
+    for group in groups:
+        assert len({line.about for line in group}) == 1
+        assert len(all_replies(group)) == sum(len(line.replies) for line in group)
+
+
+def test_a_line_goes_to_the_first_group_that_lacks_its_requests() -> None:
+    x, y = Line("a", {"x": "1"}), Line("a", {"y": "1"})
+    again = [replace(one, replies=dict(one.replies)) for one in (x, y)]
+    assert together([x, again[0], y, again[1], Line("b", {"x": ""})], lambda line: line.about) == [
+        [x, y], [x, y], [Line("b", {"x": ""})],
+    ]  # fmt: skip
+
+
+def test_the_official_wording_is_the_one_given_else_the_one_beside_a_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    book = tmp_path / FILE_NAME
+    for name in ("data", "sample", "simulated"):
+        (tmp_path / name).mkdir()
+    assert codebook_for("data") is None
+    book.write_text("{}", "utf-8")
+    assert Path(codebook_for("data") or "").resolve() == book.resolve()
+    assert codebook_for(Path("simulated")) == codebook_for("data")  # a path names no world
+    assert codebook_for("data", Path("mine.json")) == "mine.json"
+    for data in ("sample", "simulated", "org/dataset", ABOUT):
+        assert codebook_for(data) is None
