@@ -16,13 +16,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
-BASE = ("verifiers",)
-"""Packages of the base with tests in `tests/extras/`."""
+BASE = ("chromium", "verifiers")
+"""What needs no extra and takes long to test, or a browser: in the venv of the checks."""
 FIRST = dict.fromkeys(("bertscore", "trl", "verl"), "torch==2.13.0")
 """Extra -> what is installed by itself before it: asked for together, PyTorch brings gigabytes of CUDA."""
 BELOW = {"verl": (3, 13)}
 """Extra -> the first Python that it does not support."""
-SERIAL = ("bertscore", "trl", "verifiers", "verl")
+SERIAL = ("bertscore", "chromium", "inspect", "trl", "verifiers", "verl")
 """Tests that want both cores for themselves."""
 
 
