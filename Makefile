@@ -42,7 +42,7 @@ $(VENV)/.installed-dev: pyproject.toml $(VENV)/.created
 	$(PIP) --editable ".[dev]"
 	@touch $@ $(VENV)/.installed
 
-demo: $(VENV)/.installed  ## Install, then run every built-in policy over the sample and show the leaderboard
+demo: $(VENV)/.installed  ## Install, run every built-in policy over the sample, and write a report to open
 	$(BIN)/attune demo --output "$(DEMO_OUT)"
 	@echo "the commands live in $(BIN): source $(BIN)/activate"
 

@@ -52,6 +52,9 @@ def main() -> None:
         assert sum("sample/conversation_" in name for name in names) >= 16, "the sample is not in the wheel"
         for needed in (
             "attune_data/codebook/own.json",
+            "attune_env/lm_eval_tasks/attunebench.yaml",
+            "attune_env/pages/assets/page.js",
+            "attune_env/pages/assets/report.html",
             "attune_episodes/prompts/full/assess.md",
             "attune_episodes/prompts/full/judge.md",
         ):
@@ -70,6 +73,7 @@ def main() -> None:
         printed = run(work / "venv" / "bin" / "attune", "demo", "--output", work / "demo", cwd=work)
         assert "builtin/oracle" in printed, printed
         assert (work / "demo" / "scores.json").is_file()
+        assert (work / "demo" / "report" / "report.html").is_file()
         (work / "hub").mkdir()
         check_hub(work / "venv", wheel, work / "hub")
         print(f"{wheel.name}: installs by itself, finds its data, runs")

@@ -43,13 +43,35 @@ def _root(
 
 
 def _register() -> None:
-    from attune_env.cli import data, rewards, run, score, selection, serve, simulate
+    from attune_env.cli import (
+        data,
+        importing,
+        paths,
+        profile,
+        report,
+        rewards,
+        run,
+        score,
+        selection,
+        serve,
+        simulate,
+        stats,
+        subset,
+        view,
+    )
 
     run.register(app)
     score.register(app)
+    report.register(app)
+    subset.register(app)
+    stats.register(app)
+    view.register(app)
+    paths.register(app)
     selection.register(data.app)
     simulate.register(data.app)
+    importing.register(data.app)
     app.add_typer(data.app, name="data")
+    app.add_typer(profile.app, name="profile")
     app.add_typer(rewards.app, name="rewards")
     app.add_typer(serve.app, name="serve")
 
@@ -84,7 +106,12 @@ def main() -> NoReturn:
 
 LISTS = {"--modes": ("default", "verbose", "omniscient", "verbose_omniscient", "all")}
 """Options that take several values in a row, as the official tool has them, and those values."""
-ANY_LISTS = {"--judge-model": {"run": 4, "rejudge": 3}}
+ANY_LISTS = {
+    "--judge-model": {"run": 4, "rejudge": 3},
+    "--scores": {"report": 1},
+    "--compare": {"report": 1},
+    "--formats": {"report": 1, "subset": 1},
+}
 """Options that take any values in a row, once so many words came before the first option of that command:
 the command and its arguments. Earlier, a further word could be an argument."""
 

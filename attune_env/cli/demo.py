@@ -1,4 +1,4 @@
-"""`attune demo`: every built-in policy over the bundled sample."""
+"""`attune demo`: every built-in policy over the bundled sample, and a report of it."""
 
 from __future__ import annotations
 
@@ -16,24 +16,27 @@ def register(app: typer.Typer) -> None:
 
 
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of results and scores.")] = Path(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write to.")] = Path(
         "results/demo"
     ),
 ) -> None:
-    """Run every built-in policy over the sample and show the leaderboard.
+    """Run every built-in policy over the sample, show the leaderboard and write a report.
 
-    Needs no key and no network. Writes result files and scores.json.
+    Needs no key and no network. Writes result files, scores.json and a folder `report`.
 
     Example: attune demo -o results/demo
     """
     from attune_data import load
-    from attune_env.report.tables import leaderboard
+    from attune_env.analyses.sources import Sources, read_parts
+    from attune_env.cli.report import command_line
+    from attune_env.pages.report_folder import Wanted, check_destination, write_report
     from attune_env.results import check_replaceable, read_results, score_results, write_json
     from attune_env.running import run_builtin
     from attune_episodes.policies import BUILTIN
 
     conversations = load("sample")
     check_replaceable(output_folder(output) / "scores.json")
+    check_destination(output / "report")
     with stoppable(), progress_bar("playing", len(BUILTIN) * len(conversations)) as step:
         for name in BUILTIN:
             # always anew: it takes seconds, and results of an older version would only be in the way
@@ -42,6 +45,12 @@ def demo(
     left_out(problems, skip=False)
     scores = score_results(results, conversations, ground_truth="sample")
     write_json(output / "scores.json", scores)
-    leaderboard(scores).print()
-    print(f"{len(results)} result files and scores.json are in {output}")
-    print(f'next: attune report --scores "{output / "scores.json"}"')
+    asked = Sources([output / "scores.json"])
+    parts, _ = read_parts(asked, command_line(asked))
+    # figures as SVG only: the page needs no others, and they take longer than all the rest
+    made = write_report(output / "report", parts, Wanted(("svg",)), progress=progress_bar)
+    for table in made.leaderboards:
+        table.print()
+    print(f"{len(results)} result files and scores.json are in {output}; the report: {made.summary}")
+    print(f"open {output / 'report' / 'report.html'}")
+    print(f'next: attune report --scores "{output / "scores.json"}" -o report')

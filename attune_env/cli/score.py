@@ -1,15 +1,15 @@
-"""`attune score` and `attune report`: result files to scores, scores to tables."""
+"""`attune score`: result files to scores."""
 
 from __future__ import annotations
 
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from attune_data.errors import DataError, Problem, SettingsError, one_line
+from attune_data.errors import DataError, Problem, SettingsError
 from attune_env.cli.common import (
     SkipInvalid,
     WhereOption,
@@ -20,9 +20,6 @@ from attune_env.cli.common import (
     selected,
     tell,
 )
-
-if TYPE_CHECKING:
-    from attune_data import Conversations
 
 
 class Scoring(StrEnum):
@@ -39,18 +36,9 @@ class Overlap(StrEnum):
     f1 = "f1"
 
 
-class Resampled(StrEnum):
-    """What the bootstrap draws."""
-
-    auto = "auto"
-    conversation = "conversation"
-    participant = "participant"
-
-
 def register(app: typer.Typer) -> None:
-    """Adds the commands to the root."""
+    """Adds the command to the root."""
     app.command()(score)
-    app.command()(report)
 
 
 def score(
@@ -79,6 +67,16 @@ def score(
             help="With --reparse: the codebook of the run; by default the one beside the data, else ours."
         ),
     ] = None,
+    bertscore: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Also BERTScores of the drafts, by the language model saved there; never downloaded.",
+        ),
+    ] = None,
+    bertscore_layer: Annotated[
+        int | None, typer.Option(min=1, help="Whose embeddings are compared; known for published names.")
+    ] = None,
     where: WhereOption = None,
     skip_invalid: SkipInvalid = False,
 ) -> None:
@@ -90,6 +88,13 @@ def score(
     from attune_env.results import check_replaceable, read_results, score_results, write_json
 
     check_replaceable(output)
+    scorer = None
+    if bertscore is not None:
+        from attune_env.results.bertscore import BertScorer
+
+        scorer = BertScorer(bertscore, layer=bertscore_layer)
+    elif bertscore_layer is not None:
+        raise SettingsError("--bertscore-layer is a layer of the model that --bertscore FOLDER names")
     everything = read_data(ground_truth, skip_invalid=skip_invalid)
     conversations = selected(everything, where)
     again = find_codebook(codebook, ground_truth) if reparse else None
@@ -111,6 +116,7 @@ def score(
             scoring=scoring.value,
             q1_overlap=q1_overlap.value,
             where=where,
+            bertscore=scorer,
             on_done=step,
         )
     write_json(output, scores)
@@ -120,64 +126,3 @@ def score(
         print(f"{unscored} of {len(conversations)} conversations have no result", file=sys.stderr)
     print(f"wrote {output} ({len(found)} results)")
     print(f'next: attune report --scores "{output}"')
-
-
-def report(
-    scores: Annotated[Path, typer.Option("--scores", help="A scores file made by `attune score`.")],
-    scoring: Annotated[
-        Scoring | None,
-        typer.Option(help="The reading that leads; by default the one the file was made with."),
-    ] = None,
-    resample: Annotated[
-        Resampled, typer.Option(help="Units of the bootstrap; auto: participants where one owns several.")
-    ] = Resampled.auto,
-    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
-    where: WhereOption = None,
-    ground_truth: Annotated[
-        str | None,
-        typer.Option(
-            "--ground-truth",
-            help="With --where: the annotated conversations, whose profiles are read; "
-            "by default where the scores were made from.",
-        ),
-    ] = None,
-) -> None:
-    """Show a scores file as tables: leaderboard, turn-by-turn, conversation-wide, Composite.
-
-    Example: attune report --scores scores.json
-
-    Example: attune report --scores scores.json --where "diagnosis=ADHD"
-    """
-    from attune_env.report.tables import group_tables, leaderboard, samples_table
-    from attune_env.results import narrowed, read_scores
-
-    content = read_scores(scores)
-    if where is not None:
-        scored = content["metadata"].get("n_conversations")
-        content, warnings = narrowed(content, _profiles(content, ground_truth), where)
-        tell(warnings)
-        left = content["metadata"]["n_conversations"]
-        print(f"{left} of {scored} scored conversations have {one_line(where)}", file=sys.stderr)
-    if scoring is not None:
-        content["metadata"]["settings"]["scoring"] = scoring.value
-    leaderboard(content, resample=resample.value, seed=seed).print()
-    if (samples := samples_table(content)) is not None:
-        samples.print()
-    for table in group_tables(content, resample=resample.value, seed=seed):
-        table.print()
-
-
-def _profiles(scores: dict[str, Any], ground_truth: str | None) -> Conversations:
-    """The conversations that a scores file was made with: it holds no profiles itself."""
-    from attune_data import load
-    from attune_env.results import recorded_source
-
-    source = ground_truth or recorded_source(scores)
-    try:
-        return load(source, skip_invalid=True)  # what was left out then is left out again
-    except DataError as error:
-        if ground_truth is not None:
-            raise
-        raise SettingsError(
-            f"{error}\n--where reads the profiles of the scored conversations: name these with --ground-truth"
-        ) from error

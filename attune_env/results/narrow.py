@@ -21,7 +21,7 @@ def recorded_source(scores: Mapping[str, Any]) -> str:
     Raises SettingsError otherwise.
     """
     source = scores["metadata"].get("ground_truth")
-    if isinstance(source, str) and (source == "sample" or _is_here(source)):
+    if isinstance(source, str) and (source == "sample" or is_here(source)):
         return source
     raise SettingsError(
         f"--where reads the profiles of the scored conversations, and the scores file names {show(source)}, "
@@ -29,7 +29,8 @@ def recorded_source(scores: Mapping[str, Any]) -> str:
     )
 
 
-def _is_here(source: str) -> bool:
+def is_here(source: str) -> bool:
+    """Whether a path that a file of others names is one of this machine; looks nowhere else."""
     if not source.strip() or source.replace("\\", "/").startswith("//"):  # //host/share is another machine
         return False
     try:

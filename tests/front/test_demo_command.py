@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -20,25 +21,21 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def test_a_demo_again_gives_the_same_scores_whatever_lay_there(place: Path) -> None:
-    before = snapshot(place / "my demo")
-    one = place / "my demo" / "sample-01_builtin_prior_default.json"
+def test_a_demo_elsewhere_gives_the_same_whatever_lay_there(place: Path, tmp_path: Path) -> None:
+    shutil.copytree(place / "my demo", tmp_path / "my demo")
+    one = tmp_path / "my demo" / "sample-01_builtin_prior_default.json"
     one.write_text("{}", "utf-8")  # a result of another version, say
-    done = attune("demo", "--output", "my demo", cwd=place, PYTHONHASHSEED="7")
-    after = snapshot(place / "my demo")
+    done = attune("demo", "--output", "my demo", cwd=tmp_path, PYTHONHASHSEED="7")
+    before, after = snapshot(place / "my demo"), snapshot(tmp_path / "my demo")
     assert after.keys() == before.keys()
-    assert after["scores.json"] == before["scores.json"]
+    same = [name for name in before if name == "scores.json" or name.startswith("report/")]
+    assert [name for name in same if after[name] != before[name]] == []
     assert done.stdout == (place / "out.txt").read_text("utf-8")
-
-
-def test_a_demo_elsewhere_gives_identical_scores(place: Path) -> None:
-    attune("demo", "-o", "other", cwd=place, PYTHONHASHSEED="8")
-    assert (place / "other" / "scores.json").read_bytes() == (place / "my demo" / "scores.json").read_bytes()
 
 
 def test_every_policy_plays_every_conversation(place: Path) -> None:
     sample = load("sample")
-    assert len(names(place / "my demo")) == len(BUILTIN) * len(sample) + 1
+    assert len(names(place / "my demo")) == len(BUILTIN) * len(sample) + 2  # and scores, and the report
     scores = read(place / "my demo" / "scores.json")
     assert scores["metadata"]["models"] == sorted(f"builtin/{name}" for name in BUILTIN)
     assert (scores["metadata"]["n_conversations"], scores["metadata"]["ground_truth"]) == (
@@ -55,8 +52,18 @@ def test_the_leaderboard_shows_all_and_the_oracle_first(place: Path) -> None:
     assert rows[1][:2] == ["builtin/oracle", "ceiling"]
     means = [float(row[3].split(" ")[0]) for row in rows[1:]]
     assert means == sorted(means, reverse=True)
-    assert out.splitlines()[-1] == 'next: attune report --scores "my demo/scores.json"'
+    assert out.splitlines()[-2:] == [
+        "open my demo/report/report.html",
+        'next: attune report --scores "my demo/scores.json" -o report',
+    ]
     assert (place / "err.txt").read_text() == ""
+
+
+def test_it_ends_with_a_report(place: Path) -> None:
+    folder = place / "my demo" / "report"
+    page = (folder / "report.html").read_text("utf-8")
+    assert page.count("<svg ") == len(names(folder / "figures")) > 10
+    assert len(names(folder / "conversations")) == len(load("sample")) + 1
 
 
 def test_what_it_says_to_do_next_works(place: Path) -> None:

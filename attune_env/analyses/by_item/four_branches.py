@@ -42,7 +42,7 @@ def four_branches(study: Study) -> Analysis | Absent:
     truth = items.truths.branches
     error = np.moveaxis(items.branches - truth, 0, 1)  # (rows, keys, 4)
     both = ~np.isnan(error)
-    if not both.any():
+    if not both[:, model_places(study)].any():
         return Absent(NAME, TITLE, "no branch score is both rated and predicted")
     signed, absolute, counted = np.where(both, error, 0), np.where(both, np.abs(error), 0), both.astype(float)
     asked = np.moveaxis(items.reflected, 0, 1)[:, :, None] & ~np.isnan(truth)[:, None]

@@ -1,0 +1,79 @@
+"""How the scores of each model are spread over conversations: what `attune stats` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from attune_env.report.cells import Cell, Column, DataTable
+from attune_env.report.groups import GROUPS
+from attune_env.report.tables import mode_text, ranked, role_of
+from attune_env.statistics.bootstrap import Array
+from attune_env.statistics.score_table import ScoreTable
+
+QUARTERS: Final = (0.25, 0.5, 0.75)
+_SPREAD: Final = ("mean", "sd", "se", "min", "q1", "median", "q3", "max")
+COLUMNS: Final = (
+    Column("metric", prose=True),
+    Column("n"),
+    Column("defined", share=True),
+    *(Column(name) for name in _SPREAD),
+)
+KEYS: Final = (Column("model"), Column("kind"), Column("mode"))
+
+
+def model_stats(scores: Mapping[str, Any], *, every: bool = False) -> list[DataTable]:
+    """One table per (model, mode), best first: each metric's distribution over that model's conversations.
+
+    n counts the conversations where the metric is defined, `defined` is their share of those the model was
+    scored on. sd has n - 1 below the line and is undefined for n = 1, like se = sd / √n; quartiles are
+    interpolated linearly. Units are those of the label; with `every` those of score files.
+
+    Args:
+        scores: content of a scores file.
+        every: all metrics of the file, under their names there; else those that a report shows.
+    """
+    table = ScoreTable.of(scores["conversations"])
+    counts = {(e["em_model"], e["mode"]): 0 for e in scores["conversations"]}
+    for entry in scores["conversations"]:
+        counts[entry["em_model"], entry["mode"]] += 1
+    metrics = {m.name: m for _, group in GROUPS for m in group}
+    names = table.metrics if every else tuple(name for name in metrics if name in table.metrics)
+
+    def scale(name: str) -> float:
+        return 1.0 if every else metrics[name].scale
+
+    found = []
+    for number, key in enumerate(ranked(scores), 1):
+        rows = [
+            (
+                name if every else metrics[name].label,
+                *_spread(scale(name) * table.metric(name, [key])[:, 0], counts[key]),
+            )
+            for name in names
+        ]
+        title = f"{key[0]} ({role_of(key[0])}), mode {mode_text(key[1])}, {counts[key]} conversations"
+        found.append(DataTable(f"stats_{number}", title, COLUMNS, rows))
+    return found
+
+
+def stats_csv(scores: Mapping[str, Any], *, every: bool = False) -> str:
+    """All of `model_stats` as one CSV file: a row a model, mode and metric."""
+    whole = DataTable("stats", "", (*KEYS, *COLUMNS), keys=4)
+    for key, table in zip(ranked(scores), model_stats(scores, every=every), strict=True):
+        whole.rows += [(key[0], role_of(key[0]), key[1], *row) for row in table.rows]
+    return whole.csv_text()
+
+
+def _spread(values: Array, scored: int) -> tuple[Cell, ...]:
+    """n, defined share, mean, sd, se, min, quartiles, max of the defined values."""
+    known = values[~np.isnan(values)]
+    n = len(known)
+    if not n:
+        return (0, 0.0, *(None for _ in _SPREAD))
+    sd = float(known.std(ddof=1)) if n > 1 else None
+    first, median, third = (float(value) for value in np.quantile(known, QUARTERS))
+    ends = float(known.min()), first, median, third, float(known.max())
+    return (n, n / scored, float(known.mean()), sd, None if sd is None else sd / n**0.5, *ends)

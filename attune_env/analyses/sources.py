@@ -1,0 +1,226 @@
+"""From scores files to studies: put together, narrowed, with the data behind them where it is at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from attune_data import Conversations, load
+from attune_data.errors import DataError, Problem, SettingsError, show
+from attune_data.selection import select
+from attune_env.analyses.study import Study
+from attune_env.results.merge import Named, differences, merged
+from attune_env.results.narrow import narrowed, recorded_source
+from attune_env.results.recorded import recorded_results
+from attune_env.results.scores import Reading, read_scores
+from attune_env.statistics.scores import Resample
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What a report is made of, as it was asked for.
+
+    Args:
+        scores: scores files.
+        ground_truth: the annotated conversations; by default those that the scores name, if they lie here.
+        results: the folder of result files; by default the one that the scores name, if it lies here.
+        mode: the mode that analyses are about; by default `default`, else the first that all files hold.
+        scoring: the reading that leads; by default that of the first file.
+        where: only conversations that meet these conditions.
+        side_by_side: files that do not go together become studies of their own.
+        resample: units of the bootstrap.
+        seed: seeds it.
+        scores_only: read conversations only where `where` needs them, and no result files.
+        needs_data: without the conversations there is nothing to do.
+    """
+
+    scores: Sequence[Path]
+    ground_truth: str | None = None
+    results: Path | None = None
+    mode: str | None = None
+    scoring: Reading | None = None
+    where: str | None = None
+    side_by_side: bool = False
+    resample: Resample = "auto"
+    seed: int = 0
+    scores_only: bool = False
+    needs_data: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Scores files that go together."""
+
+    label: str
+    """The names of its files."""
+    study: Study
+    without: str = ""
+    """Why there are no conversations, where there are none."""
+    scored: int = 0
+    """How many conversations were scored, before `where`."""
+
+
+def read_parts(asked: Sources, command: str) -> tuple[list[Part], list[Problem]]:
+    """The studies of `asked`, and warnings: one, or with `side_by_side` one for each set that goes together.
+
+    Raises:
+        SettingsError: files that do not go together; a mode that none holds; `where` without conversations.
+        DataError: what `read_scores` and `merged` raise; conversations that are not those that were scored.
+    """
+    files = _read(asked.scores)
+    sets = _sets(files, asked.mode) if asked.side_by_side else [files]
+    parts, warnings = [], []
+    for members in sets:
+        part, told = _part(asked, members, command)
+        parts.append(part)
+        warnings += told
+    return parts, warnings
+
+
+def _read(paths: Sequence[Path]) -> list[tuple[Path, dict[str, Any]]]:
+    seen: dict[Path, Path] = {}
+    for path in paths:
+        if path.resolve() in seen:
+            raise SettingsError(f"{path}: named twice; a scores file stands once")
+        seen[path.resolve()] = path
+    return [(path, read_scores(path)) for path in paths]
+
+
+def _sets(
+    files: Sequence[tuple[Path, dict[str, Any]]], mode: str | None
+) -> list[list[tuple[Path, dict[str, Any]]]]:
+    """The files in sets of those that go together, in their order."""
+    sets: list[list[tuple[Path, dict[str, Any]]]] = []
+    for file in files:
+        for members in sets:
+            if not differences(_named([*members, file]), mode):
+                members.append(file)
+                break
+        else:
+            sets.append([file])
+    return sets
+
+
+def narrowed_study(study: Study, where: str, command: str) -> Study:
+    """The study of those conversations that meet `where`; raises what `narrowed` raises."""
+    if study.conversations is None:
+        raise SettingsError("a subset is chosen by profiles and topics: name the conversations with --data")
+    scores, _ = narrowed(study.scores, study.conversations, where)
+    chosen = select(study.conversations, where)
+    return replace(study, scores=scores, conversations=chosen, command=command)
+
+
+def _named(files: Sequence[tuple[Path, Mapping[str, Any]]]) -> list[Named]:
+    return [(str(path), scores) for path, scores in files]
+
+
+def _part(
+    asked: Sources, files: Sequence[tuple[Path, dict[str, Any]]], command: str
+) -> tuple[Part, list[Problem]]:
+    scores = merged(_named(files), asked.mode)
+    scored = int(scores["metadata"]["n_conversations"])
+    mode = _mode(files, asked.mode)
+    warnings: list[Problem] = []
+    conversations, without = None, ""
+    if asked.where is not None or not asked.scores_only:
+        try:
+            required = asked.needs_data or asked.where is not None
+            conversations = _conversations(scores, asked, required=required)
+        except _NotHere as error:
+            without = str(error)
+    if conversations is not None:
+        if asked.where is not None:
+            scores, told = narrowed(scores, conversations, asked.where)
+        else:
+            told = _changed(scores, conversations)
+        warnings += told
+        if (chosen := scores["metadata"].get("where")) is not None:
+            conversations = select(conversations, chosen)
+    if asked.scoring is not None:
+        settings = {**scores["metadata"]["settings"], "scoring": asked.scoring}
+        scores = {**scores, "metadata": {**scores["metadata"], "settings": settings}}
+    results = None if asked.scores_only else _results(files, asked)
+    study = Study(scores, mode, conversations, results, asked.resample, asked.seed, command)
+    return Part(", ".join(path.name for path, _ in files), study, without, scored), warnings
+
+
+def _mode(files: Sequence[tuple[Path, Mapping[str, Any]]], mode: str | None) -> str:
+    """The mode asked for, or the first that all files hold; raises SettingsError where one lacks it."""
+    held = [{entry["mode"] for entry in scores["conversations"]} for _, scores in files]
+    shared = sorted(set.intersection(*held))
+    if mode is None:
+        return "default" if "default" in shared else shared[0]
+    if mode not in shared:
+        raise SettingsError(f"mode {show(mode)} was not scored; there is: {', '.join(map(show, shared))}")
+    return mode
+
+
+class _NotHere(Exception):
+    """The conversations behind a scores file are not at hand, and nobody said where they are."""
+
+
+def _conversations(scores: Mapping[str, Any], asked: Sources, *, required: bool) -> Conversations:
+    if asked.ground_truth is not None:
+        found = load(asked.ground_truth, skip_invalid=True)  # what was left out then is left out again
+        known = set(found.by_id)
+        for entry in scores["conversations"]:
+            if entry["conversationId"] not in known:
+                raise DataError(
+                    Problem(asked.ground_truth, "", f"no conversation {show(entry['conversationId'])}, which "
+                            "was scored", "the conversations that the scores were made with",
+                            "name them with --ground-truth")
+                )  # fmt: skip
+        return found
+    try:
+        source = recorded_source(scores)
+    except SettingsError as error:
+        if required:
+            raise
+        named = show(scores["metadata"].get("ground_truth"))
+        raise _NotHere(
+            f"the scores name {named}, which is no file or folder here; give --ground-truth"
+        ) from error
+    try:
+        found = load(source, skip_invalid=True)
+    except DataError as error:
+        if required:
+            raise SettingsError(
+                f"{error}\n--where reads the profiles of the scored conversations: "
+                "name these with --ground-truth"
+            ) from error
+        raise _NotHere(f"{source}: {error.problems[0].found}; give --ground-truth") from error
+    unknown = {entry["conversationId"] for entry in scores["conversations"]} - set(found.by_id)
+    if unknown and not required:
+        raise _NotHere(f"{source} no longer holds {show(min(unknown))}; give --ground-truth")
+    return found
+
+
+def _changed(scores: Mapping[str, Any], conversations: Conversations) -> list[Problem]:
+    """A warning where the conversations are not what was scored against."""
+    before = scores["metadata"].get("where")
+    whole = select(conversations, before) if before else conversations
+    made_with = scores["metadata"]["data"]["fingerprint"]
+    if made_with == whole.fingerprint:
+        return []
+    return [
+        Problem(conversations.source, "", f"fingerprint {whole.fingerprint}",
+                f"{made_with}, that of the scores", "the conversations have changed since scoring",
+                severity="warning")
+    ]  # fmt: skip
+
+
+def _results(files: Sequence[tuple[Path, Mapping[str, Any]]], asked: Sources) -> Path | None:
+    """The folder of result files: as given, else the one that all files come from."""
+    if asked.results is not None:
+        if not asked.results.is_dir():
+            raise DataError(
+                Problem(
+                    str(asked.results), "", "no such folder", "a folder of result files", "check the path"
+                )
+            )
+        return asked.results
+    found = [recorded_results(scores, path) for path, scores in files]
+    places = {place.resolve(): place for place in found if place is not None}
+    return next(iter(places.values())) if len(places) == 1 and None not in found else None

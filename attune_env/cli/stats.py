@@ -1,0 +1,54 @@
+"""`attune stats`: each model's scores summarised."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from attune_data.errors import SettingsError
+from attune_env.cli.common import Overwrite
+
+HEAD = "model,kind,mode,metric,n,"
+"""How a file that this command wrote begins."""
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command to the root."""
+    app.command()(stats)
+
+
+def stats(
+    path: Annotated[
+        Path | None, typer.Argument(metavar="SCORES", help="A scores file made by `attune score`.")
+    ] = None,
+    scores: Annotated[Path | None, typer.Option("--scores", "-s", help="The same, as an option.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write a CSV file, a row a model and metric.")
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Every metric of the file, not only those of a report.")
+    ] = False,
+    overwrite: Overwrite = False,
+) -> None:
+    """Summarise each model's scores: mean, deviation, quartiles, n and the share that is defined, per metric.
+
+    Example: attune stats scores.json
+
+    Example: attune stats scores.json --all -o stats.csv
+    """
+    from attune_env.analyses.model_stats import model_stats, stats_csv
+    from attune_env.report.csv_files import check_csv, write_csv
+    from attune_env.results import read_scores
+
+    if (path is None) == (scores is None):
+        raise SettingsError("name one scores file: attune stats scores.json, or --scores scores.json")
+    if output is not None:
+        check_csv(output, HEAD, overwrite=overwrite)
+    content = read_scores(path or scores or Path())
+    for table in model_stats(content, every=every):
+        table.shown().print()
+    if output is not None:
+        write_csv(output, stats_csv(content, every=every))
+        print(f"wrote {output}")

@@ -1,0 +1,86 @@
+"""What stands at the foot of everything derived from scores: intended use, data, versions, seed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from attune_data.errors import one_line
+from attune_data.version import __version__
+from attune_env.analyses.study import Study
+from attune_env.report.tables import mode_text
+from attune_env.results.marks import mapping
+
+Fact = tuple[str, str]
+"""A heading, and what there is to say."""
+
+_USE: Final = (
+    "Research evaluation. The scores say how well a model predicts what people reported about conversations "
+    "with a language model. They are no clinical measure, and no sign that a model is safe or helpful to "
+    "anybody in distress."
+)
+_DATA: Final[Mapping[str, tuple[Fact, ...]]] = {
+    "benchmark": (
+        (
+            "Data",
+            "AttuneBench v1.0 by Pareto AI Research and Thoughtful Lab, collected through March 2026: adults "
+            "who had been told that the model is no therapy; high-risk topics were left out; no personal "
+            "data. No model may be trained on its conversations, annotations or metadata.",
+        ),
+        (
+            "Attribution",
+            "The conversations and annotations are licensed CC BY 4.0 (creativecommons.org/licenses/by/4.0); "
+            "the scores, figures and statistics here are derived from them. Name AttuneBench and its authors "
+            "when you pass them on.",
+        ),
+    ),
+    "simulated": (
+        (
+            "Data",
+            "Simulated people: conversations that a generator of this project wrote. Nobody felt what is "
+            "annotated, and the numbers say nothing about people.",
+        ),
+    ),
+    "own": (
+        (
+            "Data",
+            "Conversations marked as the user's own, or the sample that comes with this project (fictional, "
+            "CC BY 4.0, by attune-env). They are no benchmark: numbers from them do not compare with "
+            "published ones.",
+        ),
+    ),
+    "imported": (
+        (
+            "Data",
+            "Conversations imported from another source, under the terms of that source. They are no "
+            "benchmark: numbers from them do not compare with published ones.",
+        ),
+    ),
+}
+
+
+def facts_of(study: Study) -> list[Fact]:
+    """What a reader has to know about the numbers of one study."""
+    metadata = study.scores["metadata"]
+    data, settings = mapping(metadata.get("data")), mapping(metadata.get("settings"))
+    provenance = str(data.get("provenance"))
+    counts = f"{metadata.get('n_conversations')} conversations, {metadata.get('n_results')} results"
+    others = [mode for mode in sorted({e["mode"] for e in study.entries}) if mode != study.mode]
+    also = f"; also scored: {', '.join(map(mode_text, others))}" if others else ""
+    facts = [
+        ("Intended use", _USE),
+        *_DATA.get(provenance, (("Data", f"Provenance {provenance}."),)),
+        ("Scored", f"{counts}, provenance {provenance}, fingerprint {data.get('fingerprint')}"),
+        ("Mode", f"{mode_text(study.mode)}{also}"),
+        ("Reading", f"{study.reading} leads; Q1 overlap {settings.get('q1_overlap', 'not stated')}"),
+        ("Versions", f"report by attune-env {__version__}; scores by {_versions(metadata)}"),
+        ("Bootstrap", f"{study.table.resamples:,} resamples by {study.table.unit}, seed {study.seed}"),
+    ]
+    if where := metadata.get("where"):
+        facts.insert(-4, ("Selection", f"only the conversations with {where}"))
+    return [(head, one_line(text, 10_000)) for head, text in facts]
+
+
+def _versions(metadata: Mapping[str, Any]) -> str:
+    stated = mapping(metadata.get("versions"))
+    return ", ".join(f"{name} {version}" for name, version in stated.items()) or "not stated"

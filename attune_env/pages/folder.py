@@ -1,0 +1,123 @@
+"""The folder of a report: what may be replaced there, and putting new files in the place of old ones.
+
+Only files that an earlier report wrote are ever replaced or removed; a list in the folder names them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from attune_data.destination import shown, temporary
+from attune_data.errors import DataError, Problem
+from attune_env.results.files import write_text
+
+LIST: Final = ".attune-report"
+"""The file that names what a report wrote, one path a line, under `HEAD`."""
+HEAD: Final = "files of an attune report"
+FOLDERS: Final = ("figures", "tables", "conversations")
+_OURS: Final = re.compile(r"(report\.(html|md)|(figures|tables|conversations)/[^/\\\0]+)")
+"""What a report can have written; a list that names anything else is not followed there."""
+
+
+def check_destination(folder: Path, *, overwrite: bool = False) -> None:
+    """Raises DataError unless a report may be written to `folder`: new, empty, or that of an earlier report.
+
+    With `overwrite` other files may stand there; those with a report's names are replaced.
+    """
+    if not folder.exists():
+        if folder.is_symlink():
+            raise _refused(folder, "a link that leads nowhere", "remove the link")
+        return
+    if not folder.is_dir():
+        raise _refused(folder, "a file", "choose another -o")
+    for name in FOLDERS:
+        inside = folder / name
+        if inside.is_symlink() or (inside.exists() and not inside.is_dir()):
+            raise _refused(folder, f"{name}, which is no folder of its own", "move it away")
+    if overwrite:
+        return
+    if not (folder / LIST).is_file():
+        if found := [path.name for path in shown(folder)]:
+            raise _refused(folder, _listed(found), "choose another -o, or write there with --overwrite")
+        return
+    known = _known(folder)
+    if foreign := [path for path in _named_like_ours(folder) if path not in known]:
+        raise _refused(
+            folder,
+            f"{_listed(foreign)}, which no report wrote",
+            "move them away, or replace with --overwrite",
+        )
+
+
+def write_files(
+    folder: Path, names: Collection[str], files: Iterable[tuple[str, bytes]], *, overwrite: bool = False
+) -> None:
+    """Writes files (path in the folder, content), each whole or not at all; an earlier report's others go.
+
+    Args:
+        folder: where to.
+        names: every path that `files` gives.
+        files: in the order they are written in; one at a time is held.
+        overwrite: as for `check_destination`.
+    """
+    check_destination(folder, overwrite=overwrite)  # it may have been filled meanwhile
+    before = _known(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    _write_list(folder, before | set(names))  # a report that is stopped here can still be made again
+    for path, content in files:
+        _write(folder / path, content)
+    for path in sorted(before - set(names)):
+        (folder / path).unlink(missing_ok=True)
+    for name in FOLDERS:
+        inside = folder / name
+        if inside.is_dir() and not any(inside.iterdir()):
+            inside.rmdir()
+    _write_list(folder, set(names))
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(exist_ok=True)
+    fresh = temporary(path.parent, path.name)
+    try:
+        with fresh.open("xb") as stream:
+            stream.write(content)
+        os.replace(fresh, path)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
+
+
+def _write_list(folder: Path, paths: set[str]) -> None:
+    write_text(folder / LIST, "\n".join([HEAD, *sorted(paths), ""]))
+
+
+def _known(folder: Path) -> set[str]:
+    """What the list in the folder names, but for names that no report has."""
+    path = folder / LIST
+    if not path.is_file():
+        return set()
+    head, *lines = path.read_text(encoding="utf-8", errors="replace").splitlines() or [""]
+    return {line for line in lines if _OURS.fullmatch(line)} if head == HEAD else set()
+
+
+def _named_like_ours(folder: Path) -> Iterator[str]:
+    """Paths of files that a new report might replace."""
+    for name in ("report.html", "report.md"):
+        if (folder / name).exists():
+            yield name
+    for name in FOLDERS:
+        if (folder / name).is_dir():
+            yield from (f"{name}/{path.name}" for path in shown(folder / name))
+
+
+def _refused(folder: Path, found: str, advice: str) -> DataError:
+    expected = "a new or empty folder, or one with an earlier report"
+    return DataError(Problem(str(folder), "", found, expected, advice))
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

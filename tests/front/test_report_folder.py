@@ -1,0 +1,300 @@
+"""`attune report -o`: a page, its Markdown twin, figures, tables and conversations."""
+
+from __future__ import annotations
+
+import csv
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from attune_data import load
+from attune_env.results import read_results, score_results, write_json
+from tests.data.builders import Json, write
+from tests.front.command import attune, data_folder, names, read, results, snapshot
+from tests.front.inside import attune_here
+
+HOSTILE = '<script>alert("x")</script>$x^‮&"\'`|![a](http://b)'
+VOID = {"meta", "input", "br", "link", "img", "hr"}
+
+
+class Page(HTMLParser):
+    """What stands in a page: its elements, their attributes, its texts; raises where tags do not match."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag, (tag, self._open)
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Scores of three conversations by four models, one of a hostile name; and the report of them."""
+    place = tmp_path_factory.mktemp("reported")
+    data = load(data_folder(place / "data"))
+    folder = results(place / "results", data, "oracle", "always-no", "empty", "lexicon")
+    for path in folder.iterdir():
+        record = read(path)
+        renamed = {"builtin/lexicon": HOSTILE, "builtin/always-no": "m/a"}
+        write(path, record | {"em_model": renamed.get(record["em_model"], record["em_model"])})
+    found, problems, _ = read_results(folder, data)
+    assert problems == []
+    write_json(place / "scores.json", score_results(found, data, ground_truth="data", folder="results"))
+    done = attune("report", "--scores", "scores.json", "-o", "out", "--formats", "svg", cwd=place)
+    (place / "said.txt").write_text(done.stdout, encoding="utf-8")
+    return place
+
+
+def page(place: Path, name: str = "report.html") -> tuple[str, Page]:
+    text = (place / "out" / name).read_text(encoding="utf-8")
+    return text, Page(text)
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_it_says_what_was_written(place: Path) -> None:
+    said = (place / "said.txt").read_text(encoding="utf-8").splitlines()
+    assert said[0] == "# Leaderboard, canonical reading, points of 100"
+    assert said[-1] == "open out/report.html"
+    assert re.fullmatch(r"wrote out: \d+ analyses, \d+ figure files, \d+ tables, 3 conversations", said[-2])
+    assert names(place / "out") == [
+        ".attune-report",
+        "conversations",
+        "figures",
+        "report.html",
+        "report.md",
+        "tables",
+    ]
+
+
+def test_the_page_holds_everything_itself(place: Path) -> None:
+    for name in ("report.html", "conversations/index.html", "conversations/c-1.html"):
+        text, found = page(place, name)
+        assert text.startswith("<!doctype html>\n")
+        (policy,) = [
+            m["content"] for m in found.all("meta") if m.get("http-equiv") == "Content-Security-Policy"
+        ]
+        assert policy is not None
+        assert policy.startswith("default-src 'none'; style-src 'sha256-")
+        assert "unsafe" not in policy
+        assert all(set(attributes) <= set() for attributes in found.all("script"))
+        assert found.all("link") == []
+        assert not [attributes for _, attributes in found.elements if "style" in attributes]
+        assert not [key for _, attributes in found.elements for key in attributes if key.startswith("on")]
+        for _, attributes in found.elements:
+            for key in ("href", "src"):
+                target = attributes.get(key) or ""
+                assert not re.match(r"(?i)[a-z]+:(?!image/png;base64,)|//", target), target
+                if target and not target.startswith(("#", "data:")):
+                    assert ((place / "out" / name).parent / target).is_file(), target
+
+
+def test_ids_are_those_of_one_element_and_links_within_lead_somewhere(place: Path) -> None:
+    _, found = page(place)
+    ids = [attributes["id"] for _, attributes in found.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    within = {a["href"] for a in found.all("a") if (a["href"] or "").startswith("#")}
+    assert within
+    assert {(target or "")[1:] for target in within} <= set(ids)
+    for _, attributes in found.elements:
+        assert {*(attributes.get("aria-labelledby") or "").split()} <= set(ids)
+
+
+def test_figures_are_in_the_page_and_in_its_ink(place: Path) -> None:
+    text, found = page(place)
+    drawings = found.all("svg")
+    files = names(place / "out" / "figures")
+    assert len(drawings) == len(files) > 0
+    assert {file.rpartition(".")[2] for file in files} == {"svg"}
+    assert {svg["role"] for svg in drawings} == {"img"}
+    assert "#1f2328" not in "".join(re.findall(r"<svg.*?</svg>", text, re.DOTALL))
+    assert "currentColor" in text
+
+
+def test_tables_name_their_mode_and_metrics_what_they_count_as(place: Path) -> None:
+    text, _ = page(place)
+    for title in ("Turn-by-turn scores", "Conversation-wide scores", "Composite"):
+        assert f"{title}; mode default</h4>" in text
+    for role in ("input", "beside", "diagnostic"):
+        assert re.search(rf'<th scope="col" class="number">[^<]*\({role}\)</th>', text)
+
+
+def test_the_numbers_of_a_table_are_those_of_the_scores(place: Path) -> None:
+    entries = read(place / "scores.json")["conversations"]
+    board = {row["model"]: row for row in rows(place / "out" / "tables" / "leaderboard.csv")}
+    for model in {entry["em_model"] for entry in entries} - {HOSTILE}:
+        values = [entry["composite_score"] for entry in entries if entry["em_model"] == model]
+        assert float(board[model]["composite_score"]) == pytest.approx(sum(values) / 3)
+        assert board[model]["composite_score_n"] == "3"
+    assert len(board) == 4
+
+
+def test_three_conversations_are_shown_and_their_intervals_marked(place: Path) -> None:
+    text, _ = page(place)
+    assert '<abbr class="few" title="too few units: the interval is not meaningful">†</abbr>' in text
+    assert "too few units carry this interval: it is not meaningful." in text
+
+
+def test_a_hostile_name_is_text_everywhere(place: Path) -> None:
+    text, found = page(place)
+    assert "<script>alert" not in text
+    shown = "".join(found.texts)
+    assert '<script>alert("x")</script>$x^\\u202e&"' in shown
+    markdown = (place / "out" / "report.md").read_text(encoding="utf-8")
+    assert "<script" not in markdown.replace("\\<script", "")
+    assert "![a]" not in markdown
+    assert "http://" not in markdown
+    assert "‮" not in text + markdown
+
+
+def test_what_is_missing_is_listed_with_what_it_would_need(place: Path) -> None:
+    text, _ = page(place)
+    absent = text.partition('id="absent"')[2]
+    assert "<strong>Samples</strong>: no model was asked several times" in absent
+
+
+def test_the_foot_says_where_the_data_is_from(place: Path) -> None:
+    text, _ = page(place)
+    foot = text.partition('<footer id="about">')[2]
+    for words in ("Research evaluation", "They are no benchmark", "fingerprint", "10,000 resamples by",
+                  "seed 0", "attune report --scores scores.json -o report"):  # fmt: skip
+        assert words in foot
+    assert "AttuneBench v1.0" not in foot  # these conversations are not the benchmark's
+
+
+def test_links_of_the_markdown_lead_to_files(place: Path) -> None:
+    markdown = (place / "out" / "report.md").read_text(encoding="utf-8")
+    targets = re.findall(r"(?<!\\)\]\(([^)]+)\)", markdown)
+    assert len(targets) > 10
+    assert [target for target in targets if not (place / "out" / target).is_file()] == []
+
+
+def test_the_same_inputs_give_the_same_bytes(place: Path) -> None:
+    before = snapshot(place / "out")
+    attune("report", "--scores", "scores.json", "-o", "out", "--formats", "svg", cwd=place,
+           PYTHONHASHSEED="7", TZ="Asia/Tokyo", LC_ALL="C")  # fmt: skip
+    assert snapshot(place / "out") == before
+
+
+def test_one_analysis_alone_takes_the_place_of_an_earlier_report(place: Path, tmp_path: Path) -> None:
+    write_json(tmp_path / "scores.json", read(place / "scores.json"))
+    for only in ("perspective-gap", "leaderboard"):
+        attune(
+            "report", "--scores", "scores.json", "--only", only, "-o", "out", "--formats", "svg", cwd=tmp_path
+        )
+        assert names(tmp_path / "out" / "figures") == [f"{only}.svg"]
+    done = attune(
+        "report", "--scores", "scores.json", "--only", "leaderbord", "-o", "out", cwd=tmp_path, code=2
+    )
+    assert "did you mean 'leaderboard'?" in done.stderr
+
+
+@pytest.mark.parametrize("inside", ["notes.txt", "figures/mine.svg", "report.html"])
+def test_a_folder_with_files_of_others_is_left_alone(place: Path, tmp_path: Path, inside: str) -> None:
+    write_json(tmp_path / "scores.json", read(place / "scores.json"))
+    other = tmp_path / "out" / inside
+    other.parent.mkdir(parents=True)
+    other.write_text("mine", encoding="utf-8")
+    command = ("report", "--scores", "scores.json", "--only", "samples", "-o", "out")
+    done = attune(*command, cwd=tmp_path, code=1)
+    assert "expected a new or empty folder, or one with an earlier report" in done.stderr
+    assert snapshot(tmp_path / "out") == {inside: b"mine"}
+    attune(*command, "--overwrite", cwd=tmp_path)
+    assert (other.read_text(encoding="utf-8") == "mine") == (inside != "report.html")
+
+
+def test_a_list_that_names_other_peoples_files_is_not_followed(place: Path, tmp_path: Path) -> None:
+    write_json(tmp_path / "scores.json", read(place / "scores.json"))
+    mine = tmp_path / "mine.txt"
+    mine.write_text("mine", encoding="utf-8")
+    (tmp_path / "out").mkdir()
+    listed = "files of an attune report\n../mine.txt\nfigures/../../mine.txt\n/etc/passwd\n"
+    (tmp_path / "out" / ".attune-report").write_text(listed, encoding="utf-8")
+    attune("report", "--scores", "scores.json", "--only", "samples", "-o", "out", cwd=tmp_path)
+    assert mine.read_text(encoding="utf-8") == "mine"
+
+
+def report(place: Path, *options: str, code: int = 0) -> tuple[str, str]:
+    return attune_here(["report", "--scores", "scores.json", *options], place, code)
+
+
+def changed(place: Path, name: str, model: str, **metadata: Json | str) -> Path:
+    """The same scores under another model's name, with other metadata."""
+    content = read(place / "scores.json")
+    for part in ("conversations", "aggregates"):
+        content[part] = [entry | {"em_model": model} for entry in content[part] if entry["em_model"] == "m/a"]
+    content["metadata"] |= metadata
+    return write(place / name, content)
+
+
+@pytest.mark.parametrize(("metadata", "said"), [
+    ({"data": {"fingerprint": "f" * 16, "provenance": "own"}}, "data differs: scores.json: own "),
+    ({"where": "turns>1"}, "selection differs: scores.json: none; other.json: turns>1"),
+    ({"settings": {"scoring": "canonical", "q1_overlap": "f1"}}, "Q1 overlap differs: scores.json: jaccard;"),
+    ({"versions": {"scoring": "v9"}}, "scoring version differs: scores.json: v0; other.json: v9"),
+])  # fmt: skip
+def test_scores_that_do_not_belong_in_one_table_are_refused(
+    place: Path, metadata: dict[str, Json], said: str
+) -> None:
+    changed(place, "other.json", "m/b", **metadata)
+    (line,) = report(place, "--compare", "other.json", code=2)[1].splitlines()
+    assert line.startswith(f"error: {said}")
+    assert line.endswith("--side-by-side shows them in tables of their own")
+    out, _ = report(place, "other.json", "--side-by-side")
+    for label in ("scores.json", "other.json"):
+        assert f"# {label}: Leaderboard, canonical reading, points of 100" in out
+
+
+def test_modes_that_not_all_files_hold_are_refused(place: Path) -> None:
+    other = changed(place, "verbose.json", "m/b")
+    content = read(other)
+    for entry in (*content["conversations"], *content["aggregates"]):
+        entry["mode"] = "verbose"
+    write(other, content)
+    _, err = report(place, "--compare", "verbose.json", code=2)
+    assert "modes differ: scores.json: default; verbose.json: verbose" in err
+    _, err = report(place, "--mode", "verbose", code=2)
+    assert 'mode "verbose" was not scored; there is: "default"' in err
+
+
+def test_files_that_go_together_make_one_table(place: Path) -> None:
+    changed(place, "b.json", "m/b")
+    out, _ = report(place, "--compare", "b.json")
+    assert "\nm/b\tmodel\tdefault\t" in out
+    assert out.count("# Leaderboard") == 1
+
+
+def test_a_conversation_scored_twice_is_refused_by_name(place: Path) -> None:
+    changed(place, "twice.json", "m/a")
+    _, err = report(place, "--compare", "twice.json", code=1)
+    assert '"m/a" in mode "default" on "c-1", scored a second time' in err
+    assert "scores.json: named twice" in report(place, "--scores", "scores.json", code=2)[1]
+
+
+def test_options_of_what_is_written_need_a_place(place: Path) -> None:
+    assert "say where to with -o FOLDER" in report(place, "--only", "leaderboard", code=2)[1]

@@ -1,0 +1,89 @@
+"""`attune stats`: how each model's scores are spread, against values worked by hand."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from attune_data import load
+from attune_env.analyses.model_stats import model_stats
+from attune_env.results import read_results, score_results, write_json
+from tests.data.builders import Json
+from tests.front.command import data_folder, read, results, table_rows
+from tests.front.inside import attune_here
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("stats")
+    data = load(data_folder(place / "data"))
+    found, _, _ = read_results(results(place / "results", data, "oracle", "always-no"), data)
+    write_json(place / "scores.json", score_results(found, data, ground_truth="data"))
+    return place
+
+
+def test_a_distribution_worked_by_hand(place: Path) -> None:
+    content: Json = read(place / "scores.json")
+    content["conversations"] = [e for e in content["conversations"] if e["em_model"] == "builtin/always-no"]
+    content["aggregates"] = [e for e in content["aggregates"] if e["em_model"] == "builtin/always-no"]
+    for entry, value in zip(content["conversations"], (10.0, 20.0, 60.0), strict=True):
+        entry["composite_score"] = value
+        entry["pillar_emotion"] = value / 100
+        entry["equal_weight_composite"] = None if value == 60.0 else value
+    (table,) = model_stats(content)
+    found = {row[0]: row[1:] for row in table.rows}
+    # mean 90/3; deviations -20, -10, 30: sd sqrt(1400/2) = 26.457513, se sd/sqrt(3) = 15.275252;
+    # quartiles halfway between neighbours: 15, 20, 40
+    wanted = (3, 1.0, 30.0, 26.457513, 15.275252, 10.0, 15.0, 20.0, 40.0, 60.0)
+    assert found["Composite (0-100)"] == pytest.approx(wanted)
+    assert found["Emotion Tracking, 24% (0-100)"] == pytest.approx(wanted)
+    # two values: mean 15, sd sqrt(50) = 7.071068, se 5
+    assert found["Equal-weight Composite (0-100)"] == pytest.approx(
+        (2, 2 / 3, 15.0, 7.071068, 5.0, 10.0, 12.5, 15.0, 17.5, 20.0)
+    )
+    assert found["Draft Judge"] == (0, 0.0, *[None] * 8)
+
+
+def test_one_conversation_has_no_deviation(place: Path) -> None:
+    content: Json = read(place / "scores.json")
+    content["conversations"] = content["conversations"][:1]
+    content["aggregates"] = content["aggregates"][:1]
+    (table,) = model_stats(content)
+    (row,) = [row for row in table.rows if row[0] == "Strict Composite (0-100)"]
+    value = content["conversations"][0]["composite_strict"]
+    assert row[1:] == (1, 1.0, value, None, None, *[value] * 5)
+
+
+@pytest.mark.parametrize("named", [["scores.json"], ["-s", "scores.json"], ["--scores", "scores.json"]])
+def test_tables_are_printed_best_model_first(place: Path, named: list[str]) -> None:
+    out, err = attune_here(["stats", *named], place)
+    assert err == ""
+    titles = list(table_rows(out))
+    assert titles[0] == "builtin/oracle (ceiling), mode default, 3 conversations"
+    assert len(titles) == 2
+
+
+def test_the_csv_file_holds_a_row_a_model_and_metric(place: Path, tmp_path: Path) -> None:
+    written = tmp_path / "stats.csv"
+    attune_here(["stats", "scores.json", "--all", "-o", written], place)
+    with written.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    entries = read(place / "scores.json")["conversations"]
+    strict = [e["composite_strict"] for e in entries if e["em_model"] == "builtin/always-no"]
+    (row,) = [r for r in rows if (r["model"], r["metric"]) == ("builtin/always-no", "composite_strict")]
+    assert (row["kind"], row["mode"], row["n"]) == ("null", "default", "3")
+    assert float(row["mean"]) == pytest.approx(sum(strict) / 3)
+    attune_here(["stats", "scores.json", "-o", written], place)  # an earlier table is replaced
+    written.write_text("mine", encoding="utf-8")
+    _, err = attune_here(["stats", "scores.json", "-o", written], place, code=1)
+    assert "replace it with --overwrite" in err
+    assert written.read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["scores.json", "-s", "scores.json"], ["scores.json", "-o", "stats.txt"]]
+)
+def test_what_cannot_be_meant_is_bad_usage(place: Path, words: list[str]) -> None:
+    attune_here(["stats", *words], place, code=2)

@@ -1,0 +1,130 @@
+"""`attune subset`: the official flags, every filter of the data, and the difference to all others."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attune_data import load
+from attune_data.selection.where import Where
+from attune_env.analyses.sources import Sources, read_parts
+from attune_env.analyses.subset import sides, subset_contrast, where_of
+from attune_env.results import read_results, score_results, write_json
+from tests.data.builders import folder, replaced
+from tests.front.command import names, own, read, results, table_rows
+from tests.front.inside import attune_here
+
+DIAGNOSES = [["ADHD"], ["None of the above"], ["ADHD", "Anxiety"], None, ["Anxiety"], ["Prefer not to say"]]
+INSIDE, OUTSIDE = {"c-1", "c-3"}, {"c-2", "c-5"}  # c-4 and c-6 do not say
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Six conversations of six people, three of whom state a diagnosis; two policies."""
+    place = tmp_path_factory.mktemp("subset")
+    where = ("participant_profile", "demographics", "diagnoses")
+    made = {n: replaced(own(f"c-{n}", f"P{n}"), where, found) for n, found in enumerate(DIAGNOSES, 1)}
+    data = load(folder(place / "data", made))
+    found, _, _ = read_results(results(place / "results", data, "oracle", "random"), data)
+    write_json(place / "scores.json", score_results(found, data, ground_truth="data"))
+    return place
+
+
+def values(place: Path, inside: set[str], metric: str = "composite_score") -> list[float]:
+    return [
+        entry[metric]
+        for entry in read(place / "scores.json")["conversations"]
+        if entry["em_model"] == "builtin/random" and entry["conversationId"] in inside
+    ]
+
+
+def test_the_official_command_word_for_word(place: Path) -> None:
+    out, err = attune_here("subset -s ./scores.json -d data --diagnosis ADHD --compare", place)
+    assert err == "2 of 6 scored conversations have diagnosis=ADHD\n"
+    tables = table_rows(out)
+    (title,) = [title for title in tables if title.startswith("Composite: diagnosis=ADHD against the others")]
+    header, *rows = tables[title]
+    (row,) = [
+        dict(zip(header, r, strict=True)) for r in rows if r[0].startswith("Composite") and "random" in r[2]
+    ]
+    ours, theirs = values(place, INSIDE), values(place, OUTSIDE)
+    assert (row["n subset"], row["n others"]) == ("2", "2")
+    assert row["subset"].startswith(f"{np.mean(ours):.2f} [")
+    assert row["difference"].startswith(f"{np.mean(ours) - np.mean(theirs):.2f} [")
+    assert row["difference"].endswith("†")  # four people
+    assert "# 2 conversations on neither side: what was asked is not stated there." in out
+    assert sorted(names(place)) == ["data", "results", "scores.json"]  # nothing is written
+
+
+def test_without_compare_the_subset_stands_alone(place: Path) -> None:
+    tables = table_rows(attune_here("subset -s scores.json --diagnosis ADHD", place)[0])
+    assert list(tables)[1:] == ["Turn-by-turn scores", "Conversation-wide scores", "Composite"]
+    rows = next(iter(tables.values()))
+    (row,) = [row for row in rows if row[0] == "builtin/random"]
+    assert row[3].startswith(f"{np.mean(values(place, INSIDE)):.1f} [")
+
+
+def test_who_does_not_say_is_on_neither_side(place: Path) -> None:
+    ((part,), _) = read_parts(Sources([place / "scores.json"], str(place / "data")), "x")
+    ids = np.array(part.study.table.ids)
+    for text, ours, theirs in (
+        ("diagnosis=ADHD", INSIDE, OUTSIDE),
+        ("diagnosis=any", {"c-1", "c-3", "c-5"}, {"c-2"}),
+        ("diagnosis=unknown", {"c-4", "c-6"}, {"c-1", "c-2", "c-3", "c-5"}),
+        ("diagnosis=ADHD,turns>99", set(), {"c-1", "c-2", "c-3", "c-4", "c-5", "c-6"}),
+    ):
+        inside, outside = sides(part.study, Where.parse(text))
+        assert (set(ids[inside]), set(ids[outside])) == (ours, theirs), text
+
+
+def test_differences_are_those_of_the_means(place: Path) -> None:
+    ((part,), _) = read_parts(Sources([place / "scores.json"], str(place / "data")), "x")
+    found = subset_contrast(part.study, Where.parse("diagnosis=ADHD"))
+    rows = [row for table in found.tables for row in table.rows if row[2] == "builtin/random"]
+    for metric, name in (("Strict Composite (0-100)", "composite_strict"), ("Q2 Clarity", None)):
+        (row,) = [row for row in rows if row[0] == metric]
+        difference = row[8]
+        if name is not None:
+            wanted = np.mean(values(place, INSIDE, name)) - np.mean(values(place, OUTSIDE, name))
+            assert getattr(difference, "mean") == pytest.approx(wanted)  # noqa: B009
+        assert getattr(difference, "units") == 4  # noqa: B009
+        assert isinstance(row[9], float)
+        assert 0 < row[9] <= 1
+
+
+def test_flags_are_conditions() -> None:
+    assert str(where_of({"diagnosis": ["ADHD", "Anxiety"], "gender": []}, "who_5<13")) == (
+        "diagnosis=ADHD|Anxiety,who_5<13"
+    )
+    assert str(where_of({"category": ['Work, "school"']}, None)) == 'category="Work, ""school"""'
+    assert str(where_of({"diagnosis": ["any"]}, None)) == "diagnosis=any"
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    ("", "no condition: say which conversations"),
+    ("--diagnosis ADHS", 'no diagnosis is "ADHS"; did you mean "ADHD"?'),
+    ("--where who5<13", 'no field named "who5"'),
+    ("--diagnosis ADHD -d nowhere", "nowhere"),
+    ("--where turns>0 --compare", "nothing to compare"),
+])  # fmt: skip
+def test_bad_requests_say_what_is_wrong(place: Path, options: str, said: str) -> None:
+    code = 1 if "nowhere" in options else 2
+    _, err = attune_here(f"subset -s scores.json {options}", place, code)
+    assert said in err
+
+
+def test_a_folder_holds_page_and_tables_with_the_numbers(place: Path, tmp_path: Path) -> None:
+    command = "subset -s scores.json --diagnosis ADHD --compare --formats svg -o"
+    attune_here([*command.split(), tmp_path / "out"], place)
+    with (tmp_path / "out" / "tables" / "subset_composite.csv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    (row,) = [r for r in rows if (r["model"], r["metric"]) == ("builtin/random", "Composite (0-100)")]
+    ours, theirs = values(place, INSIDE), values(place, OUTSIDE)
+    assert float(row["difference"]) == pytest.approx(np.mean(ours) - np.mean(theirs))
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert 'id="subset"' in page
+    assert "attune subset --scores scores.json --where diagnosis=ADHD --compare" in page
+    assert (tmp_path / "out" / "figures" / "subset.svg").is_file()
