@@ -54,7 +54,7 @@ def panas_items(study: Study) -> Analysis | Absent:
         axis=-1,
     )
     both = ~np.isnan(values).any(axis=-1)
-    if not both.any():
+    if not both[:, model_places(study)].any():
         return Absent(NAME, TITLE, "no PANAS item is known before, after and predicted")
     sums, counted = np.where(both[..., None], values, 0.0), both.astype(float)
     counts = np.repeat(counted[..., None], len(MEASURES), axis=-1)
