@@ -154,8 +154,8 @@ def _ask(
     overwrite: bool,
 ) -> None:
     """Asks a model behind a server, or says what that would take."""
+    from attune_data import garbage
     from attune_env.cli.watching import watcher
-    from attune_env.running import garbage
     from attune_env.running.endpoint.profile import estimate_profiles, run_profiles
 
     garbage.spared_at_exit()

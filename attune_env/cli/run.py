@@ -154,8 +154,7 @@ def run(
 
     Example: attune run builtin prior sample -o results
     """
-    from attune_data import UnknownNameError
-    from attune_env.running import garbage
+    from attune_data import UnknownNameError, garbage
     from attune_episodes.settings import Settings
 
     asked = Asked(

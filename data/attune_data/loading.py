@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import Any, overload
 
 from pydantic import ValidationError
 
+from attune_data import garbage
 from attune_data.constants import PROVENANCES, Provenance
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
 from attune_data.filenames import file_number
@@ -181,7 +180,7 @@ def load(
                     'a folder of conversation_N.json, a .json or .jsonl file, a dataset name, or "sample"',
                     "check the path (quote it if it holds spaces)")
         )  # fmt: skip
-    with _without_cycle_collection():
+    with garbage.paused():  # 2x faster
         good, problems, files = _read_all(
             records, provenance, forced="benchmark" if is_benchmark(path) else None
         )
@@ -190,18 +189,6 @@ def load(
     if not good:
         raise DataError(problems or [Problem(name, "", "no records", "at least one conversation")])
     return Conversations(good, source=name, left_out=problems, files=files)
-
-
-@contextmanager
-def _without_cycle_collection() -> Iterator[None]:
-    """Pauses Python's cycle collector: a load makes very many objects and no cycles (2x faster)."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def is_benchmark(path: Path) -> bool:
