@@ -14,6 +14,7 @@ import typer
 
 from attune_data.errors import SettingsError, UnknownNameError, one_line, show
 from attune_env.cli.common import stoppable
+from attune_env.cli.open_files import allow_connections
 
 if TYPE_CHECKING:
     from attune_data import Conversations
@@ -56,8 +57,11 @@ class Asked:
 
     def refuse(self, provider: str) -> None:
         """Raises SettingsError where one of them is given for a provider that is no server."""
+        # by identity: a temperature of 0 is given too
         given = [
-            f"--{n.replace('_', '-')}" for n, value in vars(self).items() if value not in (None, False, ())
+            f"--{n.replace('_', '-')}"
+            for n, value in vars(self).items()
+            if not (value is None or value is False or value == ())
         ]
         if given:
             raise SettingsError(f"{', '.join(given)}: only for models behind a server, not for {provider}")
@@ -82,8 +86,8 @@ def evaluate(
     `next_command` is what comes after it. Exits with 1 where conversations are skipped or the run stopped
     early, with 130 after Ctrl-C.
     """
+    from attune_data import garbage
     from attune_env.cli.watching import watcher
-    from attune_env.running import garbage
 
     garbage.spared_at_exit()
     with garbage.paused():
@@ -103,6 +107,8 @@ def evaluate(
         return
     from attune_env.running.endpoint.run import run_endpoint
 
+    options = options_of(asked, evaluated.endpoint, overwrite=overwrite)
+    allow_connections(options.concurrency)
     with stoppable(), watcher(f"{provider}/{model}") as shown:
         report = run_endpoint(
             evaluated,
@@ -112,7 +118,7 @@ def evaluate(
             settings=settings,
             samples=asked.samples or 1,
             judges=judges,
-            options=options_of(asked, evaluated.endpoint, overwrite=overwrite),
+            options=options,
             watcher=shown,
         )
     end(
@@ -128,7 +134,7 @@ def end(report: EndpointReport, done: str, next_command: str) -> None:
     Raises the exit of a run that is not complete; after one that is, comes `next_command`.
     """
     from attune_env.cli.watching import amounts, duration, rates
-    from attune_env.running.endpoint.loop import Interrupted
+    from attune_env.running.endpoint.loop import Interrupted, Unwritten
 
     tally = report.tally
     print(done)
@@ -144,13 +150,14 @@ def end(report: EndpointReport, done: str, next_command: str) -> None:
         )
     if report.replaceable:
         print(f"earlier results that are still to be replaced: {report.replaceable}", file=sys.stderr)
+    kept = "every answer" + " that could be written" * isinstance(stopped, Unwritten) + " is kept"
     if isinstance(stopped, Interrupted):
-        print(f"stopped; every answer is kept. Go on with: {report.command}", file=sys.stderr)
+        print(f"stopped; {kept}. Go on with: {report.command}", file=sys.stderr)
         raise typer.Exit(stopped.code)
     if stopped is not None:
         print(f"error: {stopped}", file=sys.stderr)
     if stopped is not None or failed:
-        print(f"every answer is kept. Go on with: {report.command}", file=sys.stderr)
+        print(f"{kept}. Go on with: {report.command}", file=sys.stderr)
         raise typer.Exit(1)
     print(f"next: {next_command}")
 

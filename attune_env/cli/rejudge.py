@@ -18,6 +18,7 @@ from attune_env.cli.common import (
     stoppable,
 )
 from attune_env.cli.evaluate import Asked, chosen_models, end, options_of, score_command
+from attune_env.cli.open_files import allow_connections
 from attune_env.cli.settings_options import Limit, OfficialCodebook, Prompts
 
 
@@ -98,6 +99,8 @@ def rejudge(
         show_estimate(takes, price=None, judge_price=judges[0].price, judges=len(judges))
         return
     folder = output_folder(output or results)
+    options = options_of(asked, judges[0].endpoint, overwrite=overwrite)
+    allow_connections(options.concurrency)
     with stoppable(), watcher(f"judging {results.name}") as shown:
         report = judge_again(
             results,
@@ -107,7 +110,7 @@ def rejudge(
             only=only,
             settings=settings,
             skip_invalid=skip_invalid,
-            options=options_of(asked, judges[0].endpoint, overwrite=overwrite),
+            options=options,
             watcher=shown,
         )
     end(

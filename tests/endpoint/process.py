@@ -8,13 +8,14 @@ import selectors
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -41,22 +42,23 @@ def endpoint_process(*options: str | int | Path) -> Iterator[EndpointProcess]:
     It also ends by itself when this process does.
     """
     command = [sys.executable, "-m", "tests.endpoint", "--until-stdin-closes", *map(str, options)]
-    process = subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    try:
-        yield EndpointProcess(_first_line(process, 60), process.pid)
-    finally:
-        if process.poll() is None:
-            os.kill(process.pid, signal.SIGTERM)
+    with tempfile.TemporaryFile() as complaints:  # a pipe that nobody empties would fill up and stop it
+        process = subprocess.Popen(
+            command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints
+        )
         try:
-            process.communicate(timeout=10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate(timeout=10)
+            yield EndpointProcess(_first_line(process, complaints, 60), process.pid)
+        finally:
+            if process.poll() is None:
+                os.kill(process.pid, signal.SIGTERM)
+            try:
+                process.communicate(timeout=10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate(timeout=10)
 
 
-def _first_line(process: subprocess.Popen[bytes], seconds: float) -> str:
+def _first_line(process: subprocess.Popen[bytes], complaints: IO[bytes], seconds: float) -> str:
     """The URL; RuntimeError with what the process complains of where none comes."""
     assert process.stdout is not None
     until = time.monotonic() + seconds
@@ -67,7 +69,9 @@ def _first_line(process: subprocess.Popen[bytes], seconds: float) -> str:
             if not selector.select(max(0.0, until - time.monotonic())):
                 raise RuntimeError(f"the endpoint gave no URL within {seconds:.0f} s")
             if not (piece := os.read(process.stdout.fileno(), 1)):
-                _, complaint = process.communicate(timeout=10)
+                process.communicate(timeout=10)
+                complaints.seek(0)
+                complaint = complaints.read()
                 raise RuntimeError(f"the endpoint did not start: {complaint.decode(errors='replace')}")
             line += piece
     return line.decode().strip()

@@ -14,10 +14,12 @@ import time
 from pathlib import Path
 
 import pytest
+import typer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attune_data import SettingsError
+from attune_env.cli.evaluate import end
 from attune_env.running.endpoint.anew import overwriting_in
 from attune_env.running.endpoint.answer import Usage
 from attune_env.running.endpoint.control import Caps
@@ -232,7 +234,9 @@ def full_disk() -> object:
     signal.signal(signal.SIGXFSZ, handler)
 
 
-def test_a_full_disk_stops_the_run_and_loses_no_answer_that_counts(tmp_path: Path, full_disk: object) -> None:
+def test_a_full_disk_stops_the_run_and_loses_no_answer_that_counts(
+    tmp_path: Path, full_disk: object, capsys: pytest.CaptureFixture[str]
+) -> None:
     data = small(*(f"c-{n}" for n in range(8)))
     total = 8 * len(plan(data[0]))
     with serve(answers_of(data)) as server:
@@ -242,6 +246,9 @@ def test_a_full_disk_stops_the_run_and_loses_no_answer_that_counts(tmp_path: Pat
         resource.setrlimit(resource.RLIMIT_FSIZE, resource.getrlimit(resource.RLIMIT_FSIZE)[1:] * 2)
         assert "cannot write to" in str(report.stopped)
         assert "make room there, then go on" in str(report.stopped)
+        with pytest.raises(typer.Exit):
+            end(report, "", "")
+        assert "every answer that could be written is kept. Go on with:" in capsys.readouterr().err
         first = len(server.calls)
         assert 0 < first < total
         again = play(server, data, tmp_path)

@@ -13,6 +13,7 @@ from attune_data.validate import conversation_from
 from attune_env.running import run_builtin
 from attune_env.running.endpoint.control import Caps
 from attune_env.running.endpoint.journal import journal_name
+from attune_env.running.endpoint.loop import Silent
 from attune_env.running.endpoint.rejudge import rejudge
 from attune_env.running.endpoint.session import EndpointReport, Options
 from attune_episodes import Settings
@@ -160,6 +161,39 @@ def test_another_run_in_between_begins_anew(tmp_path: Path) -> None:
         assert len(server.calls) == 3 * CALLS
         with pytest.raises(SettingsError, match=r"temperature 0\.9 there, 0\.1 now"):
             play(server, DATA, tmp_path, evaluated=colder)
+
+
+def test_what_another_run_has_replaced_since_is_made_anew_too(tmp_path: Path) -> None:
+    with serve(answers_of(DATA)) as server:
+        play(server, DATA[:2], tmp_path)
+        colder = model(server, temperature=0.1)
+        play(server, DATA, tmp_path, overwrite=True, evaluated=colder, caps=Caps(calls=4), concurrency=1)
+        # of the three that were begun, the first settings still lack one: theirs is made, not the colder one
+        report = play(server, DATA, tmp_path)
+        assert (report.written, report.complete_before) == (1, 2)
+        report = play(server, DATA, tmp_path, overwrite=True, evaluated=colder)
+    assert (report.written, report.replaceable) == (3, 0)
+    assert {record["attune"]["policy"]["temperature"] for record in files(tmp_path).values()} == {0.1}
+
+
+def test_a_run_without_the_option_says_that_it_goes_on_with_overwriting(tmp_path: Path) -> None:
+    class Watch(Silent):
+        said_so: list[str]
+
+        def said(self, message: str) -> None:
+            self.said_so.append(message)
+
+    watch = Watch()
+    with serve(answers_of(DATA)) as server:
+        play(server, DATA[:2], tmp_path)
+        play(server, DATA[:2], tmp_path, overwrite=True, caps=Caps(calls=2 * CALLS - 1), concurrency=1)
+        watch.said_so = []
+        # the third is no part of it
+        play(server, DATA, tmp_path, watcher=watch)
+        assert watch.said_so == ["going on with what --overwrite began; results made: 1, still to be made: 1"]
+        watch.said_so = []
+        play(server, DATA, tmp_path, watcher=watch)
+        assert watch.said_so == []
 
 
 def test_what_is_left_of_other_conversations_keeps_nobody_from_beginning_anew(tmp_path: Path) -> None:

@@ -124,6 +124,20 @@ def test_a_key_that_is_an_ordinary_word_spoils_no_answer() -> None:
         assert (Secret(key).hidden_in(f"a {key} b") == "a [key] b") is hidden
 
 
+@pytest.mark.parametrize(("variable", "value", "message"), [
+    ("ALL_PROXY", "gopher://me:hush-hush@127.0.0.1:1", "proxy that .* names cannot be used: Unknown scheme"),
+    ("SSL_CERT_FILE", "no-such-file.pem", "SSL_CERT_FILE or .* names cannot be used: .*No such file"),
+])  # fmt: skip
+def test_an_environment_that_no_connection_can_be_made_with_is_told_before_anything_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, message: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with serve(answers_of(small("c-1"))) as server, pytest.raises(SettingsError, match=message) as caught:
+        play(server, small("c-1"), tmp_path)
+    assert "hush-hush" not in str(caught.value)
+    assert (server.calls, list(tmp_path.iterdir())) == ([], [])
+
+
 def test_an_unknown_provider_is_told_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'openrouter'"):
         found("openruter", tmp_path)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from attune_data import DataError, SettingsError
-from attune_env.results import read_results, score_results
+from attune_env.results import read_results, score_results, write_json
 from attune_env.running import run_builtin
 from attune_env.running.endpoint.control import Caps
 from attune_env.running.endpoint.providers import endpoint_of
@@ -234,6 +234,44 @@ def test_another_folder_leaves_the_results_as_they_are(tmp_path: Path) -> None:
         again(server, tmp_path / "results", output=tmp_path / "judged")
     assert snapshot(tmp_path / "results") == before
     assert len(files(tmp_path / "judged")) == 2
+
+
+def test_another_folder_keeps_results_with_other_answers_unless_told(tmp_path: Path) -> None:
+    run_builtin("lexicon", DATA, tmp_path / "results", settings=Settings(stages=("draft", "prefer")))
+    run_builtin("lexicon", DATA, tmp_path / "judged")
+    before = snapshot(tmp_path / "judged")
+    with serve(judge_answers(7)) as server:
+        with pytest.raises(SettingsError, match="holds other answers than those that are to be judged"):
+            again(server, tmp_path / "results", output=tmp_path / "judged")
+        assert (snapshot(tmp_path / "judged"), server.calls) == (before, [])
+        again(server, tmp_path / "results", output=tmp_path / "judged", overwrite=True)
+        # what is there now is the same but for what judges said
+        again(server, tmp_path / "results", "k", output=tmp_path / "judged")
+        path = next(path for path in (tmp_path / "judged").glob("c-1*"))
+        path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | {"em_model": "builtin_lexicon"}))
+        for overwrite in (False, True):
+            with pytest.raises(DataError, match="whose file has the same name"):
+                again(server, tmp_path / "results", output=tmp_path / "judged", overwrite=overwrite)
+
+
+def test_a_result_that_a_run_replaces_meanwhile_is_not_put_back(tmp_path: Path) -> None:
+    run_builtin("lexicon", DATA, tmp_path)
+    path = next(path for path in tmp_path.glob("c-1*"))
+    judge = judge_answers(7)
+
+    def replaces(messages: Messages) -> str | None:
+        record = json.loads(path.read_text("utf-8"))
+        if record["turns"][0]["em_drafted_response"] != "Made anew.":
+            record["turns"][0]["em_drafted_response"] = "Made anew."
+            write_json(path, record)
+        return judge(messages)
+
+    with serve(replaces) as server:
+        with pytest.raises(DataError, match="another run has replaced them meanwhile"):
+            again(server, tmp_path)
+        assert json.loads(path.read_text("utf-8"))["turns"][0]["em_drafted_response"] == "Made anew."
+        assert again(server, tmp_path).stopped is None
+    assert all(turn["em_draft_judge_scores"] for turn in files(tmp_path)[path.name]["turns"])
 
 
 def test_the_command(tmp_path: Path) -> None:

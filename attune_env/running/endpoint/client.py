@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 import openai
 
-from attune_data.errors import one_line
+from attune_data.errors import SettingsError, one_line
 from attune_env.running.endpoint.answer import Answer, read_answer
 from attune_env.running.endpoint.faults import Fault, FilteredError, status_fault
 from attune_env.running.endpoint.providers import Endpoint
@@ -33,12 +33,24 @@ class _OneEach(openai.DefaultAsyncHttpxClient):
     """
 
     def __init__(self, timeout: httpx.Timeout) -> None:
+        try:
+            trusted = httpx.create_ssl_context()
+        except OSError as error:
+            raise SettingsError(
+                f"the certificates that SSL_CERT_FILE or SSL_CERT_DIR names cannot be used: {error}"
+            ) from None
         self._one: dict[str, Any] = {
             "timeout": timeout,
             "limits": httpx.Limits(max_connections=1, max_keepalive_connections=1),
-            "verify": httpx.create_ssl_context(),
+            "verify": trusted,
         }
-        super().__init__(**self._one)
+        try:
+            super().__init__(**self._one)
+        except (ImportError, ValueError, httpx.InvalidURL) as error:
+            # httpx hides the password of a proxy in what it says
+            raise SettingsError(
+                f"the proxy that HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names cannot be used: {error}"
+            ) from None
         self._all: set[httpx.AsyncClient] = set()
         self._idle: list[httpx.AsyncClient] = []
 

@@ -42,6 +42,10 @@ class Interrupted(StopRun):
         return type(self), (super().__str__(), self.code)
 
 
+class Unwritten(StopRun):
+    """An answer or a result could not be written: what was in flight may be lost."""
+
+
 class Watcher(Protocol):
     """Is told how a run goes."""
 
@@ -167,7 +171,7 @@ class Loop:
         self.tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             if isinstance(error, OSError):
-                self.control.stop(StopRun(disk_message(error, self.output)))
+                self.control.stop(Unwritten(disk_message(error, self.output)))
             else:
                 self._bug = self._bug or error
                 self.control.stop(StopRun("an error in the program"))

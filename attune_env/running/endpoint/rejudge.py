@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from attune_data import Conversations
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
+from attune_data.jsonio import read_json
 from attune_env.results.files import Result, read_results
 from attune_env.results.marks import mapping, marks_of
 from attune_env.running.endpoint.anew import identity_of
@@ -34,6 +35,8 @@ class RejudgeJob(Job):
 
     before: Mapping[str, Any] = field(default_factory=dict)
     """The record as it is."""
+    in_place: bool = False
+    """Whether its file is replaced; else another one is written."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -50,7 +53,16 @@ class RejudgeJob(Job):
             self.judge(turn, draft, journal)
 
     def record(self) -> dict[str, Any]:
-        """The record with these judges' judgements in the place of those before."""
+        """The record with these judges' judgements in the place of those before.
+
+        Raises DataError where the file holds other answers by now: a run has replaced it meanwhile.
+        """
+        if self.in_place and _answers(read_json(self.path)) != _answers(self.before):
+            raise DataError(
+                Problem(str(self.path), "", "other answers than those that were judged: another run has "
+                        "replaced them meanwhile", "the result as it was",
+                        "run the same command again when that run is over")
+            )  # fmt: skip
         made = self.judged(self.before)
         calls = self.judging
         made["attune"]["judge"]["usage"] = {"calls": len(calls), **usage_of(total(calls))}
@@ -117,11 +129,10 @@ def rejudge(
     jobs: list[tuple[Job, Callable[[], bool]]] = []
     for result in _chosen(results, conversations, only, skip_invalid=skip_invalid):
         job = _job(result, conversations, base, folder, session.askers, what)
-        in_place = job.path == result.path
-        if in_place and not job.requests_to_judges:
+        if job.in_place and not job.requests_to_judges:
             session.complete.append(job.names)
         else:
-            is_there = partial(_judged_by, result, judges, base) if in_place else _never
+            is_there = partial(_judged_by, result, judges, base) if job.in_place else partial(_elsewhere, job)
             jobs.append((job, is_there))
     full_names = {"judges": [judge.full_name for judge in judges]}
     return session.play({judge.name: judge for judge in judges}, session.choose(jobs), full_names)
@@ -190,6 +201,7 @@ def _job(
         askers,
         lambda: identity,
         before=result.record,
+        in_place=folder / result.path.name == result.path,
     )
 
 
@@ -234,6 +246,29 @@ def _judged_by(result: Result, judges: Sequence[Model], settings: Settings) -> b
     return found == wanted
 
 
-def _never() -> bool:
-    """In another folder the file is always written; what was said before is not asked again."""
+def _elsewhere(job: RejudgeJob) -> bool:
+    """False: in another folder the file is always written; what was said before is not asked again.
+
+    Raises SettingsError where a result with other answers stands there, which would be lost.
+    """
+    try:
+        there = _answers(read_json(job.path)) if job.path.exists() else None
+    except DataError:
+        return False  # cut off: it is made again
+    if there is not None and there != _answers(job.before):
+        raise SettingsError(
+            f"{job.path} holds other answers than those that are to be judged; choose another -o, or pass "
+            "--overwrite"
+        )
     return False
+
+
+def _answers(record: object) -> Any:
+    """What a record holds of the evaluated model, without what judges said of it; None where it is none."""
+    if not isinstance(record, Mapping) or not isinstance(record.get("turns"), list):
+        return None
+    turns = [
+        {name: value for name, value in mapping(entry).items() if not name.startswith("em_draft_")}
+        for entry in record["turns"]
+    ]
+    return turns, record.get("post_conversation")

@@ -10,7 +10,7 @@ from typing import Any
 
 from attune_data import Conversations
 from attune_data.errors import SettingsError, show
-from attune_env.results.files import check_same_result, result_name
+from attune_env.results.files import result_name
 from attune_env.running.endpoint.anew import identity_of
 from attune_env.running.endpoint.job import Job
 from attune_env.running.endpoint.loop import Watcher
@@ -81,8 +81,6 @@ def run_endpoint(
                 )  # fmt: skip
                 jobs.append((job, partial(is_complete, path, result)))
     todo = session.choose(jobs)
-    for job in todo:
-        check_same_result(job.path, *job.names)
     models = {"": model, **{judge.name: judge for judge in judges}}
     return session.play(models, todo, {"policy": policy_facts(model, judges, 1), "samples": samples})
 

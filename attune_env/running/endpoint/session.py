@@ -10,8 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from attune_data import garbage
 from attune_data.errors import SettingsError, show
-from attune_env.running import garbage
+from attune_env.results.files import check_same_result
 from attune_env.running.endpoint.anew import overwriting_in
 from attune_env.running.endpoint.asking import Asker, Patience, Price, Sampling
 from attune_env.running.endpoint.control import Caps, Control
@@ -124,26 +125,37 @@ class Session:
         """Those of the jobs that are to be played; notes the others as complete.
 
         Each comes with a function that tells whether its result is there. It is not asked where that result
-        is to be replaced.
+        is to be replaced. DataError where that would be one of another conversation, model or mode.
         """
         candidates = list(jobs)
         earlier = overwriting_in(self.folder / journal_name(self.name))
         states = [earlier.state(job.group, job.identity()) if earlier.left else None for job, _ in candidates]
-        goes_on = self.options.overwrite and "left" in states
+        goes_on = "left" in states
         if goes_on:
+            left = states.count("left") + states.count(None) * self.options.overwrite
             self.watcher.said(
-                f"going on with what --overwrite began: {states.count('made')} results are made, "
-                f"{len(states) - states.count('made')} are left"
+                "going on with what --overwrite began; "
+                f"results made: {states.count('made')}, still to be made: {left}"
             )
         todo = []
         with garbage.paused():
             for (job, is_there), state in zip(candidates, states, strict=True):
                 job.anew = self.options.overwrite and not (goes_on and state)
-                if not job.anew and state != "left" and is_there():
+                if not job.anew and state != "left" and self._is_there(job, is_there):
                     self.complete.append(job.names)
                 else:
+                    check_same_result(job.path, *job.names)
                     todo.append(job)
         return todo
+
+    def _is_there(self, job: Job, is_there: Callable[[], bool]) -> bool:
+        try:
+            return is_there()
+        except SettingsError:
+            if not self.options.overwrite:
+                raise
+            job.anew = True  # made once, and since then replaced by another run
+            return False
 
     def play(
         self, models: Mapping[str, Model], todo: Sequence[Job], facts: Mapping[str, Any]
@@ -151,7 +163,7 @@ class Session:
         """Plays the jobs; `facts` are kept with the run's numbers."""
         before = len(self.complete)
         if not todo:
-            # nothing is left to do: no journal is read, nothing is waited for
+            # nothing is left to do: no lock is needed, nothing is waited for
             skipped = self._write_skipped()
             tally = Tally(Control(self.options.concurrency))
             return EndpointReport(0, before, (), skipped, None, tally, self.command)
