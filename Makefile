@@ -61,8 +61,9 @@ types: $(VENV)/.installed-dev  ## Strict type check of everything
 imports: $(VENV)/.installed-dev  ## The floors: imports go down only
 	$(BIN)/lint-imports
 
+# Modules of extras are left out: their packages are not in this venv.
 doctests: $(VENV)/.installed-dev  ## Examples in docstrings
-	$(BIN)/python -m pytest --quiet --doctest-modules --ignore envs/attune_episodes/openenv_env --ignore envs/attune_episodes/trainers/skyrl.py attune_env envs rewards data
+	$(BIN)/python -m pytest --quiet --doctest-modules --doctest-ignore-import-errors attune_env envs rewards data
 
 readme: $(VENV)/.installed-dev  ## Code blocks of README and docs, and the examples
 	$(BIN)/python -m tests.run_documents
