@@ -1,7 +1,8 @@
 """Single answers against single truths, as arrays: one pass over the result files that were scored.
 
 A file is read, written into the arrays and let go, so that memory grows with the items and not with what
-models wrote. Truths, reading and matching are the engine's (`attune_rewards`); nothing is scored here.
+models wrote. The same pass notes what each result took. Truths, reading and matching are the engine's
+(`attune_rewards`); nothing is scored here.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from attune_data.constants import BRANCHES
 from attune_data.errors import DataError
 from attune_data.jsonio import read_json
 from attune_env.analyses.items_truth import Array, Place, Truths, Whole
+from attune_env.analyses.spent import SPENT, spent
 from attune_env.analyses.study import Study
 from attune_env.results.files import result_name
 from attune_env.results.marks import mapping, marks_of, parts_of
@@ -57,6 +59,16 @@ class TagPairs:
 
 
 @dataclass(frozen=True, slots=True)
+class Taken:
+    """What the study's results took."""
+
+    facts: Array
+    """(rows, keys, facts): those of `SPENT`; NaN = not known."""
+    read: npt.NDArray[np.bool_]
+    """(rows, keys): whether the file of that result was found."""
+
+
+@dataclass(frozen=True, slots=True)
 class Items:
     """Every answer of the study's models beside its truth.
 
@@ -88,30 +100,46 @@ def items_of(study: Study) -> Items | None:
 
     None without conversations and a folder of results, or where the folder holds none of the scored ones.
     """
+    return _read_once(study)[0]
+
+
+def taken_by(study: Study) -> Taken:
+    """What the results of a study took, read once; nothing is known without a folder of results."""
+    return _read_once(study)[1]
+
+
+def _read_once(study: Study) -> tuple[Items | None, Taken]:
     kept = vars(study)
-    if "items" not in kept:  # as cached_property keeps what it made
-        kept["items"] = _read(study)
-    found: Items | None = kept["items"]
+    if "results_read" not in kept:  # as cached_property keeps what it made
+        kept["results_read"] = _read(study)
+    found: tuple[Items | None, Taken] = kept["results_read"]
     return found
 
 
-def _read(study: Study) -> Items | None:
-    if study.conversations is None or study.results is None:
-        return None
-    by_id = study.conversations.by_id
-    truths = Truths.of([truth_of(by_id[i]) if i in by_id else None for i in study.table.ids])
-    pass_ = _Pass(study.keys, truths, len(study.table.ids), strict=study.reading == "strict")
+def _read(study: Study) -> tuple[Items | None, Taken]:
+    ids, keys = study.table.ids, {key: i for i, key in enumerate(study.keys)}
+    size = len(ids), len(keys)
+    taken = Taken(np.full((*size, len(SPENT)), np.nan), np.zeros(size, dtype=np.bool_))
+    if study.results is None:
+        return None, taken
+    rows = {identity: i for i, identity in enumerate(ids)}
+    by_id = study.conversations.by_id if study.conversations is not None else {}
+    truths = Truths.of([truth_of(by_id[i]) if i in by_id else None for i in ids])
+    pass_ = _Pass(study.keys, truths, len(ids), strict=study.reading == "strict")
     for entry in study.entries:
         if entry["mode"] != study.mode:
             continue
-        identity, key = entry["conversationId"], (entry["em_model"], entry["mode"])
+        identity, key = entry["conversationId"], keys[entry["em_model"], entry["mode"]]
         record = scored_record(study.results, entry)
+        if record is not None:
+            at = rows[identity], key
+            taken.facts[at], taken.read[at] = spent(record), True
         if record is None or identity not in truths.places:
             pass_.missing += 1
             continue
         prediction, _ = read_record(record, by_id[identity])
-        pass_.add(study.keys.index(key), truths.places[identity], record, prediction)
-    return pass_.items() if pass_.found else None
+        pass_.add(key, truths.places[identity], record, prediction)
+    return (pass_.items() if pass_.found else None), taken
 
 
 def scored_record(folder: Path, entry: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from attune_data import Conversations
 from attune_env.report.groups import LEADERBOARD
+from attune_env.report.tables import role_of
 from attune_env.statistics.score_table import ScoreTable
 from attune_env.statistics.scores import Key, Resample
 
@@ -79,6 +80,10 @@ class Study:
 
     @cached_property
     def models(self) -> tuple[Key, ...]:
-        """Those of `keys` that are no built-in policy, or all of them where there is no other."""
+        """Those of `keys` that are no built-in policy.
+
+        Where nothing but policies was scored, they are the models, the ceiling aside: it was shown the
+        answers. The ceiling is a model only where there is nothing else.
+        """
         real = tuple(key for key in self.keys if not key[0].startswith("builtin/"))
-        return real or self.keys
+        return real or tuple(key for key in self.keys if role_of(key[0]) != "ceiling") or self.keys

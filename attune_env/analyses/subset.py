@@ -13,7 +13,7 @@ from attune_data.selection.condition import Condition, Wanted
 from attune_data.selection.facts import Facts, facts_of
 from attune_data.selection.where import Where
 from attune_env.analyses.analysis import Analysis
-from attune_env.analyses.by_score.shared import defined, faint_rows, resampled, titled
+from attune_env.analyses.by_score.shared import between, defined, faint_rows, noun, resampled, titled
 from attune_env.analyses.by_score.wording import (
     counted,
     excludes_zero,
@@ -104,12 +104,18 @@ def subset_contrast(study: Study, where: Where) -> Analysis:
         if shown:
             tables.append(_table(study, where, title, shown, found))
     unsure = int((~inside & ~outside).sum())
+    few = any(not between(one).meaningful and one.difference.mean is not None for one in found.values())
     tables[-1].notes = [
         "difference = subset - others, in the metric's unit; p by permutation of who belongs to the subset, "
         "two-sided, uncorrected: with many rows some are small by chance.",
         *(
             [f"{counted(unsure, 'conversation')} on neither side: what was asked is not stated there."]
             if unsure
+            else []
+        ),
+        *(
+            [f"† fewer than five {study.table.unit}s on a side: the interval is not meaningful."]
+            if few
             else []
         ),
     ]
@@ -155,7 +161,7 @@ def _table(
                 table.dim.add(len(table.rows))
             table.rows.append(
                 (metric.label, metric.role, key[0], role_of(key[0]), one.inside, one.inside.n, one.outside,
-                 one.outside.n, one.difference, one.p)
+                 one.outside.n, between(one), one.p)
             )  # fmt: skip
     return table
 
@@ -165,22 +171,28 @@ def _reading(
 ) -> str:
     name = next(m.label for _, group in GROUPS for m in group if m.name == study.composite).partition(" (")[0]
     known = {
-        key: found[key, study.composite].difference for key in study.models if (key, study.composite) in found
+        key: between(found[key, study.composite]) for key in study.models if (key, study.composite) in found
     }
     sizes = f"{counted(inside, 'conversation')} against {outside}"
     told = {key: one for key, one in known.items() if one.mean is not None}
     if not told:
-        return sentence(f"{where}: {sizes}; no {name} on both sides")
+        return sentence(f"with {where}: {sizes}; no {name} on both sides")
     if len(told) == 1:
         ((key, one),) = told.items()
-        change = with_interval(one, signed=True)
-        return sentence(f"{where} ({sizes}): the {name} of {names_of([key])[0]} differs by {change} points")
+        change = f"differs by {with_interval(one, signed=True)} points"
+        beyond = "" if excludes_zero(one) else ", not beyond the interval"
+        return sentence(f"with {where} ({sizes}): the {name} of {names_of([key])[0]} {change}{beyond}")
     lower = [key for key, one in told.items() if (one.mean or 0.0) < 0]
     clear = [key for key, one in told.items() if excludes_zero(one)]
-    which = f", with {listed(names_of(clear))} beyond chance" if clear else ", none beyond chance"
+    which = (
+        f"; beyond the interval {'differs' if len(clear) == 1 else 'differ'} {listed(names_of(clear))}"
+        if clear
+        else "; no difference is beyond its interval"
+    )
     return sentence(
-        f"{where} ({sizes}): {of_all(len(lower), len(told), 'model')} score lower on the {name} there{which} "
-        "(95 % intervals, uncorrected)"
+        f"with {where} ({sizes}): {of_all(len(lower), len(told), noun(study))} "
+        f"{'scores' if len(lower) == 1 else 'score'} lower on the {name} there{which} (95 % intervals, "
+        "uncorrected)"
     )
 
 
@@ -196,11 +208,12 @@ def _figure(
         1, len(shown), width=2.0 + 1.75 * len(shown), height=1.3 + 0.24 * len(names), sharey=True
     )
     for axis, metric in zip(axes, shown, strict=True):
-        gaps = [found[key, metric.name].difference for key in study.keys]
+        gaps = [between(found[key, metric.name]) for key in study.keys]
         reference_line(axis, 0.0, "")
         interval_dots(axis, names, gaps, dim=faint_rows(study.keys))
-        axis.set_title(metric.label.partition(" (")[0], fontsize=9)
-        axis.set_xlabel("points of 100" if metric.name == study.composite else "")
+        with style():
+            axis.set_title(metric.label.partition(" (")[0], fontsize=9)
+            axis.set_xlabel("points of 100" if metric.name == study.composite else "share, 0 to 1")
     with style():
         figure.supxlabel(f"{name_text(where)} minus the others, 95 % interval", fontsize=9)
     return figure

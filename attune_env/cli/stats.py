@@ -32,7 +32,7 @@ def stats(
     ] = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Summarise each model's scores: mean, deviation, quartiles, n and the share that is defined, per metric.
+    """Summarise each model's scores: n, mean (also with gaps as 0), deviation, quartiles, per metric.
 
     Example: attune stats scores.json
 

@@ -91,12 +91,13 @@ def slopes(axis: Axes, heads: tuple[str, str], names: Sequence[str], firsts: Val
             at.setdefault((0, float(first)), []).append(name_text(name))
             at.setdefault((1, float(second)), []).append(name_text(name))
         for (x, y), shared in at.items():
-            axis.annotate(", ".join(shared), (x, y), (-8 if x == 0 else 8, 0), textcoords="offset points",
-                          ha="right" if x == 0 else "left", va="center", fontsize=8)  # fmt: skip
+            axis.annotate(f"{y:.0f}  {', '.join(shared)}", (x, y), (-8 if x == 0 else 8, 0),
+                          textcoords="offset points", ha="right" if x == 0 else "left", va="center",
+                          fontsize=8)  # fmt: skip
         axis.set_xticks([0, 1], list(map(name_text, heads)))
-        axis.set_xlim(-1.1, 2.1)
+        axis.margins(x=0.04)
         axis.set_ylim(len(names) + 0.5, 0.5)
-        axis.set_yticks(range(1, len(names) + 1))
+        axis.set_yticks([])  # the rank stands before the name
         axis.tick_params(length=0)
         for spine in axis.spines.values():
             spine.set_visible(False)

@@ -61,6 +61,7 @@ def dots_with_marks(
         axis.plot(means[sure], sure, "o", color=BLUE, markersize=4, zorder=4)
         few = [row for row in known if row not in sure]
         axis.plot(means[few], few, "o", color=BLUE, markersize=4, zorder=4, markerfacecolor="white")
+        axis.locator_params(axis="x", nbins=5)  # the ends of neighbouring panels do not meet
         if marks is not None:
             here = np.flatnonzero(~np.isnan(marks))
             axis.plot(
@@ -111,8 +112,8 @@ def share_matrix(
     matrix(axis, whole, rows, columns, low=0, high=high, colours="Blues", places=0)
     with style():
         axis.set_facecolor("#f6f8fa")
-        axis.axhline(apart[0] - 0.5, color="white", linewidth=3)
-        axis.axvline(apart[1] - 0.5, color="white", linewidth=3)
+        axis.axhline(apart[0] - 0.5, color="white", linewidth=3, zorder=1.5)
+        axis.axvline(apart[1] - 0.5, color="white", linewidth=3, zorder=1.5)
         for place in range(min(apart)):
             axis.plot([place - 0.5, place + 0.5, place + 0.5, place - 0.5, place - 0.5],
                       [place - 0.5, place - 0.5, place + 0.5, place + 0.5, place - 0.5],

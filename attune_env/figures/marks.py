@@ -50,15 +50,21 @@ def interval_dots(
         axis.spines["left"].set_visible(False)
 
 
-def reference_line(axis: Axes, value: float, text: str, *, vertical: bool = True) -> None:
-    """A dashed line across the panel at a null, a ceiling or chance, named at its end."""
+def reference_line(
+    axis: Axes, value: float, text: str, *, vertical: bool = True, above: bool = False
+) -> None:
+    """A dashed line across the panel at a null, a ceiling or chance, named at its end.
+
+    `above`: over faint bars, not behind them.
+    """
+    order = 1.5 if above else 0.0
     with style():
         if vertical:
-            axis.axvline(value, color=FAINT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0)
+            axis.axvline(value, color=FAINT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=order)
             axis.text(value, 1.0, text, color=FAINT, fontsize=7.5, ha="center", va="bottom",
                       transform=axis.get_xaxis_transform())  # fmt: skip
         else:
-            axis.axhline(value, color=FAINT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0)
+            axis.axhline(value, color=FAINT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=order)
             axis.text(1.0, value, text, color=FAINT, fontsize=7.5, ha="right", va="bottom",
                       transform=axis.get_yaxis_transform())  # fmt: skip
 
@@ -89,7 +95,7 @@ def matrix(
             red, green, blue, _ = shade((value - low) / (high - low))
             dark = 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.45
             weight = 0.55 if faint is not None and faint[row, column] else 1.0
-            text = f"{round(value, places) + 0.0:.{places}f}"  # no -0.0
+            text = f"{round(value, places) + 0.0:.{places}f}".replace("-", "−")  # no -0.0
             axis.text(column, row, text, ha="center", va="center", fontsize=7,
                       color="#ffffff" if dark else "#111111", alpha=weight)  # fmt: skip
         axis.set_xticks(range(len(columns)), [name_text(text) for text in columns], rotation=40, ha="right",

@@ -20,6 +20,8 @@ ROW = 0.21
 """Inches a row of a dot plot wants."""
 FRAME = 0.9
 """Inches that title, axis and label of a panel want."""
+EDGE = 0.2
+"""A name this near to a panel's edge (as a share of its width) stands inside of its line, not across it."""
 STRETCH = 0.75
 """A reference is drawn where it widens the panel by no more than this share; else it is named at the edge."""
 
@@ -60,20 +62,24 @@ def frame(
     outside = [(name, scale * value) for name, value in references if (name, scale * value) not in inside]
     below = [f"{name} {x:.3g}" for name, x in outside if x < low]
     above = [f"{name} {x:.3g}" for name, x in outside if x > high]
+    low, high = axis.get_xlim()
     with style():
         taken: list[float] = []
         for name, x in inside:
             axis.axvline(x, color=FAINT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0)
-            near = any(abs(x - other) < 0.3 * (high - low) for other in taken)
-            taken.append(x)
+            place = (x - low) / (high - low)
+            near = any(abs(place - other) < 0.3 for other in taken)
+            taken.append(place)
+            side = "left" if place < EDGE else "right" if place > 1 - EDGE else "center"
             axis.annotate(name, (x, 1), (0, 10 if near else 2), xycoords=axis.get_xaxis_transform(),
-                          textcoords="offset points", ha="center", va="bottom", color=FAINT, fontsize=7,
+                          textcoords="offset points", ha=side, va="bottom", color=FAINT, fontsize=7,
                           annotation_clip=False)  # fmt: skip
         for texts, x, side, words in ((below, 0.0, "left", "← {}"), (above, 1.0, "right", "{} →")):
             if texts:
+                near = any(abs(other - x) < 0.6 for other in taken)
                 axis.annotate(
-                    words.format(", ".join(texts)), (x, 1), (0, 2), xycoords="axes fraction", ha=side,
-                    textcoords="offset points", va="bottom", color=FAINT, fontsize=7,
+                    words.format(", ".join(texts)), (x, 1), (0, 10 if near else 2), ha=side, va="bottom",
+                    xycoords="axes fraction", textcoords="offset points", color=FAINT, fontsize=7,
                     annotation_clip=False,
                 )  # fmt: skip
 
@@ -225,7 +231,7 @@ def shares(
         for x, name, colour, side in ((0.0, names[0], BLUE, "left"), (1.0, names[1], ORANGE, "right")):
             axis.annotate(name, (x, 1), (0, 3), xycoords="axes fraction", textcoords="offset points",
                           ha=side, va="bottom", fontsize=8, color=colour)  # fmt: skip
-        axis.set_xlim(-2, 125)
+        axis.set_xlim(-2, 130)
         axis.set_xticks(range(0, 101, 25))
 
 

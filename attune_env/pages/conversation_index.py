@@ -91,11 +91,16 @@ def _table(study: Study, names: Mapping[str, str]) -> TableView:
     ]  # fmt: skip
     reading = "strict" if study.reading == "strict" else "canonical"
     notes = [
-        f"{reading} Composite of each conversation, points of 100; the mean is over models, not policies.",
+        f"{reading} Composite of each conversation, points of 100; {_mean_text(study)}.",
         "A click on a head sorts: best first, then worst first. The filter also looks through what was said.",
     ]
     title = f"{len(rows)} conversations; mode {mode_text(study.mode)}"
     return TableView("conversations", title, heads, rows, notes)
+
+
+def _mean_text(study: Study) -> str:
+    real = any(not key[0].startswith("builtin/") for key in study.models)
+    return "the mean is over models, not policies" if real else "the mean is over policies, the ceiling aside"
 
 
 def _number(value: float, places: int) -> CellView:

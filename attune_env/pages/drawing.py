@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import math
 import multiprocessing
 import os
 import pickle
@@ -11,10 +13,12 @@ import tempfile
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from multiprocessing.connection import wait
 from multiprocessing.context import ForkProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from attune_data import garbage
 from attune_env.figures.style import style, svg_text
 
 if TYPE_CHECKING:
@@ -25,6 +29,8 @@ Drawn = list[tuple[str, bytes]]
 """(format, content): `svg` always and first, then what else is wanted."""
 PROCESSES: Final = 2
 """Besides the one that waits for them; while that one works, one fewer."""
+AT_ONCE: Final = 8
+"""Figures that a process draws at most: it keeps what it used, about 10 MB a figure."""
 
 
 def drawn(draw: Draw, formats: Sequence[str]) -> Drawn:
@@ -58,8 +64,9 @@ class Drawing:
     def __init__(self, formats: Sequence[str], *, beside: bool | None = None) -> None:
         self.formats = formats
         self.beside = _can_fork() if beside is None else beside
-        self._waiting: deque[tuple[int, Draw]] = deque()
-        self._running: dict[int, ForkProcess] = {}
+        self._waiting: deque[int] = deque()
+        self._running: list[ForkProcess] = []
+        self._given_to: dict[int, ForkProcess] = {}
         self._draws: list[Draw] = []
         self._folder = tempfile.TemporaryDirectory(prefix="attune-")
 
@@ -67,7 +74,7 @@ class Drawing:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for process in self._running.values():
+        for process in self._running:
             process.kill()
             process.join()
         self._folder.cleanup()
@@ -79,7 +86,7 @@ class Drawing:
         """A further figure; it is drawn when there is room."""
         if self.beside and not self._draws:
             drawn(_first, self.formats)
-        self._waiting.append((len(self._draws), draw))
+        self._waiting.append(len(self._draws))
         self._draws.append(draw)
         self.go_on()
 
@@ -87,34 +94,38 @@ class Drawing:
         """Starts what waits, if there is room; to be called now and then while something else is done."""
         if not self.beside:
             return
-        for number in [number for number, process in self._running.items() if not process.is_alive()]:
-            self._running.pop(number).join()
+        for process in [process for process in self._running if not process.is_alive()]:
+            process.join()
+            self._running.remove(process)
         while self._waiting and len(self._running) < processes:
-            number, draw = self._waiting.popleft()
-            process = multiprocessing.get_context("fork").Process(
-                target=_draw_into, args=(self._path(number), draw, self.formats)
-            )
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DeprecationWarning)  # forks beside numpy's idle threads
-                process.start()
-            self._running[number] = process
+            # several to a process, since the one that starts them may be busy when one is done
+            share = min(AT_ONCE, math.ceil(len(self._waiting) / (2 * processes)))
+            self._start([self._waiting.popleft() for _ in range(share)])
+
+    def _start(self, numbers: Sequence[int]) -> None:
+        figures = [(self._path(number), self._draws[number]) for number in numbers]
+        process = multiprocessing.get_context("fork").Process(target=_draw_into, args=(figures, self.formats))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # forks beside numpy's idle threads
+            process.start()
+        self._running.append(process)
+        self._given_to |= dict.fromkeys(numbers, process)
 
     def finished(self) -> Iterator[Drawn]:
         """All figures, in the order they were added."""
         for number, draw in enumerate(self._draws):
             self.go_on(PROCESSES)
-            while self.beside and not self._path(number).exists():
-                process = self._running.get(number)
-                if process is None:
-                    break  # it ended without a figure: what is wrong with it shows below
-                process.join()
-                self.go_on(PROCESSES)
             path = self._path(number)
+            while self.beside and not path.exists():
+                if (its := self._given_to.get(number)) is not None and not its.is_alive():
+                    break
+                wait([process.sentinel for process in self._running])
+                self.go_on(PROCESSES)
             if path.exists():
                 found: Drawn = pickle.loads(path.read_bytes())  # our own process wrote it
                 path.unlink()
                 yield found
-            else:
+            else:  # it could not be drawn there: what is wrong with it shows here
                 yield drawn(draw, self.formats)
 
     def _path(self, number: int) -> Path:
@@ -132,12 +143,15 @@ def _first() -> Figure:
     return figure
 
 
-def _draw_into(path: Path, draw: Draw, formats: Sequence[str]) -> None:
-    """Of the second process: draws, and puts the result in its place in one step."""
+def _draw_into(figures: Sequence[tuple[Path, Draw]], formats: Sequence[str]) -> None:
+    """Of the second process: draws, and puts each result in its place in one step."""
     sys.stderr = sys.stdout = io.StringIO()  # a figure that cannot be drawn is drawn again, and heard, there
-    fresh = path.with_suffix(".part")
-    fresh.write_bytes(pickle.dumps(drawn(draw, formats)))
-    os.replace(fresh, path)
+    with garbage.paused():  # it would walk through the fonts that are cut for each PDF
+        for path, draw in figures:
+            with contextlib.suppress(Exception):
+                fresh = path.with_suffix(".part")
+                fresh.write_bytes(pickle.dumps(drawn(draw, formats)))
+                os.replace(fresh, path)
 
 
 def _can_fork() -> bool:

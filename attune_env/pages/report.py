@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from attune_data.errors import UnknownNameError, one_line
 from attune_env.analyses import CHAPTERS, Absent, Analyse, Analysis, Chapter, Study
 from attune_env.analyses.by_score.leaderboard import leaderboard, metric_groups
+from attune_env.analyses.by_score.wording import counted
 from attune_env.analyses.sources import Part
 from attune_env.pages.drawing import Draw, Drawing
 from attune_env.pages.facts import facts_of
@@ -201,8 +202,10 @@ class _Maker:
 def _about(study: Study) -> str:
     metadata = study.scores["metadata"]
     here = [entry for entry in study.entries if entry["mode"] == study.mode]
-    models = len({entry["em_model"] for entry in here})
+    models = {entry["em_model"] for entry in here}
+    policies = sum(name.startswith("builtin/") for name in models)
     talks = len({entry["conversationId"] for entry in here})
     data = metadata["data"]
-    counted = f"{models} {'models and policies' if models > 1 else 'model'}, {talks} conversations"
-    return f"{counted}, {one_line(data['provenance'])} data {one_line(data['fingerprint'])}"
+    kinds = ((len(models) - policies, "model"), (policies, "built-in policy"), (talks, "conversation"))
+    told = ", ".join(counted(number, kind) for number, kind in kinds if number)
+    return f"{told}; data: {one_line(data['provenance'])}, fingerprint {one_line(data['fingerprint'])}"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from attune_data import garbage
 from attune_env.analyses import CHAPTERS, Chapter
 from attune_env.analyses.sources import Part
 from attune_env.analyses.study import Study
@@ -48,7 +49,7 @@ def write_report(
     Raises what `check_destination` and `make_report` raise, before anything is written.
     """
     check_destination(folder, overwrite=overwrite)
-    with Drawing(wanted.formats) as drawing:
+    with garbage.settled(), Drawing(wanted.formats) as drawing:
         report = make_report(parts, wanted, drawing, chapters=chapters, progress=progress)
         books = _books(parts, report) if wanted.conversations and not wanted.only else []
         talks = [f"conversations/{name}" for _, index, names in books for name in (index, *names.values())]

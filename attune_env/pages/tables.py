@@ -66,7 +66,9 @@ class TableView:
 
     @property
     def marked(self) -> bool:
-        """Whether some cell needs the note on intervals of few units."""
+        """Whether some cell needs the note on intervals of few units, which is not there yet."""
+        if any(note.startswith("†") for note in self.notes):
+            return False
         return any(cell.marked for row in self.rows for cell in row.cells)
 
 

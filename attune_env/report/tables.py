@@ -96,7 +96,7 @@ def leaderboard_data(scores: Mapping[str, Any], table: ScoreTable, keys: Sequenc
         notes(scores, found, table),
         references(keys),
         len(KEY_COLUMNS),
-        ("mode", "n", *shares),
+        ("kind", "mode", "n", *shares),
     )
 
 
@@ -121,7 +121,9 @@ def group_data(scores: Mapping[str, Any], table: ScoreTable, keys: Sequence[Key]
         ]
         name = title.lower().replace(" ", "_").replace("-", "_")
         tables.append(
-            DataTable(name, title, columns, rows, [], references(keys), len(KEY_COLUMNS), ("mode", "n"))
+            DataTable(
+                name, title, columns, rows, [], references(keys), len(KEY_COLUMNS), ("kind", "mode", "n")
+            )
         )
     fewer = sorted(
         {
@@ -243,7 +245,7 @@ def _cell(interval: Interval, metric: Metric, usual: int) -> str:
 def notes(scores: Mapping[str, Any], found: Found, table: ScoreTable) -> list[str]:
     """What a reader must know to trust the numbers above."""
     lines = [
-        f"mean [95% percentile bootstrap interval], {table.resamples:,} resamples by {table.unit}; "
+        f"mean [95 % percentile bootstrap interval], {table.resamples:,} resamples by {table.unit}; "
         f"data {scores['metadata']['data']['provenance']} {scores['metadata']['data']['fingerprint']}.",
         "Composite = the benchmark's reading, which pays for silence; Strict = what was asked and not "
         "answered is 0.",

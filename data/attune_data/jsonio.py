@@ -185,15 +185,18 @@ class _Reader:
         return number
 
 
+_NESTING: Final = frozenset((dict, list, _Twice))
+
+
 def depth_ok(value: Any, deepest: int) -> bool:
-    """Whether lists and objects are nested at most so deep."""
-    level = [value]
+    """Whether lists and objects, as the parser makes them, are nested at most so deep."""
+    level = [value] if type(value) in _NESTING else []
     for _ in range(deepest + 1):
         level = [
             child
             for item in level
-            for child in (item.values() if isinstance(item, dict) else item if isinstance(item, list) else ())
-            if isinstance(child, (dict, list))
+            for child in (item if type(item) is list else item.values())
+            if type(child) in _NESTING
         ]
         if not level:
             return True

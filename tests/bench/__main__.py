@@ -28,7 +28,7 @@ from attune_rewards.truth import truth_of
 from tests.bench.endpoint_bench import endpoint_speed
 from tests.bench.features_bench import features_against_cartpole, features_memory
 from tests.bench.gymnasium_bench import gymnasium_speed
-from tests.bench.report_bench import statistics_speed
+from tests.bench.report_bench import report_speed, statistics_speed
 from tests.bench.trainers_bench import trainers_speed
 from tests.bench.verifiers_bench import verifiers_speed
 
@@ -234,3 +234,4 @@ if __name__ == "__main__":
     verifiers_speed()
     endpoint_speed()
     statistics_speed()
+    report_speed()

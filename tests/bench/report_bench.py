@@ -1,11 +1,16 @@
-"""What the report's statistics cost: on 11 models × 200 conversations, and beside SciPy's bootstrap."""
+"""What the report costs on 11 models × 200 conversations: as a whole, and its statistics beside SciPy's."""
 
 from __future__ import annotations
 
+import os
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 from scipy.stats import bootstrap as scipy_bootstrap
@@ -27,6 +32,7 @@ from tests.analyses.planted import is_diagnosed, people, planted_scores
 
 CONVERSATIONS = 200
 ROUNDS = 5
+REPORTS = 3
 REPORTED = [metric.name for _, group in GROUPS for metric in group]
 
 
@@ -81,5 +87,37 @@ def statistics_speed() -> None:
     )
 
 
+def report_speed() -> None:
+    """`attune report -o` as a process, on planted runs: page, 99 figure files, 200 conversation pages."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        # by a process of its own: this one's memory would count as that of the report when it starts
+        subprocess.run([sys.executable, "-m", "tests.analyses.planted", folder], check=True)
+        command = [
+            sys.executable, "-m", "attune_env", "report", "--scores", str(place / "scores.json"),
+            "--ground-truth", str(place / "conversations"), "--results", str(place / "results"),
+        ]  # fmt: skip
+        rounds = [_process([*command, "-o", str(place / f"report-{i}")]) for i in range(REPORTS)]
+    walls, cpus, megabytes = zip(*rounds, strict=True)
+    print(
+        f"report, 11 models x {CONVERSATIONS} conversations: {statistics.median(walls):.1f} s "
+        f"(min {min(walls):.1f}, CPU {statistics.median(cpus):.1f}) aim: under 20 s; "
+        f"largest process {max(megabytes):.0f} MB aim: under 1,000"
+    )
+
+
+def _process(command: list[str]) -> tuple[float, float, float]:
+    """Wall-clock and CPU seconds of a process and its own ones, and the megabytes of the largest."""
+    started = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    wall = time.perf_counter() - started
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    return wall, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6
+
+
 if __name__ == "__main__":
     statistics_speed()
+    report_speed()

@@ -157,7 +157,9 @@ def test_the_numbers_of_a_table_are_those_of_the_scores(place: Path) -> None:
 def test_three_conversations_are_shown_and_their_intervals_marked(place: Path) -> None:
     text, _ = page(place)
     assert '<abbr class="few" title="too few units: the interval is not meaningful">†</abbr>' in text
-    assert "too few units carry this interval: it is not meaningful." in text
+    assert "† fewer than five conversations: the interval is not meaningful." in text
+    # a table says it once
+    assert not re.search(r"fewer than five[^<]*</li>\s*<li>†", text)
 
 
 def test_a_hostile_name_is_text_everywhere(place: Path) -> None:

@@ -36,14 +36,15 @@ def test_a_distribution_worked_by_hand(place: Path) -> None:
     found = {row[0]: row[1:] for row in table.rows}
     # mean 90/3; deviations -20, -10, 30: sd sqrt(1400/2) = 26.457513, se sd/sqrt(3) = 15.275252;
     # quartiles halfway between neighbours: 15, 20, 40
-    wanted = (3, 1.0, 30.0, 26.457513, 15.275252, 10.0, 15.0, 20.0, 40.0, 60.0)
+    wanted = (3, 1.0, 30.0, 30.0, 26.457513, 15.275252, 10.0, 15.0, 20.0, 40.0, 60.0)
     assert found["Composite (0-100)"] == pytest.approx(wanted)
     assert found["Emotion Tracking, 24% (0-100)"] == pytest.approx(wanted)
-    # two values: mean 15, sd sqrt(50) = 7.071068, se 5
+    # two values of three: mean 15, (10 + 20 + 0)/3 = 10 with the gap as 0; sd sqrt(50) = 7.071068, se 5
     assert found["Equal-weight Composite (0-100)"] == pytest.approx(
-        (2, 2 / 3, 15.0, 7.071068, 5.0, 10.0, 12.5, 15.0, 17.5, 20.0)
+        (2, 2 / 3, 15.0, 10.0, 7.071068, 5.0, 10.0, 12.5, 15.0, 17.5, 20.0)
     )
-    assert found["Draft Judge"] == (0, 0.0, *[None] * 8)
+    assert found["Draft Judge"] == (0, 0.0, *[None] * 9)
+    assert table.notes[0].startswith("parsed 100.0%, answered ")
 
 
 def test_one_conversation_has_no_deviation(place: Path) -> None:
@@ -53,7 +54,7 @@ def test_one_conversation_has_no_deviation(place: Path) -> None:
     (table,) = model_stats(content)
     (row,) = [row for row in table.rows if row[0] == "Strict Composite (0-100)"]
     value = content["conversations"][0]["composite_strict"]
-    assert row[1:] == (1, 1.0, value, None, None, *[value] * 5)
+    assert row[1:] == (1, 1.0, value, value, None, None, *[value] * 5)
 
 
 @pytest.mark.parametrize("named", [["scores.json"], ["-s", "scores.json"], ["--scores", "scores.json"]])
@@ -74,7 +75,8 @@ def test_the_csv_file_holds_a_row_a_model_and_metric(place: Path, tmp_path: Path
     strict = [e["composite_strict"] for e in entries if e["em_model"] == "builtin/always-no"]
     (row,) = [r for r in rows if (r["model"], r["metric"]) == ("builtin/always-no", "composite_strict")]
     assert (row["kind"], row["mode"], row["n"]) == ("null", "default", "3")
-    assert float(row["mean"]) == pytest.approx(sum(strict) / 3)
+    assert float(row["mean"]) == float(row["mean_unscored_as_0"]) == pytest.approx(sum(strict) / 3)
+    assert row["parsed"] == "1.0"
     attune_here(["stats", "scores.json", "-o", written], place)  # an earlier table is replaced
     written.write_text("mine", encoding="utf-8")
     _, err = attune_here(["stats", "scores.json", "-o", written], place, code=1)

@@ -84,13 +84,16 @@ def test_differences_are_those_of_the_means(place: Path) -> None:
     ((part,), _) = read_parts(Sources([place / "scores.json"], str(place / "data")), "x")
     found = subset_contrast(part.study, Where.parse("diagnosis=ADHD"))
     rows = [row for table in found.tables for row in table.rows if row[2] == "builtin/random"]
+    assert any(note.startswith("† fewer than five") for note in found.tables[-1].notes)
     for metric, name in (("Strict Composite (0-100)", "composite_strict"), ("Q2 Clarity", None)):
         (row,) = [row for row in rows if row[0] == metric]
         difference = row[8]
         if name is not None:
             wanted = np.mean(values(place, INSIDE, name)) - np.mean(values(place, OUTSIDE, name))
             assert getattr(difference, "mean") == pytest.approx(wanted)  # noqa: B009
-        assert getattr(difference, "units") == 4  # noqa: B009
+        # two people on either side: fewer than five carry the difference
+        assert getattr(difference, "units") == 2  # noqa: B009
+        assert not getattr(difference, "meaningful")  # noqa: B009
         assert isinstance(row[9], float)
         assert 0 < row[9] <= 1
 

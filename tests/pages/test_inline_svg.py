@@ -5,6 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 import numpy as np
+import pytest
 from matplotlib.figure import Figure
 
 from attune_env.figures.marks import interval_dots, matrix, reference_line
@@ -78,6 +79,20 @@ def test_a_second_process_draws_the_same_files() -> None:
             drawing.add(figure)
             drawing.go_on()
             assert list(drawing.finished()) == [alone, alone]
+
+
+def test_a_figure_that_cannot_be_drawn_is_heard_and_spoils_no_other() -> None:
+    def broken() -> Figure:
+        raise ValueError("nothing to draw")
+
+    for beside in (False, True):
+        with Drawing(("svg",), beside=beside) as drawing:
+            for draw in (figure, figure, broken, figure):
+                drawing.add(draw)
+            made = drawing.finished()
+            assert next(made) == next(made) == drawn(figure, ("svg",))
+            with pytest.raises(ValueError, match="nothing to draw"):
+                next(made)
 
 
 def test_svg_is_always_drawn_and_nothing_else_unasked() -> None:

@@ -21,8 +21,16 @@ from attune_env.analyses.by_item.shared import (
     reference_rows,
     share,
 )
-from attune_env.analyses.by_score.shared import COVERAGE, coverage, titled
-from attune_env.analyses.by_score.wording import excludes_zero, names_of, sentence, with_interval
+from attune_env.analyses.by_score.shared import COVERAGE, coverage, few_noted, subject, titled
+from attune_env.analyses.by_score.wording import (
+    CHANCE,
+    counted,
+    excludes_zero,
+    how_many,
+    names_of,
+    sentence,
+    with_interval,
+)
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Column, DataTable
 
@@ -34,6 +42,7 @@ MEASURES: Final = ("predicted change", "real change", "absolute error", "error o
 PREDICTED, REAL, ERROR, NAIVE, GAIN = range(len(MEASURES))
 
 
+@few_noted
 def panas_items(study: Study) -> Analysis | Absent:
     """Predicted against real change of each PANAS item, and the error against that of no change."""
     items = items_or_why(study, NAME, TITLE)
@@ -56,12 +65,12 @@ def panas_items(study: Study) -> Analysis | Absent:
     both = ~np.isnan(values).any(axis=-1)
     if not both[:, model_places(study)].any():
         return Absent(NAME, TITLE, "no PANAS item is known before, after and predicted")
-    sums, counted = np.where(both[..., None], values, 0.0), both.astype(float)
-    counts = np.repeat(counted[..., None], len(MEASURES), axis=-1)
+    sums, given = np.where(both[..., None], values, 0.0), both.astype(float)
+    counts = np.repeat(given[..., None], len(MEASURES), axis=-1)
     everyone = ratios(study, pooled(study, sums), pooled(study, counts))
     models = ratios(study, sums.sum(axis=2), counts.sum(axis=2))
     asked = np.moveaxis(items.reflected, 0, 1)[:, :, None] & ~np.isnan(before + after)[:, None]
-    answered = share(counted.sum(axis=2), asked.sum(axis=2).astype(float))
+    answered = share(given.sum(axis=2), asked.sum(axis=2).astype(float))
     columns = (
         Column("predicted change", places=2), Column("real change", places=2),
         Column("absolute error", places=2),
@@ -86,7 +95,11 @@ def panas_items(study: Study) -> Analysis | Absent:
     return Analysis(
         NAME,
         TITLE,
-        _reading(everyone, ratios(study, pooled(study, sums.sum(axis=2)), pooled(study, counts.sum(axis=2)))),
+        _reading(
+            study,
+            everyone,
+            ratios(study, pooled(study, sums.sum(axis=2)), pooled(study, counts.sum(axis=2))),
+        ),
         (by_model, by_item),
         (
             ("panas-items", partial(_items, everyone)),
@@ -94,17 +107,20 @@ def panas_items(study: Study) -> Analysis | Absent:
         ),
         "Over items known before, after and predicted: change is after less before; gain is the error of "
         "assuming "
-        f"no change less the model's, above 0 where it foresees better. {drawn_text(study)}.",
+        f"no change less the model's, above 0 where it foresees better. {drawn_text(study)}; {CHANCE}.",
         missing_notes(items),
     )
 
 
-def _reading(everyone: npt.NDArray[np.object_], total: npt.NDArray[np.object_]) -> str:
+def _reading(study: Study, everyone: npt.NDArray[np.object_], total: npt.NDArray[np.object_]) -> str:
     better = sum(excludes_zero(one[GAIN]) and one[GAIN].mean > 0 for one in everyone)
     worse = sum(excludes_zero(one[GAIN]) and one[GAIN].mean < 0 for one in everyone)
+    known = sum(one[GAIN].mean is not None for one in everyone)
     return sentence(
-        f"models are {with_interval(total[ERROR], 2)} points of 1 to 7 off an item, assuming no change is "
-        f"{with_interval(total[NAIVE], 2)}: they foresee {better} items better and {worse} worse than that"
+        f"{subject(study, 'are', 'is')} {with_interval(total[ERROR], 2)} points of 1 to 7 off an item in the "
+        f"mean, assuming no change would be {with_interval(total[NAIVE], 2)}; of {counted(known, 'item')} "
+        f"{how_many(better)} {'is' if better == 1 else 'are'} foreseen better than that beyond the interval, "
+        f"{how_many(worse)} worse"
     )
 
 
@@ -124,7 +140,7 @@ def _items(everyone: npt.NDArray[np.object_]) -> Figure:
     with style():
         axes[0].set_xlabel("after less before, points of 1 to 7")
         axes[1].set_title("Gain over assuming no change", pad=16)
-        axes[1].set_xlabel("fewer points of error (right: better)")
+        axes[1].set_xlabel("points of 1 to 7 (right: better)")
         for axis in axes:
             zero_line(axis)
     return figure
@@ -136,9 +152,9 @@ def _models(study: Study, models: npt.NDArray[np.object_]) -> Figure:
     from attune_env.figures.style import panels, style
 
     places = model_places(study)
-    figure, (axis,) = panels(1, 1, width=4.6, height=row_height(len(places)))
+    figure, (axis,) = panels(1, 1, width=5.2, height=row_height(len(places)))
     interval_dots(axis, names_of(study.models), [models[place, GAIN] for place in places])
     zero_line(axis)
     with style():
-        axis.set_xlabel("error of no change less the model's, points of 1 to 7")
+        axis.set_xlabel("gain over assuming no change, points of 1 to 7")
     return figure

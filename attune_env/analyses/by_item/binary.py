@@ -25,8 +25,8 @@ from attune_env.analyses.by_item.shared import (
     share,
     summed_by_key,
 )
-from attune_env.analyses.by_score.shared import COVERAGE, coverage, titled
-from attune_env.analyses.by_score.wording import names_of, sentence
+from attune_env.analyses.by_score.shared import COVERAGE, coverage, few_noted, subject, titled
+from attune_env.analyses.by_score.wording import names_of, number_text, sentence
 from attune_env.analyses.items import NOT_ASKED, Codes, Items
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Column, DataTable
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 NAME, TITLE = "binary-questions", "Agreement per yes/no question"
 SIDES: Final = ("did it (OM)", "wanted it (HP)")
-PANELS: Final = ("What the reply did (OM)", "What the person wanted (HP)")
+PANELS: Final = ("What the reply did (OM)", "What was wanted (HP)")
 LEAST: Final = 20
 """A question with fewer truths is not named in a reading."""
 
@@ -97,6 +97,7 @@ def agreement(
     )
 
 
+@few_noted
 def binary_questions(study: Study) -> Analysis | Absent:
     """Agreement on each yes/no question, pooled and by model, beside the question's majority answer."""
     items = items_or_why(study, NAME, TITLE)
@@ -231,12 +232,15 @@ def _reading(study: Study, found: Agreement, everyone: Array) -> str:
         if below[part].sum() and (null := best[side]) is not None:
             agreed = 100 * above[part].sum() / below[part].sum()
             parts.append(f"{what} in {agreed:.1f} % of answers (always the majority: {100 * null:.1f} %)")
-    text = f"models agree with people {' and '.join(parts)}"
+    text = f"{subject(study, 'agree', 'agrees')} with people {' and '.join(parts)}"
     over = np.where(found.truths >= LEAST, everyone - found.majority, np.nan)
     if not np.isnan(over).all():
         top, last = int(np.nanargmax(over)), int(np.nanargmin(over))
-        names = [f"{found.ids[g % questions]} ({('OM', 'HP')[g // questions]}, {100 * over[g]:+.1f} points)"
-                 for g in (top, last)]  # fmt: skip
+        names = [
+            f"{found.ids[g % questions]} ({('OM', 'HP')[g // questions]}, "
+            f"{number_text(100 * over[g], signed=True)} points)"
+            for g in (top, last)
+        ]
         text += f"; furthest above the majority is {names[0]}, furthest below {names[1]}"
     return sentence(text)
 
@@ -257,6 +261,7 @@ def _order(study: Study, found: Agreement) -> list[int]:
 
 def _dots(study: Study, found: Agreement) -> Figure:
     from attune_env.figures.item_marks import dots_with_marks
+    from attune_env.figures.score_marks import footed
     from attune_env.figures.style import panels
 
     questions = len(found.ids)
@@ -271,15 +276,14 @@ def _dots(study: Study, found: Agreement) -> Figure:
             found.majority.reshape(2, questions)[side, order], single[:, side, order],
             named=("models", "majority answer"), scale=100, title=PANELS[side],
         )  # fmt: skip
-    figure.supxlabel(
-        "agreement with the person, % of answers: all models with 95 % interval; grey: range of models",
-        fontsize=9,
-    )
+    several = "; grey: range of models" if len(places) > 1 else ""
+    footed(figure, f"agreement with the person, % of answers, with 95 % interval{several}")
     return figure
 
 
 def _matrix(study: Study, found: Agreement) -> Figure:
     from attune_env.figures.item_marks import signed_matrix
+    from attune_env.figures.score_marks import footed
     from attune_env.figures.style import panels
 
     questions, places = len(found.ids), model_places(study)
@@ -288,11 +292,11 @@ def _matrix(study: Study, found: Agreement) -> Figure:
         len(places), 2, questions
     )
     figure, axes = panels(
-        1, 2, width=max(7.0, 3.6 + 0.5 * len(places)), height=max(2.6, 1.6 + 0.19 * len(order)), sharey=True
+        1, 2, width=max(8.0, 3.6 + 0.5 * len(places)), height=max(2.6, 1.6 + 0.19 * len(order)), sharey=True
     )
     for side, axis in enumerate(axes):
         labels = [_short(found.ids[q]) for q in order]
         signed_matrix(axis, over[:, side, order].T, labels, names_of(study.models),
                       title=PANELS[side])  # fmt: skip
-    figure.supxlabel("agreement less the question's majority share, percentage points", fontsize=9)
+    footed(figure, "agreement less the question's majority share, percentage points")
     return figure

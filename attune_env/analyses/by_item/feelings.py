@@ -21,7 +21,7 @@ from attune_env.analyses.by_item.shared import (
     reference_rows,
     share,
 )
-from attune_env.analyses.by_score.shared import COVERAGE, coverage, titled
+from attune_env.analyses.by_score.shared import COVERAGE, coverage, few_noted, subject, titled
 from attune_env.analyses.by_score.wording import counted, names_of, sentence, with_interval
 from attune_env.analyses.items import NONE, OTHER, Items, TagPairs
 from attune_env.analyses.study import Study
@@ -91,6 +91,7 @@ def readings(study: Study, tags: TagPairs, keys: int) -> Readings:
     )
 
 
+@few_noted
 def feelings(study: Study) -> Analysis | Absent:
     """Valence-arousal error by model and by felt item, and the confusion of items."""
     items = items_or_why(study, NAME, TITLE)
@@ -198,10 +199,9 @@ def _reading(study: Study, found: Readings) -> str:
     valence, arousal = ratios(study, errors, np.repeat(pairs[:, None], 2, axis=1))
     exact = pooled(study, found.exact).sum() / pairs.sum()
     text = (
-        f"over {counted(int(pairs.sum()), 'matched pair')} models read feelings "
-        f"{with_interval(valence, 3, signed=True)} off in valence and "
-        f"{with_interval(arousal, 3, signed=True)} "
-        f"in arousal (scales of 0 to 1), {100 * exact:.0f} % of them as the very item"
+        f"over {counted(int(pairs.sum()), 'matched pair')} {subject(study, 'read', 'reads')} "
+        f"{100 * exact:.0f} % of feelings as the very item, {with_interval(valence, 3, signed=True)} off in "
+        f"valence and {with_interval(arousal, 3, signed=True)} in arousal (scales of 0 to 1)"
     )
     total = found.confusion[model_places(study)].sum(axis=0)[:OTHER, :OTHER].copy()
     matched = total.sum(axis=1)
@@ -212,8 +212,8 @@ def _reading(study: Study, found: Readings) -> str:
             rate = np.where(matched[:, None] > 0, total / matched[:, None], 0)
         felt, read = np.unravel_index(int(rate.argmax()), rate.shape)
         text += (
-            f"; {EMOTIONS[felt]} is most often taken for another one, {EMOTIONS[read]} "
-            f"({100 * rate[felt, read]:.0f} % of its pairs)"
+            f"; the most frequent confusion is {EMOTIONS[felt]} read as {EMOTIONS[read]} "
+            f"({100 * rate[felt, read]:.0f} % of {counted(int(matched[felt]), 'pair')})"
         )
     return sentence(text)
 
@@ -226,19 +226,21 @@ def _errors(study: Study, found: Readings) -> Figure:
     pairs = found.pairs.sum(axis=2)
     intervals = ratios(study, found.errors.sum(axis=2), np.repeat(pairs[:, :, None], 2, axis=2))
     places = model_places(study)
-    figure, axes = panels(1, 2, width=7.0, height=row_height(len(places)), sharey=True)
+    figure, axes = panels(1, 2, width=7.4, height=row_height(len(places)), sharey=True)
     ends = ("pleasanter →", "more aroused →")
     for axis, side, name, end in zip(axes, (0, 1), ("Valence", "Arousal"), ends, strict=True):
         interval_dots(axis, names_of(study.models), [intervals[place, side] for place in places])
         zero_line(axis)
         with style():
             axis.set_title(name)
-            axis.set_xlabel(f"read less felt, scale 0 to 1 ({end})")
+            axis.set_xlabel(f"read less felt, 0 to 1 ({end})")
+            axis.locator_params(axis="x", nbins=5)
     return figure
 
 
 def _circumplex(study: Study, found: Readings) -> Figure:
     from attune_env.figures.item_marks import arrows
+    from attune_env.figures.score_marks import footed
     from attune_env.figures.style import panels
 
     pairs = pooled(study, found.pairs)
@@ -250,14 +252,16 @@ def _circumplex(study: Study, found: Readings) -> Figure:
             axis, [EMOTIONS[i] for i in chosen], POINTS[chosen], [tuple(intervals[i]) for i in chosen],
             least=LEAST, left=polarity == "negative", title=f"Felt: {polarity} items",
         )  # fmt: skip
-    axes[0].set_ylabel("arousal")
-    figure.supxlabel("valence", fontsize=9)
+    axes[0].set_ylabel("arousal, 0 to 1")
+    footed(
+        figure, "valence, 0 to 1 (dot: felt item; arrow: to the mean of what it is read as, 95 % interval)"
+    )
     return figure
 
 
 def _confusion(study: Study, found: Readings) -> Figure:
     from attune_env.figures.item_marks import share_matrix
-    from attune_env.figures.style import panels
+    from attune_env.figures.style import panels, style
 
     total = found.confusion[model_places(study)].sum(axis=0)
     order = sorted(range(len(EMOTIONS)), key=lambda i: (POINTS[i, 0], EMOTIONS[i]))
@@ -271,6 +275,9 @@ def _confusion(study: Study, found: Readings) -> Figure:
         [f"{n} ({int(total[i].sum())})" for n, i in zip([*names, "nobody felt it"], rows, strict=True)],
         [*names, "other name", "missed"], apart=(len(order), len(order)),
     )  # fmt: skip
-    axis.set_xlabel("read as")
-    axis.set_ylabel("felt (how often)")
+    with style():
+        axis.set_xlabel("read as, % of the row")
+        axis.set_ylabel(
+            "felt (how often, all turns and models)" if len(study.models) > 1 else "felt (how often)"
+        )
     return figure

@@ -21,8 +21,8 @@ from attune_env.analyses.by_item.shared import (
     reference_rows,
     share,
 )
-from attune_env.analyses.by_score.shared import COVERAGE, coverage, titled
-from attune_env.analyses.by_score.wording import names_of, sentence, with_interval
+from attune_env.analyses.by_score.shared import COVERAGE, coverage, few_noted, subject, titled
+from attune_env.analyses.by_score.wording import CHANCE, excludes_zero, names_of, sentence, with_interval
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Cell, Column, DataTable
 from attune_env.statistics.bootstrap import Array
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 NAME, TITLE = "four-branches", "Four-branch error by branch"
 
 
+@few_noted
 def four_branches(study: Study) -> Analysis | Absent:
     """Signed and absolute errors of the predicted branch scores, by branch and model."""
     items = items_or_why(study, NAME, TITLE)
@@ -76,13 +77,13 @@ def four_branches(study: Study) -> Analysis | Absent:
     return Analysis(
         NAME,
         TITLE,
-        _reading(everyone),
+        _reading(study, everyone),
         (table,),
         (("four-branches", partial(_panels, study, found, constants)),),
         "Predicted less rated score of each branch (1 to 7), over conversations with both; missing "
         "predictions "
         "are left out here (the canonical metric counts them as 4). Always the median, always 4: what such a "
-        f"constant answer is off by in the mean. {drawn_text(study)}.",
+        f"constant answer is off by in the mean. {drawn_text(study)}; {CHANCE}.",
         missing_notes(items),
     )
 
@@ -107,7 +108,7 @@ def _constants(truth: Array) -> Array:
     return found
 
 
-def _reading(everyone: npt.NDArray[np.object_]) -> str:
+def _reading(study: Study, everyone: npt.NDArray[np.object_]) -> str:
     named = [
         (pair[0], pair[1], name)
         for pair, name in zip(everyone, BRANCHES, strict=True)
@@ -116,16 +117,22 @@ def _reading(everyone: npt.NDArray[np.object_]) -> str:
     worst = max(named, key=lambda one: one[1].mean)
     skewed = max(named, key=lambda one: abs(one[0].mean))
     way = "overrated" if skewed[0].mean > 0 else "underrated"
+    error = f"({with_interval(skewed[0], 2, signed=True)})"
     return sentence(
-        f"models are furthest off on {worst[2]} ({with_interval(worst[1], 2)} points of 1 to 7 in the mean); "
-        f"{skewed[2]} is the branch most {way} ({with_interval(skewed[0], 2, signed=True)})"
+        f"{subject(study, 'are', 'is')} furthest off on {worst[2]} ({with_interval(worst[1], 2)} points of "
+        "1 to 7 in the mean); "
+        + (
+            f"{skewed[2]} is the branch most {way} {error}"
+            if excludes_zero(skewed[0])
+            else f"no branch is over- or underrated beyond the interval, {skewed[2]} most nearly {error}"
+        )
     )
 
 
 def _panels(study: Study, found: npt.NDArray[np.object_], constants: Array) -> Figure:
     from attune_env.figures.item_marks import same_reach
     from attune_env.figures.marks import interval_dots, reference_line
-    from attune_env.figures.score_marks import row_height, zero_line
+    from attune_env.figures.score_marks import footed, row_height, zero_line
     from attune_env.figures.style import panels, style
 
     places = model_places(study)
@@ -147,5 +154,5 @@ def _panels(study: Study, found: npt.NDArray[np.object_], constants: Array) -> F
     for kind, also in ((0, [0.0]), (1, constants[0].tolist())):
         shown = [one for one in found[places, :, kind].ravel() if one.mean is not None]
         same_reach(axes[kind * kinds : (kind + 1) * kinds], shown, also=also)
-    figure.supxlabel("predicted less rated, points of a scale of 1 to 7", fontsize=9)
+    footed(figure, "predicted less rated, points of a scale of 1 to 7, with 95 % interval")
     return figure

@@ -23,8 +23,16 @@ from attune_env.analyses.by_item.shared import (
     share,
     summed_by_key,
 )
-from attune_env.analyses.by_score.shared import COVERAGE, coverage, titled
-from attune_env.analyses.by_score.wording import excludes_zero, listed, names_of, sentence, with_interval
+from attune_env.analyses.by_score.shared import COVERAGE, coverage, few_noted, noun, titled
+from attune_env.analyses.by_score.wording import CHANCE as BY_CHANCE
+from attune_env.analyses.by_score.wording import (
+    excludes_zero,
+    listed,
+    names_of,
+    of_all,
+    sentence,
+    with_interval,
+)
 from attune_env.analyses.items import NOT_ASKED, Items
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Column, DataTable
@@ -39,6 +47,7 @@ LEAST: Final = 20
 """A question with fewer comparisons is not named in a reading."""
 
 
+@few_noted
 def preference_questions(study: Study) -> Analysis | Absent:
     """Pairwise accuracy on each question of the comparisons, pooled and by model."""
     name, title = "preference-questions", "Preference per question"
@@ -101,19 +110,20 @@ def _questions_reading(ids: tuple[str, ...], everyone: list[Interval], truths: n
     sure = [i for i in range(len(ids)) if (low := everyone[i].low) is not None and low > CHANCE
             and everyone[i].meaningful]  # fmt: skip
     text = (
-        f"on {len(sure)} of {len(ids)} questions choices "
-        "are foreseen better than by chance (interval above 50 %)"
+        f"choices are foreseen better than by chance on {of_all(len(sure), len(ids), 'question')} (interval "
+        "above 50 %)"
     )
     if len(named) > 1:
         best, worst = max(named), min(named)
-        text += f"; best on {ids[best[1]]} ({100 * best[0]:.1f} %)"
-        text += f", worst on {ids[worst[1]]} ({100 * worst[0]:.1f} %)"
+        ends = [f"{ids[i]} ({with_interval(everyone[i], 1, 100)} %)" for i in (best[1], worst[1])]
+        text += f"; highest on {ends[0]}, lowest on {ends[1]}"
     return sentence(text)
 
 
 def _questions(ids: list[str], everyone: list[Interval], single: Array) -> Figure:
     from attune_env.figures.item_marks import dots_with_marks
     from attune_env.figures.marks import reference_line
+    from attune_env.figures.score_marks import footed
     from attune_env.figures.style import panels
 
     def short(name: str) -> str:
@@ -125,11 +135,11 @@ def _questions(ids: list[str], everyone: list[Interval], single: Array) -> Figur
     labels = [short(ids[i]) for i in order]
     dots_with_marks(axis, labels, [everyone[i] for i in order], None, single[:, order],
                     scale=100)  # fmt: skip
-    reference_line(axis, 100 * CHANCE, "chance")
-    note = (
-        "picks that are the person's, % of comparisons: all models with 95 % interval; grey: range of models"
+    reference_line(axis, 100 * CHANCE, "chance", above=True)
+    note = "picks that are the person's, % of comparisons, with 95 % interval" + (
+        "; grey: range of models" if len(single) > 1 else ""
     )
-    figure.supxlabel(note, fontsize=9)
+    footed(figure, note)
     return figure
 
 
@@ -173,6 +183,7 @@ def length_bias(study: Study, items: Items) -> Bias:
     return _bias(study, items, np.broadcast_to(longer, shape), np.broadcast_to(where, shape))
 
 
+@few_noted
 def preference_bias(study: Study) -> Analysis | Absent:
     """Position bias and length bias of the picks, each against what people chose in the same comparisons."""
     name, title = "preference-bias", "Position and length bias"
@@ -219,7 +230,7 @@ def preference_bias(study: Study) -> Analysis | Absent:
         "with "
         "more characters, less the same share of the person's choices in the same answered comparisons with "
         "a "
-        f"winner. 0 is no bias, whatever people prefer. {drawn_text(study)}.",
+        f"winner. 0 is no bias, whatever people prefer. {drawn_text(study)}; {BY_CHANCE}.",
         notes,
     )
 
@@ -237,11 +248,13 @@ def _bias_reading(study: Study, position: Bias, length: Bias) -> str:
         largest, name = max(known_, key=lambda pair: abs(pair[0].mean or 0.0))
         by = f"{with_interval(largest, 1, 100, signed=True)} points"
         if len(known_) == 1:
-            parts.append(f"{name} takes {what} more often than people do by {by}")
+            beyond = "" if sure else ", not beyond the interval"
+            parts.append(f"the {noun(study)} takes {what} {by} more often than people do{beyond}")
             continue
+        biased = of_all(len(sure), len(known_), noun(study))
+        favour = "favours or avoids" if len(sure) == 1 else "favour or avoid"
         parts.append(
-            f"{len(sure)} of {len(known_)} models take {what} more or less often than people do (interval "
-            f"without 0), most {name} by {by}"
+            f"{biased} {favour} {what} beyond the interval, {name} most ({by} against people's choices)"
         )
     return sentence("; ".join(parts) or "neither bias can be told from these results")
 
@@ -259,7 +272,7 @@ def _biases(study: Study, position: Bias, length: Bias) -> Figure:
         zero_line(axis)
         with style():
             axis.set_title(head)
-            axis.set_xlabel("picks less people's choices, points")
+            axis.set_xlabel("share of picks less people's, points")
             if all(bias.excess[place].mean is None for place in places):
                 axis.set_xlim(-1, 1)
                 axis.text(0.5, 0.5, "not in these result files", ha="center", transform=axis.transAxes)

@@ -19,8 +19,16 @@ from attune_env.analyses.by_item.shared import (
     reference_rows,
     summed_by_key,
 )
-from attune_env.analyses.by_score.shared import COVERAGE, coverage, titled
-from attune_env.analyses.by_score.wording import excludes_zero, names_of, of_all, sentence, span
+from attune_env.analyses.by_score.shared import COVERAGE, coverage, few_noted, noun, titled
+from attune_env.analyses.by_score.wording import (
+    CHANCE,
+    excludes_zero,
+    how_many,
+    names_of,
+    of_all,
+    sentence,
+    span,
+)
 from attune_env.analyses.items import NOT_ASKED
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Column, DataTable
@@ -39,6 +47,7 @@ HEADS: Final = (
 )
 
 
+@few_noted
 def wordings(study: Study) -> Analysis | Absent:
     """What asking in the person's place changes: agreement in both wordings, and how many answers turn."""
     items = items_or_why(study, NAME, TITLE)
@@ -91,7 +100,7 @@ def wordings(study: Study) -> Analysis | Absent:
         "uses) "
         "and again in the person's own wording: a diagnostic, no metric of the paper. Answers that change: "
         "of those "
-        f"valid in both. {drawn_text(study)}.",
+        f"valid in both. {drawn_text(study)}; {CHANCE}.",
         missing_notes(items),
     )
 
@@ -104,19 +113,20 @@ def _reading(study: Study, found: npt.NDArray[np.object_]) -> str:
     )
     turned = [100 * found[p, 1, CHANGED].mean for p in places if found[p, 1, CHANGED].mean is not None]
     text = (
-        f"asked in the person's place, {of_all(better, len(places), 'model')} agree more with what people "
-        f"wanted, "
-        f"{worse} less (interval without 0)"
+        f"asked in the person's place, {of_all(better, len(places), noun(study))} "
+        f"{'agrees' if better == 1 or len(places) == 1 else 'agree'} more with what people wanted beyond the "
+        f"interval, {how_many(worse)} less"
     )
     if turned:
-        text += f"; {span(turned)} % of a model's answers change with the wording"
+        whose = f" of a {noun(study)}'s" if len(places) > 1 else " of its"
+        text += f"; {span(turned)} %{whose} answers change with the wording"
     return sentence(text)
 
 
 def _panels(study: Study, found: npt.NDArray[np.object_]) -> Figure:
     from attune_env.figures.item_marks import same_reach
     from attune_env.figures.marks import interval_dots
-    from attune_env.figures.score_marks import row_height, zero_line
+    from attune_env.figures.score_marks import footed, row_height, zero_line
     from attune_env.figures.style import panels, style
 
     places = model_places(study)
@@ -127,5 +137,7 @@ def _panels(study: Study, found: npt.NDArray[np.object_]) -> Figure:
         with style():
             axis.set_title(PANELS[side])
     same_reach(axes, list(found[places, :, GAIN].ravel()), scale=100, also=[0.0])
-    figure.supxlabel("agreement in the person's wording less observer wording, percentage points", fontsize=9)
+    footed(
+        figure, "agreement in the person's wording less observer wording, percentage points, 95 % interval"
+    )
     return figure

@@ -15,6 +15,7 @@ from attune_env.analyses.by_score.shared import (
     few_noted,
     label_of,
     leading,
+    over_all,
     over_models,
     resampled,
     titled,
@@ -64,8 +65,8 @@ def topics(study: Study) -> Analysis | Absent:
     means = sure if len(sure) > 1 else means
     best, worst = max(means, key=lambda m: m[1].mean or 0.0), min(means, key=lambda m: m[1].mean or 0.0)
     reading = (
-        f"mean {label_of(leading(study))} over models runs from {with_interval(worst[1])} ({worst[0]}) to "
-        f"{with_interval(best[1])} ({best[0]}); {_differing(found, 'category', 'categories')}"
+        f"mean {label_of(leading(study))}{over_all(study)} runs from {with_interval(worst[1])} ({worst[0]}) "
+        f"to {with_interval(best[1])} ({best[0]}); {_differing(found, 'category', 'categories')}"
     )
     return Analysis(
         name,
@@ -132,7 +133,7 @@ def _corrected(found: Found, metric: int) -> list[float | None]:
 
 def _method(study: Study, groups: str) -> str:
     return (
-        f"{groups}, over all models; conversations that do not say are left out. p: two-sided, by {DRAWS:,} "
+        f"{groups}{over_all(study)}; conversations that do not say are left out. p: two-sided, by {DRAWS:,} "
         "permutations of the groups' labels, on the leading Composite; Holm over the groups; "
         f"{resampled(study)}. Groups overlap in people and topics: a difference is no cause."
     )
@@ -141,7 +142,7 @@ def _method(study: Study, groups: str) -> str:
 def _table(study: Study, name: str, title: str, head: str, found: Found) -> DataTable:
     table = DataTable(
         name,
-        titled(study, f"{title}, over all models, points of 100"),
+        titled(study, f"{title}{over_all(study)}, points of 100"),
         (
             Column(head),
             Column("n"),
@@ -183,6 +184,6 @@ def _figure(study: Study, found: Found, *, levels: bool) -> Figure:
         if not levels:
             zero_line(axis)
         headed(axis, heads[metric])
-    what = "mean over models" if levels else "group − rest, over models"
+    what = f"{'mean' if levels else 'group − rest'}{over_all(study)}"
     footed(figure, f"{what}, points of 100, with 95 % interval (in brackets: conversations)")
     return figure

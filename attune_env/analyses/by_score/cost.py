@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from attune_data.errors import DataError
-from attune_data.jsonio import read_json
 from attune_env.analyses.analysis import Absent, Analysis
 from attune_env.analyses.by_score.shared import (
     COVERAGE,
@@ -19,13 +16,14 @@ from attune_env.analyses.by_score.shared import (
     few_noted,
     label_of,
     leading,
+    noun,
     resampled,
     titled,
 )
-from attune_env.analyses.by_score.wording import counted, names_of, of_all, sentence
+from attune_env.analyses.by_score.wording import counted, listed, names_of, sentence
+from attune_env.analyses.items import taken_by
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Column, DataTable
-from attune_env.results.marks import mapping, marks_of
 from attune_env.statistics.bootstrap import Array, Interval
 
 if TYPE_CHECKING:
@@ -39,7 +37,7 @@ FACTS: Final = {
     "tokens_out": ("tokens out", "tokens a conversation"),
     "seconds": ("seconds", "seconds a conversation"),
 }
-"""What result files say -> its head in the table, its axis in the figure."""
+"""What result files say, as `SPENT` has it -> its head in the table, its axis in the figure."""
 FAR: Final = 20.0
 """From this ratio of largest to smallest on, an axis is logarithmic."""
 
@@ -57,7 +55,7 @@ def cost_against_score(study: Study) -> Analysis | Absent:
     """Dollars, calls and tokens of each model, from its result files, against its Composite."""
     if study.results is None:
         return Absent(NAME, TITLE, "costs stand in the result files; give them with --results")
-    values, read = _facts(study, study.results)
+    values, read = _facts(study)
     known = [i for i in range(len(FACTS)) if np.nansum(values[:, :, i]) > 0]
     if not known:
         found = (
@@ -84,37 +82,10 @@ def cost_against_score(study: Study) -> Analysis | Absent:
     )
 
 
-def _facts(study: Study, folder: Path) -> tuple[Array, int]:
+def _facts(study: Study) -> tuple[Array, int]:
     """(rows, models, FACTS) from the result files, and how many were read; 0 dollars count as not known."""
-    rows = {identity: i for i, identity in enumerate(study.table.ids)}
-    columns = {key: i for i, key in enumerate(study.models)}
-    values = np.full((len(rows), len(columns), len(FACTS)), np.nan)
-    read = 0
-    for entry in study.entries:
-        column, name = columns.get((entry["em_model"], entry["mode"])), entry.get("source_result")
-        if column is None or not isinstance(name, str) or Path(name).name != name:
-            continue
-        try:
-            record = read_json(folder / name)
-        except DataError:
-            continue  # a folder may hold a part of the results
-        if isinstance(record, dict):
-            read += 1
-            values[rows[entry["conversationId"]], column] = _spent(record)
-    return values, read
-
-
-def _spent(record: Mapping[str, Any]) -> list[float]:
-    usage = mapping(marks_of(record).get("usage"))
-    cost = _number(record.get("api_cost")) or _number(usage.get("api_cost"))
-    seconds = _number(record.get("duration_seconds")) if usage else 0.0
-    counts = (_number(usage.get(name)) for name in ("calls", "tokens_in", "tokens_out"))
-    return [one or np.nan for one in (cost, *counts, seconds)]
-
-
-def _number(value: object) -> float:
-    known = isinstance(value, (int, float)) and not isinstance(value, bool) and np.isfinite(value)
-    return max(float(value), 0.0) if known else 0.0  # type: ignore[arg-type]
+    taken, columns = taken_by(study), [study.keys.index(key) for key in study.models]
+    return taken.facts[:, columns], int(taken.read[:, columns].sum())
 
 
 def _reading(study: Study, spent: Spent, names: Sequence[str]) -> str:
@@ -128,15 +99,22 @@ def _reading(study: Study, spent: Spent, names: Sequence[str]) -> str:
         return sentence(f"{FACTS[fact][1]} are recorded, but not for a model with a Composite")
     head = label_of(leading(study))
     cheap, dear = min(known, key=lambda one: one[1]), max(known, key=lambda one: one[1])
-    low, high = (f"{spend:.3g} ({name}, {head} {score:.1f})" for name, spend, score in (cheap, dear))
+    low, high = (f"{_spend_text(spend)} ({name}, {head} {score:.1f})" for name, spend, score in (cheap, dear))
     text = f"{FACTS[fact][1]}: {low}"
     if dear[1] > cheap[1]:
         text += f" to {high}"
     if len(known) > 1:
         front = [name for name, spend, score in known
                  if not any(s <= spend and v > score for _, s, v in known)]  # fmt: skip
-        text += f"; for {of_all(len(front), len(known), 'model')} no other scores higher at no higher cost"
+        text += f"; no other scores higher at the same or a lower cost than {listed(front)}"
+        missing = len(names) - len(known)
+        text += f" ({counted(missing, noun(study))} without a record)" if missing else ""
     return sentence(text)
+
+
+def _spend_text(value: float) -> str:
+    """Three digits, none after the point from 100 on: `0.230`, `23.0`, `2,770`."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:#.3g}"
 
 
 def _table(study: Study, spent: Spent, values: Array) -> DataTable:

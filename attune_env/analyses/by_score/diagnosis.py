@@ -18,6 +18,8 @@ from attune_env.analyses.by_score.shared import (
     few_noted,
     label_of,
     leading,
+    noun,
+    over_all,
     over_models,
     resampled,
     titled,
@@ -26,6 +28,7 @@ from attune_env.analyses.by_score.wording import (
     LISTED,
     counted,
     excludes_zero,
+    how_many,
     listed,
     names_of,
     of_all,
@@ -36,7 +39,7 @@ from attune_env.analyses.study import Study
 from attune_env.analyses.turn_table import TurnTable
 from attune_env.report.cells import Cell, Column, DataTable
 from attune_env.statistics.bootstrap import Array
-from attune_env.statistics.comparisons import holm
+from attune_env.statistics.comparisons import ALPHA, holm
 from attune_env.statistics.contrasts import Contrast, contrasts
 
 if TYPE_CHECKING:
@@ -87,7 +90,7 @@ def clinical_affect_gap(study: Study) -> Analysis | Absent:
     return Analysis(
         NAME,
         TITLE,
-        _reading(gaps, names),
+        _reading(gaps, names, noun(study)),
         (_pooled_table(study, gaps), _model_table(study, gaps), *_diagnosis_tables(study, turns)),
         (
             ("clinical-affect-gap", partial(_figure, gaps, names)),
@@ -130,7 +133,7 @@ def _neutral(study: Study) -> Array:
     return np.array(shares, dtype=np.float64)
 
 
-def _reading(gaps: Gaps, names: Sequence[str]) -> str:
+def _reading(gaps: Gaps, names: Sequence[str], what: str) -> str:
     gap = gaps.pooled[VA]
     change = between(gap).mean or 0.0
     word = "lower" if change < 0 else "higher"
@@ -149,8 +152,14 @@ def _reading(gaps: Gaps, names: Sequence[str]) -> str:
     if len(known) > 1:
         sure = [name for name, one in lower if excludes_zero(one)]
         which = f" ({listed(sure)})" if 0 < len(sure) <= LISTED else ""
-        text += f"; lower for {of_all(len(lower), len(known), 'model')}, beyond the interval for "
-        text += f"{len(sure) or 'none'}{which}"
+        text += f"; lower for {of_all(len(lower), len(known), what)}, beyond the interval for "
+        text += f"{how_many(len(sure))}{which}"
+        corrected = zip(names, gaps.models, _holm(gaps.models), strict=True)
+        tested = [name for name, one, p in corrected
+                  if p is not None and p < ALPHA and (between(one).mean or 0.0) < 0]  # fmt: skip
+        if sure and tested != sure:
+            which = f" ({listed(tested)})" if 0 < len(tested) <= LISTED else ""
+            text += f", with Holm's correction for {how_many(len(tested))}{which}"
     tagged = between(gaps.pooled[TAGGED])
     if tagged.mean is not None:
         text += f"; on tagged turns only {with_interval(tagged, scale=100, signed=True)}"
@@ -181,7 +190,7 @@ def _cells(one: Contrast) -> tuple[Cell, ...]:
 def _pooled_table(study: Study, gaps: Gaps) -> DataTable:
     table = DataTable(
         "clinical_affect_gap",
-        titled(study, "Any diagnosis against none, over all models, points of 100"),
+        titled(study, f"Any diagnosis against none{over_all(study)}, points of 100"),
         (Column("metric"), *_contrast_columns()),
     )
     table.rows += [(label, *_cells(one)) for label, one in gaps.pooled.items()]
@@ -195,13 +204,22 @@ def _model_table(study: Study, gaps: Gaps) -> DataTable:
         (
             Column("model"),
             *_contrast_columns(),
+            Column("p, Holm", "p_holm", places=4),
             Column("difference, tagged turns only", "difference_tagged", places=1, scale=100),
             *COVERAGE,
         ),
+        notes=["Holm over the models."],
     )
-    for key, one, tagged in zip(study.models, gaps.models, gaps.tagged, strict=True):
-        table.rows.append((key[0], *_cells(one), between(tagged), *coverage(study, key)))
+    rows = zip(study.models, gaps.models, _holm(gaps.models), gaps.tagged, strict=True)
+    for key, one, p_holm, tagged in rows:
+        table.rows.append((key[0], *_cells(one), p_holm, between(tagged), *coverage(study, key)))
     return table
+
+
+def _holm(found: Sequence[Contrast]) -> list[float | None]:
+    """The p of each contrast, corrected over all of them."""
+    p = np.array([np.nan if one.p is None else one.p for one in found], dtype=np.float64)
+    return [None if np.isnan(value) else float(value) for value in holm(p)]
 
 
 def _diagnosis_tables(study: Study, turns: TurnTable) -> list[DataTable]:
@@ -216,7 +234,7 @@ def _diagnosis_tables(study: Study, turns: TurnTable) -> list[DataTable]:
     values = np.stack(list(columns.values()), axis=1)
     table = DataTable(
         "by_diagnosis",
-        titled(study, "Each diagnosis against none, over all models, points of 100"),
+        titled(study, f"Each diagnosis against none{over_all(study)}, points of 100"),
         (
             Column("diagnosis"),
             Column("metric"),
@@ -231,9 +249,7 @@ def _diagnosis_tables(study: Study, turns: TurnTable) -> list[DataTable]:
         for group in groups
     ]
     for number, label in enumerate(columns):
-        p = np.array([np.nan if one[number].p is None else one[number].p for one in found], dtype=np.float64)
-        for group, one, corrected in zip(groups, found, holm(p), strict=True):
-            p_holm = None if np.isnan(corrected) else float(corrected)
+        for group, one, p_holm in zip(groups, found, _holm([one[number] for one in found]), strict=True):
             table.rows.append((group.name, label, *_cells(one[number]), p_holm))
     return [table] if groups else []
 
@@ -252,8 +268,8 @@ def _figure(gaps: Gaps, names: Sequence[str]) -> Figure:
     keyed(axes[0], [("no diagnosis", BLUE), ("any diagnosis", ORANGE)])
     headed(axes[0], "Emotion VA", names_above=True)
     for axis, found, head in (
-        (axes[1], gaps.models, "Any − none"),
-        (axes[2], gaps.tagged, "Any − none, tagged turns"),
+        (axes[1], gaps.models, "All turns"),
+        (axes[2], gaps.tagged, "Tagged turns"),
     ):
         differences = [between(one) for one in found]
         interval_dots(axis, names, differences, scale=100)
@@ -263,7 +279,7 @@ def _figure(gaps: Gaps, names: Sequence[str]) -> Figure:
     with style():
         axes[0].set_xlabel("mean, %, with 95 % interval")
         for axis in axes[1:]:
-            axis.set_xlabel("points of 100")
+            axis.set_xlabel("any − none, points of 100")
     return figure
 
 
@@ -277,5 +293,5 @@ def _metric_figure(gaps: Gaps) -> Figure:
     interval_dots(axis, list(shown), list(shown.values()), scale=100)
     frame(axis, list(shown.values()), scale=100)
     zero_line(axis)
-    footed(figure, "any diagnosis − none, over all models, points of 100, with 95 % interval")
+    footed(figure, "any diagnosis − none, points of 100, with 95 % interval")
     return figure

@@ -10,8 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from attune_env.analyses.analysis import Absent, Analysis
-from attune_env.analyses.by_score.shared import few_noted, label_of, leading, over_models, resampled, titled
-from attune_env.analyses.by_score.wording import counted, sentence
+from attune_env.analyses.by_score.shared import (
+    few_noted,
+    label_of,
+    leading,
+    noun,
+    over_all,
+    over_models,
+    resampled,
+    titled,
+)
+from attune_env.analyses.by_score.wording import counted, plural_of, sentence
 from attune_env.analyses.study import Study
 from attune_env.analyses.turn_table import turn_places
 from attune_env.report.cells import Column, DataTable
@@ -41,13 +50,15 @@ def difficulty(study: Study) -> Analysis | Absent:
     models = models[~np.isnan(models)]
     between = float(np.std(mean[known], ddof=1))
     reading = (
-        f"mean {label_of(metric)} over models runs from {mean[order[0]]:.1f} ({study.table.ids[order[0]]}) "
-        f"to {mean[order[-1]]:.1f} ({study.table.ids[order[-1]]}), standard deviation {between:.1f} points"
+        f"mean {label_of(metric)}{over_all(study)} runs from {mean[order[0]]:.1f} "
+        f"({study.table.ids[order[0]]}) to {mean[order[-1]]:.1f} ({study.table.ids[order[-1]]}), "
+        f"standard deviation {between:.1f} points"
     )
     if len(models) > 1:
         spread = float(np.std(models, ddof=1))
-        more = "conversations differ more than models" if between > spread else "models differ more"
-        reading += f"; between the {len(models)} models it is {spread:.1f}: {more}"
+        many = plural_of(noun(study))
+        more = f"conversations differ more than {many}" if between > spread else f"{many} differ more"
+        reading += f"; between the {len(models)} {many} it is {spread:.1f}: {more}"
     return Analysis(
         "difficulty",
         title,
@@ -84,7 +95,7 @@ def _conversations(
     by_id = study.conversations.by_id if study.conversations is not None else {}
     table = DataTable(
         "difficulty",
-        titled(study, f"Conversations by mean {label_of(metric)} over models, hardest first"),
+        titled(study, f"Conversations by mean {label_of(metric)}{over_all(study)}, hardest first"),
         (
             Column("conversation"),
             Column("category", prose=True),
@@ -120,7 +131,7 @@ def _conversations(
 def _lengths(study: Study, metric: Metric, by_length: Mapping[int, Interval]) -> DataTable:
     table = DataTable(
         "difficulty_by_length",
-        titled(study, f"Mean {label_of(metric)} over models by number of turns"),
+        titled(study, f"Mean {label_of(metric)}{over_all(study)} by number of turns"),
         (Column("turns"), Column("mean", places=1), Column("n")),
     )
     table.rows += [(turns, interval, interval.n) for turns, interval in by_length.items()]
@@ -146,8 +157,13 @@ def _figure(
     ladder(axes[0], mean[order], spread)
     headed(axes[0], "Each conversation")
     with style():
-        axes[0].set_xlabel("conversations, hardest first (bar: ±1 sd between models)")
-        axes[0].set_ylabel(metric.label.replace("(0-100)", "(0–100), mean over models"))
+        several = values.shape[1] > 1
+        axes[0].set_xlabel(
+            "conversations, hardest first" + (" (bar: ±1 sd between models)" if several else "")
+        )
+        axes[0].set_ylabel(
+            metric.label.replace("(0-100)", "(0–100)" + (", mean over models" if several else ""))
+        )
     if by_length:
         steps = [str(turns) for turns in by_length]
         courses(axes[1], steps, np.empty((0, len(steps))), list(by_length.values()))

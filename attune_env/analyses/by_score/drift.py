@@ -15,14 +15,17 @@ from attune_env.analyses.by_score.shared import (
     coverage,
     faint_rows,
     few_noted,
+    noun,
     over_models,
     resampled,
     titled,
 )
 from attune_env.analyses.by_score.wording import (
+    CHANCE,
     LISTED,
     counted,
     excludes_zero,
+    how_many,
     listed,
     names_of,
     of_all,
@@ -81,7 +84,7 @@ def turn_drift(study: Study) -> Analysis | Absent:
     return Analysis(
         "turn-drift",
         title,
-        _reading(courses, names),
+        _reading(courses, names, noun(study)),
         (_pooled_table(study, courses), _model_table(study, courses)),
         (
             ("turn-drift", partial(_figure, courses)),
@@ -89,8 +92,8 @@ def turn_drift(study: Study) -> Analysis | Absent:
         ),
         f"Turn k of T is in third ⌊3 (k − 1)/T⌋, in conversations of at least {FEWEST} turns ({long} of them"
         f"{left_out}). Each third is the mean over its turns, then over models, then over conversations; the "
-        f"change is taken within each conversation; {resampled(study)}. Canonical turn scores, in which a "
-        "turn without judgements or comparisons counts as 1.",
+        f"change is taken within each conversation; {resampled(study)}; {CHANCE}. Canonical turn scores, in "
+        "which a turn without judgements or comparisons counts as 1.",
     )
 
 
@@ -130,7 +133,7 @@ def _courses(study: Study, turns: TurnTable) -> list[Course]:
     return courses
 
 
-def _reading(courses: Sequence[Course], names: Sequence[str]) -> str:
+def _reading(courses: Sequence[Course], names: Sequence[str], what: str) -> str:
     moved = [course for course in courses if excludes_zero(course.change)]
     if not moved:
         widest = max(courses, key=lambda course: abs(course.change.mean or 0.0))
@@ -149,11 +152,11 @@ def _reading(courses: Sequence[Course], names: Sequence[str]) -> str:
         f"{lead.label} {'rises' if sign > 0 else 'falls'} from {100 * (first.mean or 0):.1f} % in the first "
         f"third to {100 * (last.mean or 0):.1f} % in the last "
         f"({with_interval(lead.change, scale=100, signed=True)} points), in "
-        f"{of_all(len(same), len(lead.changes), 'model')}"
+        f"{of_all(len(same), len(lead.changes), what)}"
     )
     if len(names) > 1:
         which = f" ({listed(sure)})" if 0 < len(sure) <= LISTED else ""
-        text += f", beyond the model's own interval in {len(sure) or 'none'}{which}"
+        text += f", beyond the {what}'s own interval in {how_many(len(sure))}{which}"
     if len(moved) > 1:
         rest = ", ".join(
             f"{c.label} {with_interval(c.change, scale=100, signed=True)}" for c in moved if c is not lead
@@ -216,7 +219,7 @@ def _figure(courses: Sequence[Course]) -> Figure:
     for axis, course in zip(axes, courses, strict=True):
         draw(axis, THIRDS, course.lines, course.pooled, scale=100)
         headed(axis, course.label)
-    axes[0].set_ylabel("mean, % (grey: each model)")
+    axes[0].set_ylabel("mean, % (grey: each model)" if len(courses[0].lines) > 1 else "mean, %")
     footed(figure, "third of the conversation")
     return figure
 

@@ -16,25 +16,33 @@ from attune_env.analyses.by_score.shared import (
     few_noted,
     label_of,
     leading,
+    noun,
     resampled,
     titled,
 )
-from attune_env.analyses.by_score.wording import counted, names_of, sentence, with_interval
+from attune_env.analyses.by_score.wording import (
+    counted,
+    excludes_zero,
+    how_many,
+    names_of,
+    of_all,
+    sentence,
+    with_interval,
+)
 from attune_env.analyses.study import Study
+from attune_env.report.coverage import coverage_data
 from attune_env.report.groups import LEADERBOARD, TURN, WIDE, Metric
+from attune_env.report.pilot import pilot_note
 from attune_env.report.tables import PILLARS, group_data, leaderboard_data, samples_data
 from attune_env.running.samples import sample_spread
+from attune_env.statistics.bootstrap import Interval
+from attune_env.statistics.scores import Key
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-HUMANS = (
-    "Human pilot of the benchmark's authors (AttuneBench v1.0; data collected through March 2026): of 3 "
-    "annotators on 7 of its conversations the best reached a Pairwise Accuracy of 0.722, the best model on "
-    "the same conversations 0.665 (and 0.853 Binary HP Accuracy). Other data, so no row of these tables."
-)
 GAP = "perspective_gap_om_hp"
 """Has an analysis of its own."""
 
@@ -49,18 +57,18 @@ def leaderboard(study: Study) -> Analysis | Absent:
     means = Means(study, LEADERBOARD[study.reading])
     values = means.of(metric.name)
     names = names_of(study.models)
-    known = [(n, i) for n, i in zip(names, values, strict=True) if i.mean is not None]
+    known = [(n, key, i) for n, key, i in zip(names, study.models, values, strict=True) if i.mean is not None]
     if not known:
         return Absent("leaderboard", "Leaderboard", f"no conversation has a {name} in mode {study.mode}")
-    first = f"first is {known[0][0]} with a {name} of {with_interval(known[0][1])}"
     if len(known) > 1:
-        best, last = known[0][1].mean or 0.0, known[-1][1].mean or 0.0
+        last, _, lowest = known[-1]
         reading = (
-            f"{first}; {counted(len(known), 'model')} lie within {best - last:.1f} points of 100, "
-            f"the last is {known[-1][0]} with {with_interval(known[-1][1])}"
+            f"first is {known[0][0]} with a {name} of {with_interval(known[0][2])}, "
+            f"{_lead(study, known[0][1], known[1][1], known[1][0])}; the last of "
+            f"{counted(len(known), noun(study))}, {last}, has {with_interval(lowest)}"
         )
     else:
-        reading = f"the {name} of {known[0][0]} is {with_interval(known[0][1])}"
+        reading = f"the {name} of {known[0][0]} is {with_interval(known[0][2])}"
     lines = means.references(metric.name)
     if lines:
         reading += "; " + ", ".join(f"{who} gets {value:.1f}" for who, value in lines)
@@ -73,8 +81,16 @@ def leaderboard(study: Study) -> Analysis | Absent:
         f"Means over conversations, in points of 100; {resampled(study)}, the same resamples for all models. "
         "Dashed: the best null policy and the ceiling, where they were run. An arrow names one that lies "
         "outside the panel.",
-        (HUMANS,),
+        (pilot_note(),),
     )
+
+
+def _lead(study: Study, first: Key, second: Key, name: str) -> str:
+    """Whether the first is told apart from the second, by the paired difference."""
+    pair = study.table.metric(study.composite, [first, second])
+    difference: Interval = study.table.kernel.intervals(pair[:, :1] - pair[:, 1:])[0]
+    how = "ahead of" if excludes_zero(difference) else "not told apart from"
+    return f"{how} {name} ({with_interval(difference, signed=True)}, paired)"
 
 
 @few_noted
@@ -88,20 +104,12 @@ def metric_groups(study: Study) -> Analysis | Absent:
     if not turn and not wide:
         return Absent("metrics", "Every metric", f"no metric of a report is defined in mode {study.mode}")
     names = names_of(study.models)
+    rests_on = coverage_data(study.scores, study.table, study.keys)
     means = Means(study, [m.name for m in (*turn, *wide)])
-    leaders = {label_of(m): names[_best(means, m)] for m in (*turn, *wide) if m.role == "input"}
-    most = max(sorted(set(leaders.values())), key=list(leaders.values()).count, default="")
-    times = list(leaders.values()).count(most)
-    reading = f"{counted(len(set(leaders.values())), 'model')} lead on at least one of {len(leaders)} inputs"
     if len(study.models) == 1:
         reading = f"{counted(len(turn) + len(wide), 'metric')} of {names[0]}, each with its interval"
-    elif leaders:
-        one = len(set(leaders.values())) == 1
-        reading = (
-            f"the highest mean on all {len(leaders)} inputs of the Composite is that of {most}"
-            if one
-            else f"{reading} of the Composite, {most} most often ({times})"
-        )
+    else:
+        reading = _leaders(study, means, [m for m in (*turn, *wide) if m.role == "input"], names)
     figures = [
         (name, partial(_metrics, means, metrics))
         for name, metrics in (("turn-metrics", turn), ("conversation-metrics", wide))
@@ -111,7 +119,7 @@ def metric_groups(study: Study) -> Analysis | Absent:
         "metrics",
         "Every metric",
         sentence(reading),
-        tuple(tables),
+        (*tables, replace(rests_on, title=titled(study, rests_on.title))),
         tuple(figures),
         f"Means over conversations of what is defined, {resampled(study)}. Each metric is marked as an input "
         "of the canonical Composite, as reported beside it, or as a diagnostic that the paper does not have.",
@@ -140,11 +148,31 @@ def samples(study: Study) -> Analysis | Absent:
     return Analysis("samples", "Samples", sentence(reading), (table,), (), table.notes[0])
 
 
-def _best(means: Means, metric: Metric) -> int:
-    """The model with the best mean."""
+def _leaders(study: Study, means: Means, inputs: Sequence[Metric], names: Sequence[str]) -> str:
+    """Who has the highest mean on how many inputs of the Composite; a shared first place is nobody's."""
+    first = [best[0] for metric in inputs if len(best := _best(means, metric)) == 1]
+    of = f"{counted(len(inputs), 'input')} of the Composite"
+    if not first:
+        return f"no {noun(study)} has the highest mean on any of {of} alone"
+    times = {name: first.count(i) for i, name in enumerate(names)}
+    most = max(times, key=lambda name: times[name])
+    if times[most] == len(inputs):
+        return f"the highest mean on all {len(inputs)} inputs of the Composite is that of {most}"
+    leading_some = sum(1 for number in times.values() if number)
+    shared = len(inputs) - len(first)
+    return (
+        f"{of_all(leading_some, len(names), noun(study))} {'has' if leading_some == 1 else 'have'} the "
+        f"highest mean on at least one of {of}, {most} on most ({times[most]})"
+        + (f"; on {how_many(shared)} it is shared" if shared else "")
+    )
+
+
+def _best(means: Means, metric: Metric) -> list[int]:
+    """The models with the best mean: several where it is shared."""
     sign = -1 if metric.name in LOWER_IS_BETTER else 1
-    values = [one.mean for one in means.of(metric.name)]
-    return max(range(len(values)), key=lambda i: (values[i] is not None, sign * (values[i] or 0.0), -i))
+    values = [None if one.mean is None else sign * one.mean for one in means.of(metric.name)]
+    best = max((value for value in values if value is not None), default=None)
+    return [i for i, value in enumerate(values) if value is not None and value == best]
 
 
 def _pillars(means: Means) -> Figure:

@@ -12,8 +12,10 @@ import numpy as np
 from attune_env.analyses.analysis import Absent, Analysis
 from attune_env.analyses.by_score.shared import MEASURED, METRICS, few_noted, label_of, leading, resampled
 from attune_env.analyses.by_score.wording import (
+    CHANCE,
     counted,
     excludes_zero,
+    how_many,
     names_of,
     of_all,
     sentence,
@@ -72,9 +74,9 @@ def mode_differences(study: Study) -> Analysis | Absent:
                   if len(change.models) > 1 else []),
             )
         ),
-        f"Mode − {mode_text(base)} within each conversation that was scored in both; {resampled(study)}. "
-        "Ranks are of mean Composites on the conversations that all these models have in both modes. Only "
-        f"mode {PRIMARY} is primary.",
+        f"Mode − {mode_text(base)} within each conversation that was scored in both; {resampled(study)}; "
+        f"{CHANCE}. Ranks are of mean Composites on the conversations that all these models have in both "
+        f"modes. Only mode {PRIMARY} is primary.",
     )  # fmt: skip
 
 
@@ -126,7 +128,7 @@ def _reading(change: Change, base: str) -> str:
         text += ", an interval that holds 0"
     if len(known) > 1:
         text += f"; beyond its own interval higher for {of_all(up, len(known), 'model')}, "
-        text += f"lower for {down or 'none'}"
+        text += f"lower for {how_many(down)}"
         moved = int((_ranked(change.means[:, 0]) != _ranked(change.means[:, 1])).sum())
         if change.shared:
             text += f"; {moved or 'no'} model{'s' if moved > 1 else ''} change{'s' if moved < 2 else ''} rank"
@@ -230,7 +232,8 @@ def _rank_figure(change: Change, base: str) -> Figure:
     from attune_env.figures.style import panels
 
     names = names_of([(model, change.mode) for model in change.models])
-    figure, (axis,) = panels(width=5.5, height=1.6 + 0.27 * len(names))
+    longest = max(map(len, names))
+    figure, (axis,) = panels(width=2.6 + 0.16 * longest, height=1.2 + 0.27 * len(names))
     slopes(axis, (base, change.mode), names, _ranked(change.means[:, 0]), _ranked(change.means[:, 1]))
     headed(axis, "Rank by Composite (1 = best)")
     return figure

@@ -15,10 +15,11 @@ from attune_env.analyses.by_score.shared import (
     coverage,
     faint_rows,
     few_noted,
+    noun,
     resampled,
     titled,
 )
-from attune_env.analyses.by_score.wording import excludes_zero, names_of, of_all, sentence, span
+from attune_env.analyses.by_score.wording import excludes_zero, how_many, names_of, of_all, sentence, span
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Column, DataTable
 from attune_env.statistics.bootstrap import Interval
@@ -66,7 +67,7 @@ def perspective_gap(study: Study) -> Analysis | Absent:
     return Analysis(
         "perspective-gap",
         title,
-        _reading(means.of(GAP), [row[5] for row in table.rows]),
+        _reading(means.of(GAP), [row[5] for row in table.rows], noun(study)),
         (table,),
         (("perspective-gap", partial(_figure, means, names)),),
         "Gap = Binary OM (what the recorded model did) − Binary HP accuracy (what the person would have "
@@ -75,19 +76,18 @@ def perspective_gap(study: Study) -> Analysis | Absent:
     )
 
 
-def _reading(gaps: Sequence[Interval], corrected: Sequence[object]) -> str:
+def _reading(gaps: Sequence[Interval], corrected: Sequence[object], what: str) -> str:
     known = [(gap, p) for gap, p in zip(gaps, corrected, strict=True) if gap.mean is not None]
     above = [100 * gap.mean for gap, _ in known if gap.mean is not None and gap.mean > 0]
     sure = sum(excludes_zero(gap) and (gap.mean or 0.0) > 0 for gap, _ in known)
     tested = sum(isinstance(p, float) and p < ALPHA and (gap.mean or 0.0) > 0 for gap, p in known)
     below = sum(excludes_zero(gap) and (gap.mean or 0.0) < 0 for gap, _ in known)
-    text = f"what was done is read better than what was wanted by {of_all(len(above), len(known), 'model')}"
-    if not above:
-        text = f"what was done is read better than what was wanted by {of_all(0, len(known), 'model')}"
-    else:
+    text = f"what was done is read better than what was wanted by {of_all(len(above), len(known), what)}"
+    if above:
         text += f", the gap being {span(above)} points of 100"
         if len(known) > 1:
-            text += f"; its interval leaves out 0 in {sure}, and Holm-corrected p < {ALPHA} in {tested}"
+            text += f"; its interval leaves out 0 in {how_many(sure)}, and Holm-corrected p < {ALPHA} in "
+            text += how_many(tested)
         else:
             text += ", beyond its interval" if sure else ", not beyond its interval"
     if below:
@@ -107,7 +107,7 @@ def _figure(means: Means, names: Sequence[str]) -> Figure:
     interval_dots(axes[1], names, means.of(GAP), dim=faint_rows(means.study.models), scale=100)
     frame(axes[1], means.of(GAP), scale=100)
     zero_line(axes[1])
-    headed(axes[0], "What was done (OM), what was wanted (HP)")
+    headed(axes[0], "Done (OM), wanted (HP)")
     headed(axes[1], "Gap OM − HP")
     with style():
         axes[0].set_xlabel("accuracy, %")

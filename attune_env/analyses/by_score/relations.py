@@ -21,7 +21,7 @@ from attune_env.analyses.by_score.shared import (
     resampled,
     titled,
 )
-from attune_env.analyses.by_score.wording import counted, excludes_zero, sentence, with_interval
+from attune_env.analyses.by_score.wording import counted, excludes_zero, number_text, sentence, with_interval
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Column, DataTable
 from attune_env.report.groups import TURN, Metric
@@ -59,9 +59,9 @@ def metric_correlations(study: Study) -> Analysis | Absent:
     high = max(known, key=lambda pair: pair[2].mean or 0.0)
     low = min(known, key=lambda pair: pair[2].mean or 0.0)
     reading = (
-        f"the interval leaves out 0 in {sure} of {counted(len(known), 'pair')} of metrics; the middle "
-        f"|ρ| is {np.median([abs(rho.mean or 0.0) for _, _, rho in known]):.2f}; most alike are "
-        f"{label_of(metrics[high[0]])} and {label_of(metrics[high[1]])} ({with_interval(high[2], 2)})"
+        f"the interval leaves out 0 in {sure} of {counted(len(known), 'pair')} of metrics; the median "
+        f"of the absolute ρ is {np.median([abs(rho.mean or 0.0) for _, _, rho in known]):.2f}; most alike "
+        f"are {label_of(metrics[high[0]])} and {label_of(metrics[high[1]])} ({with_interval(high[2], 2)})"
     )
     if len(known) > 1:
         least = f"{label_of(metrics[low[0]])} and {label_of(metrics[low[1]])}"
@@ -74,7 +74,8 @@ def metric_correlations(study: Study) -> Analysis | Absent:
         ((name, partial(_matrix, metrics, found)),),
         f"Spearman's ρ of the models' means ({counted(len(study.models), 'model')}), ties sharing ranks; in "
         f"each resample all means are ranked anew; {resampled(study)}. They say what other conversations "
-        "would change, not other models; where means are close to each other they are drawn towards 0.",
+        "would change, not other models. Where means are close to each other, drawing adds noise to the "
+        "ranks and pulls ρ towards 0: an interval may then lie beside its ρ.",
     )
 
 
@@ -163,8 +164,9 @@ def _clouds(means: Means, composite: Metric, metrics: Sequence[Metric], rhos: Se
     figure, axes = panels(rows, columns, width=8.0, height=2.3 * rows + 0.3, sharex=True)
     for axis, metric, rho in zip(axes, metrics, rhos, strict=False):
         cloud(axis, means.of(composite.name), means.of(metric.name))
-        text = "undefined" if rho.mean is None else f"{rho.mean:.2f}"
-        headed(axis, f"{label_of(metric)}\nρ = {text}".replace(" Accuracy", ""))
+        text = "undefined" if rho.mean is None else number_text(rho.mean, 2)
+        head = label_of(metric).replace(" Accuracy", "").replace("OM-HP", "OM − HP")
+        headed(axis, f"{head}\nρ = {text}")
     unused(axes, len(metrics), columns)
     footed(figure, f"{label_of(composite)} (0–100), mean over conversations; each panel: mean of the metric")
     return figure

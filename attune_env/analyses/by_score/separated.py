@@ -16,10 +16,11 @@ from attune_env.analyses.by_score.shared import (
     few_noted,
     label_of,
     leading,
+    noun,
     resampled,
     titled,
 )
-from attune_env.analyses.by_score.wording import counted, names_of, sentence
+from attune_env.analyses.by_score.wording import how_many, names_of, of_all, plural_of, sentence
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Column, DataTable
 from attune_env.report.groups import Metric
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 SHOWN = 4
 """Metrics that get a matrix of their own."""
+MANY = 12
+"""With more models than this, one matrix fills the figure."""
 
 Pairs = Mapping[str, Sequence[Comparison]]
 
@@ -49,33 +52,37 @@ def pairs_separated(study: Study) -> Analysis | Absent:
     counts = [separation(one) for one in found]
     names = names_of(study.models)
     wanted = (study.composite, "avg_pairwise_accuracy", "avg_binary_human_accuracy", "avg_emotion_va_score")
-    shown = [METRICS[name] for name in wanted if name in pairs][:SHOWN]
+    shown = [METRICS[name] for name in wanted if name in pairs][: SHOWN if len(names) <= MANY else 1]
     return Analysis(
         "pairs-separated",
         title,
-        _reading(metrics, counts),
+        _reading(metrics, counts, noun(study)),
         (_counts(study, metrics, counts), _pairs(study, metrics, pairs)),
         (
             ("pairs-separated", partial(_count_figure, metrics, counts)),
-            ("pairs-matrix", partial(_matrices, names, shown, pairs)),
+            *([("pairs-matrix", partial(_matrices, names, shown, pairs))] if len(names) > 2 else []),
         ),
         "A pair is separated if the paired interval of its difference leaves out 0 (no correction, as the "
         "paper's figure reads); beside it: sign-flip test of the same differences, Holm-corrected over the "
-        f"pairs of a metric, at {ALPHA}. Each pair on the conversations that both have; {resampled(study)}.",
+        f"pairs of a metric, at {ALPHA}. Of models that do not differ the interval separates about one pair "
+        f"in twenty (of {counts[0].pairs} pairs {counts[0].pairs / 20:.1f}), Holm's correction any pair in "
+        f"one study of twenty. Each pair on the conversations that both have; {resampled(study)}.",
     )
 
 
-def _reading(metrics: Sequence[Metric], counts: Sequence[Separation]) -> str:
+def _reading(metrics: Sequence[Metric], counts: Sequence[Separation], what: str) -> str:
     first = counts[0]
     text = (
-        f"the {label_of(metrics[0])} separates {first.by_interval} of {counted(first.pairs, 'pair')} of "
-        f"models ({first.by_holm} with Holm's correction)"
+        f"the {label_of(metrics[0])} separates {of_all(first.by_interval, first.pairs, 'pair')} of "
+        f"{plural_of(what)} ({how_many(first.by_holm)} with Holm's correction)"
     )
     if len(metrics) > 2:
         inputs = list(zip(metrics[1:], counts[1:], strict=True))
         most = max(inputs, key=lambda pair: pair[1].by_interval)
         least = min(inputs, key=lambda pair: pair[1].by_interval)
-        if most[1].by_interval > least[1].by_interval:
+        if first.pairs == 1:
+            text += f"; of its inputs {sum(one.by_interval for _, one in inputs)} of {len(inputs)} do"
+        elif most[1].by_interval > least[1].by_interval:
             text += (
                 f"; of its inputs {label_of(most[0])} separates most ({most[1].by_interval}) and "
                 f"{label_of(least[0])} fewest ({least[1].by_interval})"
@@ -148,7 +155,8 @@ def _matrices(names: Sequence[str], metrics: Sequence[Metric], pairs: Pairs) -> 
     columns = min(2, len(metrics))
     rows = -(-len(metrics) // columns)
     side = 1.4 + 0.24 * len(names)
-    figure, axes = panels(rows, columns, width=8.0, height=side * rows, sharey=True)
+    width = max(8.0 if len(metrics) > 1 else 5.0, columns * (2.0 + 0.27 * len(names)))
+    figure, axes = panels(rows, columns, width=width, height=side * rows, sharey=True)
     for axis, metric in zip(axes, metrics, strict=False):
         scale = 1.0 if metric.label.endswith("(0-100)") else 100.0
         values = np.full((len(names), len(names)), np.nan)

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from attune_env.analyses.analysis import Absent, Analysis
-from attune_env.analyses.by_score.wording import counted, names_of
+from attune_env.analyses.by_score.wording import counted, names_of, plural_of
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Cell, Column
 from attune_env.report.groups import GROUPS, Metric
@@ -80,6 +80,23 @@ def titled(study: Study, text: str) -> str:
     return f"{text}; mode {mode_text(study.mode)}"
 
 
+def noun(study: Study) -> str:
+    """What the study compares: `model`, or `policy` where nothing but built-in policies was scored."""
+    return "policy" if all(key[0].startswith("builtin/") for key in study.models) else "model"
+
+
+def subject(study: Study, plural: str, singular: str) -> str:
+    """`models agree`, `policies agree`, or `the model agrees` where there is one."""
+    if len(study.models) == 1:
+        return f"the {noun(study)} {singular}"
+    return f"{plural_of(noun(study))} {plural}"
+
+
+def over_all(study: Study) -> str:
+    """` over models`, ` over policies`; nothing where there is one."""
+    return f" over {plural_of(noun(study))}" if len(study.models) > 1 else ""
+
+
 def leading(study: Study) -> Metric:
     """The Composite of the study's reading."""
     return METRICS[study.composite]
@@ -113,17 +130,17 @@ class Means:
     def references(self, metric: str) -> list[tuple[str, float]]:
         """The best null policy and the ceiling as (name, mean): lines behind the models.
 
-        Empty where none was run, or where there is nothing but policies.
+        Empty where none was run; a policy that has a row of its own is no line.
         """
-        if set(self.study.models) == set(self.study.keys):
-            return []
         best = min if metric in LOWER_IS_BETTER else max
         lines = []
         for role in ("null", "ceiling"):
             known = [
                 (mean, names_of([key])[0])
                 for key in self.study.keys
-                if role_of(key[0]) == role and (mean := self.found[key][metric].mean) is not None
+                if key not in self.study.models
+                and role_of(key[0]) == role
+                and (mean := self.found[key][metric].mean) is not None
             ]
             if known:
                 mean, name = best(known)

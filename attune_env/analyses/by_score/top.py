@@ -18,10 +18,18 @@ from attune_env.analyses.by_score.shared import (
     few_noted,
     label_of,
     leading,
+    noun,
     resampled,
     titled,
 )
-from attune_env.analyses.by_score.wording import counted, excludes_zero, names_of, sentence
+from attune_env.analyses.by_score.wording import (
+    counted,
+    excludes_zero,
+    how_many,
+    names_of,
+    of_all,
+    sentence,
+)
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Cell, Column, DataTable
 from attune_env.report.groups import Metric
@@ -81,12 +89,12 @@ def top_models(study: Study) -> Analysis | Absent:
             )
         table.rows.append((metric.label, metric.role, *cells, lead, lead.n))
     names = names_of(study.models)
-    firsts = [names[order[0]] for order in orders]
+    firsts = [
+        names[order[0]] for order, column in zip(orders, ranks.T, strict=True) if (column == 1).sum() == 1
+    ]
     clear = sum(map(excludes_zero, leads))
-    reading = (
-        f"{counted(len(set(firsts)), 'model leads', 'models lead')} on at least one of "
-        f"{counted(len(metrics), 'metric')}; the first is ahead of the second beyond the interval on {clear}"
-    )
+    reading = _reading(noun(study), firsts, len(names), len(metrics))
+    reading += f"; the first is ahead of the second beyond the interval on {how_many(clear)}"
     return Analysis(
         "top-models",
         title,
@@ -96,6 +104,20 @@ def top_models(study: Study) -> Analysis | Absent:
         f"Ranks of means over conversations, 1 is best, equal means share the better rank; the lead is the "
         f"paired difference of the first two; {resampled(study)}. A rank says nothing of the distance: see "
         "the lead, and the pairs of models that are separated.",
+    )
+
+
+def _reading(what: str, firsts: Sequence[str], models: int, metrics: int) -> str:
+    """`firsts`: who is first, of each metric where it is one alone."""
+    if not firsts:
+        return f"no {what} is alone in first place on any of {counted(metrics, 'metric')}"
+    if len(firsts) == metrics > 1 and len(set(firsts)) == 1:
+        return f"first on all {metrics} metrics is {firsts[0]}"
+    number = len(set(firsts))
+    shared = metrics - len(firsts)
+    return (
+        f"{of_all(number, models, what)} {'is' if number == 1 else 'are'} first on at least one of "
+        f"{counted(metrics, 'metric')}" + (f" (on {shared} the first place is shared)" if shared else "")
     )
 
 

@@ -15,10 +15,21 @@ from attune_env.analyses.by_score.shared import (
     coverage,
     faint_rows,
     few_noted,
+    noun,
     resampled,
     titled,
 )
-from attune_env.analyses.by_score.wording import counted, excludes_zero, listed, names_of, of_all, sentence
+from attune_env.analyses.by_score.wording import (
+    counted,
+    excludes_zero,
+    how_many,
+    listed,
+    names_of,
+    of_all,
+    plural_of,
+    sentence,
+    with_interval,
+)
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Cell, Column, DataTable
 from attune_env.statistics.bootstrap import Interval
@@ -48,37 +59,38 @@ def preference_wins(study: Study) -> Analysis | Absent:
     return Analysis(
         "preference-wins",
         title,
-        _reading(taus, rates, names),
+        _reading(taus, rates, names, noun(study)),
         tuple(tables),
         tuple(figures),
         "τ ranks the three responses by comparisons won, for person and model, and is averaged over turns. A "
         "beats B on a conversation where its τ is higher, a tie counts ½; only conversations where both are "
-        f"defined; {resampled(study)}. 0 is a ranking that has nothing to do with the person's.",
+        f"defined; {resampled(study)}. 0 is a ranking that has nothing to do with the person's. Of models "
+        "that follow it equally well, chance puts about one pair in twenty beyond the interval.",
     )
 
 
-def _reading(taus: Sequence[Interval], rates: Rates, names: Sequence[str]) -> str:
+def _reading(taus: Sequence[Interval], rates: Rates, names: Sequence[str], what: str) -> str:
     known = [(name, tau) for name, tau in zip(names, taus, strict=True) if tau.mean is not None]
     negative = [name for name, tau in known if (tau.mean or 0.0) < 0]
     sure = sum(excludes_zero(tau) and (tau.mean or 0.0) < 0 for _, tau in known)
     if len(known) == 1:
-        text = f"mean Kendall τ of {known[0][0]} is {known[0][1].mean:.3f}"
+        text = f"mean Kendall τ of {known[0][0]} is {with_interval(known[0][1], 3)}"
     elif negative:
         text = (
-            f"mean Kendall τ is negative for {of_all(len(negative), len(known), 'model')} "
-            f"({listed(negative)}), beyond the interval for {sure or 'none'}"
+            f"mean Kendall τ is negative for {of_all(len(negative), len(known), what)} "
+            f"({listed(negative)}), beyond the interval for {how_many(sure)}"
         )
     else:
-        text = f"mean Kendall τ is negative for none of {len(known)} models"
+        text = f"mean Kendall τ is negative for none of {len(known)} {plural_of(what)}"
     beats = [sum(_above_half(rate) for rate in row) for row in rates]
     if len(known) > 1 and max(beats):
         best = max(range(len(beats)), key=lambda i: (beats[i], -i))
         text += (
             f"; {names[best]} wins more than half of the conversations, beyond the interval, against "
-            f"{counted(beats[best], 'other model')}, the most"
+            f"{beats[best]} of {counted(len(known) - 1, f'other {what}')}, the most"
         )
     elif len(known) > 1:
-        text += "; no model wins more than half of the conversations against another beyond the interval"
+        text += f"; no {what} wins more than half of the conversations against another beyond the interval"
     return sentence(text)
 
 
@@ -136,7 +148,12 @@ def _figure(means: Means, rates: Rates, names: Sequence[str]) -> Figure:
     options = {"width_ratios": (1.1, 2)} if many else {}
     height = row_height(len(names)) + (0.9 if many else 0.0)
     figure, axes = panels(
-        1, 2 if many else 1, width=8.0 if many else 4.5, height=height, sharey=True, **options
+        1,
+        2 if many else 1,
+        width=max(8.0, 4.4 + 0.28 * len(names)) if many else 4.5,
+        height=height,
+        sharey=True,
+        **options,
     )
     taus, lines = means.of(METRIC), means.references(METRIC)
     if many:

@@ -15,32 +15,49 @@ ROUNDING = 1e-9
 """What is nearer to 0 is no difference."""
 LISTED = 3
 """Names that a sentence lists before it counts the rest."""
+CHANCE = "where nothing differs, chance puts 0 outside of about 1 interval in 20"
+"""What a reader who counts intervals must know."""
 
 
 def names_of(keys: Sequence[Key]) -> list[str]:
-    """Short names for axes and sentences: without the provider where that is still one name a model."""
+    """Short names for axes and sentences: without the provider where that is still one name a model.
+
+    Long ones lose their middle: versions, sizes and steps stand at the end.
+    """
     plain = [one_line(model.partition("/")[2] or model) for model, _ in keys]
     shared = {name for name, n in Counter(plain).items() if n > 1}
     full = [one_line(model) if name in shared else name for (model, _), name in zip(keys, plain, strict=True)]
-    cut = [name if len(name) <= SHORT else f"{name[: SHORT - 1]}…" for name in full]
+    head, tail = SHORT - SHORT // 2, SHORT // 2 - 1
+    cut = [name if len(name) <= SHORT else f"{name[:head]}…{name[-tail:]}" for name in full]
     twice = {name for name, n in Counter(cut).items() if n > 1}
     return [f"{name[: SHORT - 5]} #{i + 1}" if name in twice else name for i, name in enumerate(cut)]
 
 
+def plural_of(noun: str) -> str:
+    """`models`, `policies`."""
+    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+
+
 def counted(number: int, noun: str, plural: str = "") -> str:
     """`1 model`, `3 models`."""
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+    return f"{number:,} {noun if number == 1 else plural or plural_of(noun)}"
 
 
 def of_all(number: int, total: int, noun: str) -> str:
     """`8 of 11 models`; `none of`, `both`, `all` and `the one` where that reads better."""
     if total == 1:
         return f"the one {noun}" if number == 1 else f"no {noun}"
+    nouns = plural_of(noun)
     if number == 0:
-        return f"none of {total} {noun}s"
+        return f"none of {total} {nouns}"
     if number == total:
-        return f"all {total} {noun}s" if total > 2 else f"both {noun}s"
-    return f"{number} of {total} {noun}s"
+        return f"all {total} {nouns}" if total > 2 else f"both {nouns}"
+    return f"{number} of {total} {nouns}"
+
+
+def how_many(number: int) -> str:
+    """`none`, `3`."""
+    return f"{number:,}" if number else "none"
 
 
 def listed(names: Sequence[str], most: int = LISTED) -> str:
@@ -51,17 +68,21 @@ def listed(names: Sequence[str], most: int = LISTED) -> str:
 
 def span(values: Sequence[float], places: int = 1) -> str:
     """`3.0 to 7.6`, or the one value."""
-    low, high = f"{min(values):.{places}f}", f"{max(values):.{places}f}"
+    low, high = number_text(min(values), places), number_text(max(values), places)
     return low if low == high else f"{low} to {high}"
+
+
+def number_text(value: float, places: int = 1, *, signed: bool = False) -> str:
+    """`−0.5` with a minus sign as in print, none where all shown digits are 0; `+0.5` if signed."""
+    return f"{round(value, places) + 0.0:{'+' if signed else ''}.{places}f}".replace("-", "−")
 
 
 def with_interval(interval: Interval, places: int = 1, scale: float = 1.0, signed: bool = False) -> str:
     """`3.2 [1.0, 5.4]`, the sign always written where it is a difference; `†` where it says little."""
     if interval.mean is None or interval.low is None or interval.high is None:
         return "undefined"
-    sign = "+" if signed else ""
     ends = (interval.mean, interval.low, interval.high)
-    mean, low, high = (f"{round(scale * end, places) + 0.0:{sign}.{places}f}" for end in ends)  # no -0.0
+    mean, low, high = (number_text(scale * end, places, signed=signed) for end in ends)
     return f"{mean} [{low}, {high}]" + ("" if interval.meaningful else "†")
 
 

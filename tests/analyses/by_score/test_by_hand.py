@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from attune_env.analyses.by_score import (
     top_models,
     variance_shares,
 )
+from attune_env.analyses.items import items_of
 from attune_env.analyses.study import Study
 from attune_env.report.groups import COMPOSITES, GROUPS
 from attune_env.statistics.bootstrap import Interval
@@ -47,8 +48,62 @@ def test_the_leaderboard_names_first_and_last() -> None:
     assert cells(table, "parsed") == [0.9, 0.9]
     assert cells(table, "unscored") == [0.25, 0.25]
     assert table.title.endswith("; mode default")
+    # a lies 10, 12, 14, 16, 18 above b: 14 in the mean, and never below
     assert one.reading.startswith("First is a with a Composite of 64.0 [")
-    assert "2 models lie within 14.0 points of 100, the last is b with 50.0 [50.0, 50.0]" in one.reading
+    assert ", ahead of b (+14.0 [" in one.reading
+    assert "; the last of 2 models, b, has 50.0 [50.0, 50.0]" in one.reading
+
+
+def test_a_first_place_that_chance_can_give_is_said_to_be_one() -> None:
+    one = found(leaderboard(composites(a=[60, 40, 60, 40, 61], b=[40, 60, 40, 60, 60])))
+    # differences 20, -20, 20, -20, 1: 0.2 in the mean
+    assert "a with a Composite of 52.2 [" in one.reading
+    assert ", not told apart from b (+0.2 [−" in one.reading
+
+
+def test_where_only_policies_played_the_ceiling_is_a_line_and_no_winner() -> None:
+    names = ("builtin/lexicon", "builtin/prior", "builtin/empty", "builtin/oracle")
+    made = study(columns(COMPOSITE, dict(zip(names, ([70.0] * 5, [50.0] * 5, [20.0] * 5, [100.0] * 5),
+                                             strict=True))))  # fmt: skip
+    assert [model for model, _ in made.models] == list(names[:3])
+    one = found(leaderboard(made))
+    assert one.reading.endswith("the last of 3 policies, empty, has 20.0 [20.0, 20.0]; oracle gets 100.0.")
+    assert one.tables[0].rows[0][0] == "builtin/oracle"  # its row stays
+    alone = study(columns(COMPOSITE, {"builtin/oracle": [100.0] * 5}))
+    assert [model for model, _ in alone.models] == ["builtin/oracle"]
+
+
+def test_a_shared_first_place_is_nobodys() -> None:
+    entries = [
+        entry(f"c{i}", model, avg_emotion_f1=f1, avg_emotion_va_score=0.5, composite_score=50.0)
+        for i in range(5)
+        for model, f1 in ((A, 0.6), (B, 0.4))
+    ]
+    metrics, top = found(metric_groups(study(entries))), found(top_models(study(entries)))
+    assert metrics.reading == (
+        "1 of 2 models has the highest mean on at least one of 2 inputs of the Composite, a on most (1); "
+        "on 1 it is shared."
+    )
+    assert top.reading.startswith(
+        "1 of 2 models is first on at least one of 3 metrics (on 2 the first place is shared)"
+    )
+
+
+def test_means_stand_with_gaps_as_zero_beside_what_they_rest_on() -> None:
+    entries = columns(COMPOSITE, {A: [60.0] * 6})
+    for one, tau in zip(entries, (0.5, 1.0, 0.0, None, 0.5, None), strict=True):
+        one |= {"avg_pairwise_kendall_tau": tau, "perspective_gap_om_hp": tau, "pillar_emotion": tau}
+    table = found(metric_groups(study(entries))).tables[-1]
+    assert table.name == "means_rest_on"
+    rows = {row[3]: row[5:] for row in table.rows}
+    # 0.5 + 1 + 0 + 0.5 = 2: over four 0.5, over six 1/3; points are hundred times that
+    for name, scale in (("Kendall tau", 1), ("Emotion Tracking, 24% (0-100)", 100)):
+        scored_mean, with_gaps, n, results, unscored, parsed = rows[name]
+        assert isinstance(scored_mean, Interval)
+        assert isinstance(with_gaps, Interval)
+        assert (scored_mean.mean, with_gaps.mean) == pytest.approx((0.5 * scale, scale / 3))
+        assert [n, results, unscored, parsed] == pytest.approx([4, 6, 1 / 3, 0.9])
+    assert rows["Perspective gap OM-HP"][1] is None  # 0 is the middle of a gap, not its lowest
 
 
 def test_the_strict_reading_leads_where_it_was_asked_for() -> None:
@@ -80,7 +135,7 @@ def test_every_table_names_the_mode_and_marks_the_others(mode: str) -> None:
 
 def test_the_groups_hold_every_metric_with_its_role() -> None:
     metrics: Json = {m.name: 0.5 for _, group in GROUPS for m in group}
-    tables = found(metric_groups(study([entry(f"c{i}", **metrics) for i in range(5)]))).tables
+    tables = found(metric_groups(study([entry(f"c{i}", **metrics) for i in range(5)]))).tables[:-1]
     for (_, group), table in zip(GROUPS, tables, strict=True):
         assert [c.key for c in table.columns[3:-1]] == [m.name for m in group]
         assert [c.name for c in table.columns[3:-1]] == [f"{m.label} ({m.role})" for m in group]
@@ -90,7 +145,7 @@ def test_the_groups_hold_every_metric_with_its_role() -> None:
 def test_metrics_that_are_defined_less_often_are_named() -> None:
     entries = columns("avg_emotion_f1", {A: [0.5] * 6}) + columns(COMPOSITE, {B: [50.0] * 6})
     entries[0]["avg_emotion_f1"] = None
-    notes = found(metric_groups(study(entries))).tables[-1].notes
+    notes = found(metric_groups(study(entries))).tables[-2].notes
     assert any("Emotion F1 n = 0 for lab/b" in note for note in notes)
 
 
@@ -213,11 +268,19 @@ def test_learning_curves_follow_the_steps_of_a_run() -> None:
     assert one.reading == "Run r changes by +20.0 [+20.0, +20.0] points of Composite from step 3 to 20."
 
 
+def result_of(scores: Mapping[str, Any]) -> dict[str, Any]:
+    """Of which result an entry of a scores file is."""
+    return {name: scores[name] for name in ("conversationId", "em_model", "mode")}
+
+
 def test_costs_are_those_of_the_result_files(tmp_path: Path) -> None:
     made = study(columns(COMPOSITE, {A: [60.0] * 5, B: [50.0] * 5}), results=tmp_path)
     for scores in made.entries[:-1]:  # the last result is not there
         usage = {"calls": 4, "tokens_in": 100, "tokens_out": 10, "api_cost": 0.0}
-        record = {"api_cost": 0.5 if scores["em_model"] == A else 0.0, "attune": {"usage": usage}}
+        record = result_of(scores) | {
+            "api_cost": 0.5 if scores["em_model"] == A else 0.0,
+            "attune": {"usage": usage},
+        }
         (tmp_path / scores["source_result"]).write_text(json.dumps(record))
     one = found(cost_against_score(made))
     (table,) = one.tables
@@ -225,22 +288,43 @@ def test_costs_are_those_of_the_result_files(tmp_path: Path) -> None:
     assert cells(table, "cost_in_all") == [2.5, None]
     assert means(table, "calls") == [4, 4]
     assert cells(table, "n") == [5, 4]
-    assert one.reading == "US dollars a conversation: 0.5 (a, Composite 60.0)."
+    assert one.reading == "US dollars a conversation: 0.500 (a, Composite 60.0)."
 
 
-@pytest.mark.parametrize("content", ["[]", "{}", '{"attune": 3}', '{"api_cost": "much"}', "nonsense"])
-def test_result_files_that_say_nothing_of_costs_are_no_error(tmp_path: Path, content: str) -> None:
+@pytest.mark.parametrize("content", ["[]", "{}", '{"api_cost": 3}', "nonsense"])
+def test_files_that_are_not_of_the_scored_result_are_not_counted(tmp_path: Path, content: str) -> None:
     made = study(columns(COMPOSITE, {A: [60.0]}), results=tmp_path)
     (tmp_path / made.entries[0]["source_result"]).write_text(content)
-    assert isinstance(cost_against_score(made), Absent)
+    assert isinstance(absent := cost_against_score(made), Absent)
+    assert "no result file was found" in absent.reason
+
+
+@pytest.mark.parametrize("told", [{}, {"attune": 3}, {"api_cost": "much"}, {"api_cost": -1}])
+def test_result_files_that_say_nothing_of_costs_are_no_error(tmp_path: Path, told: dict[str, Any]) -> None:
+    made = study(columns(COMPOSITE, {A: [60.0]}), results=tmp_path)
+    record = result_of(made.entries[0]) | told
+    (tmp_path / made.entries[0]["source_result"]).write_text(json.dumps(record))
+    assert isinstance(absent := cost_against_score(made), Absent)
+    assert "1 result file of these models found" in absent.reason
+
+
+def test_result_files_are_read_once(tmp_path: Path) -> None:
+    made = study(columns(COMPOSITE, {A: [60.0] * 5}), results=tmp_path)
+    for scores in made.entries:
+        (tmp_path / scores["source_result"]).write_text(json.dumps(result_of(scores) | {"api_cost": 0.5}))
+    items_of(made)
+    for path in tmp_path.iterdir():
+        path.unlink()
+    (table,) = found(cost_against_score(made)).tables
+    assert means(table, "cost") == [0.5]
 
 
 @pytest.mark.parametrize("name", ["../secret.json", "/etc/hostname", 3, None])
 def test_only_files_of_the_results_folder_are_read(tmp_path: Path, name: Any) -> None:
     folder = tmp_path / "results"
     folder.mkdir()
-    (tmp_path / "secret.json").write_text('{"api_cost": 3}')
     made = study(columns(COMPOSITE, {A: [60.0]}, source_result=name), results=folder)
+    (tmp_path / "secret.json").write_text(json.dumps(result_of(made.entries[0]) | {"api_cost": 3}))
     assert isinstance(cost_against_score(made), Absent)
 
 

@@ -8,11 +8,22 @@ import xml.etree.ElementTree as ET
 from typing import Any
 
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from attune_env.analyses import Absent, Analysis, Study, by_score
-from attune_env.analyses.by_score.wording import counted, listed, names_of, of_all, sentence, span
-from attune_env.figures.style import svg_text
+from attune_env.analyses.by_score.wording import (
+    counted,
+    listed,
+    names_of,
+    number_text,
+    of_all,
+    sentence,
+    span,
+)
+from attune_env.figures.score_marks import frame
+from attune_env.figures.style import panels, svg_text
 from attune_env.results.scores import aggregates_of
+from attune_env.statistics.bootstrap import Interval
 from tests.analyses.by_score.made import A, B, columns, entry, study
 from tests.analyses.planted import people
 from tests.analyses.planted import planted_scores as scores_of_readers
@@ -87,14 +98,32 @@ def test_names_are_short_and_differ() -> None:
 
 @pytest.mark.parametrize(("said", "want"), [
     (counted(1, "model"), "1 model"), (counted(0, "model"), "0 models"),
-    (counted(2, "category", "categories"), "2 categories"),
+    (counted(2, "category"), "2 categories"), (of_all(3, 3, "policy"), "all 3 policies"),
     (of_all(0, 1, "model"), "no model"), (of_all(0, 3, "model"), "none of 3 models"),
     (of_all(1, 1, "model"), "the one model"), (of_all(2, 2, "model"), "both models"),
     (of_all(3, 3, "model"), "all 3 models"), (of_all(1, 3, "model"), "1 of 3 models"),
     (listed(["a"]), "a"), (listed(["a", "b"]), "a and b"), (listed(["a", "b", "c"]), "a, b and c"),
     (listed(["a", "b", "c", "d"]), "a, b and 2 more"),
     (span([3.0, 7.61]), "3.0 to 7.6"), (span([3.0]), "3.0"),
+    (number_text(-0.04), "0.0"), (number_text(-0.06), "−0.1"), (number_text(0.06, signed=True), "+0.1"),
     (sentence("it\nis"), "It\\nis."),
 ])  # fmt: skip
 def test_words(said: str, want: str) -> None:
     assert said == want
+
+
+def test_long_names_keep_what_tells_them_apart() -> None:
+    keys = [(f"lab/instruct-with-a-very-long-name-step{step}", "default") for step in (100, 200)]
+    assert names_of(keys) == ["instruct-with…name-step100", "instruct-with…name-step200"]
+
+
+@pytest.mark.parametrize("null", [40.0, 45.0, 50.0, 55.0, 60.0])
+def test_names_of_references_do_not_lie_on_each_other(null: float) -> None:
+    figure, (axis,) = panels(width=2.0, height=1.9)
+    means = [Interval(mean, mean - 2, mean + 2, 9, 9) for mean in (42.0, 58.0)]
+    frame(axis, means, [("prior", null), ("oracle", 100.0)])
+    FigureCanvasAgg(figure).draw()  # type: ignore[no-untyped-call]
+    first, second = (text.get_window_extent() for text in axis.texts)
+    assert not first.overlaps(second)
+    assert min(first.x0, second.x0) >= axis.bbox.x0 - 1
+    assert max(first.x1, second.x1) <= axis.bbox.x1 + 1

@@ -94,7 +94,7 @@ def test_traits_by_hand() -> None:
     people = [person(f"c{i}", who_5=5 if i < 6 else 20) for i in range(12)]
     one = found(traits(study(columns("composite_score", {A: [50.0] * 6 + [58.0] * 6}), people)))
     assert means(one.tables[0], "difference") == pytest.approx([-8])
-    assert "with low well-being (WHO-5 below 13): -8.0 [-8.0, -8.0] points" in one.reading
+    assert "with low well-being (WHO-5 below 13): −8.0 [−8.0, −8.0] points" in one.reading
 
 
 def with_turns(identity: str, model: str, *scores: float) -> dict[str, object]:
@@ -125,7 +125,7 @@ def test_the_clinical_gap_by_hand() -> None:
     assert cells(by_diagnosis, "diagnosis")[0] == "ADHD"
     assert cells(by_model, "n_inside") == [6]
     assert cells(by_model, "n_outside") == [6]
-    assert "(40.0 against 70.0 %, -30.0 [-30.0, -30.0] points)" in one.reading
+    assert "(40.0 against 70.0 %, −30.0 [−30.0, −30.0] points)" in one.reading
     assert "on tagged turns only +0.0 [+0.0, +0.0], 0 against 50 % of turns being neutral" in one.reading
     assert "2 conversations without a statement left out" in one.method
 
