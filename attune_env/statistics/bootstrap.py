@@ -20,7 +20,11 @@ LEVEL: Final = 0.95
 CHUNK: Final = 1_000
 """Resamples at a time, for callers that multiply `drawn` themselves."""
 AT_A_TIME: Final = 4_000_000
-"""Counts that are drawn, or turned into floats and multiplied, at a time."""
+"""Counts that are drawn at a time."""
+PRODUCT: Final = 262_144
+"""Multiplications in one product of matrices; OpenBLAS uses one thread up to here."""
+COLUMNS: Final = 32
+"""Columns in one product of matrices."""
 BLOCK: Final = 256
 """Columns whose resampled means are held at a time."""
 KEPT: Final = 20_000_000
@@ -149,10 +153,20 @@ class Bootstrap:
 
 
 def weighted(weights: npt.NDArray[Any], sums: Array) -> Array:
-    """(columns, draws): sums.T @ weights.T, of small whole weights (draws, units) and (units, columns)."""
+    """(columns, draws): sums.T @ weights.T, of small whole weights (draws, units) and (units, columns).
+
+    In small products: of larger ones the BLAS makes parts for several threads, whose number would then show
+    in the last digit, and which wait for each other where the cores have other work.
+    """
     totals = np.empty((sums.shape[1], len(weights)))
-    for part in _parts(*weights.shape):  # as floats, all weights at once may be large
-        totals[:, part] = sums.T @ weights[part].astype(np.float64).T
+    groups = [slice(start, start + COLUMNS) for start in range(0, len(totals), COLUMNS)]
+    size = max(len(sums), 1) * min(max(len(totals), 1), COLUMNS)
+    step = max(PRODUCT // size, 1)
+    for start in range(0, len(weights), step):
+        part = slice(start, start + step)
+        drawn = weights[part].astype(np.float64).T  # as floats, all weights at once may be large
+        for group in groups:
+            totals[group, part] = sums[:, group].T @ drawn
     return totals
 
 

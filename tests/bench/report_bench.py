@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import statistics
 import subprocess
@@ -91,7 +92,6 @@ def report_speed() -> None:
     """`attune report -o` as a process, on planted runs: page, 99 figure files, 200 conversation pages."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        # by a process of its own: this one's memory would count as that of the report when it starts
         subprocess.run([sys.executable, "-m", "tests.analyses.planted", folder], check=True)
         command = [
             sys.executable, "-m", "attune_env", "report", "--scores", str(place / "scores.json"),
@@ -106,16 +106,26 @@ def report_speed() -> None:
     )
 
 
+MEASURE = """
+import json, os, subprocess, sys, time
+started = time.perf_counter()
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+_, status, used = os.wait4(process.pid, 0)
+wall = time.perf_counter() - started
+print(json.dumps([status, wall, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6]))
+"""
+
+
 def _process(command: list[str]) -> tuple[float, float, float]:
-    """Wall-clock and CPU seconds of a process and its own ones, and the megabytes of the largest."""
-    started = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
-    wall = time.perf_counter() - started
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, command)
-    return wall, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6
+    """Wall-clock and CPU seconds of a process and its own ones, and the megabytes of the largest.
+
+    Started by a small process between: this one's memory would count as that of the other when it starts.
+    """
+    done = subprocess.run([sys.executable, "-c", MEASURE, *command], check=True, capture_output=True)
+    status, wall, cpu, megabytes = json.loads(done.stdout)
+    if status:
+        raise subprocess.CalledProcessError(os.waitstatus_to_exitcode(status), command)
+    return wall, cpu, megabytes
 
 
 if __name__ == "__main__":
