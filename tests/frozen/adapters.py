@@ -1,0 +1,147 @@
+"""The engine's episodes as Gymnasium and verifiers play them, with the replies of `traces`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from attune_data import Conversation, Conversations
+from attune_episodes import (
+    Request,
+    Unparsed,
+    builtin_policy,
+    parse,
+    plan,
+)
+from attune_episodes.policies.base import prepared
+from attune_rewards import STAGES
+from tests.endpoint import Book, serve
+from tests.frozen.keeping import digest, kept, plain
+from tests.frozen.traces import replies, result_of, sample
+from tests.gymnasium_envs.play import WRAPPERS, answer, inner, make
+from tests.verifiers_env.play import environment, played
+
+Json = dict[str, Any]
+ACTIONS = "gymnasium_actions"
+"""Dict actions, made once of `replies`: what these arrays earn must not change, however they are made."""
+
+
+# --- Gymnasium -----------------------------------------------------------------------------------
+
+
+def gymnasium() -> Json:
+    """`Attune/Conversation-v0` by request and by turn: Dict actions, JSON texts, typed predictions."""
+    found: Json = {}
+    for step in ("request", "turn"):
+        for stages in (("assess", "prefer", "reflect"), STAGES):
+            for form in WRAPPERS:
+                env = make(
+                    *WRAPPERS[form],
+                    data=Conversations(sample()[:1]),
+                    step=step,
+                    stages=stages,
+                    sampling="sequential",
+                )
+                found[f"{step}, {' '.join(stages)}, {form}"] = _env_episode(env, form, step, stages)
+    env = make(data="sample", step="turn", reward="skill", dense=False, sampling="shuffled")
+    orders = [
+        env.reset(seed=11)[1]["conversation_id"],
+        *(env.reset()[1]["conversation_id"] for _ in range(5)),
+    ]
+    return {**found, "order of seed 11": orders}
+
+
+class _Said:
+    """The policy of `replies`, as far as typed answers can be made of them."""
+
+    name = "said"
+
+    def __init__(self, about: Conversation) -> None:
+        self.texts = replies(about)
+        self.others = prepared(builtin_policy("prior", sample()), about)
+
+    def reply(self, request: Request) -> Any:
+        text = self.texts[request.id]
+        return self.others.reply(request) if isinstance(parse(request, text), Unparsed) else text
+
+
+def _env_episode(env: Any, form: str, step: str, stages: Sequence[Any]) -> Json:
+    about = sample()[0]
+    said, hp = _Said(about), "assess_hp" in stages
+    actions = iter(kept(ACTIONS)[f"{step}, {' '.join(stages)}"]) if form == "flat" else None
+    observation, info = env.reset(seed=0)
+    opening = {name: value for name, value in info.items() if name not in ("request", "requests")}
+    steps, ended = [], False
+    while not ended:
+        shown = _observation(observation)
+        if actions is not None:
+            action: Any = as_arrays(next(actions))
+        elif form == "json" and step == "request":
+            action = replies(about)[info["request"].id]
+        else:
+            action = answer(form, said, info, hp=hp)  # type: ignore[arg-type]
+        observation, reward, ended, truncated, info = env.step(action)
+        assert not truncated
+        steps.append(
+            {
+                "shown": shown,
+                "reward": reward,
+                **{n: info[n] for n in ("scored", "parts", "value", "reason", "status")},
+            }
+        )
+    return {
+        "spaces": [str(inner(env).action_space), str(inner(env).observation_space)],
+        "opening": opening,
+        "steps": steps,
+        "after": _observation(observation),
+        "info": sorted(info),
+        "total": info["total"],
+        "total_name": info["total_name"],
+        "result": result_of(dict(info["result"])),
+        "composite": [info["metrics"][name] for name in ("composite_exact", "composite_strict")],
+    }
+
+
+def _observation(shown: Mapping[str, Any]) -> str:
+    return " ".join(
+        f"{name}={value if isinstance(value, int) else digest(_listed(value), 6)}"
+        for name, value in shown.items()
+    )
+
+
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, str) else [int(entry) for entry in value]
+
+
+def as_arrays(action: Mapping[str, Any]) -> Json:
+    """A Dict action of kept lists."""
+    return {name: np.array(v, dtype=np.int8) if isinstance(v, list) else v for name, v in action.items()}
+
+
+# --- verifiers -----------------------------------------------------------------------------------
+
+
+def verifiers() -> Json:
+    """The verifiers environment against a server on loopback, by conversation and by request."""
+    book = Book()
+    for about in sample()[:2]:
+        for request in plan(about):
+            book.add(request, replies(about)[request.id])
+    found: Json = {}
+    for granularity in ("conversation", "request"):
+        for reward in ("composite", "skill"):
+            settings = {"number": 2, "granularity": granularity, "reward": reward}
+            with serve(book) as server:
+                env = environment(settings, {"harness": {"parallel": 4, "reasks": 0}})
+                traces = played(env, server.url)
+            found[f"{granularity}, {reward}"] = {
+                str(trace.task.key): {"rewards": trace.rewards, "metrics": trace.metrics} for trace in traces
+            }
+    return plain(json.loads(json.dumps(found, default=_model)))
+
+
+def _model(value: Any) -> Any:
+    return value.model_dump(mode="json")

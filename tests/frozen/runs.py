@@ -1,0 +1,119 @@
+"""Folders of runs: result files, journals and notes of built-in policies and of a model behind a server."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from attune_data import load
+from attune_episodes import BUILTIN
+from tests.endpoint import answers_of, first_of, serve
+from tests.front.inside import attune_here
+from tests.frozen.keeping import digest
+from tests.running.playing import judge_answers
+
+Json = dict[str, Any]
+TIMES = (
+    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+:\d]*"), "TIME"),
+    (re.compile(r"127\.0\.0\.1:\d+"), "127.0.0.1:PORT"),
+    (re.compile(r'("(?:duration_)?seconds": ?)[\d.e-]+'), r"\g<1>0"),
+)
+"""What differs from run to run."""
+SETTINGS = {
+    "compact": "--prompts compact --panas-strategy delta --labels official --seed 5",
+    "part": "--stages assess,reflect --panas-strategy blind_delta --where who_5<20",
+}
+
+
+def builtin(place: Path) -> Json:
+    """What `attune run builtin` writes for every policy, and for several modes and settings."""
+    for policy in BUILTIN:
+        attune_here(f"run builtin {policy} sample --limit 3 -o {policy}", place)
+    attune_here("run builtin lexicon sample --limit 2 --modes all -o modes", place)
+    for name, options in SETTINGS.items():
+        attune_here(f"run builtin lexicon sample --limit 4 {options} -o {name}", place)
+    folders = [*BUILTIN, "modes", *SETTINGS]
+    found = {name: folder(place / name) for name in folders}
+    first = read(next(iter(sorted((place / "lexicon").glob("*.json")))))
+    return {"one file": first | {"turns": first["turns"][:1]}, **found}
+
+
+def served(place: Path) -> Json:
+    """What runs against a server write: one whole, with a judge and a call asked again; one stopped."""
+    book = first_of(answers_of(load("sample")[:3]), judge_answers())
+    found: Json = {}
+    with patch.dict(os.environ, {"OPENAI_API_KEY": "sk-a-key-that-nobody-may-see-0123456789"}):
+        for name, options in (
+            ("whole", "--judge-model lab/judge --training-run grpo --training-step 7 --samples 2"),
+            ("stopped", "--max-calls 9"),
+        ):
+            with serve(book, faults=["garbage,first=1,of=sample-01/1/assess"]) as server:
+                command = (
+                    f"run custom lab/m sample --limit 2 --base-url {server.url} --concurrency 1 "
+                    f"--price-in 2 --price-out 10 {options} -o {name}"
+                )
+                out, _ = attune_here(command, place, code=0 if name == "whole" else 1)
+                bodies = [
+                    {key: value for key, value in call.body.items() if key != "messages"}
+                    for call in server.calls
+                ]
+            found[name] = {
+                "files": folder(place / name),
+                "said": normalised(out).splitlines(),
+                "notes": {
+                    path.name: [
+                        short(json.loads(line)) for line in normalised(path.read_text("utf-8")).splitlines()
+                    ]
+                    if path.suffix == ".jsonl"
+                    else short(json.loads(normalised(path.read_text("utf-8"))))
+                    for path in sorted((place / name).glob("_*"))
+                },
+                "bodies": [digest(body, 8) for body in bodies],
+                "messages": [digest(call.body["messages"], 8) for call in server.calls],
+            }
+    attune_here("score --results whole --ground-truth sample", place)
+    return found
+
+
+def normalised(text: str) -> str:
+    """The text without times and ports."""
+    for pattern, instead in TIMES:
+        text = pattern.sub(instead, text)
+    return text
+
+
+def short(value: Any) -> Any:
+    """The value with a hash for each long text."""
+    if isinstance(value, dict):
+        return {name: short(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [short(inner) for inner in value]
+    return f"{value[:40]}… {digest(value, 8)}" if isinstance(value, str) and len(value) > 300 else value
+
+
+def read(path: Path) -> Json:
+    """A result record without times and ports."""
+    found: Json = json.loads(normalised(path.read_text("utf-8")))
+    return found
+
+
+def folder(path: Path) -> Json:
+    """File -> hash of its bytes, of each field, and of each turn."""
+    return {
+        one.name: _parts(one) if one.suffix == ".json" and not one.name.startswith("_")
+        else digest(normalised(one.read_text("utf-8")))
+        for one in sorted(path.iterdir())
+    }  # fmt: skip
+
+
+def _parts(path: Path) -> Json:
+    record = read(path)
+    return {
+        "bytes": digest(normalised(path.read_text("utf-8"))),
+        "fields": " ".join(f"{name}={digest(value, 6)}" for name, value in record.items() if name != "turns"),
+        "turns": " ".join(digest(turn, 6) for turn in record["turns"]),
+    }

@@ -1,0 +1,171 @@
+"""Whole episodes of the engine, step by step; and the replies that every adapter gets here.
+
+They are the word list's, every fifth of them broken in another way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from attune_data import Conversation, Conversations, load
+from attune_episodes import (
+    BUILTIN,
+    Episode,
+    Settings,
+    builtin_policy,
+    plan,
+    rollout,
+)
+from attune_episodes.attacks import EXPLOITS, SURFACE, UNANNOTATED, UNANSWERED, ExploitPolicy, play, without
+from attune_episodes.episode import Step
+from attune_episodes.policies.base import prepared
+from attune_episodes.recorded import replayed, scores_of
+from attune_episodes.score import default_spec
+from attune_episodes.told import Told
+from attune_rewards import PRESETS, RewardSpec, read_record
+from attune_rewards.scoring import score_conversation
+from attune_rewards.spec_files import describe_reward, reward_from
+from tests.frozen.keeping import digest
+from tests.trainers.batches import BROKEN, SPECS
+
+Json = dict[str, Any]
+TIME = "2026-01-01T00:00:00+00:00"
+
+
+@cache
+def sample() -> Conversations:
+    """The conversations that are played; the first two in full."""
+    return load("sample")
+
+
+def replies(about: Conversation, settings: Settings | None = None) -> dict[str, str]:
+    """Request id -> reply."""
+    return _replies(about.conversation_id, settings or Settings())
+
+
+@cache
+def _replies(conversation_id: str, settings: Settings) -> dict[str, str]:
+    about = sample().by_id[conversation_id]
+    player = prepared(builtin_policy("lexicon", sample(), settings), about)
+    said = {}
+    for number, request in enumerate(plan(about, settings)):
+        text = player.reply(request)
+        assert isinstance(text, str)
+        said[request.id] = BROKEN[number // 5 % len(BROKEN)] if number % 5 == 3 else text
+    return said
+
+
+def step_of(
+    name: str, reply: str, status: str, reason: str, value: Any, reward: Any, weight: Any, parts: Any
+) -> Json:
+    """A scored reply."""
+    return {
+        "id": name.split("/", 1)[1], "reply": digest(reply, 6), "status": status, "reason": reason,
+        "value": value, "reward": reward, "weight": weight, "parts": dict(parts),
+    }  # fmt: skip
+
+
+def engine_step(step: Step) -> Json:
+    """A step of an `Episode`."""
+    earned = step.score
+    return step_of(
+        step.request.id,
+        step.reply,
+        step.status,
+        earned.reason,
+        earned.value,
+        step.reward,
+        earned.weight,
+        earned.parts,
+    )
+
+
+def in_full(
+    about: Conversation, settings: Settings | None = None, reward: RewardSpec | str | None = None
+) -> Json:
+    """An `Episode` of the engine."""
+    episode = Episode(about, settings, reward)
+    said = replies(about, episode.settings)
+    while not episode.done:
+        episode.submit(said[episode.request.id])
+    return {
+        "steps": [engine_step(step) for step in episode.steps],
+        "total": episode.total,
+        "total_name": episode.total_name,
+        "result": result_of(episode.result("test/model", {"run_timestamp": TIME})),
+    }
+
+
+def result_of(record: Mapping[str, Any]) -> Json:
+    """A result record as hashes: of each field, and of each turn."""
+    record = {**record, "run_timestamp": TIME}
+    return {
+        **{name: digest(value, 6) for name, value in record.items() if name != "turns"},
+        "turns": " ".join(digest(turn, 6) for turn in record["turns"]),
+    }
+
+
+def episodes() -> Json:
+    """The engine: conversations in full, every preset, settings, and every policy's total."""
+    one, two = sample()[:2]
+    custom = RewardSpec.preset("composite").with_part("long", "draft", _long, 0.5).terminal()
+    specs = {**{name: RewardSpec.preset(name) for name in PRESETS}, **SPECS, "long, terminal": custom}
+    asked = {
+        "verbose, delta": Settings(mode="verbose", panas_strategy="delta"),
+        "omniscient, official": Settings(mode="omniscient", labels="official"),
+        "compact, assess and reflect": Settings(prompts="compact", stages=("assess", "reflect")),
+        "prefer": Settings(stages=("prefer",), seed=4),
+        "draft": Settings(stages=("draft",)),
+    }
+    return {
+        "composite": {about.conversation_id: in_full(about) for about in (one, two)},
+        "skill": in_full(one, reward="skill"),
+        "rewards": {
+            name: [in_full(about, reward=spec)["total"] for about in sample()] for name, spec in specs.items()
+        },
+        "terminal": [step["reward"] for step in in_full(one, reward=custom)["steps"]],
+        "settings": {name: in_full(two, settings) for name, settings in asked.items()},
+        "specs": {name: describe_reward(spec) for name, spec in specs.items() if name != "long, terminal"},
+        "specs again": {name: reward_from(describe_reward(SPECS[name])) == SPECS[name] for name in SPECS},
+        "policies": {
+            name: [rollout(about, policy).total for about in sample()]
+            for name in BUILTIN
+            for policy in [builtin_policy(name, sample())]
+        },
+        "scores": {
+            about.conversation_id: scores_of(replayed(told_of(about), replies(about))) for about in (one, two)
+        },
+    }
+
+
+def _long(truth: object, turn: object, said: Any) -> float:
+    return min(1.0, len(said.text) / 1000)
+
+
+def told_of(about: Conversation, settings: Settings | None = None) -> Told:
+    """What a harness carries."""
+    return Told(about, settings or Settings(), default_spec())
+
+
+def attacks() -> Json:
+    """What attacks on rewards earn: returns of conversations, and scores with answers left out."""
+    specs = {name: RewardSpec.preset(name) for name in ("composite", "skill")}
+    prior: Any = builtin_policy("prior", sample())
+    found: Json = {}
+    for name, written in {**EXPLOITS, **SURFACE}.items():
+        done = play(sample()[:6], ExploitPolicy(name, prior, written), Settings(), specs)
+        found[name] = {
+            **done.totals, "canonical": done.canonical, "strict": done.strict, "read": [done.read, done.asked]
+        }  # fmt: skip
+    about = sample()[0]
+    prediction, _ = read_record(rollout(about, builtin_policy("oracle", sample())).result, about)
+    both = ("composite_exact", "composite_strict")
+    silent = {what: score_conversation(about, leave(prediction)) for what, leave in UNANSWERED.items()}
+    holed = {what: score_conversation(without(about, what), prediction) for what in UNANNOTATED}
+    return {
+        "exploits": found,
+        "unanswered": {what: [scores[name] for name in both] for what, scores in silent.items()},
+        "unannotated": {what: [scores[name] for name in both] for what, scores in holed.items()},
+    }
