@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 import verifiers.v1 as vf
 from verifiers.v1.runtimes import Runtime
@@ -82,9 +83,12 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
             **counted,
         }
 
-    async def score(self, trace: AnyTrace, runtime: Runtime | None = None) -> None:
+    async def score(
+        self, trace: AnyTrace, runtime: Runtime | None = None, *args: Any, **kwargs: Any
+    ) -> None:
         """Rewards and metrics; then, if enabled, the judge of drafts, whose failure nulls none of them."""
-        await super().score(trace, runtime)
+        # later releases of verifiers hand over more than 0.4.0 (a deployment): passed on, not used here
+        await super().score(trace, runtime, *args, **kwargs)
         judge = self.config.draft_judge
         if judge.enabled and not self.scoring_deferred and self.data.request is None:
             from attune_episodes.verifiers_env.judge import rate_drafts
