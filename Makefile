@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 VENV_WORKS := $(shell $(BIN)/python -c 'import pip' 2>/dev/null && echo yes)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports doctests readme wheel check-extras soak bench clean
+.PHONY: help demo test check lint types imports doctests readme wheel hub check-extras soak bench clean
 
 help:  ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -46,7 +46,7 @@ demo: $(VENV)/.installed  ## Install, run every built-in policy over the sample,
 	$(BIN)/attune demo --output "$(DEMO_OUT)"
 	@echo "the commands live in $(BIN): source $(BIN)/activate"
 
-test: $(VENV)/.installed-dev  ## Install what tests need, then run them (two minutes or more)
+test: $(VENV)/.installed-dev  ## Install what tests need, then run them (about 21 CPU minutes)
 	$(BIN)/python -m pytest -n 2 --quiet -m "not soak"
 
 check: lint types imports test doctests readme wheel  ## Everything a change must pass
@@ -70,6 +70,9 @@ readme: $(VENV)/.installed-dev  ## Code blocks of README and docs, and the examp
 
 wheel: $(VENV)/.installed-dev  ## Build the wheel, install it in an empty venv, run it from another folder
 	$(BIN)/python -m tests.check_wheel
+
+hub: $(VENV)/.installed-dev  ## Make build/hub, the folder to push to the Environments Hub
+	$(BIN)/python -m tests.hub_folder build/hub
 
 check-extras: $(VENV)/.installed-dev  ## What needs more than the base: one venv each, one after the other
 	$(BIN)/python tests/check_extras.py

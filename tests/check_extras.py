@@ -1,6 +1,8 @@
 """What the base checks do not cover, one after the other.
 
 * `tests/extras/<package>/` for a package of the base that takes long to test: run in the venv of the checks.
+* The tests of a package of the base whose releases break things: with the oldest and the newest release that
+  pyproject.toml admits, pre-releases included, where the venv of the checks has another one.
 * Every extra that has tests in `tests/extras/<extra>/`: a fresh venv gets `.[dev,<extra>]` and runs them.
 * Every other supported Python on the PATH: a fresh venv gets `.[dev]` and runs the base test suite.
 """
@@ -11,18 +13,25 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tomllib
+from importlib import metadata
 from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
-BASE = ("chromium", "verifiers")
-"""What needs no extra and takes long to test, or a browser: in the venv of the checks."""
+BASE = ("chromium", "hub", "verifiers")
+"""What needs no extra and takes long to test, a browser or Prime's command: in the venv of the checks."""
+ENDS = {"verifiers": ("tests/extras/verifiers", "tests/verifiers_env")}
+"""Package of the base -> what is run with the oldest and the newest release that is admitted."""
 FIRST = dict.fromkeys(("bertscore", "trl", "verl"), "torch==2.13.0")
 """Extra -> what is installed by itself before it: asked for together, PyTorch brings gigabytes of CUDA."""
 BELOW = {"verl": (3, 13)}
 """Extra -> the first Python that it does not support."""
-SERIAL = ("bertscore", "chromium", "inspect", "trl", "verifiers", "verl")
+SERIAL = ("bertscore", "chromium", "hub", "inspect", "trl", "verifiers", "verl")
 """Tests that want both cores for themselves."""
 
 
@@ -32,10 +41,10 @@ def run(*command: str | Path) -> bool:
     return subprocess.run(list(map(str, command)), cwd=ROOT).returncode == 0
 
 
-def tested(python: str | Path, name: str, tests: str) -> bool:
+def tested(python: str | Path, name: str, *tests: str) -> bool:
     """Runs the tests with that Python; whether they passed."""
     spread = () if name in SERIAL else ("-n", "2")
-    return run(python, "-m", "pytest", "--quiet", *spread, "-m", "not soak", tests)
+    return run(python, "-m", "pytest", "--quiet", *spread, "-m", "not soak", *tests)
 
 
 def in_venv(name: str, python: str, extras: str, tests: str) -> bool:
@@ -50,6 +59,36 @@ def in_venv(name: str, python: str, extras: str, tests: str) -> bool:
             and run(*pip, f"{ROOT}[{extras}]")
             and tested(folder / "bin" / "python", name, tests)
         )
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def ends(requirement: Requirement) -> list[str]:
+    """The oldest and the newest release of the index that a requirement admits, pre-releases included."""
+    asked = (sys.executable, "-m", "pip", "index", "versions", "--pre", requirement.name)
+    told = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+    (line,) = [line for line in told.splitlines() if line.startswith("Available versions: ")]
+    released = line.partition(": ")[2].split(", ")
+    admitted = sorted(requirement.specifier.filter(released, prereleases=True), key=Version)
+    return list(dict.fromkeys((admitted[0], admitted[-1])))
+
+
+def over_base(name: str, release: str, tests: tuple[str, ...]) -> bool:
+    """Runs tests with another release of a package; whether they passed.
+
+    It lies in a venv over the one of the checks, which has everything else: seconds instead of minutes.
+    """
+    folder = ROOT / f".venv-{name}-{release}"
+    shutil.rmtree(folder, ignore_errors=True)
+    base = sysconfig.get_path("purelib")
+    try:
+        if not run(sys.executable, "-m", "venv", "--without-pip", folder):
+            return False
+        (packages,) = folder.glob("lib/python*/site-packages")
+        (packages / "base.pth").write_text(f"import site; site.addsitedir({base!r})\n", encoding="utf-8")
+        python = folder / "bin" / "python"
+        pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet")
+        return run(*pip, "--editable", ROOT, f"{name}=={release}") and tested(python, name, *tests)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -79,9 +118,8 @@ def _is(version: str, executable: str) -> bool:
 
 def main() -> int:
     """Runs all of it; 1 if anything fails."""
-    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
-        "optional-dependencies"
-    ]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = project["optional-dependencies"]
     failed = []
     for folder in sorted((ROOT / "tests" / "extras").glob("*/")):
         if folder.name in BASE:
@@ -95,6 +133,11 @@ def main() -> int:
             print(f"extra {folder.name} is not for Python {sys.version.split()[0]}: not tested")
         elif not in_venv(folder.name, sys.executable, f"dev,{folder.name}", str(folder)):
             failed.append(f"extra {folder.name}")
+    for requirement in map(Requirement, project["dependencies"]):
+        name = requirement.name
+        for release in ends(requirement) if name in ENDS else ():
+            if release != metadata.version(name) and not over_base(name, release, ENDS[name]):
+                failed.append(f"{name} {release}")
     pythons = other_pythons()
     for version, executable in pythons:
         if not in_venv(f"python{version}", executable, "dev", "tests"):

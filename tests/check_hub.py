@@ -12,13 +12,14 @@ import subprocess
 import sys
 import tomllib
 import zipfile
-from email.message import Message
 from email.parser import BytesParser
 from pathlib import Path
 from typing import Any, Final
 
 from attune_env import builtin_policy, load, plan, rollout
 from tests.endpoint import endpoint_process
+from tests.hub_folder import description
+from tests.run_documents import LINK
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 POLICY: Final = "lexicon"
@@ -62,7 +63,8 @@ def check_hub(venv: Path, wheel: Path, work: Path) -> None:
 def check_metadata(wheel: Path) -> None:
     """What a package index and the Hub show: name, description, licence, keywords, tags, README."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    held = _metadata(wheel)
+    data = _metadata(wheel)
+    held = BytesParser().parsebytes(data)
     assert held["Name"] == project["name"] == "attune-env", held["Name"]
     assert held["Summary"] == project["description"], held["Summary"]
     assert held["License-Expression"] == project["license"] == "MIT", held["License-Expression"]
@@ -72,20 +74,18 @@ def check_metadata(wheel: Path) -> None:
     assert tags, "no tags"
     assert all(isinstance(tag, str) and tag == tag.lower() for tag in tags), tags
     assert held["Description-Content-Type"] == "text/markdown", held["Description-Content-Type"]
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert str(held.get_payload()).strip() == readme.strip(), "the README in the wheel is another one"
+    shown, readme = description(data), (ROOT / "README.md").read_text(encoding="utf-8")
+    assert LINK.findall(readme), "the README has no relative links: nothing is rendered"
+    assert not LINK.findall(shown), f"relative links lead nowhere on an index: {LINK.findall(shown)[:5]}"
+    assert shown.strip().splitlines()[0] == readme.splitlines()[0], shown[:200]
     pinned = [line for line in held.get_all("Requires-Dist", []) if line.startswith("verifiers")]
-    assert pinned == ["verifiers<0.5,>=0.4"], pinned
+    assert pinned == ["verifiers<0.4.2,>=0.4"], pinned
 
 
-def _metadata(wheel: Path) -> Message:
+def _metadata(wheel: Path) -> bytes:
     with zipfile.ZipFile(wheel) as packed:
         (name,) = [name for name in packed.namelist() if name.endswith(".dist-info/METADATA")]
-        data = packed.read(name)
-    message = BytesParser().parsebytes(data)
-    # the parser takes bytes for latin-1 or so; the body is UTF-8, as all of the file
-    message.set_payload(data.decode("utf-8").partition("\n\n")[2])
-    return message
+        return packed.read(name)
 
 
 def _evaluate(venv: Path, work: Path, url: str) -> list[dict[str, Any]]:

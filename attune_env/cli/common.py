@@ -120,7 +120,8 @@ def find_codebook(given: Path | None, data: str) -> Codebook:
     # a path, where codebook_for would take "simulated" for the world of that name
     path = codebook_for(data if data == SAMPLE else Path(data), given)
     book = Codebook.own() if path is None else load_official(path)
-    print(f"questions in the wording of {book.name}", file=sys.stderr)
+    wording = "our own wording" if path is None else f"the wording of {book.name}"
+    print(f"questions in {wording}", file=sys.stderr)
     if book.missing:
         print(f"not in {path}, so in our own wording: {', '.join(book.missing)}", file=sys.stderr)
     return book

@@ -72,8 +72,8 @@ def audit(
     """Attack rewards with what reads nothing; exit 1 where one pays an attack more than it should.
 
     Plays the content-free and the shallow policies, the replies that a trainer's policy stumbles on, and
-    an adversary that searches for the best constant answers. A .py file is executed: read it first. Takes
-    up to a minute for each reward.
+    an adversary that searches for the best constant answers. A .py file is executed: read it first. All
+    presets take three to six minutes.
 
     Example: attune rewards audit --spec skill
 

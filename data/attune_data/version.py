@@ -1,6 +1,8 @@
-"""The one place that states the version: of the distribution and of everything it writes."""
+"""The versions: of the distribution, as pyproject.toml has it, and of the scoring."""
 
-__version__ = "0.1.0"
+from importlib.metadata import version
+
+__version__ = version("attune-env")
 
 SCORING_VERSION = "v0"
 """Bumped with every change that can move a score; the changelog says so."""

@@ -59,7 +59,7 @@ def test_the_codebook_asked_for_wins_over_the_one_beside_the_data(tmp_path: Path
 
 def test_another_wording_is_another_run(tmp_path: Path) -> None:
     data = data_folder(tmp_path / "data")
-    assert run(tmp_path, data) == ["questions in the wording of attune-env 1.0"]
+    assert run(tmp_path, data) == ["questions in our own wording"]
     write(tmp_path / NAME, OFFICIAL)
     lines = run(tmp_path, data, code=2)
     assert lines[-1].startswith("error: ")

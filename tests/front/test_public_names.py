@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import tomllib
+from pathlib import Path
 
 import pytest
 
 import attune_env
+
+ROOT = Path(__file__).parents[2]
 
 PROMISED = {"load", "plan", "parse", "score", "Episode", "Policy", "rollout", "rollout_batch", "RewardSpec",
             "to_dataset", "score_row", "testing"}  # fmt: skip
@@ -51,10 +55,18 @@ def test_an_unknown_name_cannot_be_imported() -> None:
         exec("from attune_env import rolout")
 
 
-def test_versions_agree_with_the_installed_package() -> None:
-    from importlib.metadata import version
+def test_the_version_is_the_one_of_pyproject_and_of_the_citation() -> None:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    assert attune_env.__version__ == declared, "install again: pip install -e ."
+    assert f"\nversion: {declared}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
-    assert attune_env.__version__ == version("attune-env")
+
+def test_the_licence_in_the_package_is_the_one_of_the_repository() -> None:
+    assert (ROOT / "attune_env" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
+def test_what_prime_leaves_behind_is_not_committed() -> None:
+    assert ".prime/" in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
 
 
 @pytest.mark.parametrize("package", ["attune_data", "attune_rewards", "attune_episodes"])

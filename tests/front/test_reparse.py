@@ -23,7 +23,7 @@ def test_reparsing_gives_the_same_scores(tmp_path: Path, asked: dict[str, Any]) 
     score(tmp_path)
     before = read(tmp_path / "scores.json")
     _, err = score(tmp_path, "--reparse")
-    assert err == ["questions in the wording of attune-env 1.0"]
+    assert err == ["questions in our own wording"]
     assert read(tmp_path / "scores.json") == before
 
 

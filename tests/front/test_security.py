@@ -162,7 +162,7 @@ def test_what_a_result_file_says_cannot_start_a_line_of_an_error(tmp_path: Path)
     ))  # fmt: skip
     err = attune("run", "builtin", "empty", "data", "-o", "out", cwd=tmp_path, code=2).stderr
     first, said = err.splitlines()
-    assert first == "questions in the wording of attune-env 1.0"
+    assert first == "questions in our own wording"
     assert said.startswith("error: out/c-1_builtin_empty_default.json holds a result of another run")
     assert said.isprintable()
     assert "labels x\\nerror: all is lost" in err

@@ -87,6 +87,13 @@ def test_what_only_the_data_shows_is_told_when_the_taskset_is_made(config: dict[
         attune_env.AttuneTaskset(read)
 
 
+def test_the_environment_keeps_the_kind_of_the_error_and_is_caught_like_any_other() -> None:
+    with pytest.raises(AttuneError, match="nowhere: found no such file or folder") as caught:
+        environment({"data": "nowhere"})
+    assert isinstance(caught.value, Exception)
+    assert isinstance(caught.value.__cause__, DataError)
+
+
 def test_an_empty_folder_is_told_with_what_was_looked_for(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="conversation_"):
         taskset(data=str(tmp_path))

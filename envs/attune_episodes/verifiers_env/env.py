@@ -16,13 +16,28 @@ class IncompleteEpisodeError(AttuneError):
     """A rollout ended before every request had its reply, or before its scoring was done."""
 
 
+class NotPlayableError(AttuneError, SystemExit):
+    """Data or settings with which nothing can be played; the cause says of which kind.
+
+    Uncaught, it ends a command with the message alone, as verifiers' own refusals do. `except Exception`
+    catches it like any other error.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.code = message  # what Python prints in the place of a traceback
+
+
 class AttuneEnv(vf.SingleAgentEnv, vf.Env[AttuneEnvConfig]):
     """The environment `attune-env`: a conversation as an episode, or one request of it."""
 
     config: AttuneEnvConfig
 
     def __init__(self, config: AttuneEnvConfig) -> None:
-        super().__init__(config)
+        try:
+            super().__init__(config)
+        except AttuneError as error:
+            raise NotPlayableError(str(error)) from error
         check_harness(config)
 
     async def run(self, task: AnyTask, agents: Agents) -> None:

@@ -83,9 +83,7 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
             **counted,
         }
 
-    async def score(
-        self, trace: AnyTrace, runtime: Runtime | None = None, *args: Any, **kwargs: Any
-    ) -> None:
+    async def score(self, trace: AnyTrace, runtime: Runtime | None = None, *args: Any, **kwargs: Any) -> None:
         """Rewards and metrics; then, if enabled, the judge of drafts, whose failure nulls none of them."""
         # later releases of verifiers hand over more than 0.4.0 (a deployment): passed on, not used here
         await super().score(trace, runtime, *args, **kwargs)

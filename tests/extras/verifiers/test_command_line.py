@@ -86,6 +86,18 @@ def test_an_evaluation_with_no_flag_but_the_model_then_a_replay_and_official_res
     }
 
 
+def test_data_that_cannot_be_played_ends_in_its_message_alone(tmp_path: Path) -> None:
+    for flags, told in (
+        (["data", "/nope"], "/nope: found no such file or folder, expected"),
+        (["where", "nothing=1"], "nothing"),
+    ):
+        flag, value = flags
+        line = ["attune-env", "-m", "m/x", "--no-push", "--no-rich", f"--env.taskset.{flag}", value]
+        said = command("vf-eval", *line, cwd=tmp_path, code=1).splitlines()
+        assert told in said[-1]
+        assert not [line for line in said if "Traceback" in line or line.startswith("  File ")], said
+
+
 def test_resume_plays_exactly_what_failed_or_was_cut_short(tmp_path: Path) -> None:
     faults = ["500,of=sample-02/3/assess,first=2", "500,of=sample-05/1/draft,first=2"]
     flags = ["--env.agent.harness.retries", "1", "--env.agent.harness.backoff", "0", "--no-rich", "--no-push"]

@@ -1,0 +1,153 @@
+"""Prime's `prime env push`, from its own venv, against a server on loopback that plays the Hub's API."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
+from pathlib import Path
+from threading import Thread
+from typing import Any, ClassVar
+
+import pytest
+
+from tests.hub_folder import ROOT, make_hub_folder
+from tests.run_documents import LINK
+
+PRIME = "prime>=0.18,<0.19"
+Json = dict[str, Any]
+
+
+class Hub(BaseHTTPRequestHandler):
+    """Answers as the Hub does, and keeps what it is given."""
+
+    told: ClassVar[dict[str, Json]]
+    """Kind ("wheels", "versions") -> what was announced of the upload."""
+    uploads: ClassVar[dict[str, bytes]]
+
+    def do_POST(self) -> None:
+        body = json.loads(self._body() or b"{}")
+        last = self.path.rpartition("/")[2]
+        upload = f"http://{self.headers['Host']}/upload/{last}"
+        answers: dict[str, Json] = {
+            "resolve": {"id": "env-1", "owner": {"name": "somebody"}, "created": True},
+            "wheels": {"wheel_id": "wheel-1", "upload_url": upload},
+            "versions": {"version_id": "version-1", "upload_url": upload},
+            "finalize": {"success": True},
+        }
+        if last in ("wheels", "versions"):
+            self.told[last] = body
+        self._answer({"data": answers[last]})
+
+    def do_PUT(self) -> None:
+        self.uploads[self.path.rpartition("/")[2]] = self._body()
+        self._answer({})
+
+    def log_message(self, *_: Any) -> None:
+        """Prints nothing."""
+
+    def _body(self) -> bytes:
+        return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+
+    def _answer(self, body: Json) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(json.dumps(body).encode())
+
+
+@contextmanager
+def hub() -> Iterator[tuple[str, type[Hub]]]:
+    """The server's URL and what it is given."""
+
+    class Keeping(Hub):
+        told: ClassVar[dict[str, Json]] = {}
+        uploads: ClassVar[dict[str, bytes]] = {}
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Keeping) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", Keeping
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.fixture(scope="module")
+def prime(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Prime's command; its requirements would not go with ours."""
+    venv = tmp_path_factory.mktemp("prime")
+    subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+    pip = [venv / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, PRIME], check=True)
+    return venv / "bin" / "prime"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("hub") / "attune-env"
+    make_hub_folder(folder)
+    return folder
+
+
+def push(prime: Path, folder: Path, home: Path, *options: str) -> type[Hub]:
+    """What the Hub is given by `prime env push` in a folder."""
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("PRIME", "PYTHON", "VIRTUAL_ENV"))}
+    with hub() as (url, given):
+        env = clean | {
+            "HOME": str(home), "PRIME_API_KEY": "a-key-that-nobody-has", "PRIME_BASE_URL": url,
+            "PRIME_DISABLE_VERSION_CHECK": "1", "NO_COLOR": "1",
+        }  # fmt: skip
+        done = subprocess.run(
+            [prime, "env", "push", *options], cwd=folder, env=env, stdin=subprocess.DEVNULL,
+            capture_output=True, encoding="utf-8", timeout=600,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    assert "Successfully pushed somebody/attune-env" in done.stdout
+    return given
+
+
+def test_a_push_has_version_licence_tags_and_a_readme_without_dead_links(
+    prime: Path, made: Path, tmp_path: Path
+) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    given = push(prime, made, tmp_path)
+    for told in given.told.values():
+        assert told["semantic_version"] == project["version"]
+        assert told["runtime_hint"] == "VERIFIERS_V1"
+        shown = told["metadata"]
+        assert (shown["description"], shown["license"]) == (project["description"], "MIT")
+        assert shown["tags"] == project["tags"]
+    assert given.told["wheels"]["filename"] == f"attune_env-{project['version']}-py3-none-any.whl"
+    name = given.told["versions"]["filename"]
+    assert re.fullmatch(rf"attune-env-{re.escape(project['version'])}-[0-9a-f]{{8}}\.tar\.gz", name)
+    with tarfile.open(fileobj=BytesIO(given.uploads["versions"])) as archive:
+        archive.extractall(tmp_path / "pulled", filter="data")
+    pulled = tmp_path / "pulled"
+    assert (pulled / "attune_env" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+    readme = (pulled / "README.md").read_text(encoding="utf-8")
+    assert readme.startswith("# attune-env")
+    assert LINK.findall(readme) == []
+    # what `prime env install` does with a private environment: a wheel from the archive alone
+    built = [sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path / "built"), str(pulled)]
+    subprocess.run(built, check=True, stdout=subprocess.DEVNULL)
+    assert [wheel.name for wheel in (tmp_path / "built").iterdir()] == [given.told["wheels"]["filename"]]
+
+
+def test_a_push_can_raise_the_version(prime: Path, made: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "attune-env"
+    shutil.copytree(made, folder)
+    given = push(prime, folder, tmp_path, "--auto-bump")
+    old = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    major, minor, patch = old.split(".")
+    assert {told["semantic_version"] for told in given.told.values()} == {f"{major}.{minor}.{int(patch) + 1}"}
