@@ -1,6 +1,6 @@
 """Makes the folder that is pushed to the Environments Hub: `python -m tests.hub_folder FOLDER`.
 
-It holds the source distribution, with the README as package indexes show it: the Hub keeps the README as it
+It holds the source distribution, with the README as package indexes show it: the Hub takes the README as it
 is pushed, and links into the repository would lead nowhere there.
 """
 
