@@ -88,7 +88,7 @@ def prime(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Prime's command; its requirements would not go with ours."""
     venv = tmp_path_factory.mktemp("prime")
     subprocess.run([sys.executable, "-m", "venv", venv], check=True)
-    pip = [venv / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip = (str(venv / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
     subprocess.run([*pip, PRIME], check=True)
     return venv / "bin" / "prime"
 
