@@ -1,7 +1,8 @@
 """Means per (model, mode) over conversations, under the names of the official score files.
 
 Undefined values are left out of means. Standard errors are sd/sqrt(n) with n - 1 degrees of freedom,
-None for n < 2. The z-score places a model's mean Composite among the models of its mode.
+None for n < 2. Yes/no counts are added up and their ratios made of the sums: neither is a mean, and neither
+has a standard error. The z-score places a model's mean Composite among the models of its mode.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from attune_data.means import mean, variance
+from attune_rewards.binary import Confusion
 
+COUNTS: Final = ("tp", "tn", "fp", "fn")
+"""Fields of a `Confusion`."""
 NOT_METRICS: Final = frozenset({"turnNumber", "conversationId", "em_model", "mode", "source_result"})
 
 
@@ -51,8 +55,9 @@ def standard_error(values: Sequence[float | None]) -> float | None:
 def aggregate(conversations: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """One entry per (em_model, mode), sorted, from per-conversation scores.
 
-    Each holds `em_model`, `mode`, `n_conversations`, the mean of every metric of `flatten`,
-    `se_composite`, `z_score`, and under `standard_errors` and `n_defined` both per metric.
+    Each holds `em_model`, `mode`, `n_conversations`, the mean of every metric of `flatten` (of pooled ratios
+    what all conversations together give), `se_composite`, `z_score`, and under `standard_errors` and
+    `n_defined` both per metric.
     """
     groups: dict[tuple[str, str], list[dict[str, float | None]]] = {}
     for scores in conversations:
@@ -66,16 +71,30 @@ def aggregate(conversations: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]
 def _entry(model: str, mode: str, rows: Sequence[Mapping[str, float | None]]) -> dict[str, Any]:
     names = list(dict.fromkeys(name for row in rows for name in row))
     columns = {name: [row.get(name) for row in rows] for name in names}
-    errors = {name: standard_error(column) for name, column in columns.items()}
+    pooled = _pooled(columns)
+    errors = {
+        name: None if name in pooled else standard_error(column) for name, column in columns.items()
+    }
     return {
         "em_model": model,
         "mode": mode,
         "n_conversations": len(rows),
-        **{name: mean(column) for name, column in columns.items()},
+        **{name: pooled[name] if name in pooled else mean(column) for name, column in columns.items()},
         "se_composite": errors.get("composite_score"),
         "standard_errors": errors,
         "n_defined": {name: sum(v is not None for v in column) for name, column in columns.items()},
     }
+
+
+def _pooled(columns: Mapping[str, Sequence[float | None]]) -> dict[str, float]:
+    """The sums of yes/no counts over conversations, and the ratios that follow from them, by flat name."""
+    found: dict[str, float] = {}
+    for name in columns:
+        group, _, last = name.rpartition(".")
+        if last == COUNTS[0] and all(f"{group}.{count}" in columns for count in COUNTS):
+            sums = {count: sum(int(value or 0) for value in columns[f"{group}.{count}"]) for count in COUNTS}
+            found |= {f"{group}.{ratio}": value for ratio, value in Confusion(**sums).as_dict().items()}
+    return found
 
 
 def _z_score(entry: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> float | None:

@@ -76,7 +76,7 @@ class Confusion:
     def mcc(self) -> float:
         """Matthews correlation coefficient, -1 to 1; 0 where a margin is empty."""
         margins = (self.tp + self.fp) * (self.tp + self.fn) * (self.tn + self.fp) * (self.tn + self.fn)
-        return (self.tp * self.tn - self.fp * self.fn) / math.sqrt(margins) if margins else 0.0
+        return (self.tp * self.tn - self.fp * self.fn) / math.sqrt(margins) if margins > 0 else 0.0
 
     def as_dict(self) -> dict[str, float]:
         """Counts and ratios under the names of the official score files."""

@@ -8,6 +8,7 @@ import pytest
 
 from attune_rewards import aggregate, flatten, score_conversation
 from attune_rewards.aggregate import standard_error
+from attune_rewards.binary import Confusion
 from tests.rewards.builders import Json, conversation, gold, prediction, turn, wide
 
 
@@ -99,6 +100,18 @@ def test_entries_do_not_depend_on_the_order_of_the_conversations() -> None:
     assert [(e["em_model"], e["mode"]) for e in aggregate(rows)] == [
         ("a", "default"), ("a", "verbose"), ("b", "default")
     ]  # fmt: skip
+
+
+def test_yes_no_counts_are_added_up_and_their_ratios_follow() -> None:
+    counts = [Confusion(tp=9, tn=0, fp=1, fn=0), Confusion(tp=0, tn=1, fp=1, fn=2)]
+    name = "pooled_binary_om_metrics"
+    rows = [{**scores("m", 50.0), name: one.as_dict()} for one in counts] + [{**scores("m", 50.0), name: None}]
+    (entry,) = aggregate(rows)
+    whole = Confusion(tp=9, tn=1, fp=2, fn=2)  # not 4.5, 0.5, 1 and 1
+    assert {ratio: entry[f"{name}.{ratio}"] for ratio in whole.as_dict()} == whole.as_dict()
+    assert entry[f"{name}.accuracy"] == pytest.approx(10 / 14)  # and not the mean of 9/10 and 1/4
+    assert entry["n_defined"][f"{name}.tp"] == 2
+    assert {entry["standard_errors"][f"{name}.{ratio}"] for ratio in whole.as_dict()} == {None}
 
 
 def test_no_conversation_no_entry() -> None:
