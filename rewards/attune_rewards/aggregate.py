@@ -72,9 +72,7 @@ def _entry(model: str, mode: str, rows: Sequence[Mapping[str, float | None]]) ->
     names = list(dict.fromkeys(name for row in rows for name in row))
     columns = {name: [row.get(name) for row in rows] for name in names}
     pooled = _pooled(columns)
-    errors = {
-        name: None if name in pooled else standard_error(column) for name, column in columns.items()
-    }
+    errors = {name: None if name in pooled else standard_error(column) for name, column in columns.items()}
     return {
         "em_model": model,
         "mode": mode,

@@ -105,8 +105,8 @@ def test_entries_do_not_depend_on_the_order_of_the_conversations() -> None:
 def test_yes_no_counts_are_added_up_and_their_ratios_follow() -> None:
     counts = [Confusion(tp=9, tn=0, fp=1, fn=0), Confusion(tp=0, tn=1, fp=1, fn=2)]
     name = "pooled_binary_om_metrics"
-    rows = [{**scores("m", 50.0), name: one.as_dict()} for one in counts] + [{**scores("m", 50.0), name: None}]
-    (entry,) = aggregate(rows)
+    entries = [*(one.as_dict() for one in counts), None]
+    (entry,) = aggregate([{**scores("m", 50.0), name: one} for one in entries])
     whole = Confusion(tp=9, tn=1, fp=2, fn=2)  # not 4.5, 0.5, 1 and 1
     assert {ratio: entry[f"{name}.{ratio}"] for ratio in whole.as_dict()} == whole.as_dict()
     assert entry[f"{name}.accuracy"] == pytest.approx(10 / 14)  # and not the mean of 9/10 and 1/4
