@@ -120,7 +120,7 @@ class _Maker:
         for title, functions in chapters:
             sections = list(self._sections(study, functions, absent))
             if sections:
-                made.append(ChapterView(self.prefix + title.lower().replace(" ", "-"), title, sections))
+                made.append(ChapterView(self._chapter(title), title, sections))
         made += self._other_modes(study)
         if part.without:
             absent.append(("Conversations", part.without))
@@ -157,7 +157,11 @@ class _Maker:
                     command = f"{study.command} --mode {shlex.quote(mode)}"
                     sections.append(self._section(replace(other, command=command), plain, found.name))
         if sections:
-            yield ChapterView(f"{self.prefix}other-modes", "Other modes", sections)
+            yield ChapterView(self._chapter("Other modes"), "Other modes", sections)
+
+    def _chapter(self, title: str) -> str:
+        """A chapter's anchor: an analysis may be called the same."""
+        return f"{self.prefix}chapter-{title.lower().replace(' ', '-')}"
 
     def _section(self, study: Study, found: Analysis, name: str = "") -> SectionView:
         tables = [self._table(table) for table in found.tables]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -64,6 +66,12 @@ def test_it_ends_with_a_report(place: Path) -> None:
     page = (folder / "report.html").read_text("utf-8")
     assert page.count("<svg ") == len(names(folder / "figures")) > 10
     assert len(names(folder / "conversations")) == len(load("sample")) + 1
+
+
+def test_ids_are_those_of_one_element_on_every_page(place: Path) -> None:
+    for path in (place / "my demo" / "report").rglob("*.html"):
+        ids = re.findall(r'\sid="([^"]*)"', path.read_text("utf-8"))
+        assert [name for name, times in Counter(ids).items() if times > 1] == [], path
 
 
 def test_what_it_says_to_do_next_works(place: Path) -> None:
