@@ -62,15 +62,20 @@ def steps(
 
 
 def zone(
-    axis: Axes, values: Sequence[Interval], references: Sequence[tuple[str, float]], scale: float = 1.0
+    axis: Axes, values: Sequence[Interval], references: Sequence[tuple[str, float, bool]], scale: float = 1.0
 ) -> None:
-    """Fits the y axis to the intervals, with references that lie near as dashed lines, named at the right."""
+    """Fits the y axis to the intervals, with references as dashed lines, named at the right.
+
+    References are (name, value, whether the axis must hold it); of the others those that lie near are drawn.
+    """
     ends = [scale * end for one in values for end in (one.low, one.high) if end is not None]
     if not ends:
         return
     low, high = min(ends), max(ends)
     reach = STRETCH * ((high - low) or abs(high) or 1.0)
-    near = [(name, scale * v) for name, v in references if low - reach <= scale * v <= high + reach]
+    near = [
+        (name, scale * v) for name, v, held in references if held or low - reach <= scale * v <= high + reach
+    ]
     with style():
         for name, y in near:
             axis.axhline(y, color=FAINT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0)

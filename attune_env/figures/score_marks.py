@@ -34,12 +34,13 @@ def row_height(rows: int, least: float = 1.9) -> float:
 def frame(
     axis: Axes,
     intervals: Sequence[Interval],
-    references: Sequence[tuple[str, float]] = (),
+    references: Sequence[tuple[str, float, bool]] = (),
     scale: float = 1.0,
 ) -> None:
-    """Fits the x axis to the intervals and draws references (name, value): dashed lines, named above.
+    """Fits the x axis to the intervals and draws references as dashed lines, named above.
 
-    One far from the data would squeeze it; it is named at the edge it lies behind, with its value.
+    References are (name, value, whether the axis must hold it). One that need not be held and is far from the
+    data would squeeze it; it is named at the edge it lies behind, with its value.
     """
     known = [
         scale * end
@@ -52,14 +53,14 @@ def frame(
     low, high = min(known), max(known)
     width = (high - low) or abs(high) or 1.0
     inside = []
-    for name, value in sorted(references, key=lambda pair: pair[1]):
+    for name, value, held in sorted(references, key=lambda one: one[1]):
         x = scale * value
-        if low - STRETCH * width <= x <= high + STRETCH * width:
+        if held or low - STRETCH * width <= x <= high + STRETCH * width:
             inside.append((name, x))
     low, high = min([low, *(x for _, x in inside)]), max([high, *(x for _, x in inside)])
     margin = 0.06 * ((high - low) or abs(high) or 1.0)
     axis.set_xlim(low - margin, high + margin)
-    outside = [(name, scale * value) for name, value in references if (name, scale * value) not in inside]
+    outside = [(name, scale * value) for name, value, _ in references if (name, scale * value) not in inside]
     below = [f"{name} {x:.3g}" for name, x in outside if x < low]
     above = [f"{name} {x:.3g}" for name, x in outside if x > high]
     low, high = axis.get_xlim()

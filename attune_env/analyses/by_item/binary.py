@@ -236,12 +236,14 @@ def _reading(study: Study, found: Agreement, everyone: Array) -> str:
     over = np.where(found.truths >= LEAST, everyone - found.majority, np.nan)
     if not np.isnan(over).all():
         top, last = int(np.nanargmax(over)), int(np.nanargmin(over))
-        names = [
-            f"{found.ids[g % questions]} ({('OM', 'HP')[g // questions]}, "
-            f"{number_text(100 * over[g], signed=True)} points)"
-            for g in (top, last)
+        ends = [
+            f"{number_text(100 * over[g], signed=True)} ({found.ids[g % questions]}, "
+            f"{('OM', 'HP')[g // questions]})"
+            for g in (last, top)
         ]
-        text += f"; furthest above the majority is {names[0]}, furthest below {names[1]}"
+        text += f"; agreement less the majority runs from {ends[0]} to {ends[1]} points"
+        if np.isnan(over).sum() > np.isnan(everyone).sum():
+            text += f", over questions with {LEAST} truths or more"
     return sentence(text)
 
 

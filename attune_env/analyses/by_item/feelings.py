@@ -22,7 +22,7 @@ from attune_env.analyses.by_item.shared import (
     share,
 )
 from attune_env.analyses.by_score.shared import COVERAGE, coverage, few_noted, subject, titled
-from attune_env.analyses.by_score.wording import counted, names_of, sentence, with_interval
+from attune_env.analyses.by_score.wording import counted, names_of, percent, sentence, with_interval
 from attune_env.analyses.items import NONE, OTHER, Items, TagPairs
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Column, DataTable
@@ -200,7 +200,7 @@ def _reading(study: Study, found: Readings) -> str:
     exact = pooled(study, found.exact).sum() / pairs.sum()
     text = (
         f"over {counted(int(pairs.sum()), 'matched pair')} {subject(study, 'read', 'reads')} "
-        f"{100 * exact:.0f} % of feelings as the very item, {with_interval(valence, 3, signed=True)} off in "
+        f"{percent(exact)} of feelings as the very item, {with_interval(valence, 3, signed=True)} off in "
         f"valence and {with_interval(arousal, 3, signed=True)} in arousal (scales of 0 to 1)"
     )
     total = found.confusion[model_places(study)].sum(axis=0)[:OTHER, :OTHER].copy()
@@ -211,9 +211,11 @@ def _reading(study: Study, found: Readings) -> str:
         with np.errstate(invalid="ignore", divide="ignore"):
             rate = np.where(matched[:, None] > 0, total / matched[:, None], 0)
         felt, read = np.unravel_index(int(rate.argmax()), rate.shape)
+        few = ((matched > 0) & (matched < LEAST)).any()
+        of = f", of feelings with {LEAST} pairs or more," if few else ""
         text += (
-            f"; the most frequent confusion is {EMOTIONS[felt]} read as {EMOTIONS[read]} "
-            f"({100 * rate[felt, read]:.0f} % of {counted(int(matched[felt]), 'pair')})"
+            f"; the most frequent confusion{of} is {EMOTIONS[felt]} read as {EMOTIONS[read]} "
+            f"({percent(rate[felt, read])} of {counted(int(matched[felt]), 'pair')})"
         )
     return sentence(text)
 

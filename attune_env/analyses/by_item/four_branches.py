@@ -115,7 +115,8 @@ def _reading(study: Study, everyone: npt.NDArray[np.object_]) -> str:
         if pair[0].mean is not None
     ]
     worst = max(named, key=lambda one: one[1].mean)
-    skewed = max(named, key=lambda one: abs(one[0].mean))
+    sure = [one for one in named if excludes_zero(one[0])]
+    skewed = max(sure or named, key=lambda one: abs(one[0].mean))
     way = "overrated" if skewed[0].mean > 0 else "underrated"
     error = f"({with_interval(skewed[0], 2, signed=True)})"
     return sentence(
@@ -123,7 +124,7 @@ def _reading(study: Study, everyone: npt.NDArray[np.object_]) -> str:
         "1 to 7 in the mean); "
         + (
             f"{skewed[2]} is the branch most {way} {error}"
-            if excludes_zero(skewed[0])
+            if sure
             else f"no branch is over- or underrated beyond the interval, {skewed[2]} most nearly {error}"
         )
     )

@@ -117,6 +117,8 @@ def _questions_reading(ids: tuple[str, ...], everyone: list[Interval], truths: n
         best, worst = max(named), min(named)
         ends = [f"{ids[i]} ({with_interval(everyone[i], 1, 100)} %)" for i in (best[1], worst[1])]
         text += f"; highest on {ends[0]}, lowest on {ends[1]}"
+        if len(named) < sum(one.mean is not None for one in everyone):
+            text += f", of questions with {LEAST} comparisons or more"
     return sentence(text)
 
 
@@ -245,16 +247,18 @@ def _bias_reading(study: Study, position: Bias, length: Bias) -> str:
         if not known_:
             continue
         sure = [(one, n) for one, n in known_ if excludes_zero(one)]
-        largest, name = max(known_, key=lambda pair: abs(pair[0].mean or 0.0))
+        largest, name = max(sure or known_, key=lambda pair: abs(pair[0].mean or 0.0))
         by = f"{with_interval(largest, 1, 100, signed=True)} points"
         if len(known_) == 1:
             beyond = "" if sure else ", not beyond the interval"
-            parts.append(f"the {noun(study)} takes {what} {by} more often than people do{beyond}")
+            more = "less" if (largest.mean or 0.0) < 0 else "more"
+            parts.append(f"the {noun(study)} takes {what} {more} often than people do ({by}){beyond}")
             continue
         biased = of_all(len(sure), len(known_), noun(study))
         favour = "favours or avoids" if len(sure) == 1 else "favour or avoid"
         parts.append(
-            f"{biased} {favour} {what} beyond the interval, {name} most ({by} against people's choices)"
+            f"{biased} {favour} {what} beyond the interval, {name} {'most' if sure else 'most nearly'} ({by} "
+            "against people's choices)"
         )
     return sentence("; ".join(parts) or "neither bias can be told from these results")
 

@@ -119,7 +119,7 @@ def _reading(study: Study, found: npt.NDArray[np.object_]) -> str:
     )
     if turned:
         whose = f" of a {noun(study)}'s" if len(places) > 1 else " of its"
-        text += f"; {span(turned)} %{whose} answers change with the wording"
+        text += f"; with the wording, {span(turned)} %{whose} answers about that change"
     return sentence(text)
 
 

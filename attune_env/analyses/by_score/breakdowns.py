@@ -12,6 +12,7 @@ from attune_env.analyses.analysis import Absent, Analysis
 from attune_env.analyses.by_score.people import Group, topic_groups, trait_groups
 from attune_env.analyses.by_score.shared import (
     between,
+    corrected,
     few_noted,
     label_of,
     leading,
@@ -20,11 +21,17 @@ from attune_env.analyses.by_score.shared import (
     resampled,
     titled,
 )
-from attune_env.analyses.by_score.wording import counted, excludes_zero, sentence, with_interval
+from attune_env.analyses.by_score.wording import (
+    counted,
+    excludes_zero,
+    how_many,
+    sentence,
+    with_interval,
+)
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Cell, Column, DataTable
-from attune_env.statistics.bootstrap import Array
-from attune_env.statistics.comparisons import ALPHA, holm
+from attune_env.statistics.bootstrap import MEANINGFUL, Array
+from attune_env.statistics.comparisons import ALPHA
 from attune_env.statistics.contrasts import Contrast, contrasts
 
 if TYPE_CHECKING:
@@ -66,7 +73,7 @@ def topics(study: Study) -> Analysis | Absent:
     best, worst = max(means, key=lambda m: m[1].mean or 0.0), min(means, key=lambda m: m[1].mean or 0.0)
     reading = (
         f"mean {label_of(leading(study))}{over_all(study)} runs from {with_interval(worst[1])} ({worst[0]}) "
-        f"to {with_interval(best[1])} ({best[0]}); {_differing(found, 'category', 'categories')}"
+        f"to {with_interval(best[1])} ({best[0]}); {_differing(study, found, 'category')}"
     )
     return Analysis(
         name,
@@ -93,7 +100,7 @@ def traits(study: Study) -> Analysis | Absent:
     reading = (
         f"the largest difference of the {label_of(leading(study))} is with {group.text}: "
         f"{with_interval(between(one[0]), signed=True)} points against the rest; "
-        f"{_differing(found, 'split')}"
+        f"{_differing(study, found, 'split')}"
     )
     return Analysis(
         name,
@@ -117,18 +124,23 @@ def _values(study: Study) -> Array:
     return np.stack([over_models(study.table.metric(name, study.models)) for name in names], axis=1)
 
 
-def _differing(found: Found, noun: str, plural: str = "") -> str:
-    sure = sum(excludes_zero(between(one[0])) for _, one in found)
-    tested = sum(p is not None and p < ALPHA for p in _corrected(found, 0))
-    return (
-        f"{sure or 'none'} of {counted(len(found), noun, plural)} differ{'s' if sure == 1 else ''} beyond "
-        f"the interval, {tested or 'none'} after Holm's correction"
+def _differing(study: Study, found: Found, what: str) -> str:
+    """How many groups differ on the Composite, of those that are large enough for their interval to tell."""
+    composites = [one[0] for _, one in found]
+    every = [(between(one), p) for one, p in zip(composites, corrected(composites), strict=True)]
+    told = [(difference, p) for difference, p in every if difference.meaningful]
+    sure = [p for difference, p in told if excludes_zero(difference)]
+    tested = sum(p is not None and p < ALPHA for p in sure)
+    fewer = f"fewer than {MEANINGFUL} {study.table.unit}s on a side"
+    if not told:
+        return f"every {what} has {fewer}, too few to tell a difference"
+    differ = "differs" if 1 in (len(sure), len(told)) else "differ"
+    text = (
+        f"{how_many(len(sure))} of {counted(len(told), what)} {differ} beyond the interval, "
+        f"{how_many(tested)} after Holm's correction"
     )
-
-
-def _corrected(found: Found, metric: int) -> list[float | None]:
-    p = np.array([np.nan if one[metric].p is None else one[metric].p for _, one in found], dtype=np.float64)
-    return [None if np.isnan(value) else float(value) for value in holm(p)]
+    left_out = len(every) - len(told)
+    return f"{text} ({counted(left_out, what)} with {fewer} not counted)" if left_out else text
 
 
 def _method(study: Study, groups: str) -> str:
@@ -155,7 +167,7 @@ def _table(study: Study, name: str, title: str, head: str, found: Found) -> Data
             *(Column(f"{label}, difference", places=1, scale=100) for label in SHOWN.values()),
         ),
     )
-    for (group, one), p_holm in zip(found, _corrected(found, 0), strict=True):
+    for (group, one), p_holm in zip(found, corrected([one[0] for _, one in found]), strict=True):
         first, *rest = one
         cells: tuple[Cell, ...] = (group.name, first.inside.n, first.outside.n, first.inside, first.outside)
         table.rows.append((*cells, between(first), first.p, p_holm, *(between(other) for other in rest)))

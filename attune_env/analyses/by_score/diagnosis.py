@@ -14,6 +14,7 @@ from attune_env.analyses.by_score.people import Bools, diagnosis_groups, diagnos
 from attune_env.analyses.by_score.shared import (
     COVERAGE,
     between,
+    corrected,
     coverage,
     few_noted,
     label_of,
@@ -25,21 +26,22 @@ from attune_env.analyses.by_score.shared import (
     titled,
 )
 from attune_env.analyses.by_score.wording import (
-    LISTED,
+    CHANCE,
     counted,
     excludes_zero,
-    how_many,
+    few_named,
     listed,
     names_of,
     of_all,
+    percent,
     sentence,
     with_interval,
 )
 from attune_env.analyses.study import Study
 from attune_env.analyses.turn_table import TurnTable
 from attune_env.report.cells import Cell, Column, DataTable
-from attune_env.statistics.bootstrap import Array
-from attune_env.statistics.comparisons import ALPHA, holm
+from attune_env.statistics.bootstrap import MEANINGFUL, Array, Interval
+from attune_env.statistics.comparisons import ALPHA
 from attune_env.statistics.contrasts import Contrast, contrasts
 
 if TYPE_CHECKING:
@@ -90,7 +92,7 @@ def clinical_affect_gap(study: Study) -> Analysis | Absent:
     return Analysis(
         NAME,
         TITLE,
-        _reading(gaps, names, noun(study)),
+        _reading(study, gaps, names),
         (_pooled_table(study, gaps), _model_table(study, gaps), *_diagnosis_tables(study, turns)),
         (
             ("clinical-affect-gap", partial(_figure, gaps, names)),
@@ -98,8 +100,8 @@ def clinical_affect_gap(study: Study) -> Analysis | Absent:
         ),
         f"Difference of means: {counted(inside, 'conversation')} with people who state any diagnosis minus "
         f"{outside} with people who state none{left_out}. {sentence(resampled(study))} p: permutation of the "
-        "groups' labels. Turns without an emotion tag (neutral) reward an empty answer, so tagged turns are "
-        "also taken alone, and the share of neutral turns stands beside.",
+        f"groups' labels; {CHANCE}. Turns without an emotion tag (neutral) reward an empty answer, so tagged "
+        "turns are also taken alone, and the share of neutral turns stands beside.",
     )
 
 
@@ -133,43 +135,67 @@ def _neutral(study: Study) -> Array:
     return np.array(shares, dtype=np.float64)
 
 
-def _reading(gaps: Gaps, names: Sequence[str], what: str) -> str:
+def _reading(study: Study, gaps: Gaps, names: Sequence[str]) -> str:
     gap = gaps.pooled[VA]
-    change = between(gap).mean or 0.0
-    word = "lower" if change < 0 else "higher"
+    difference = between(gap)
+    word = "lower" if (difference.mean or 0.0) < 0 else "higher"
+    points = f"{with_interval(difference, scale=100, signed=True)} points"
     text = (
         f"Emotion VA is {word} with people who state a diagnosis ({100 * (gap.inside.mean or 0):.1f} against "
-        f"{100 * (gap.outside.mean or 0):.1f} %, "
-        f"{with_interval(between(gap), scale=100, signed=True)} points)"
+        f"{100 * (gap.outside.mean or 0):.1f} %, {points})"
     )
-    if not excludes_zero(between(gap)):
+    if not difference.meaningful:
+        text += f", and fewer than {MEANINGFUL} {study.table.unit}s on a side are too few to tell whether "
+        text += "that is chance"
+    elif not excludes_zero(difference):
         text = (
             f"no difference of Emotion VA between people with and without a diagnosis beyond the interval "
-            f"({with_interval(between(gap), scale=100, signed=True)} points)"
+            f"({points})"
         )
-    known = [(n, between(one)) for n, one in zip(names, gaps.models, strict=True) if one.p is not None]
-    lower = [(name, one) for name, one in known if (one.mean or 0.0) < 0]
+    text += _other_scores(gaps)
+    known = [
+        (name, between(one), p)
+        for name, one, p in zip(names, gaps.models, corrected(gaps.models), strict=True)
+        if p is not None
+    ]
     if len(known) > 1:
-        sure = [name for name, one in lower if excludes_zero(one)]
-        which = f" ({listed(sure)})" if 0 < len(sure) <= LISTED else ""
-        text += f"; lower for {of_all(len(lower), len(known), what)}, beyond the interval for "
-        text += f"{how_many(len(sure))}{which}"
-        corrected = zip(names, gaps.models, _holm(gaps.models), strict=True)
-        tested = [name for name, one, p in corrected
-                  if p is not None and p < ALPHA and (between(one).mean or 0.0) < 0]  # fmt: skip
-        if sure and tested != sure:
-            which = f" ({listed(tested)})" if 0 < len(tested) <= LISTED else ""
-            text += f", with Holm's correction for {how_many(len(tested))}{which}"
+        low, high = ([one for one in known if sign * (one[1].mean or 0.0) > 0] for sign in (-1, 1))
+        text += f"; lower for {of_all(len(low), len(known), noun(study))}, {_clear(low)}"
+        if any(excludes_zero(difference) for _, difference, _ in high):
+            text += f"; higher for {len(high)}, {_clear(high)}"
     tagged = between(gaps.pooled[TAGGED])
     if tagged.mean is not None:
-        text += f"; on tagged turns only {with_interval(tagged, scale=100, signed=True)}"
+        text += f"; Emotion VA on tagged turns only {with_interval(tagged, scale=100, signed=True)}"
     neutral = gaps.pooled[NEUTRAL]
     if between(neutral).mean is not None:
         text += (
-            f", {100 * (neutral.inside.mean or 0):.0f} against {100 * (neutral.outside.mean or 0):.0f} % "
-            "of turns being neutral"
+            f", {percent(neutral.inside.mean or 0)} against {percent(neutral.outside.mean or 0)} of turns "
+            "being neutral"
         )
     return sentence(text)
+
+
+def _other_scores(gaps: Gaps) -> str:
+    """Which scores besides Emotion VA differ, so that the sentence denies nothing that its table holds."""
+    others = {label: between(one) for label, one in gaps.pooled.items() if label not in (VA, TAGGED, NEUTRAL)}
+    differ = [
+        f"{label} ({with_interval(one, scale=100, signed=True)})"
+        for label, one in others.items()
+        if excludes_zero(one)
+    ]
+    if not differ and not any(one.meaningful for one in others.values()):
+        return ""
+    if not differ:
+        return "; no other score differs beyond the interval"
+    return f"; of the other scores {listed(differ, len(differ))} differ{'s' if len(differ) == 1 else ''}"
+
+
+def _clear(found: Sequence[tuple[str, Interval, float]]) -> str:
+    """For how many of these models the interval leaves out 0, and how many are left by the correction."""
+    sure = [(name, p) for name, difference, p in found if excludes_zero(difference)]
+    tested = [name for name, p in sure if p < ALPHA]
+    text = f"beyond the interval for {few_named([name for name, _ in sure])}"
+    return text if len(tested) == len(sure) else f"{text}, with Holm's correction for {few_named(tested)}"
 
 
 def _contrast_columns(inside: str = "any diagnosis") -> tuple[Column, ...]:
@@ -210,16 +236,10 @@ def _model_table(study: Study, gaps: Gaps) -> DataTable:
         ),
         notes=["Holm over the models."],
     )
-    rows = zip(study.models, gaps.models, _holm(gaps.models), gaps.tagged, strict=True)
+    rows = zip(study.models, gaps.models, corrected(gaps.models), gaps.tagged, strict=True)
     for key, one, p_holm, tagged in rows:
         table.rows.append((key[0], *_cells(one), p_holm, between(tagged), *coverage(study, key)))
     return table
-
-
-def _holm(found: Sequence[Contrast]) -> list[float | None]:
-    """The p of each contrast, corrected over all of them."""
-    p = np.array([np.nan if one.p is None else one.p for one in found], dtype=np.float64)
-    return [None if np.isnan(value) else float(value) for value in holm(p)]
 
 
 def _diagnosis_tables(study: Study, turns: TurnTable) -> list[DataTable]:
@@ -249,7 +269,7 @@ def _diagnosis_tables(study: Study, turns: TurnTable) -> list[DataTable]:
         for group in groups
     ]
     for number, label in enumerate(columns):
-        for group, one, p_holm in zip(groups, found, _holm([one[number] for one in found]), strict=True):
+        for group, one, p_holm in zip(groups, found, corrected([one[number] for one in found]), strict=True):
             table.rows.append((group.name, label, *_cells(one[number]), p_holm))
     return [table] if groups else []
 

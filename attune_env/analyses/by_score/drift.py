@@ -22,11 +22,9 @@ from attune_env.analyses.by_score.shared import (
 )
 from attune_env.analyses.by_score.wording import (
     CHANCE,
-    LISTED,
     counted,
     excludes_zero,
-    how_many,
-    listed,
+    few_named,
     names_of,
     of_all,
     sentence,
@@ -155,8 +153,7 @@ def _reading(courses: Sequence[Course], names: Sequence[str], what: str) -> str:
         f"{of_all(len(same), len(lead.changes), what)}"
     )
     if len(names) > 1:
-        which = f" ({listed(sure)})" if 0 < len(sure) <= LISTED else ""
-        text += f", beyond the {what}'s own interval in {how_many(len(sure))}{which}"
+        text += f", beyond the {what}'s own interval in {few_named(sure)}"
     if len(moved) > 1:
         rest = ", ".join(
             f"{c.label} {with_interval(c.change, scale=100, signed=True)}" for c in moved if c is not lead

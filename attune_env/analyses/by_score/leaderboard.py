@@ -23,7 +23,9 @@ from attune_env.analyses.by_score.shared import (
 from attune_env.analyses.by_score.wording import (
     counted,
     excludes_zero,
+    few_named,
     how_many,
+    listed,
     names_of,
     of_all,
     sentence,
@@ -33,7 +35,7 @@ from attune_env.analyses.study import Study
 from attune_env.report.coverage import coverage_data
 from attune_env.report.groups import LEADERBOARD, TURN, WIDE, Metric
 from attune_env.report.pilot import pilot_note
-from attune_env.report.tables import PILLARS, group_data, leaderboard_data, samples_data
+from attune_env.report.tables import KEY_COLUMNS, PILLARS, group_data, leaderboard_data, samples_data
 from attune_env.running.samples import sample_spread
 from attune_env.statistics.bootstrap import Interval
 from attune_env.statistics.scores import Key
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
 
 GAP = "perspective_gap_om_hp"
 """Has an analysis of its own."""
+BESIDES = len(KEY_COLUMNS) + 1
+"""Columns of a table of a group that hold no metric: what names the row, and n."""
 
 
 @few_noted
@@ -55,48 +59,69 @@ def leaderboard(study: Study) -> Analysis | Absent:
     metric = leading(study)
     name = label_of(metric)
     means = Means(study, LEADERBOARD[study.reading])
-    values = means.of(metric.name)
-    names = names_of(study.models)
-    known = [(n, key, i) for n, key, i in zip(names, study.models, values, strict=True) if i.mean is not None]
-    if not known:
+    if all(one.mean is None for one in means.of(metric.name)):
         return Absent("leaderboard", "Leaderboard", f"no conversation has a {name} in mode {study.mode}")
-    if len(known) > 1:
-        last, _, lowest = known[-1]
-        reading = (
-            f"first is {known[0][0]} with a {name} of {with_interval(known[0][2])}, "
-            f"{_lead(study, known[0][1], known[1][1], known[1][0])}; the last of "
-            f"{counted(len(known), noun(study))}, {last}, has {with_interval(lowest)}"
-        )
-    else:
-        reading = f"the {name} of {known[0][0]} is {with_interval(known[0][2])}"
-    lines = means.references(metric.name)
-    if lines:
-        reading += "; " + ", ".join(f"{who} gets {value:.1f}" for who, value in lines)
     return Analysis(
         "leaderboard",
         "Leaderboard",
-        sentence(reading),
+        sentence(_reading(study, means, metric)),
         (table,),
         (("leaderboard", partial(_pillars, means)),),
         f"Means over conversations, in points of 100; {resampled(study)}, the same resamples for all models. "
-        "Dashed: the best null policy and the ceiling, where they were run. An arrow names one that lies "
-        "outside the panel.",
+        "Dashed: the baseline, which is the best null policy, and the ceiling, where they were run. An arrow "
+        "names a ceiling that lies outside the panel.",
         (pilot_note(),),
     )
 
 
-def _lead(study: Study, first: Key, second: Key, name: str) -> str:
-    """Whether the first is told apart from the second, by the paired difference."""
+def _reading(study: Study, means: Means, metric: Metric) -> str:
+    """First and last, and who lies below the baseline: a first place down there is no achievement."""
+    names, values, name = names_of(study.models), means.of(metric.name), label_of(metric)
+    known = [
+        (who, key, one, one.mean)
+        for who, key, one in zip(names, study.models, values, strict=True)
+        if one.mean is not None
+    ]
+    who, first, highest, _ = known[0]
+    lines = [(line, value) for line, value, _ in means.references(metric.name)]
+    null = means.reference(metric.name, "null")
+    below = [other for other, _, _, value in known if null and value < lines[0][1]]
+    baseline = f"the baseline {lines[0][0]}, which gets {lines[0][1]:.1f}" if below else ""
+    gap = ""
+    if null and who in below:
+        gap = f" ({with_interval(_difference(study, first, null), signed=True)} to the baseline, paired)"
+    score = f"{with_interval(highest)}{gap}"
+    if len(known) == 1:
+        text = f"the {name} of {who} is {score}"
+    elif gap:
+        text = f"no {noun(study)} reaches {baseline}; the highest is {who} with a {name} of {score}"
+    else:
+        text = f"first is {who} with a {name} of {score}"
+    if len(known) > 1:
+        second, last = known[1], known[-1]
+        lead = _difference(study, first, second[1])
+        how = "ahead of" if excludes_zero(lead) else "not clearly ahead of"
+        text += (
+            f", {how} {second[0]} ({with_interval(lead, signed=True)}, paired); the last of "
+            f"{counted(len(known), noun(study))}, {last[0]}, has {with_interval(last[2])}"
+        )
+    if below and (len(known) == 1 or not gap):
+        text += f"; {few_named(below) if len(known) > 1 else 'it'} {'lies' if len(below) == 1 else 'lie'} "
+        text += f"below {baseline}"
+    told = lines[1:] if below else lines
+    return f"{text}; {', '.join(f'{line} gets {value:.1f}' for line, value in told)}" if told else text
+
+
+def _difference(study: Study, first: Key, second: Key) -> Interval:
+    """First minus second on the leading Composite, paired by conversation."""
     pair = study.table.metric(study.composite, [first, second])
-    difference: Interval = study.table.kernel.intervals(pair[:, :1] - pair[:, 1:])[0]
-    how = "ahead of" if excludes_zero(difference) else "not told apart from"
-    return f"{how} {name} ({with_interval(difference, signed=True)}, paired)"
+    return study.table.kernel.intervals(pair[:, :1] - pair[:, 1:])[0]
 
 
 @few_noted
 def metric_groups(study: Study) -> Analysis | Absent:
     """Every metric that was scored, in the groups of the official README."""
-    tables = [t for t in group_data(study.scores, study.table, study.keys) if len(t.columns) > 4]
+    tables = [t for t in group_data(study.scores, study.table, study.keys) if len(t.columns) > BESIDES]
     for table in tables:
         table.title = titled(study, table.title)
     turn = defined(study, [m for m in TURN if m.role != "diagnostic" and m.name != GAP])
@@ -107,7 +132,8 @@ def metric_groups(study: Study) -> Analysis | Absent:
     rests_on = coverage_data(study.scores, study.table, study.keys)
     means = Means(study, [m.name for m in (*turn, *wide)])
     if len(study.models) == 1:
-        reading = f"{counted(len(turn) + len(wide), 'metric')} of {names[0]}, each with its interval"
+        shown = sum(len(table.columns) - BESIDES for table in tables)
+        reading = f"{counted(shown, 'metric')} of {names[0]}, each with its interval"
     else:
         reading = _leaders(study, means, [m for m in (*turn, *wide) if m.role == "input"], names)
     figures = [
@@ -155,14 +181,16 @@ def _leaders(study: Study, means: Means, inputs: Sequence[Metric], names: Sequen
     if not first:
         return f"no {noun(study)} has the highest mean on any of {of} alone"
     times = {name: first.count(i) for i, name in enumerate(names)}
-    most = max(times, key=lambda name: times[name])
-    if times[most] == len(inputs):
-        return f"the highest mean on all {len(inputs)} inputs of the Composite is that of {most}"
+    most = max(times.values())
+    leaders = [name for name, number in times.items() if number == most]
+    if most == len(inputs):
+        return f"the highest mean on all {len(inputs)} inputs of the Composite is that of {leaders[0]}"
     leading_some = sum(1 for number in times.values() if number)
     shared = len(inputs) - len(first)
     return (
         f"{of_all(leading_some, len(names), noun(study))} {'has' if leading_some == 1 else 'have'} the "
-        f"highest mean on at least one of {of}, {most} on most ({times[most]})"
+        f"highest mean on at least one of {of}, {listed(leaders)} on most ({most}"
+        f"{' each' if len(leaders) > 1 else ''})"
         + (f"; on {how_many(shared)} it is shared" if shared else "")
     )
 

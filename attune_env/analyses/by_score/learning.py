@@ -65,8 +65,8 @@ def learning_curves(study: Study) -> Analysis | Absent:
         (_table(study, runs, means),),
         ((NAME, partial(_figure, runs, means)),),
         "Each checkpoint is scored like any model, on the same conversations; the gain from the first to the "
-        f"last step is paired by conversation; {resampled(study)}. Dashed: the best null policy and the "
-        "ceiling, where they were run.",
+        f"last step is paired by conversation; {resampled(study)}. Dashed: the baseline (the best "
+        "null policy) and a ceiling that is near, where they were run.",
     )
 
 

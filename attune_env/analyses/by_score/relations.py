@@ -21,7 +21,14 @@ from attune_env.analyses.by_score.shared import (
     resampled,
     titled,
 )
-from attune_env.analyses.by_score.wording import counted, excludes_zero, number_text, sentence, with_interval
+from attune_env.analyses.by_score.wording import (
+    counted,
+    excludes_zero,
+    listed,
+    number_text,
+    sentence,
+    with_interval,
+)
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Column, DataTable
 from attune_env.report.groups import TURN, Metric
@@ -63,7 +70,9 @@ def metric_correlations(study: Study) -> Analysis | Absent:
         f"of the absolute ρ is {np.median([abs(rho.mean or 0.0) for _, _, rho in known]):.2f}; most alike "
         f"are {label_of(metrics[high[0]])} and {label_of(metrics[high[1]])} ({with_interval(high[2], 2)})"
     )
-    if len(known) > 1:
+    if ties := sum(rho.mean == high[2].mean for _, _, rho in known) - 1:
+        reading += f" and {counted(ties, 'other pair')}"
+    if len(known) > ties + 1:
         least = f"{label_of(metrics[low[0]])} and {label_of(metrics[low[1]])}"
         reading += f", least {least} ({with_interval(low[2], 2)})"
     return Analysis(
@@ -102,14 +111,10 @@ def turn_against_composite(study: Study) -> Analysis | Absent:
     known = [(m, rho) for m, rho in zip(metrics, rhos, strict=True) if rho.mean is not None]
     if not known:
         return Absent(name, title, "no turn metric varies over three models")
-    most = max(known, key=lambda pair: abs(pair[1].mean or 0.0))
-    least = min(known, key=lambda pair: abs(pair[1].mean or 0.0))
-    reading = (
-        f"the ranking by {label_of(composite)} is closest to that by {label_of(most[0])} "
-        f"(ρ {with_interval(most[1], 2)})"
-    )
-    if len(known) > 1:
-        reading += f" and farthest from that by {label_of(least[0])} (ρ {with_interval(least[1], 2)})"
+    values = [rho.mean for _, rho in known if rho.mean is not None]
+    reading = f"the ranking by {label_of(composite)} is closest to that by {_with_rho(known, max(values))}"
+    if max(values) > min(values):
+        reading += f" and farthest from that by {_with_rho(known, min(values))}"
     reading += f"; ρ differs from 0 beyond the interval for {sum(excludes_zero(rho) for _, rho in known)} of "
     reading += counted(len(known), "metric")
     return Analysis(
@@ -122,6 +127,13 @@ def turn_against_composite(study: Study) -> Analysis | Absent:
         "that reason alone; Kendall tau, the gap and the draft's scores are not; "
         f"{resampled(study)}.",
     )
+
+
+def _with_rho(known: Sequence[tuple[Metric, Interval]], value: float) -> str:
+    """The metrics whose ρ this is, with its interval where it is one metric's."""
+    these = [(label_of(metric), rho) for metric, rho in known if rho.mean == value]
+    text = with_interval(these[0][1], 2) if len(these) == 1 else number_text(value, 2)
+    return f"{listed([label for label, _ in these])} (ρ {text})"
 
 
 def _too_few(study: Study) -> str:

@@ -20,7 +20,15 @@ from attune_env.analyses.by_score.shared import (
     resampled,
     titled,
 )
-from attune_env.analyses.by_score.wording import how_many, names_of, of_all, plural_of, sentence
+from attune_env.analyses.by_score.wording import (
+    counted,
+    how_many,
+    listed,
+    names_of,
+    of_all,
+    plural_of,
+    sentence,
+)
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Column, DataTable
 from attune_env.report.groups import Metric
@@ -65,8 +73,9 @@ def pairs_separated(study: Study) -> Analysis | Absent:
         "A pair is separated if the paired interval of its difference leaves out 0 (no correction, as the "
         "paper's figure reads); beside it: sign-flip test of the same differences, Holm-corrected over the "
         f"pairs of a metric, at {ALPHA}. Of models that do not differ the interval separates about one pair "
-        f"in twenty (of {counts[0].pairs} pairs {counts[0].pairs / 20:.1f}), Holm's correction any pair in "
-        f"one study of twenty. Each pair on the conversations that both have; {resampled(study)}.",
+        f"in twenty (of {counted(counts[0].pairs, 'pair')} {counts[0].pairs * ALPHA:g}), Holm's correction "
+        "any pair in one study of twenty. Each pair on the conversations that both have; "
+        f"{resampled(study)}.",
     )
 
 
@@ -78,14 +87,18 @@ def _reading(metrics: Sequence[Metric], counts: Sequence[Separation], what: str)
     )
     if len(metrics) > 2:
         inputs = list(zip(metrics[1:], counts[1:], strict=True))
-        most = max(inputs, key=lambda pair: pair[1].by_interval)
-        least = min(inputs, key=lambda pair: pair[1].by_interval)
+        numbers = [one.by_interval for _, one in inputs]
+        most, least = max(numbers), min(numbers)
         if first.pairs == 1:
-            text += f"; of its inputs {sum(one.by_interval for _, one in inputs)} of {len(inputs)} do"
-        elif most[1].by_interval > least[1].by_interval:
+            text += f"; of its inputs {sum(numbers)} of {len(inputs)} do"
+        elif most > least:
+            high, low = (
+                [label_of(metric) for metric, one in inputs if one.by_interval == number]
+                for number in (most, least)
+            )
             text += (
-                f"; of its inputs {label_of(most[0])} separates most ({most[1].by_interval}) and "
-                f"{label_of(least[0])} fewest ({least[1].by_interval})"
+                f"; of its inputs {listed(high)} separate{'s' if len(high) == 1 else ''} most ({most}), "
+                f"{listed(low)} fewest ({least})"
             )
     return sentence(text)
 

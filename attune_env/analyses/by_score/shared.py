@@ -16,6 +16,7 @@ from attune_env.report.cells import Cell, Column
 from attune_env.report.groups import GROUPS, Metric
 from attune_env.report.tables import intervals_of, mode_text, role_of
 from attune_env.statistics.bootstrap import MEANINGFUL, Array, Interval
+from attune_env.statistics.comparisons import holm
 from attune_env.statistics.contrasts import Contrast
 from attune_env.statistics.scores import Key
 
@@ -47,6 +48,8 @@ COVERAGE: Final = (
 LOWER_IS_BETTER: Final = frozenset({"avg_emotion_intensity_mae", "q3_model_fit_ordinal_distance"})
 
 
+Reference = tuple[str, float, bool]
+"""A line behind the models: name, value, and whether an axis must hold it."""
 Analyse = Callable[[Study], Analysis | Absent]
 
 
@@ -127,25 +130,29 @@ class Means:
         """One interval a model, in the order of `study.models`."""
         return [self.found[key][metric] for key in self.study.models]
 
-    def references(self, metric: str) -> list[tuple[str, float]]:
-        """The best null policy and the ceiling as (name, mean): lines behind the models.
+    def references(self, metric: str) -> list[Reference]:
+        """The baseline and the ceiling: lines behind the models, the baseline always on the axis.
 
         Empty where none was run; a policy that has a row of its own is no line.
         """
-        best = min if metric in LOWER_IS_BETTER else max
-        lines = []
-        for role in ("null", "ceiling"):
-            known = [
-                (mean, names_of([key])[0])
-                for key in self.study.keys
-                if key not in self.study.models
-                and role_of(key[0]) == role
-                and (mean := self.found[key][metric].mean) is not None
-            ]
-            if known:
-                mean, name = best(known)
-                lines.append((name, mean))
-        return lines
+        found = ((self.reference(metric, "null"), True), (self.reference(metric, "ceiling"), False))
+        return [
+            (names_of([key])[0], mean, held)
+            for key, held in found
+            if key is not None and (mean := self.found[key][metric].mean) is not None
+        ]
+
+    def reference(self, metric: str, role: str) -> Key | None:
+        """The best policy of a role among those that are not compared as models."""
+        sign = -1 if metric in LOWER_IS_BETTER else 1
+        known = [
+            (sign * mean, key)
+            for key in self.study.keys
+            if key not in self.study.models
+            and role_of(key[0]) == role
+            and (mean := self.found[key][metric].mean) is not None
+        ]
+        return max(known)[1] if known else None
 
 
 def faint_rows(keys: Sequence[Key]) -> set[int]:
@@ -157,6 +164,12 @@ def between(contrast: Contrast) -> Interval:
     """The difference of two groups, meaningful only where both hold enough units."""
     units = min(contrast.inside.units, contrast.outside.units)
     return replace(contrast.difference, units=units)
+
+
+def corrected(found: Sequence[Contrast]) -> list[float | None]:
+    """The p of each contrast with Holm's correction over all of them."""
+    p = np.array([np.nan if one.p is None else one.p for one in found], dtype=np.float64)
+    return [None if np.isnan(value) else float(value) for value in holm(p)]
 
 
 def over_models(values: Array) -> Array:

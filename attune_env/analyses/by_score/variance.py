@@ -10,7 +10,7 @@ import numpy as np
 
 from attune_env.analyses.analysis import Absent, Analysis
 from attune_env.analyses.by_score.shared import MEASURED, defined, few_noted, label_of, leading, titled
-from attune_env.analyses.by_score.wording import counted, sentence
+from attune_env.analyses.by_score.wording import counted, percent, sentence
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Column, DataTable
 from attune_env.report.groups import Metric
@@ -72,9 +72,9 @@ def _reading(splits: Sequence[tuple[Metric, VarianceSplit]]) -> str:
     metric, split = splits[0]
     more = sum((s.conversation or 0.0) > (s.model or 0.0) for _, s in splits)
     return sentence(
-        f"of the variance of the {label_of(metric)}, {100 * (split.model or 0):.0f} % lies between models, "
-        f"{100 * (split.conversation or 0):.0f} % between conversations and {100 * (split.rest or 0):.0f} % "
-        f"in the rest; conversations vary more than models on {more} of {counted(len(splits), 'metric')}"
+        f"of the variance of the {label_of(metric)}, {percent(split.model or 0)} lies between models, "
+        f"{percent(split.conversation or 0)} between conversations and {percent(split.rest or 0)} in the rest"
+        f"; conversations vary more than models on {more} of {counted(len(splits), 'metric')}"
     )
 
 

@@ -84,10 +84,11 @@ def _reading(taus: Sequence[Interval], rates: Rates, names: Sequence[str], what:
         text = f"mean Kendall τ is negative for none of {len(known)} {plural_of(what)}"
     beats = [sum(_above_half(rate) for rate in row) for row in rates]
     if len(known) > 1 and max(beats):
-        best = max(range(len(beats)), key=lambda i: (beats[i], -i))
+        best = [name for name, number in zip(names, beats, strict=True) if number == max(beats)]
+        wins = "wins" if len(best) == 1 else "win"
         text += (
-            f"; {names[best]} wins more than half of the conversations, beyond the interval, against "
-            f"{beats[best]} of {counted(len(known) - 1, f'other {what}')}, the most"
+            f"; {listed(best)} {wins} more than half of the conversations, beyond the interval, against "
+            f"{max(beats)} of {counted(len(known) - 1, f'other {what}')}, the most"
         )
     elif len(known) > 1:
         text += f"; no {what} wins more than half of the conversations against another beyond the interval"

@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 from attune_data.errors import one_line
+from attune_env.report.table import rounded, share_text
 from attune_env.statistics.bootstrap import Interval
 from attune_env.statistics.scores import Key
 
 SHORT = 26
 """Characters of a model's name on an axis."""
-ROUNDING = 1e-9
-"""What is nearer to 0 is no difference."""
 LISTED = 3
 """Names that a sentence lists before it counts the rest."""
 CHANCE = "where nothing differs, chance puts 0 outside of about 1 interval in 20"
@@ -66,6 +65,11 @@ def listed(names: Sequence[str], most: int = LISTED) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
+def few_named(names: Sequence[str]) -> str:
+    """How many, and which where they are few: `none`, `2 (a and b)`, `7`."""
+    return how_many(len(names)) + (f" ({listed(names)})" if 0 < len(names) <= LISTED else "")
+
+
 def span(values: Sequence[float], places: int = 1) -> str:
     """`3.0 to 7.6`, or the one value."""
     low, high = number_text(min(values), places), number_text(max(values), places)
@@ -77,20 +81,23 @@ def number_text(value: float, places: int = 1, *, signed: bool = False) -> str:
     return f"{round(value, places) + 0.0:{'+' if signed else ''}.{places}f}".replace("-", "−")
 
 
+def percent(share: float) -> str:
+    """`12.3 %`, as tables round it; `<0.1 %` of what is not 0."""
+    return share_text(share).replace("%", " %")
+
+
 def with_interval(interval: Interval, places: int = 1, scale: float = 1.0, signed: bool = False) -> str:
     """`3.2 [1.0, 5.4]`, the sign always written where it is a difference; `†` where it says little."""
-    if interval.mean is None or interval.low is None or interval.high is None:
+    shown = rounded(interval, places, scale)
+    if not shown:
         return "undefined"
-    ends = (interval.mean, interval.low, interval.high)
-    mean, low, high = (number_text(scale * end, places, signed=signed) for end in ends)
+    mean, low, high = (number_text(value, digits, signed=signed) for value, digits in shown)
     return f"{mean} [{low}, {high}]" + ("" if interval.meaningful else "†")
 
 
 def excludes_zero(interval: Interval) -> bool:
     """Whether a difference's interval is worth a claim: enough units, and 0 outside."""
-    if interval.low is None or interval.high is None or not interval.meaningful:
-        return False
-    return interval.low > ROUNDING or interval.high < -ROUNDING
+    return interval.leaves_out_zero
 
 
 def sentence(text: str) -> str:

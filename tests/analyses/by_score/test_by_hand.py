@@ -58,7 +58,7 @@ def test_a_first_place_that_chance_can_give_is_said_to_be_one() -> None:
     one = found(leaderboard(composites(a=[60, 40, 60, 40, 61], b=[40, 60, 40, 60, 60])))
     # differences 20, -20, 20, -20, 1: 0.2 in the mean
     assert "a with a Composite of 52.2 [" in one.reading
-    assert ", not told apart from b (+0.2 [−" in one.reading
+    assert ", not clearly ahead of b (+0.2 [−" in one.reading
 
 
 def test_where_only_policies_played_the_ceiling_is_a_line_and_no_winner() -> None:
@@ -112,6 +112,38 @@ def test_the_strict_reading_leads_where_it_was_asked_for() -> None:
     assert one.reading == "The Strict Composite of a is 40.0 [40.0, 40.0]."
 
 
+def below(**models: Sequence[float]) -> Study:
+    """Models beside a baseline of 55 and a ceiling."""
+    named = {f"lab/{name}": values for name, values in models.items()}
+    return study(columns(COMPOSITE, named | {"builtin/prior": [55.0] * 5, "builtin/oracle": [100.0] * 5}))
+
+
+@pytest.mark.parametrize(("made", "want"), [
+    (below(a=[40.0] * 5, b=[30.0] * 5),
+     "No model reaches the baseline prior, which gets 55.0; the highest is a with a Composite of 40.0 [40.0, "
+     "40.0] (−15.0 [−15.0, −15.0] to the baseline, paired), ahead of b (+10.0 [+10.0, +10.0], paired); the "
+     "last of 2 models, b, has 30.0 [30.0, 30.0]; oracle gets 100.0."),
+    (below(a=[60.0] * 5, b=[30.0] * 5, c=[20.0] * 5),
+     "First is a with a Composite of 60.0 [60.0, 60.0], ahead of b (+30.0 [+30.0, +30.0], paired); the last "
+     "of 3 models, c, has 20.0 [20.0, 20.0]; 2 (b and c) lie below the baseline prior, which gets 55.0; "
+     "oracle gets 100.0."),
+    (below(a=[40.0] * 5),
+     "The Composite of a is 40.0 [40.0, 40.0] (−15.0 [−15.0, −15.0] to the baseline, paired); it lies below "
+     "the baseline prior, which gets 55.0; oracle gets 100.0."),
+])  # fmt: skip
+def test_who_lies_below_the_baseline_is_said(made: Study, want: str) -> None:
+    assert found(leaderboard(made)).reading == want
+
+
+def test_the_axis_holds_the_baseline_however_far_it_is() -> None:
+    ((name, draw),) = found(leaderboard(below(a=[40, 41, 42, 43, 44], b=[38, 39, 41, 41, 42]))).figures
+    figure = draw()
+    assert name == "leaderboard"
+    low, high = figure.axes[0].get_xlim()
+    assert low < 38 < 55 < high < 100
+    assert [text.get_text() for text in figure.axes[0].texts] == ["prior", "oracle 100 →"]
+
+
 def test_policies_are_lines_and_not_competitors() -> None:
     values = {A: [60.0] * 5, "builtin/prior": [55.0] * 5, "builtin/empty": [20.0] * 5,
               "builtin/oracle": [100.0] * 5}  # fmt: skip
@@ -140,6 +172,19 @@ def test_the_groups_hold_every_metric_with_its_role() -> None:
         assert [c.key for c in table.columns[3:-1]] == [m.name for m in group]
         assert [c.name for c in table.columns[3:-1]] == [f"{m.label} ({m.role})" for m in group]
     assert len(COMPOSITES) == len(tables[2].columns) - 4
+
+
+def test_the_composite_is_the_total_and_no_input_of_its_own() -> None:
+    values: Json = {COMPOSITE: 60.0, "avg_emotion_f1": 0.5, "avg_pairwise_kendall_tau": 0.1}
+    made = study([entry(f"c{i}", model, **values) for i in range(5) for model in (A, B)])
+    for analyse in (pairs_separated, top_models):
+        assert cells(found(analyse(made)).tables[0], "counts_as")[:2] == ["total", "input"]
+    rests_on = found(metric_groups(made)).tables[-1]
+    assert {row[4] for row in rests_on.rows if row[3] == "Composite (0-100)"} == {"total"}
+
+
+def test_what_chance_separates_is_not_rounded_up() -> None:
+    assert "(of 1 pair 0.05)" in found(pairs_separated(composites(a=[60.0] * 6, b=[50.0] * 6))).method
 
 
 def test_metrics_that_are_defined_less_often_are_named() -> None:
@@ -209,7 +254,8 @@ def test_variance_lies_where_it_was_put() -> None:
     assert cells(only_models.tables[0], "model") == [1.0]
     only_people = found(variance_shares(composites(a=[10.0, 50, 90], b=[10.0, 50, 90])))
     assert cells(only_people.tables[0], "conversation") == [1.0]
-    assert "0 % lies between models, 100 % between conversations and 0 % in the rest" in only_people.reading
+    said = "0.0 % lies between models, 100.0 % between conversations and 0.0 % in the rest"
+    assert said in only_people.reading
 
 
 def test_difficulty_by_hand() -> None:

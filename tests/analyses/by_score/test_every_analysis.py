@@ -121,7 +121,7 @@ def test_long_names_keep_what_tells_them_apart() -> None:
 def test_names_of_references_do_not_lie_on_each_other(null: float) -> None:
     figure, (axis,) = panels(width=2.0, height=1.9)
     means = [Interval(mean, mean - 2, mean + 2, 9, 9) for mean in (42.0, 58.0)]
-    frame(axis, means, [("prior", null), ("oracle", 100.0)])
+    frame(axis, means, [("prior", null, True), ("oracle", 100.0, False)])
     FigureCanvasAgg(figure).draw()  # type: ignore[no-untyped-call]
     first, second = (text.get_window_extent() for text in axis.texts)
     assert not first.overlaps(second)

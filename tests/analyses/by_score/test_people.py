@@ -85,7 +85,9 @@ def test_a_group_of_few_people_is_shown_and_nothing_claimed_of_it() -> None:
     one = found(topics(study(columns("composite_score", {A: [0.0] + [90.0] * 8}), people)))
     (table,) = one.tables
     assert means(table, "difference") == pytest.approx([90, -90])
-    assert "none of 2 categories differ beyond the interval" in one.reading
+    assert one.reading.endswith(
+        "every category has fewer than 5 conversations on a side, too few to tell a difference."
+    )
     assert table.notes == ["† fewer than five conversations: the interval is not meaningful."]
     assert table.shown().rows[1][5].endswith("†")
 
@@ -95,6 +97,20 @@ def test_traits_by_hand() -> None:
     one = found(traits(study(columns("composite_score", {A: [50.0] * 6 + [58.0] * 6}), people)))
     assert means(one.tables[0], "difference") == pytest.approx([-8])
     assert "with low well-being (WHO-5 below 13): −8.0 [−8.0, −8.0] points" in one.reading
+
+
+def test_splits_of_few_people_are_in_neither_count() -> None:
+    # four of 24 people are read far worse, which a permutation tells and an interval of four may not claim
+    people = [person(f"c{i}", who_5=5 if i % 2 else 20, asrs_6=5 if i < 4 else 0) for i in range(24)]
+    values = [20.0 + i % 2 if i < 4 else 60.0 + i % 5 for i in range(24)]
+    one = found(traits(study(columns("composite_score", {A: values}), people)))
+    corrected = dict(zip(cells(one.tables[0], "group"), cells(one.tables[0], "p_holm"), strict=True))
+    assert isinstance(few := corrected["ASRS-6 ≥ 4"], float)
+    assert few < 0.05
+    assert (
+        "none of 1 split differs beyond the interval, none after Holm's correction (1 split with fewer than "
+        "5 conversations on a side not counted)" in one.reading
+    )
 
 
 def with_turns(identity: str, model: str, *scores: float) -> dict[str, object]:
@@ -126,7 +142,9 @@ def test_the_clinical_gap_by_hand() -> None:
     assert cells(by_model, "n_inside") == [6]
     assert cells(by_model, "n_outside") == [6]
     assert "(40.0 against 70.0 %, −30.0 [−30.0, −30.0] points)" in one.reading
-    assert "on tagged turns only +0.0 [+0.0, +0.0], 0 against 50 % of turns being neutral" in one.reading
+    tagged = "on tagged turns only +0.0 [+0.0, +0.0], 0.0 % against 50.0 % of turns being neutral"
+    assert tagged in one.reading
+    assert "; of the other scores Emotion F1 (−30.0 [−30.0, −30.0]) differs; " in one.reading
     assert "2 conversations without a statement left out" in one.method
 
 
@@ -136,6 +154,37 @@ def test_a_gap_within_its_interval_is_not_called_one() -> None:
     assert found(clinical_affect_gap(study(entries, people))).reading.startswith(
         "No difference of Emotion VA between people with and without a diagnosis beyond the interval"
     )
+
+
+def test_where_emotion_va_is_level_the_scores_that_differ_are_named() -> None:
+    people = [person(f"{s}{i}", ["ADHD"] if s == "d" else NONE) for s in "dn" for i in range(6)]
+    entries = [
+        with_turns(f"{s}{i}", A, (0.2, 0.8)[i % 2]) | {"composite_score": 60.0 + (5.5 if s == "d" else 0)}
+        for s in "dn" for i in range(6)
+    ]  # fmt: skip
+    one = found(clinical_affect_gap(study(entries, people)))
+    assert one.reading.startswith("No difference of Emotion VA")
+    assert "; of the other scores Composite (+5.5 [+5.5, +5.5]) differs" in one.reading
+
+
+def test_models_that_read_the_diagnosed_better_are_counted_too() -> None:
+    people = [person(f"{s}{i}", ["ADHD"] if s == "d" else NONE) for s in "dn" for i in range(6)]
+    better, worse = {"d": 0.9, "n": 0.4}, {"d": 0.4, "n": 0.6}
+    entries = [
+        with_turns(f"{s}{i}", model, score[s])
+        for model, score in ((A, better), (B, worse)) for s in "dn" for i in range(6)
+    ]  # fmt: skip
+    reading = found(clinical_affect_gap(study(entries, people))).reading
+    assert "; lower for 1 of 2 models, beyond the interval for 1 (b); higher for 1, beyond" in reading
+    assert "higher for 1, beyond the interval for 1 (a)" in reading
+
+
+def test_a_gap_of_few_people_is_neither_claimed_nor_denied() -> None:
+    people = [person(f"{s}{i}", ["ADHD"] if s == "d" else NONE) for s in "dn" for i in range(3)]
+    entries = [with_turns(f"{s}{i}", A, 0.2 if s == "d" else 0.8) for s in "dn" for i in range(3)]
+    reading = found(clinical_affect_gap(study(entries, people))).reading
+    assert "points), and fewer than 5 conversations on a side are too few to tell" in reading
+    assert "no difference" not in reading.lower()
 
 
 @pytest.mark.parametrize("people", [
