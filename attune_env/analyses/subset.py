@@ -150,7 +150,8 @@ def _table(
     columns = [
         Column("metric", prose=True), Column("counts as", prose=True), Column("model"),
         Column("kind", prose=True), Column("subset", places=places), Column("n subset"),
-        Column("others", places=places), Column("n others"), Column("difference", places=places), Column("p"),
+        Column("others", places=places), Column("n others"), Column("difference", places=places),
+        Column("p", places=4),
     ]  # fmt: skip
     title = titled(study, one_line(f"{group}: {where} against the others"))
     table = DataTable(f"subset_{Column(group).key}", title, columns, keys=4)

@@ -15,6 +15,7 @@ from attune_env.pages.conversation_html import conversation_pages, page_name
 from attune_env.pages.facts import facts_of
 from attune_env.pages.tables import CellView, HeadView, RowView, TableView
 from attune_env.pages.visible import visible
+from attune_env.report.cells import unrounded
 from attune_env.report.table import DASH
 from attune_env.report.tables import mode_text
 
@@ -106,7 +107,7 @@ def _mean_text(study: Study) -> str:
 def _number(value: float, places: int) -> CellView:
     if np.isnan(value):
         return CellView(DASH, defined=False)
-    return CellView(f"{value:.{places}f}", value=repr(value))
+    return CellView(f"{value:.{places}f}", value=unrounded(value))
 
 
 def _topic(conversation: Conversation) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from attune_data.errors import one_line
-from attune_env.report.cells import Cell, Column, DataTable, cell_text
+from attune_env.report.cells import Cell, Column, DataTable, cell_text, unrounded
 from attune_env.report.table import DASH
 from attune_env.statistics.bootstrap import Interval
 
@@ -106,8 +106,8 @@ def _cell(cell: Cell, column: Column) -> CellView:
     if isinstance(cell, str):
         return CellView(one_line(cell, LONGEST))
     if not isinstance(cell, Interval):
-        return CellView(cell_text(cell, column), value=repr(cell))
+        return CellView(cell_text(cell, column), value=unrounded(cell))
     if cell.mean is None:
         return CellView(DASH, defined=False)
     mean, _, interval = cell_text(cell, column).removesuffix("†").partition(" ")
-    return CellView(mean, interval, not cell.meaningful, repr(cell.mean))
+    return CellView(mean, interval, not cell.meaningful, unrounded(cell.mean))

@@ -103,15 +103,20 @@ def cell_text(cell: Cell, column: Column) -> str:
         return share_text(float(cell), min(column.places, 1))
     if isinstance(cell, int):
         return str(cell)
-    return f"{cell * column.scale:.{column.places}f}"
+    return f"{round(cell * column.scale, column.places) + 0.0:.{column.places}f}"  # no -0.0
+
+
+def unrounded(number: int | float) -> str:
+    """A number for programs, with all its digits: `0.25`, also where it is one of NumPy's."""
+    return repr(float(number) if isinstance(number, float) else number)
 
 
 def _csv(cell: Cell, is_interval: bool) -> Iterator[str]:
     if isinstance(cell, Interval):
-        yield from ("" if value is None else repr(value) for value in (cell.mean, cell.low, cell.high))
+        yield from ("" if end is None else unrounded(end) for end in (cell.mean, cell.low, cell.high))
         yield str(cell.n)
         return
-    text = "" if cell is None else field_text(cell) if isinstance(cell, str) else repr(cell)
+    text = "" if cell is None else field_text(cell) if isinstance(cell, str) else unrounded(cell)
     yield text
     if is_interval:
         yield from ("", "", "")

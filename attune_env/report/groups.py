@@ -1,7 +1,7 @@
 """Which metrics a report shows, in the README's three groups, and what each one counts as.
 
-`input` enters the canonical Composite, `beside` is reported alongside, `diagnostic` is related but no
-paper metric.
+`total` is the canonical Composite, `input` enters it, `beside` is reported alongside, `diagnostic` is
+related but no paper metric.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-Role = Literal["input", "beside", "diagnostic"]
+Role = Literal["total", "input", "beside", "diagnostic"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ WIDE: Final = (
     Metric("q3_model_fit_ordinal_distance", "Q3 distance (0-3)", "diagnostic"),
 )
 COMPOSITES: Final = (
-    Metric("composite_score", "Composite (0-100)", "input", 2),
+    Metric("composite_score", "Composite (0-100)", "total", 2),
     Metric("composite_strict", "Strict Composite (0-100)", "beside", 2),
     Metric("equal_weight_composite", "Equal-weight Composite (0-100)", "diagnostic", 2),
     Metric("pillar_emotion", "Emotion Tracking, 24% (0-100)", "input", 2, 100.0),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -9,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from attune_data.errors import one_line
-from attune_env.statistics.bootstrap import Interval
+from attune_env.statistics.bootstrap import ROUNDING, Interval
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -148,14 +149,39 @@ def field_text(text: str) -> str:
 
 def interval_text(interval: Interval, *, places: int = 3, scale: float = 1.0) -> str:
     """`0.512 [0.480, 0.544]`; a dash where undefined, `†` where too few units carry the interval."""
-    if interval.mean is None or interval.low is None or interval.high is None:
+    shown = rounded(interval, places, scale)
+    if not shown:
         return DASH
-    mean, low, high = (
-        f"{scale * value:.{places}f}" for value in (interval.mean, interval.low, interval.high)
-    )
+    mean, low, high = (f"{round(value, digits) + 0.0:.{digits}f}" for value, digits in shown)  # no -0.0
     return f"{mean} [{low}, {high}]" + ("" if interval.meaningful else "†")
 
 
+def rounded(interval: Interval, places: int, scale: float = 1.0) -> list[tuple[float, int]]:
+    """Mean, low and high end, scaled, each with its decimal places; empty where undefined.
+
+    Where 0 lies outside of the interval, no number that is not 0 reads 0: it gets the places it takes.
+    """
+    if interval.mean is None or interval.low is None or interval.high is None:
+        return []
+    values = [scale * value for value in (interval.mean, interval.low, interval.high)]
+    outside = interval.low > ROUNDING or interval.high < -ROUNDING
+    return [(value, _places(value, places) if outside else places) for value in values]
+
+
+def _places(value: float, least: int) -> int:
+    """The decimal places, `least` or more, that keep a number from reading 0."""
+    size = abs(value)
+    return least if size <= ROUNDING or round(size, least) else -math.floor(math.log10(size))
+
+
 def share_text(value: float | None, places: int = 1) -> str:
-    """A share in [0, 1] as a percentage, a dash where undefined."""
-    return DASH if value is None else f"{100 * value:.{places}f}%"
+    """A share in [0, 1] as a percentage, a dash where undefined.
+
+    None but 0 reads 0 % and none but 1 reads 100 %: `<0.1%`, `>99.9%`.
+    """
+    if value is None:
+        return DASH
+    text, step = f"{100 * value:.{places}f}", 10.0**-places
+    if ROUNDING < value < 1 - ROUNDING and float(text) in (0, 100):
+        return f"<{step:.{places}f}%" if value < 0.5 else f">{100 - step:.{places}f}%"
+    return f"{text}%"

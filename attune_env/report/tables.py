@@ -22,7 +22,7 @@ from attune_episodes.policies import KINDS
 
 PILLARS = ("Emotion 24%", "Evaluation 49%", "Holistic 27%")
 ROLES = (
-    "counts as: input = enters the canonical Composite; beside = reported alongside; "
+    "counts as: total = the canonical Composite; input = enters it; beside = reported alongside; "
     "diagnostic = no paper metric."
 )
 

@@ -29,6 +29,8 @@ BLOCK: Final = 256
 """Columns whose resampled means are held at a time."""
 KEPT: Final = 20_000_000
 """Draws up to this many counts are kept: a report makes many tables of the same conversations."""
+ROUNDING: Final = 1e-9
+"""What is nearer to 0 is no difference."""
 MEANINGFUL: Final = 5
 """With fewer units than this a percentile interval says little; tables mark it."""
 
@@ -53,6 +55,13 @@ class Interval:
     def meaningful(self) -> bool:
         """Whether there are enough units for the interval to say something."""
         return self.units >= MEANINGFUL
+
+    @property
+    def leaves_out_zero(self) -> bool:
+        """Whether 0 lies outside, and there are enough units to say so: what a difference is claimed by."""
+        if self.low is None or self.high is None or not self.meaningful:
+            return False
+        return self.low > ROUNDING or self.high < -ROUNDING
 
 
 class Bootstrap:

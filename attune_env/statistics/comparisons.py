@@ -47,10 +47,7 @@ class Comparison:
     @property
     def separated(self) -> bool:
         """Whether the interval leaves out 0; never where it is not meaningful."""
-        low, high = self.difference.low, self.difference.high
-        if low is None or high is None or not self.difference.meaningful:
-            return False
-        return low > 0 or high < 0
+        return self.difference.leaves_out_zero
 
     @property
     def separated_holm(self) -> bool:

@@ -7,10 +7,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from attune_data import load
 from attune_env.cli.run import POLICIES
+from attune_env.pages.tables import table_view
+from attune_env.report.cells import Column, DataTable
 from attune_env.report.table import DASH, Table, interval_text, share_text
 from attune_env.report.tables import leaderboard, mode_text, role_of
 from attune_env.results import score_results
@@ -69,15 +72,29 @@ def test_columns_that_never_vary_become_a_note_in_a_terminal(
     (Interval(0.51234, 0.48, 0.5444, 10, 10), {}, "0.512 [0.480, 0.544]"),
     (Interval(0.51234, 0.48, 0.5444, 10, 10), {"places": 1, "scale": 100}, "51.2 [48.0, 54.4]"),
     (Interval(0.5, 0.4, 0.6, 9, 4), {"places": 1}, "0.5 [0.4, 0.6]†"),
+    # 0 is outside, and no end may read as if it were not
+    (Interval(-7.06, -14.01, -0.0249, 9, 9), {"places": 1}, "-7.1 [-14.0, -0.02]"),
+    (Interval(0.0004, 0.0001, 0.02, 9, 9), {"places": 1, "scale": 100}, "0.04 [0.01, 2.0]"),
+    (Interval(5.0, -0.02, 9.0, 9, 9), {"places": 1}, "5.0 [0.0, 9.0]"),
     (Interval(None, None, None, 0, 0), {}, DASH),
 ])  # fmt: skip
 def test_intervals_as_text(interval: Interval, options: Any, want: str) -> None:
     assert interval_text(interval, **options) == want
 
 
-@pytest.mark.parametrize(("share", "want"), [(None, DASH), (0.0, "0.0%"), (1.0, "100.0%"), (0.4567, "45.7%")])
+@pytest.mark.parametrize(("share", "want"), [
+    (None, DASH), (0.0, "0.0%"), (1.0, "100.0%"), (0.4567, "45.7%"),
+    (0.0004, "<0.1%"), (0.0006, "0.1%"), (0.9996, ">99.9%"), (1 - 1e-12, "100.0%"),
+])  # fmt: skip
 def test_shares_as_text(share: float | None, want: str) -> None:
     assert share_text(share) == want
+
+
+def test_csv_holds_plain_numbers_whatever_made_them() -> None:
+    score = np.float64(0.25)
+    table = DataTable("t", "T", (Column("a"), Column("b")), [(score, Interval(score, score, score, 1, 1))])
+    assert table.csv_text() == "a,b,b_low,b_high,b_n\n0.25,0.25,0.25,0.25,1\n"
+    assert [cell.value for cell in table_view(table).rows[0].cells] == ["0.25", "0.25"]
 
 
 def test_the_nulls_are_the_policies_that_read_nothing_or_the_surface() -> None:
