@@ -25,6 +25,7 @@ from attune_env.analyses.spent import SPENT, spent
 from attune_env.analyses.study import Study
 from attune_env.results.files import result_name
 from attune_env.results.marks import mapping, marks_of, parts_of
+from attune_env.results.recorded import named_file
 from attune_env.statistics.scores import Key
 from attune_rewards.matching import LONGEST_KEPT, best_pairs, similarities
 from attune_rewards.predictions import Assess, AssessHP, ConversationPrediction, Tag
@@ -145,11 +146,8 @@ def _read(study: Study) -> tuple[Items | None, Taken]:
 def scored_record(folder: Path, entry: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The result record behind an entry of a scores file; None where it is not in the folder any more."""
     identity = entry["conversationId"], entry["em_model"], entry["mode"]
-    named = entry.get("source_result")
-    # a scores file comes from anywhere: what it names is looked for in this folder and nowhere else
-    plain = isinstance(named, str) and named == Path(named).name and "\\" not in named
     try:
-        record = read_json(folder / (str(named) if plain else result_name(*identity)))
+        record = read_json(folder / (named_file(entry) or result_name(*identity)))
     except (DataError, OSError, ValueError):  # not there, no JSON, or a name that no file can have
         return None
     if not isinstance(record, dict):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from attune_env.report.cells import Cell, Column, DataTable
-from attune_env.report.groups import GROUPS
+from attune_env.report.groups import METRICS
 from attune_env.report.table import share_text
 from attune_env.report.tables import mode_text, ranked, role_of
 from attune_env.statistics.bootstrap import Array
@@ -53,18 +53,17 @@ def model_stats(scores: Mapping[str, Any], *, every: bool = False) -> list[DataT
     counts = {(e["em_model"], e["mode"]): 0 for e in scores["conversations"]}
     for entry in scores["conversations"]:
         counts[entry["em_model"], entry["mode"]] += 1
-    metrics = {m.name: m for _, group in GROUPS for m in group}
-    names = table.metrics if every else tuple(name for name in metrics if name in table.metrics)
+    names = table.metrics if every else tuple(name for name in METRICS if name in table.metrics)
 
     def scale(name: str) -> float:
-        return 1.0 if every else metrics[name].scale
+        return 1.0 if every else METRICS[name].scale
 
     found = []
     shares = _shares(scores)
     for number, key in enumerate(ranked(scores), 1):
         rows = [
             (
-                name if every else metrics[name].label,
+                name if every else METRICS[name].label,
                 *_spread(scale(name) * table.metric(name, [key])[:, 0], counts[key], zero_is_lowest(name)),
             )
             for name in names
@@ -85,11 +84,11 @@ def _shares(scores: Mapping[str, Any]) -> dict[Key, list[float | None]]:
     }
 
 
-def stats_csv(scores: Mapping[str, Any], *, every: bool = False) -> str:
-    """All of `model_stats` as one CSV file: a row a model, mode and metric."""
+def stats_csv(scores: Mapping[str, Any], tables: Sequence[DataTable]) -> str:
+    """What `model_stats` made of `scores`, as one CSV file: a row a model, mode and metric."""
     whole = DataTable("stats", "", (*KEYS, *COLUMNS, *(Column(name, share=True) for name in _SHARES)), keys=4)
     shares = _shares(scores)
-    for key, table in zip(ranked(scores), model_stats(scores, every=every), strict=True):
+    for key, table in zip(ranked(scores), tables, strict=True):
         whole.rows += [(key[0], role_of(key[0]), key[1], *row, *shares[key]) for row in table.rows]
     return whole.csv_text()
 

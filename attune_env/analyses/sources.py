@@ -12,7 +12,7 @@ from attune_data.errors import DataError, Problem, SettingsError, show
 from attune_data.selection import select
 from attune_env.analyses.study import Study
 from attune_env.results.merge import Named, differences, merged
-from attune_env.results.narrow import narrowed, recorded_source
+from attune_env.results.narrow import changed, check_scored, narrowed, recorded_source
 from attune_env.results.recorded import recorded_results
 from attune_env.results.scores import Reading, read_scores
 from attune_env.statistics.scores import Resample
@@ -134,7 +134,9 @@ def _part(
         if asked.where is not None:
             scores, told = narrowed(scores, conversations, asked.where)
         else:
-            told = _changed(scores, conversations)
+            before = scores["metadata"].get("where")
+            whole = select(conversations, before) if before else conversations
+            told = changed(scores, whole, conversations.source)
         warnings += told
         if (chosen := scores["metadata"].get("where")) is not None:
             conversations = select(conversations, chosen)
@@ -164,14 +166,7 @@ class _NotHere(Exception):
 def _conversations(scores: Mapping[str, Any], asked: Sources, *, required: bool) -> Conversations:
     if asked.ground_truth is not None:
         found = load(asked.ground_truth, skip_invalid=True)  # what was left out then is left out again
-        known = set(found.by_id)
-        for entry in scores["conversations"]:
-            if entry["conversationId"] not in known:
-                raise DataError(
-                    Problem(asked.ground_truth, "", f"no conversation {show(entry['conversationId'])}, which "
-                            "was scored", "the conversations that the scores were made with",
-                            "name them with --ground-truth")
-                )  # fmt: skip
+        check_scored(scores, found, asked.ground_truth)
         return found
     try:
         source = recorded_source(scores)
@@ -195,20 +190,6 @@ def _conversations(scores: Mapping[str, Any], asked: Sources, *, required: bool)
     if unknown and not required:
         raise _NotHere(f"{source} no longer holds {show(min(unknown))}; give --ground-truth")
     return found
-
-
-def _changed(scores: Mapping[str, Any], conversations: Conversations) -> list[Problem]:
-    """A warning where the conversations are not what was scored against."""
-    before = scores["metadata"].get("where")
-    whole = select(conversations, before) if before else conversations
-    made_with = scores["metadata"]["data"]["fingerprint"]
-    if made_with == whole.fingerprint:
-        return []
-    return [
-        Problem(conversations.source, "", f"fingerprint {whole.fingerprint}",
-                f"{made_with}, that of the scores", "the conversations have changed since scoring",
-                severity="warning")
-    ]  # fmt: skip
 
 
 def _results(files: Sequence[tuple[Path, Mapping[str, Any]]], asked: Sources) -> Path | None:

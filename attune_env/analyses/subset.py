@@ -13,7 +13,7 @@ from attune_data.selection.condition import Condition, Wanted
 from attune_data.selection.facts import Facts, facts_of
 from attune_data.selection.where import Where
 from attune_env.analyses.analysis import Analysis
-from attune_env.analyses.by_score.shared import between, defined, faint_rows, noun, resampled, titled
+from attune_env.analyses.by_score.shared import between, defined, noun, resampled, titled
 from attune_env.analyses.by_score.wording import (
     counted,
     excludes_zero,
@@ -25,8 +25,8 @@ from attune_env.analyses.by_score.wording import (
 )
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Column, DataTable
-from attune_env.report.groups import GROUPS, LEADERBOARD, Metric
-from attune_env.report.tables import role_of
+from attune_env.report.groups import GROUPS, LEADERBOARD, METRICS, Metric
+from attune_env.report.tables import references, role_of
 from attune_env.statistics.contrasts import Contrast, contrasts
 from attune_env.statistics.scores import Key
 
@@ -170,7 +170,7 @@ def _table(
 def _reading(
     study: Study, where: Where, found: Mapping[tuple[Key, str], Contrast], inside: int, outside: int
 ) -> str:
-    name = next(m.label for _, group in GROUPS for m in group if m.name == study.composite).partition(" (")[0]
+    name = METRICS[study.composite].label.partition(" (")[0]
     known = {
         key: between(found[key, study.composite]) for key in study.models if (key, study.composite) in found
     }
@@ -211,7 +211,7 @@ def _figure(
     for axis, metric in zip(axes, shown, strict=True):
         gaps = [between(found[key, metric.name]) for key in study.keys]
         reference_line(axis, 0.0, "")
-        interval_dots(axis, names, gaps, dim=faint_rows(study.keys))
+        interval_dots(axis, names, gaps, dim=references(study.keys))
         with style():
             axis.set_title(metric.label.partition(" (")[0], fontsize=9)
             axis.set_xlabel("points of 100" if metric.name == study.composite else "share, 0 to 1")

@@ -47,8 +47,9 @@ def stats(
     if output is not None:
         check_csv(output, HEAD, overwrite=overwrite)
     content = read_scores(path or scores or Path())
-    for table in model_stats(content, every=every):
+    tables = model_stats(content, every=every)
+    for table in tables:
         table.shown().print()
     if output is not None:
-        write_csv(output, stats_csv(content, every=every))
+        write_csv(output, stats_csv(content, tables))
         print(f"wrote {output}")

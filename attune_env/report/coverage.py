@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from attune_env.report.cells import Column, DataTable
-from attune_env.report.groups import GROUPS, Metric
+from attune_env.report.groups import METRICS, Metric
 from attune_env.report.tables import KEY_COLUMNS, mode_text, references, role_of
 from attune_env.statistics.bootstrap import Interval
 from attune_env.statistics.score_table import ScoreTable
@@ -19,8 +19,7 @@ from attune_env.statistics.summary import metric_summaries
 
 def coverage_data(scores: Mapping[str, Any], table: ScoreTable, keys: Sequence[Key]) -> DataTable:
     """What each mean of `group_data` rests on, and what it is with gaps as 0: a row a model and metric."""
-    every = [metric for _, group in GROUPS for metric in group]
-    shown = [m for m in every if not np.isnan(table.metric(m.name, keys)).all()]
+    shown = [m for m in METRICS.values() if not np.isnan(table.metric(m.name, keys)).all()]
     parsed = {(e["em_model"], e["mode"]): e.get("parse_rate") for e in scores["aggregates"]}
     columns = (
         *KEY_COLUMNS,
@@ -46,9 +45,10 @@ def coverage_data(scores: Mapping[str, Any], table: ScoreTable, keys: Sequence[K
         foldable=("kind", "mode", "parsed"),
     )
     summaries = metric_summaries(table, [m.name for m in shown], keys)
+    faint = references(keys)
     for number, (key, rows) in enumerate(zip(keys, summaries, strict=True)):
         for metric, row in zip(shown, rows, strict=True):
-            if number in references(keys):
+            if number in faint:
                 found.dim.add(len(found.rows))
             second = row.with_unscored_as_zero
             means = (_scaled(row.mean, metric), None if second is None else _scaled(second, metric))

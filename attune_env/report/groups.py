@@ -65,6 +65,8 @@ GROUPS: Final = (
     ("Conversation-wide scores", WIDE),
     ("Composite", COMPOSITES),
 )
+METRICS: Final = {metric.name: metric for _, group in GROUPS for metric in group}
+"""Every metric that a report shows, by its name in score files."""
 
 LEADERBOARD: Final = {
     "canonical": ("composite_score", "pillar_emotion", "pillar_evaluation", "pillar_holistic"),

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from attune_env.report.cells import Cell, Column, DataTable
-from attune_env.report.groups import GROUPS, LEADERBOARD, Metric
+from attune_env.report.groups import GROUPS, LEADERBOARD, METRICS, Metric
 from attune_env.report.table import Table, interval_text
 from attune_env.running.samples import sample_spread
 from attune_env.statistics.bootstrap import Interval
@@ -105,7 +105,7 @@ def group_data(scores: Mapping[str, Any], table: ScoreTable, keys: Sequence[Key]
 
     Metrics that are undefined for every model are named in a note of the last table instead of shown.
     """
-    found = intervals_of(table, [metric.name for _, group in GROUPS for metric in group], keys)
+    found = intervals_of(table, list(METRICS), keys)
     shown = _shown(found)
     tables = []
     for title, group in GROUPS:
@@ -128,7 +128,7 @@ def group_data(scores: Mapping[str, Any], table: ScoreTable, keys: Sequence[Key]
     fewer = sorted(
         {
             f"{metric.label} n = {found[key][metric.name].n} for {key[0]}"
-            for _, group in GROUPS for metric in group if metric.name in shown
+            for metric in METRICS.values() if metric.name in shown
             for key in keys if found[key][metric.name].n != _usual(found[key].values())
         }
     )  # fmt: skip
@@ -177,7 +177,7 @@ def group_tables(scores: Mapping[str, Any], *, resample: Resample = "auto", seed
     """`GROUPS` for a terminal: a row per metric, a column per (model, mode), best first."""
     table = ScoreTable.of(scores["conversations"], resample=resample, seed=seed)
     keys = ranked(scores)
-    found = intervals_of(table, [metric.name for _, group in GROUPS for metric in group], keys)
+    found = intervals_of(table, list(METRICS), keys)
     shown = _shown(found)
     usual = max(_usual(values.values()) for values in found.values())
     heads = [f"{model} {mode_text(mode)}" for model, mode in keys]
@@ -229,7 +229,7 @@ def _shown(found: Found) -> set[str]:
 
 def _absent(found: Found) -> list[str]:
     shown = _shown(found)
-    return [metric.label for _, group in GROUPS for metric in group if metric.name not in shown]
+    return [metric.label for metric in METRICS.values() if metric.name not in shown]
 
 
 def _few(texts: Sequence[str], most: int = 6) -> str:

@@ -51,13 +51,22 @@ def check_same_result(path: Path, conversation_id: str, em_model: str, mode: str
     File names do not always tell them apart: slashes of model names become underscores, some file systems
     do not see case, and an id can be chosen so that it meets another's name.
     """
+    existing_record(path, (conversation_id, em_model, mode))
+
+
+def existing_record(path: Path, wanted: tuple[str, str, str]) -> object:
+    """What `path` holds; None where it is not there, or cut off: nothing of another result is in it then.
+
+    Raises DataError where it is a result of another conversation, model or mode than `wanted`.
+    """
     if not path.exists():
-        return
+        return None
     try:
-        found = read_json(path)
+        found: object = read_json(path)
     except DataError:
-        return  # cut off: nothing of another result is in it
-    check_same_record(path, found, (conversation_id, em_model, mode))
+        return None
+    check_same_record(path, found, wanted)
+    return found
 
 
 def check_same_record(path: Path, found: object, wanted: tuple[str, str, str]) -> None:

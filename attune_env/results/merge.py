@@ -7,7 +7,7 @@ from typing import Any
 
 from attune_data.errors import DataError, Problem, SettingsError, one_line, show
 from attune_env.results.marks import mapping
-from attune_env.results.scores import aggregates_of
+from attune_env.results.scores import aggregates_of, counts_of
 
 Named = tuple[str, Mapping[str, Any]]
 """A scores file: its name for messages, and its content as `read_scores` gives it."""
@@ -96,10 +96,7 @@ def _metadata(files: Sequence[Named], entries: Sequence[Mapping[str, Any]]) -> d
         versions[name] = ", ".join(found)
     return {
         **files[0][1]["metadata"],
-        "models": sorted({e["em_model"] for e in entries}),
-        "modes": sorted({e["mode"] for e in entries}),
-        "n_conversations": len({e["conversationId"] for e in entries}),
-        "n_results": len(entries),
+        **counts_of(entries),
         "versions": versions,
     }
 

@@ -53,29 +53,39 @@ def narrowed(
     before = scores["metadata"].get("where")
     whole = select(conversations, before) if before else conversations
     entries = scores["conversations"]
-    unknown = sorted({e["conversationId"] for e in entries} - set(whole.by_id))
-    if unknown:
-        raise DataError(
-            Problem(conversations.source, "", f"no conversation {show(unknown[0])}, which was scored",
-                    "the conversations that the scores were made with", "name them with --ground-truth")
-        )  # fmt: skip
+    check_scored(scores, whole, conversations.source)
     chosen = select(whole, where)
     kept = [e for e in entries if e["conversationId"] in chosen.by_id]
     if not kept:
         raise SettingsError(one_line(f"none of the {len(chosen)} conversations with {where} was scored"))
     both = f"{before},{where}" if before else where
-    warnings = []
-    made_with = (scores["metadata"].get("data") or {}).get("fingerprint")
-    if made_with != whole.fingerprint:
-        warnings.append(
-            Problem(conversations.source, "", f"fingerprint {whole.fingerprint}",
-                    f"{made_with}, that of the scores", "the conversations have changed since scoring",
-                    severity="warning")
-        )  # fmt: skip
     metadata = {**scores["metadata"], **contents(kept, chosen, both)}
     return {
         **scores,
         "metadata": metadata,
         "conversations": kept,
         "aggregates": aggregates_of(kept),
-    }, warnings
+    }, changed(scores, whole, conversations.source)
+
+
+def check_scored(scores: Mapping[str, Any], conversations: Conversations, source: str) -> None:
+    """Raises DataError where a scored conversation is not among `conversations`, which `source` holds."""
+    unknown = sorted(
+        {entry["conversationId"] for entry in scores["conversations"]} - set(conversations.by_id)
+    )
+    if unknown:
+        raise DataError(
+            Problem(source, "", f"no conversation {show(unknown[0])}, which was scored",
+                    "the conversations that the scores were made with", "name them with --ground-truth")
+        )  # fmt: skip
+
+
+def changed(scores: Mapping[str, Any], conversations: Conversations, source: str) -> list[Problem]:
+    """A warning where `conversations`, which `source` holds, are not what was scored against."""
+    made_with = (scores["metadata"].get("data") or {}).get("fingerprint")
+    if made_with == conversations.fingerprint:
+        return []
+    return [
+        Problem(source, "", f"fingerprint {conversations.fingerprint}", f"{made_with}, that of the scores",
+                "the conversations have changed since scoring", severity="warning")
+    ]  # fmt: skip

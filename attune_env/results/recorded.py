@@ -18,16 +18,18 @@ def recorded_results(scores: Mapping[str, Any], path: Path) -> Path | None:
     """
     named = scores["metadata"].get("results")
     places = [Path(named)] if isinstance(named, str) and is_here(named) else []
-    files = {name for entry in scores["conversations"] if (name := _file_name(entry)) is not None}
+    files = {name for entry in scores["conversations"] if (name := named_file(entry)) is not None}
     for place in (*places, path.parent, path.parent / "results"):
         if place.is_dir() and any((place / name).is_file() for name in sorted(files)):
             return place
     return None
 
 
-def _file_name(entry: Mapping[str, Any]) -> str | None:
-    """The result file that an entry names, if that is a name and no path."""
+def named_file(entry: Mapping[str, Any]) -> str | None:
+    """The result file that an entry names, if that is a name and no path.
+
+    A scores file comes from anywhere: what it names is looked for in one folder and nowhere else.
+    """
     name = entry.get("source_result")
-    if not isinstance(name, str) or name in ("", ".", "..") or {"/", "\\", "\0"} & set(name):
-        return None
-    return name
+    plain = isinstance(name, str) and name == Path(name).name and not {"\\", "\0"} & set(name)
+    return str(name) if plain and name not in ("", ".", "..") else None

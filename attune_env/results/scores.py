@@ -78,13 +78,20 @@ def contents(
 ) -> dict[str, Any]:
     """What a scores file's metadata says of its entries and of the conversations behind them."""
     facts = {
+        **counts_of(entries),
+        "data": {"fingerprint": conversations.fingerprint, "provenance": conversations.provenance},
+    }
+    return facts if where is None else facts | {"where": where}
+
+
+def counts_of(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What a scores file's metadata says of its entries alone."""
+    return {
         "models": sorted({e["em_model"] for e in entries}),
         "modes": sorted({e["mode"] for e in entries}),
         "n_conversations": len({e["conversationId"] for e in entries}),
         "n_results": len(entries),
-        "data": {"fingerprint": conversations.fingerprint, "provenance": conversations.provenance},
     }
-    return facts if where is None else facts | {"where": where}
 
 
 def aggregates_of(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from attune_data.errors import DataError, SettingsError, one_line, show
-from attune_data.jsonio import read_json
+from attune_data.errors import SettingsError, one_line, show
 from attune_data.loading import fingerprint
 from attune_data.schema import Conversation
 from attune_data.version import SCORING_VERSION
-from attune_env.results.files import check_same_record
+from attune_env.results.files import existing_record
 from attune_env.results.marks import mapping, marks_of
 from attune_episodes.settings import Settings
 
@@ -78,13 +77,7 @@ def is_complete(path: Path, result: Wanted) -> bool:
     of another run (other settings, data or versions): overwriting it, or mixing it in, would mislead;
     and DataError for a result of another conversation, model or mode, which only has the same name.
     """
-    if not path.exists():
-        return False
-    try:
-        record = read_json(path)
-    except DataError:
-        return False
-    check_same_record(path, record, result.names)
+    record = existing_record(path, result.names)
     marks = marks_of(record)
     if not isinstance(record, dict):
         return False

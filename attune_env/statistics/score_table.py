@@ -69,8 +69,7 @@ class ScoreTable:
     @cached_property
     def kernel(self) -> Bootstrap:
         """The resampling weights that everything about these conversations shares: differences are paired."""
-        clusters = self.owners if self.unit == "participant" else None
-        return Bootstrap(len(self.ids), clusters, resamples=self.resamples, seed=self.seed)
+        return Bootstrap(len(self.ids), self.clusters, resamples=self.resamples, seed=self.seed)
 
     @property
     def clusters(self) -> tuple[str, ...]:

@@ -18,7 +18,6 @@ from attune_env.analyses.by_item.shared import (
     model_places,
     pooled,
     ratios,
-    reference_rows,
     share,
 )
 from attune_env.analyses.by_score.shared import COVERAGE, coverage, few_noted, subject, titled
@@ -33,6 +32,7 @@ from attune_env.analyses.by_score.wording import (
 )
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Column, DataTable
+from attune_env.report.tables import references
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -86,7 +86,7 @@ def panas_items(study: Study) -> Analysis | Absent:
     by_model = DataTable(
         "panas_items_by_model", titled(study, "PANAS items by model, points of 1 to 7"),
         (Column("model"), *columns, Column("answered here", share=True), *COVERAGE),
-        dim=reference_rows(study), foldable=("parsed", "answered", "unscored", "answered here"),
+        dim=references(study.keys), foldable=("parsed", "answered", "unscored", "answered here"),
     )  # fmt: skip
     for place, key in enumerate(study.keys):
         by_model.rows.append((

@@ -21,7 +21,6 @@ from attune_env.analyses.by_item.shared import (
     model_places,
     pooled,
     ratios,
-    reference_rows,
     share,
     summed_by_key,
 )
@@ -30,6 +29,7 @@ from attune_env.analyses.by_score.wording import names_of, number_text, sentence
 from attune_env.analyses.items import NOT_ASKED, Codes, Items
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Column, DataTable
+from attune_env.report.tables import references
 from attune_env.statistics.bootstrap import Array
 
 if TYPE_CHECKING:
@@ -129,6 +129,7 @@ def binary_questions(study: Study) -> Analysis | Absent:
         keys=3,
     )  # fmt: skip
     said_yes, given = share(found.said_yes, found.counted), share(found.given, found.counted)
+    faint = references(study.keys)
     for side, q in order:
         group = side * questions + q
         if not found.truths[group]:
@@ -143,7 +144,7 @@ def binary_questions(study: Study) -> Analysis | Absent:
         for place, key in enumerate(study.keys):
             one = singly[place, group]
             if one.mean is not None:
-                if place in reference_rows(study):
+                if place in faint:
                     by_model.dim.add(len(by_model.rows))
                 by_model.rows.append((
                     key[0], found.ids[q], SIDES[side], one, one.n, known(majority[group]),
@@ -194,12 +195,13 @@ def _summary(study: Study, found: Agreement) -> DataTable:
     agreed, says = ratios(study, right, counted), ratios(study, yes, counted)
     answered = share(given, counted)
     best, rate = _rates(found)
+    faint = references(study.keys)
     for place, key in enumerate(study.keys):
         for side in (0, 1):
             one = agreed[place, side]
             if one.mean is None:
                 continue
-            if place in reference_rows(study):
+            if place in faint:
                 table.dim.add(len(table.rows))
             table.rows.append((
                 key[0], SIDES[side], one, one.n, best[side], says[place, side], rate[side],

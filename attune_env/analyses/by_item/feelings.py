@@ -18,7 +18,6 @@ from attune_env.analyses.by_item.shared import (
     model_places,
     pooled,
     ratios,
-    reference_rows,
     share,
 )
 from attune_env.analyses.by_score.shared import COVERAGE, coverage, few_noted, subject, titled
@@ -26,6 +25,7 @@ from attune_env.analyses.by_score.wording import counted, names_of, percent, sen
 from attune_env.analyses.items import NONE, OTHER, Items, TagPairs
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Column, DataTable
+from attune_env.report.tables import references
 from attune_env.statistics.bootstrap import Array
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _by_model(study: Study, items: Items, found: Readings) -> DataTable:
          Column("distance"), Column("pairs", "pairs"), Column("same item", share=True),
          Column("missed", share=True), Column("invented a turn", "invented_per_turn", places=2),
          Column("other names", "other_names"), Column("turns unanswered", share=True), *COVERAGE),
-        dim=reference_rows(study),
+        dim=references(study.keys),
         foldable=("parsed", "answered", "unscored", "other names", "turns unanswered"),
     )  # fmt: skip
     pairs = found.pairs.sum(axis=2)

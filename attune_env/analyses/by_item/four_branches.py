@@ -18,13 +18,13 @@ from attune_env.analyses.by_item.shared import (
     model_places,
     pooled,
     ratios,
-    reference_rows,
     share,
 )
 from attune_env.analyses.by_score.shared import COVERAGE, coverage, few_noted, subject, titled
 from attune_env.analyses.by_score.wording import CHANCE, excludes_zero, names_of, sentence, with_interval
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Cell, Column, DataTable
+from attune_env.report.tables import references
 from attune_env.statistics.bootstrap import Array
 from attune_rewards.branches import MIDPOINT
 
@@ -67,10 +67,11 @@ def four_branches(study: Study) -> Analysis | Absent:
             table.rows.append(
                 _row("all models", name, everyone[branch], constants[:, branch], None, (None,) * 3)
             )
+    faint = references(study.keys)
     for place, key in enumerate(study.keys):
         for branch, name in enumerate(BRANCHES):
             if found[place, branch, 0].mean is not None:
-                if place in reference_rows(study):
+                if place in faint:
                     table.dim.add(len(table.rows))
                 table.rows.append(_row(key[0], name, found[place, branch], constants[:, branch],
                                        known(answered[place, branch]), coverage(study, key)))  # fmt: skip

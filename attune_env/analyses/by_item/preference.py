@@ -19,7 +19,6 @@ from attune_env.analyses.by_item.shared import (
     model_places,
     pooled,
     ratios,
-    reference_rows,
     share,
     summed_by_key,
 )
@@ -36,6 +35,7 @@ from attune_env.analyses.by_score.wording import (
 from attune_env.analyses.items import NOT_ASKED, Items
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Column, DataTable
+from attune_env.report.tables import references
 from attune_env.statistics.bootstrap import Array, Interval
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ def preference_questions(study: Study) -> Analysis | Absent:
          Column("answered", share=True)),
         keys=2,
     )  # fmt: skip
+    faint = references(study.keys)
     for q in range(groups):
         values = single[~np.isnan(single[:, q]), q]
         table.rows.append((
@@ -89,7 +90,7 @@ def preference_questions(study: Study) -> Analysis | Absent:
         ))  # fmt: skip
         for place, key in enumerate(study.keys):
             if (one := singly[place, q]).mean is not None:
-                if place in reference_rows(study):
+                if place in faint:
                     by_model.dim.add(len(by_model.rows))
                 by_model.rows.append((key[0], compared.ids[q], one, one.n, known(answered[place, q])))
     return Analysis(
@@ -205,7 +206,7 @@ def preference_bias(study: Study) -> Analysis | Absent:
          Column("person's is longer (%)", "person_longer", places=1, scale=100),
          Column("length bias (points)", "length_bias", places=1, scale=100),
          Column("n first"), Column("n longer"), *COVERAGE),
-        dim=reference_rows(study),
+        dim=references(study.keys),
         foldable=("parsed", "answered", "unscored", "n first", "n longer"),
     )  # fmt: skip
     for place, key in enumerate(study.keys):

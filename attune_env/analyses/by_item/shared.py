@@ -11,7 +11,6 @@ from attune_env.analyses.analysis import Absent
 from attune_env.analyses.by_score.wording import counted
 from attune_env.analyses.items import Items, items_of
 from attune_env.analyses.study import Study
-from attune_env.report.tables import role_of
 from attune_env.statistics.bootstrap import Array, Interval
 from attune_env.statistics.ratios import ratio_intervals
 
@@ -33,11 +32,6 @@ def items_or_why(study: Study, name: str, title: str) -> Items | Absent:
 def model_places(study: Study) -> list[int]:
     """Where the models that are pooled stand among the study's keys."""
     return [study.keys.index(key) for key in study.models]
-
-
-def reference_rows(study: Study) -> set[int]:
-    """Rows, one a key, of null policies and the ceiling."""
-    return {i for i, key in enumerate(study.keys) if role_of(key[0]) in ("null", "ceiling")}
 
 
 def summed(

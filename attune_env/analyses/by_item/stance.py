@@ -16,7 +16,6 @@ from attune_env.analyses.by_item.shared import (
     missing_notes,
     model_places,
     ratios,
-    reference_rows,
     summed_by_key,
 )
 from attune_env.analyses.by_score.shared import COVERAGE, coverage, few_noted, noun, titled
@@ -32,6 +31,7 @@ from attune_env.analyses.by_score.wording import (
 from attune_env.analyses.items import NOT_ASKED
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Column, DataTable
+from attune_env.report.tables import references
 from attune_env.statistics.bootstrap import Array
 
 if TYPE_CHECKING:
@@ -83,11 +83,12 @@ def wordings(study: Study) -> Analysis | Absent:
          Column("n"), *COVERAGE),
         keys=2, foldable=("parsed", "answered", "unscored"),
     )  # fmt: skip
+    faint = references(study.keys)
     for place, key in enumerate(study.keys):
         for side in (0, 1):
             one = found[place, side]
             if one[GAIN].mean is not None:
-                if place in reference_rows(study):
+                if place in faint:
                     table.dim.add(len(table.rows))
                 table.rows.append((key[0], SIDES[side], *one, one[GAIN].n, *coverage(study, key)))
     return Analysis(

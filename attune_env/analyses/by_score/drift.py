@@ -13,7 +13,6 @@ from attune_env.analyses.analysis import Absent, Analysis
 from attune_env.analyses.by_score.shared import (
     COVERAGE,
     coverage,
-    faint_rows,
     few_noted,
     noun,
     over_models,
@@ -33,6 +32,7 @@ from attune_env.analyses.by_score.wording import (
 from attune_env.analyses.study import Study
 from attune_env.analyses.turn_table import FEWEST, THIRDS, TurnTable
 from attune_env.report.cells import Column, DataTable
+from attune_env.report.tables import references
 from attune_env.statistics.bootstrap import Array, Interval
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def turn_drift(study: Study) -> Analysis | Absent:
         (_pooled_table(study, courses), _model_table(study, courses)),
         (
             ("turn-drift", partial(_figure, courses)),
-            ("turn-drift-by-model", partial(_by_model, courses, names, faint_rows(study.models))),
+            ("turn-drift-by-model", partial(_by_model, courses, names, references(study.models))),
         ),
         f"Turn k of T is in third ⌊3 (k − 1)/T⌋, in conversations of at least {FEWEST} turns ({long} of them"
         f"{left_out}). Each third is the mean over its turns, then over models, then over conversations; the "
@@ -198,7 +198,7 @@ def _model_table(study: Study, courses: Sequence[Course]) -> DataTable:
             Column("n"),
             *COVERAGE,
         ),
-        dim=faint_rows(study.models),
+        dim=references(study.models),
     )
     for number, key in enumerate(study.models):
         changes = [course.changes[number] for course in courses]

@@ -12,7 +12,6 @@ from attune_env.analyses.by_score.shared import (
     LOWER_IS_BETTER,
     Means,
     defined,
-    faint_rows,
     few_noted,
     label_of,
     leading,
@@ -35,7 +34,14 @@ from attune_env.analyses.study import Study
 from attune_env.report.coverage import coverage_data
 from attune_env.report.groups import LEADERBOARD, TURN, WIDE, Metric
 from attune_env.report.pilot import pilot_note
-from attune_env.report.tables import KEY_COLUMNS, PILLARS, group_data, leaderboard_data, samples_data
+from attune_env.report.tables import (
+    KEY_COLUMNS,
+    PILLARS,
+    group_data,
+    leaderboard_data,
+    references,
+    samples_data,
+)
 from attune_env.running.samples import sample_spread
 from attune_env.statistics.bootstrap import Interval
 from attune_env.statistics.scores import Key
@@ -238,7 +244,7 @@ def _panel(axis: Axes, means: Means, metric: str, head: str, scale: float) -> No
     from attune_env.figures.score_marks import titled as headed
 
     models = means.study.models
-    interval_dots(axis, names_of(models), means.of(metric), dim=faint_rows(models), scale=scale)
+    interval_dots(axis, names_of(models), means.of(metric), dim=references(models), scale=scale)
     lines = means.references(metric)
     frame(axis, means.of(metric), lines, scale)
     headed(axis, head, names_above=bool(lines))

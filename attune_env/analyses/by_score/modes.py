@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from attune_env.analyses.analysis import Absent, Analysis
-from attune_env.analyses.by_score.shared import MEASURED, METRICS, few_noted, label_of, leading, resampled
+from attune_env.analyses.by_score.shared import MEASURED, few_noted, label_of, leading, resampled
 from attune_env.analyses.by_score.wording import (
     CHANCE,
     counted,
@@ -23,7 +23,7 @@ from attune_env.analyses.by_score.wording import (
 )
 from attune_env.analyses.study import PRIMARY, Study
 from attune_env.report.cells import Cell, Column, DataTable
-from attune_env.report.groups import Metric
+from attune_env.report.groups import METRICS, Metric
 from attune_env.report.tables import mode_text, role_of
 from attune_env.statistics.bootstrap import Array, Interval
 

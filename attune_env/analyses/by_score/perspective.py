@@ -13,7 +13,6 @@ from attune_env.analyses.by_score.shared import (
     COVERAGE,
     Means,
     coverage,
-    faint_rows,
     few_noted,
     noun,
     resampled,
@@ -22,6 +21,7 @@ from attune_env.analyses.by_score.shared import (
 from attune_env.analyses.by_score.wording import excludes_zero, how_many, names_of, of_all, sentence, span
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Column, DataTable
+from attune_env.report.tables import references
 from attune_env.statistics.bootstrap import Interval
 from attune_env.statistics.comparisons import ALPHA, holm
 from attune_env.statistics.sign_flip import sign_flip
@@ -55,7 +55,7 @@ def perspective_gap(study: Study) -> Analysis | Absent:
             Column("n"),
             *COVERAGE,
         ),
-        dim=faint_rows(study.models),
+        dim=references(study.models),
     )
     for number, key in enumerate(study.models):
         gap = means.of(GAP)[number]
@@ -104,7 +104,7 @@ def _figure(means: Means, names: Sequence[str]) -> Figure:
     figure, axes = panels(1, 2, width=7.5, height=row_height(len(names)), sharey=True, width_ratios=(3, 2))
     firsts, seconds = ([one.mean for one in means.of(metric)] for metric in (OM, HP))
     dumbbells(axes[0], names, firsts, seconds, ("OM", "HP"), scale=100)
-    interval_dots(axes[1], names, means.of(GAP), dim=faint_rows(means.study.models), scale=100)
+    interval_dots(axes[1], names, means.of(GAP), dim=references(means.study.models), scale=100)
     frame(axes[1], means.of(GAP), scale=100)
     zero_line(axes[1])
     headed(axes[0], "Done (OM), wanted (HP)")

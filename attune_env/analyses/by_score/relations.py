@@ -12,7 +12,6 @@ import numpy as np
 from attune_env.analyses.analysis import Absent, Analysis
 from attune_env.analyses.by_score.shared import (
     MEASURED,
-    METRICS,
     Means,
     defined,
     few_noted,
@@ -31,7 +30,7 @@ from attune_env.analyses.by_score.wording import (
 )
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Column, DataTable
-from attune_env.report.groups import TURN, Metric
+from attune_env.report.groups import METRICS, TURN, Metric
 from attune_env.statistics.bootstrap import Interval
 from attune_env.statistics.ranks import FEWEST, RankCorrelations, rank_correlations
 

@@ -11,7 +11,6 @@ import numpy as np
 from attune_env.analyses.analysis import Absent, Analysis
 from attune_env.analyses.by_score.shared import (
     MEASURED,
-    METRICS,
     defined,
     few_noted,
     label_of,
@@ -31,7 +30,7 @@ from attune_env.analyses.by_score.wording import (
 )
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Column, DataTable
-from attune_env.report.groups import Metric
+from attune_env.report.groups import METRICS, Metric
 from attune_env.statistics.comparisons import ALPHA, Comparison, Separation, compare_metrics, separation
 
 if TYPE_CHECKING:

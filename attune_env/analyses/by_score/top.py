@@ -12,7 +12,6 @@ from attune_env.analyses.analysis import Absent, Analysis
 from attune_env.analyses.by_score.shared import (
     LOWER_IS_BETTER,
     MEASURED,
-    METRICS,
     Means,
     defined,
     few_noted,
@@ -32,7 +31,7 @@ from attune_env.analyses.by_score.wording import (
 )
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Cell, Column, DataTable
-from attune_env.report.groups import Metric
+from attune_env.report.groups import METRICS, Metric
 from attune_env.statistics.bootstrap import Array
 
 if TYPE_CHECKING:

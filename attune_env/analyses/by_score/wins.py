@@ -13,7 +13,6 @@ from attune_env.analyses.by_score.shared import (
     COVERAGE,
     Means,
     coverage,
-    faint_rows,
     few_noted,
     noun,
     resampled,
@@ -32,6 +31,7 @@ from attune_env.analyses.by_score.wording import (
 )
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Cell, Column, DataTable
+from attune_env.report.tables import references
 from attune_env.statistics.bootstrap import Interval
 from attune_env.statistics.wins import METRIC, win_rates
 
@@ -112,7 +112,7 @@ def _table(study: Study, taus: Sequence[Interval], rates: Rates) -> DataTable:
             Column("n"),
             *COVERAGE,
         ),
-        dim=faint_rows(study.models),
+        dim=references(study.models),
     )
     for number, key in enumerate(study.models):
         row = [rate for rate in rates[number] if rate is not None]
@@ -169,7 +169,7 @@ def _figure(means: Means, rates: Rates, names: Sequence[str]) -> Figure:
         headed(axes[1], "Row wins against column, %", names_above=bool(lines))
         with style():
             axes[1].set_xlabel("pale number: the 95 % interval holds 50")
-    interval_dots(axes[0], names, taus, dim=faint_rows(means.study.models))
+    interval_dots(axes[0], names, taus, dim=references(means.study.models))
     frame(axes[0], taus, lines)
     zero_line(axes[0])
     headed(axes[0], "Mean Kendall τ", names_above=bool(lines))
