@@ -47,7 +47,7 @@ def explain(
     if name in PART_TEXTS:
         explain_part(name).print()
         return
-    explain_reward(read_reward(name)).print()
+    explain_reward(read_reward(name, also=PART_TEXTS)).print()
 
 
 @app.command()

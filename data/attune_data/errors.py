@@ -52,7 +52,10 @@ def printable(text: str) -> str:
 
 def show(value: object, limit: int = 80) -> str:
     """`value` as an error message shows it: JSON-like, short, printable."""
-    text = f'"{value}"' if isinstance(value, str) else repr(value)
+    try:
+        text = f'"{value}"' if isinstance(value, str) else repr(value)
+    except (ValueError, RecursionError):  # thousands of digits, or of levels
+        text = f"{type(value).__name__} too long to show"
     text = {"None": "null", "True": "true", "False": "false"}.get(text, text)
     return one_line(text, limit)
 

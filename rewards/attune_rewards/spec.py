@@ -7,14 +7,14 @@ so that the weighted sum over an episode is the spec's total (for `composite`: `
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from numbers import Real
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
-from attune_data.errors import SettingsError, UnknownNameError
+from attune_data.errors import SettingsError, UnknownNameError, show
 from attune_rewards.parts import LEAF_PARTS, CustomPart, Format, Part
 from attune_rewards.predictions import STAGES, Prediction, Stage
 from attune_rewards.tree import COMPOSITE, Node
@@ -23,6 +23,10 @@ from attune_rewards.truth import ConversationTruth, TurnTruth
 SKILL_FILE: Final = Path(__file__).parent / "presets" / "skill.json"
 MAX_NULL: Final = 0.95
 """A part on which the prior earns more than this teaches nothing under `skill` and is left out."""
+MAX_WEIGHT: Final = 1e100
+"""Heaviest weight: sums of such weights stay finite."""
+MIN_SHARE: Final = 1e-12
+"""Least share of a part in the whole reward: a smaller one is nothing beside the others in a float."""
 
 _ROOTS: Final[Mapping[str, Node]] = {
     "composite": COMPOSITE,
@@ -73,13 +77,21 @@ class RewardSpec:
             if leaves.count(name) > 1:
                 raise SettingsError(f"part {name!r} stands twice in the reward; each part once")
         for node in self.root.nodes():
-            _check_weight(node.name, node.weight)
+            weight_of(node.name, node.weight)
         for name in (*self.nulls, *self.left_out):
             if name not in known:
                 raise UnknownNameError("reward part", name, sorted(known))
         for name, null in self.nulls.items():
-            if not 0.0 <= null < 1.0:
-                raise SettingsError(f"null of part {name!r} is {null}; it must lie in [0, 1)")
+            _null_of(name, null)
+        shares = self.root.weights(self.parts)
+        if not shares:
+            raise SettingsError("every part of the reward is left out; keep at least one")
+        for name, share in shares.items():
+            if share < MIN_SHARE:
+                raise SettingsError(
+                    f"part {name!r} is {share:g} of the whole reward; at least {MIN_SHARE:g}: "
+                    "give it more weight, or leave it out"
+                )
 
     def __hash__(self) -> int:
         return hash((self.name, self.root, self.left_out, self.dense, self.reference))
@@ -109,9 +121,9 @@ class RewardSpec:
         """A spec from part names and positive weights, such as {"emotion_va": 2, "pairwise": 1}."""
         if not weights:
             raise SettingsError("a reward needs at least one part")
-        for part, weight in weights.items():
-            _check_weight(part, weight)
-        return RewardSpec(name, Node(name, children=tuple(Node(p, float(w)) for p, w in weights.items())))
+        return RewardSpec(
+            name, Node(name, children=tuple(Node(part, weight_of(part, w)) for part, w in weights.items()))
+        )
 
     def with_part(
         self,
@@ -132,9 +144,8 @@ class RewardSpec:
     def _plus(self, part: Part, weight: float) -> RewardSpec:
         if part.name in {*LEAF_PARTS, *(other.name for other in self.extra)}:
             raise SettingsError(f"there is a part named {part.name!r} already")
-        _check_weight(part.name, weight)
         # the old parts weigh 1 together beside the new one, whatever their root weighed in a larger tree
-        old, new = replace(self.root, weight=1.0), Node(part.name, float(weight))
+        old, new = replace(self.root, weight=1.0), Node(part.name, weight_of(part.name, weight))
         root = Node(f"{self.name}+{part.name}", children=(old, new))
         return replace(self, name=root.name, root=root, extra=(*self.extra, part))
 
@@ -148,7 +159,8 @@ class RewardSpec:
             reference: the data that they were measured on.
             left_out: parts that are not scored.
         """
-        return replace(self, nulls=dict(nulls), reference=reference, left_out=left_out)
+        nulls = {part: _null_of(part, null) for part, null in nulls.items()}
+        return replace(self, nulls=nulls, reference=reference, left_out=left_out)
 
     def renamed(self, name: str) -> RewardSpec:
         """The same reward under another name."""
@@ -196,9 +208,23 @@ def above_null(score: float, null: float) -> float:
     return (score - null) / (1.0 - null)
 
 
-def _check_weight(part: str, weight: float) -> None:
-    if not 0 < weight < math.inf:
-        raise SettingsError(f"weight of part {part!r} is {weight}; it must be above 0 and finite")
+def weight_of(part: str, weight: object) -> float:
+    """The weight of a part as a float; raises SettingsError for what can be none."""
+    if not _is_number(weight) or not 0 < weight <= MAX_WEIGHT:
+        raise SettingsError(
+            f"weight of part {part!r} is {show(weight)}; it must be a number above 0, at most {MAX_WEIGHT:g}"
+        )
+    return float(weight)
+
+
+def _null_of(part: str, null: object) -> float:
+    if not _is_number(null) or not 0 <= null < 1:
+        raise SettingsError(f"null of part {part!r} is {show(null)}; it must be a number in [0, 1)")
+    return float(null)
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def is_asked(stage: Stage, turn: TurnTruth | None) -> bool:

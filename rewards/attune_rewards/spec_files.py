@@ -5,26 +5,27 @@ from __future__ import annotations
 import runpy
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from attune_data.errors import AttuneError, DataError, Problem, SettingsError, UnknownNameError, show
 from attune_data.jsonio import read_json
 from attune_rewards.parts import Format
-from attune_rewards.spec import PRESETS, RewardSpec
+from attune_rewards.spec import PRESETS, RewardSpec, weight_of
 from attune_rewards.tree import Node
 
 _KEYS: Final = ("name", "preset", "weights", "tree", "format", "nulls", "left_out", "terminal", "reference")
 EXAMPLE: Final = '{"name": "reading", "weights": {"emotion_va": 2, "binary_hp": 1}, "format": 0.1}'
 
 
-def read_reward(source: str) -> RewardSpec:
+def read_reward(source: str, *, also: Iterable[str] = ()) -> RewardSpec:
     """A reward by preset name, or from a file.
 
     Args:
         source: a name of `PRESETS`; a `.json` file that `describe_reward` wrote or in its short forms; or a
             `.py` file, with `:NAME` behind it where it makes several. Python is executed: read it first.
+        also: further names that the caller takes, for the error.
 
     Raises UnknownNameError for what is neither a preset nor a file, DataError for a file that describes no
     reward, SettingsError for one that describes an impossible one.
@@ -36,7 +37,7 @@ def read_reward(source: str) -> RewardSpec:
         return _from_python(Path(path), name)
     if path.lower().endswith(".json"):
         return reward_from(read_json(Path(path)), path)
-    raise UnknownNameError("reward preset (or .json or .py file)", source, PRESETS)
+    raise UnknownNameError("reward preset (or .json or .py file)", source, (*PRESETS, *also))
 
 
 def describe_reward(spec: RewardSpec) -> dict[str, Any]:
@@ -139,7 +140,7 @@ def _node(plain: object, place: str, file: str) -> Node:
     if not isinstance(children, list):
         raise _wrong(file, f"{place}.children", children, "a list")
     nodes = (_node(child, f"{place}.children[{i}]", file) for i, child in enumerate(children))
-    return Node(plain["name"], float(weight), tuple(nodes))
+    return Node(plain["name"], weight_of(plain["name"], weight), tuple(nodes))
 
 
 def _numbers(plain: Mapping[str, Any], key: str, file: str) -> dict[str, float]:
@@ -149,7 +150,7 @@ def _numbers(plain: Mapping[str, Any], key: str, file: str) -> dict[str, float]:
     for part, number in found.items():
         if type(number) not in (int, float):
             raise _wrong(file, f"{key}.{part}", number, "a number")
-    return {part: float(number) for part, number in found.items()}
+    return dict(found)
 
 
 def _names(plain: Mapping[str, Any], key: str, file: str) -> tuple[str, ...]:

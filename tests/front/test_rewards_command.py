@@ -87,6 +87,7 @@ def test_a_reward_from_a_file_is_explained(tmp_path: Path) -> None:
     ("x.py", "import sys\nsys.exit(0)", "x.py: line 2: found SystemExit: 0", 1),
     ("none.py", None, "no such file", 1),
     ("composit", None, "did you mean 'composite'?", 2),
+    ("x.json", f'{{"weights": {{"q1": 1{"0" * 400}}}}}', "weight of part 'q1' is 1000", 1),
 ])  # fmt: skip
 def test_a_reward_that_cannot_be_read_is_told_where_and_why(
     name: str, text: str | None, says: str, code: int, tmp_path: Path
@@ -95,6 +96,11 @@ def test_a_reward_that_cannot_be_read_is_told_where_and_why(
         (tmp_path / name).write_text(text)
     for command in (("explain", name), ("audit", "--spec", name)):
         assert says in attune("rewards", *command, cwd=tmp_path, code=code).stderr
+
+
+def test_a_misspelt_part_is_suggested_where_parts_are_explained(tmp_path: Path) -> None:
+    told = attune("rewards", "explain", "emotoin_va", cwd=tmp_path, code=2).stderr
+    assert "did you mean 'emotion_va'?" in told
 
 
 def test_the_audit_passes_skill_and_fails_a_reward_that_pays_for_talk(tmp_path: Path) -> None:

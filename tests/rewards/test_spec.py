@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from attune_data import Conversation, SettingsError, UnknownNameError
 from attune_rewards import (
     COMPOSITE,
+    LEAVES,
     PRESETS,
     STAGES,
     Assess,
@@ -29,6 +30,7 @@ from attune_rewards import (
 )
 from attune_rewards.predictions import YesNo
 from attune_rewards.spec import skill_spec
+from attune_rewards.tree import Node
 from attune_rewards.truth import ConversationTruth, TurnTruth, truth_of
 from tests.rewards.builders import (
     comparison,
@@ -46,6 +48,7 @@ ABOUT = conversation(
     turn(2, tags=[], comparisons=[comparison(winner="A"), comparison(winner="B")]),
     questions=wide(q2="clear"),
 )
+COMPOSITE_SPEC = RewardSpec.preset("composite")
 
 
 def brevity(truth: ConversationTruth, turn_truth: TurnTruth | None, said: Prediction) -> float:
@@ -202,9 +205,15 @@ def test_format_weighs_beside_all_the_others_and_not_in_drafts() -> None:
         (lambda: RewardSpec.weighted("w", {"emotion_av": 1}), UnknownNameError, "did you mean 'emotion_va'"),
         (lambda: RewardSpec.weighted("w", {}), SettingsError, "at least one part"),
         (lambda: RewardSpec.weighted("w", {"q1": 0}), SettingsError, "weight of part 'q1' is 0"),
-        (lambda: RewardSpec.weighted("w", {"q1": -1}), SettingsError, "must be above 0"),
+        (lambda: RewardSpec.weighted("w", {"q1": -1}), SettingsError, "a number above 0"),
         (lambda: RewardSpec.weighted("w", {"q1": math.nan}), SettingsError, "weight of part 'q1' is nan"),
         (lambda: RewardSpec.weighted("w", {"q1": math.inf}), SettingsError, "weight of part 'q1' is inf"),
+        (lambda: RewardSpec.weighted("w", {"q1": 10**5000}), SettingsError, "is int too long to show"),
+        (lambda: RewardSpec.weighted("w", {"q1": "1"}), SettingsError, 'is "1"; it must be a number'),  # type: ignore[dict-item]
+        (lambda: RewardSpec.weighted("w", {"q1": True}), SettingsError, "is true; it must be a number"),
+        (lambda: RewardSpec("n", Node("q1", None)), SettingsError, "is null; it must be a number"),  # type: ignore[arg-type]
+        (lambda: RewardSpec("n", Node("q1", 1e308)), SettingsError, r"is 1e\+308; it must be"),
+        (lambda: RewardSpec.preset("emotion").with_format(10**400), SettingsError, "weight of part 'format'"),
         (lambda: RewardSpec.preset("emotion").with_format(0), SettingsError, "weight of part 'format' is 0"),
         (
             lambda: RewardSpec.preset("emotion").with_format(1).with_format(1),
@@ -216,7 +225,10 @@ def test_format_weighs_beside_all_the_others_and_not_in_drafts() -> None:
             SettingsError,
             "'q1' already",
         ),
-        (lambda: RewardSpec("n", COMPOSITE, nulls={"q1": 1.0}), SettingsError, r"must lie in \[0, 1\)"),
+        (lambda: RewardSpec("n", COMPOSITE, nulls={"q1": 1.0}), SettingsError, r"a number in \[0, 1\)"),
+        (lambda: COMPOSITE_SPEC.measured_from({"q1": 10**400}), SettingsError, "null of part 'q1' is 1000"),
+        (lambda: COMPOSITE_SPEC.measured_from({"q1": "0"}), SettingsError, "null of part 'q1'"),  # type: ignore[dict-item]
+        (lambda: COMPOSITE_SPEC.measured_from({}, left_out=LEAVES), SettingsError, "every part"),
         (lambda: RewardSpec("n", COMPOSITE, nulls={"q1": -0.1}), SettingsError, "null of part 'q1'"),
     ],
 )
