@@ -9,6 +9,7 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 from gymnasium.error import InvalidAction, ResetNeeded
@@ -476,8 +477,15 @@ def test_reset_options_that_cannot_be_are_named_with_the_choices() -> None:
 
 
 def test_an_unknown_render_mode_is_named() -> None:
-    with pytest.raises(UnknownNameError, match="ansi, human"):
+    with pytest.raises(TypeError, match="ansi, human"):
         ConversationEnv(render_mode="rgb_array")
+
+
+def test_helpers_that_ask_for_pictures_first_get_the_environment_without() -> None:
+    """As `make_vec_env` of stable-baselines3 does: "rgb_array", and without it after a TypeError."""
+    with pytest.warns(UserWarning, match="not in the possible render_modes"), pytest.raises(TypeError):
+        gymnasium.make(ID, render_mode="rgb_array")
+    assert gymnasium.make(ID).render_mode is None
 
 
 def test_the_id_is_registered_for_make() -> None:

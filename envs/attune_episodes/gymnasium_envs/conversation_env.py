@@ -192,7 +192,9 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
         if type(max_chars) is not int or max_chars < 1:
             raise SettingsError(f"max_chars is {show(max_chars)}; it must be a whole number, at least 1")
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise UnknownNameError("render mode", str(render_mode), self.metadata["render_modes"])
+            # a TypeError: helpers that ask every environment for "rgb_array" take it for "does not draw"
+            known = ", ".join(self.metadata["render_modes"])
+            raise TypeError(f"render_mode is {show(render_mode)}; expected one of {known}, or None")
         self.source = ConversationSource(
             data, level=level, world_seed=world_seed, number=number, split=split, where=where,
             provenance=provenance, sampling=sampling, weights=weights, shard=shard, training=training,
