@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from attune_data.finite import finite
 from attune_env.results.marks import mapping, marks_of
 
 SPENT: Final = ("cost", "calls", "tokens_in", "tokens_out", "seconds")
@@ -23,5 +24,4 @@ def spent(record: Mapping[str, Any]) -> list[float]:
 
 
 def _number(value: object) -> float:
-    known = isinstance(value, (int, float)) and not isinstance(value, bool) and np.isfinite(value)
-    return max(float(value), 0.0) if known else 0.0  # type: ignore[arg-type]
+    return max(finite(value) or 0.0, 0.0)

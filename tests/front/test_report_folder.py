@@ -12,7 +12,7 @@ import pytest
 from attune_data import load
 from attune_env.results import read_results, score_results, write_json
 from tests.data.builders import Json, write
-from tests.front.command import attune, data_folder, names, read, results, snapshot
+from tests.front.command import attune, change, data_folder, names, read, results, snapshot
 from tests.front.inside import attune_here
 
 HOSTILE = '<script>alert("x")</script>$x^‮&"\'`|![a](http://b)'
@@ -53,7 +53,10 @@ class Page(HTMLParser):
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Scores of three conversations by four models, one of a hostile name; and the report of them."""
     place = tmp_path_factory.mktemp("reported")
-    data = load(data_folder(place / "data"))
+    held = data_folder(place / "data")
+    change(held / "conversation_1.json", lambda one: _scores(one).update(who_5=10**400, asrs_6=1.7e308))
+    change(held / "conversation_2.json", lambda one: _scores(one).update(asrs_6=1.7e308))
+    data = load(held)
     folder = results(place / "results", data, "oracle", "always-no", "empty", "lexicon")
     for path in folder.iterdir():
         record = read(path)
@@ -65,6 +68,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = attune("report", "--scores", "scores.json", "-o", "out", "--formats", "svg", cwd=place)
     (place / "said.txt").write_text(done.stdout, encoding="utf-8")
     return place
+
+
+def _scores(record: Json) -> Json:
+    """A participant's questionnaire scores."""
+    found: Json = record["participant_profile"].setdefault("computed_scores", {})
+    return found
 
 
 def page(place: Path, name: str = "report.html") -> tuple[str, Page]:

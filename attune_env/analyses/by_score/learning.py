@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from attune_data.finite import finite
 from attune_env.analyses.analysis import Absent, Analysis
 from attune_env.analyses.by_score.shared import (
     COVERAGE,
@@ -79,9 +80,8 @@ def _runs(study: Study) -> dict[str, list[Checkpoint]]:
         key = (entry["em_model"], entry["mode"])
         if not isinstance(training, Mapping) or entry["mode"] != study.mode:
             continue
-        step = training.get("step")
-        if isinstance(step, (int, float)) and not isinstance(step, bool) and np.isfinite(step):
-            found.setdefault(str(training.get("run") or "run"), {}).setdefault(float(step), key)
+        if (step := finite(training.get("step"))) is not None:
+            found.setdefault(str(training.get("run") or "run"), {}).setdefault(step, key)
     return {
         run: [Checkpoint(step, steps[step]) for step in sorted(steps)] for run, steps in sorted(found.items())
     }

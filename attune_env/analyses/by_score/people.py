@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import median
 
 import numpy as np
 import numpy.typing as npt
 
+from attune_data.finite import finite
 from attune_data.questionnaires import QUESTIONNAIRES
 from attune_data.schema import Conversation
 from attune_data.selection.diagnoses import DECLINED, NONE, Stated, folded, stated
@@ -96,7 +98,7 @@ def trait_groups(study: Study) -> list[Group]:
             side = "below {:g}" if asked.below else "of {:g} or more"
             text = f"{asked.screened} ({title} {side.format(asked.cut)})"
         else:  # no cut, or values beyond the range: another scoring of the questionnaire
-            middle = float(np.median(values[known]))
+            middle = median(values[known].tolist())
             inside = values > middle
             short, text = f"{title} > {middle:g}", f"{title} above the median of {middle:g}"
         inside &= known
@@ -108,8 +110,4 @@ def trait_groups(study: Study) -> list[Group]:
 def _numbers(record: Conversation | None) -> dict[str, float]:
     profile = record.participant_profile if record is not None else None
     scores = (profile.computed_scores if profile is not None else None) or {}
-    return {
-        name: float(value)
-        for name, value in scores.items()
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and np.isfinite(value)
-    }
+    return {name: number for name, value in scores.items() if (number := finite(value)) is not None}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from attune_data.finite import finite
 from attune_data.schema import Conversation, Demographics, Metadata, ParticipantProfile
 
 Value = str | float
@@ -80,6 +80,4 @@ def _values(value: Any) -> tuple[Value, ...] | None:
 def _single(value: Any) -> Value | None:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (int, float)):
-        return float(value) if abs(value) <= sys.float_info.max else None  # neither NaN nor beyond floats
-    return value if isinstance(value, str) else None
+    return value if isinstance(value, str) else finite(value)

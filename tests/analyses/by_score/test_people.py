@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from attune_data import Conversation
+from attune_data.finite import finite
 from attune_env.analyses import Absent, Study
 from attune_env.analyses.by_score import clinical_affect_gap, topics, traits
 from attune_env.analyses.by_score.people import diagnosis_states, topic_groups, trait_groups
@@ -40,6 +41,9 @@ def test_a_conversation_that_is_not_at_hand_says_nothing() -> None:
     ("tipi_openness", [3, 8, 14], [False, False, True], "TIPI openness > 8"),
     # 0-100: another scoring of the WHO-5, which 13 of 25 is no cut of
     ("who_5", [40, 60, 80], [False, False, True], "WHO-5 > 60"),
+    # numbers that no float holds, and those that are none, are not stated
+    ("who_5", [12, 13, 10**400, -(10**400)], [True, False, False, False], "WHO-5 < 13"),
+    ("who_5", [12, 13, float("inf"), True], [True, False, False, False], "WHO-5 < 13"),
 ])  # fmt: skip
 def test_questionnaires_are_split_at_their_cut_or_median(
     name: str, values: list[float], inside: list[bool], group: str
@@ -48,7 +52,8 @@ def test_questionnaires_are_split_at_their_cut_or_median(
     (one,) = trait_groups(about([*people, person("d")]))
     assert one.name == group
     assert one.inside.tolist() == [*inside, False]
-    assert one.outside.tolist() == [*(not i for i in inside), False]  # who does not say is in neither
+    known = [finite(value) is not None for value in values]
+    assert one.outside.tolist() == [*(k and not i for k, i in zip(known, inside, strict=True)), False]
 
 
 def test_raw_scores_beside_their_t_scores_and_scores_that_do_not_vary_make_no_group() -> None:
