@@ -48,6 +48,12 @@ def openenv(
     ] = "sample",
     host: Annotated[str, typer.Option(help="Address to serve on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Port; 0 takes a free one.")] = 8000,
+    allowed_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="A further name that clients ask for, such as a proxy's; may be repeated."
+        ),
+    ] = None,
     training: Annotated[
         bool, typer.Option("--training", help="Serve for training: benchmark records are refused.")
     ] = False,
@@ -93,6 +99,7 @@ def openenv(
     with stoppable("stopped"):
         from attune_data.errors import UnknownNameError
         from attune_episodes.openenv_env import Limits
+        from attune_episodes.openenv_env.hosts import host_name
         from attune_episodes.settings import MODES, Settings
         from attune_episodes.source import ConversationSource
         from attune_episodes.training.rows import check_stages
@@ -107,6 +114,7 @@ def openenv(
             idle_seconds=idle_seconds,
             session_seconds=session_seconds,
         )
+        names = [host_name(name) for name in allowed_host or ()]
         spec = read_reward(reward)
         source = ConversationSource(
             data,
@@ -136,7 +144,7 @@ def openenv(
 
         _warn(host)
         print(f"{source.name}, {source.sampling}, reward {spec.name}, for {_use(training)}", file=sys.stderr)
-        app = attune_app(source, settings=settings, reward=spec, limits=limits)
+        app = attune_app(source, settings=settings, reward=spec, limits=limits, allowed_hosts=names)
         serve(app, host=host, port=port, on_ready=lambda url: print(url, flush=True))
 
 
@@ -145,7 +153,7 @@ def _use(training: bool) -> str:
 
 
 def _warn(host: str) -> None:
-    from attune_episodes.openenv_env.limits import is_loopback
+    from attune_episodes.openenv_env.hosts import is_loopback
 
     if not is_loopback(host):
         print(

@@ -138,9 +138,8 @@ class ConversationSource:
             raise SettingsError(f"index is {show(index)}; it must be a whole number from 0")
         if self.world is None:
             if index >= len(self.conversations):
-                raise SettingsError(
-                    f"index is {index}, and {self.name} has {len(self.conversations)} conversations, from 0"
-                )
+                held = f"{self.name} has {len(self.conversations)} conversations, from 0"
+                raise SettingsError(f"index is {show(index)}, and {held}")
             return self.conversations[index]
         made = self._kept.get(index)
         if made is None:

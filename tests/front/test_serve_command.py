@@ -11,6 +11,7 @@ import pytest
 from attune_data.constants import PROVENANCES
 from attune_env.cli import main
 from attune_env.cli.serve import ProvenanceChoice
+from attune_episodes.openenv_env.hosts import host_name, refusal
 from tests.data.builders import folder, record
 from tests.front.command import Done, attune
 from tests.front.test_light_import import loaded_by
@@ -37,6 +38,25 @@ def test_the_package_loads_without_openenv_and_loads_none_of_it() -> None:
     assert loaded & {"openenv", "fastapi", "uvicorn", "gymnasium"} == set()
 
 
+@pytest.mark.parametrize(("address", "bound", "host", "welcome"), [
+    ("192.0.2.7", "", "192.0.2.7:8000", True),
+    ("192.0.2.7", "0.0.0.0", "0.0.0.0:8000", True),
+    ("192.0.2.7", "gpu.example.org", "gpu.example.org:8000", True),
+    ("192.0.2.7", "gpu.example.org", "gpu", False),
+    ("192.0.2.7", "192.0.2.7", "192.0.2.8", False),
+    ("2001:db8::7", "2001:db8::7", "[2001:DB8:0::7]:8000", True),
+    ("fe80::7%eth0", "fe80::7%eth0", "[fe80::7%25eth0]", True),
+    ("/run/attune.socket", "", "localhost", True),
+    ("/run/attune.socket", "", "/run/attune.socket", False),
+])  # fmt: skip
+def test_an_address_that_is_served_on_is_a_host_too(
+    address: str, bound: str, host: str, welcome: bool
+) -> None:
+    scope = {"server": (address, 8000), "headers": [(b"host", host.encode())]}
+    found = refusal(scope, bound and host_name(bound), frozenset())
+    assert (found is None) == welcome, found
+
+
 def test_without_the_extra_the_command_gives_the_line_that_installs_it(tmp_path: Path) -> None:
     run = "sys.argv = ['attune', 'serve', 'openenv']; from attune_env.cli import main; main()"
     done = without_openenv(tmp_path, run)
@@ -60,6 +80,9 @@ def test_without_the_extra_every_name_says_so(tmp_path: Path, name: str) -> None
     (["--max-sessions", "0"], 2, "max-sessions"),
     (["--idle-seconds", "0"], 2, "idle_seconds is 0.0; it must be a finite number above 0"),
     (["--session-seconds", "nan"], 2, "session_seconds is nan"),
+    (["--allowed-host", "http://a.b"], 2, 'allowed host "http://a.b": expected a name or an address'),
+    (["--allowed-host", "a.b", "--allowed-host", "a.b:80"], 2, 'allowed host "a.b:80"'),
+    (["--allowed-host", ""], 2, 'allowed host ""'),
     (["--reward", "composit"], 2, "did you mean 'composite'"),
     (["--stages", "asses"], 2, "did you mean 'assess'"),
     (["--mode", "verbos"], 2, "did you mean 'verbose'"),

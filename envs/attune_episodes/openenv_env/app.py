@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -31,6 +32,7 @@ def attune_app(
     settings: Settings | None = None,
     reward: RewardSpec | str = "composite",
     limits: Limits | None = None,
+    allowed_hosts: Iterable[str] = (),
     **selection: Any,
 ) -> Guard:
     """An ASGI application that serves conversations as OpenEnv episodes, one session a WebSocket.
@@ -42,6 +44,8 @@ def attune_app(
         settings: how the requests are asked; the default protocol if None.
         reward: a preset, a .json or .py file with a reward (Python is executed), or a RewardSpec.
         limits: of size, sessions and time.
+        allowed_hosts: names that clients may ask for, such as a proxy's, beside loopback and the address at
+            which a connection comes in; other names are refused.
         selection: further arguments of `ConversationSource`: `level`, `world_seed`, `number`, `split`,
             `where`, `provenance`, `sampling` ("sequential" if not given), `weights`, `shard`, and
             `training=True`, which refuses benchmark records.
@@ -58,6 +62,8 @@ def attune_app(
         raise TypeError(f"settings are a Settings(…), got {type(settings).__name__}")
     if limits is not None and not isinstance(limits, Limits):
         raise TypeError(f"limits are Limits(…), got {type(limits).__name__}")
+    if isinstance(allowed_hosts, str):
+        raise TypeError(f"allowed_hosts is one text, {show(allowed_hosts)}; expected a list of names")
     if not isinstance(reward, (RewardSpec, str)):
         raise TypeError(f"reward is {show(reward)}; expected a name, a file or a RewardSpec")
     spec = reward if isinstance(reward, RewardSpec) else read_reward(reward)
@@ -72,7 +78,7 @@ def attune_app(
     )
     app.router.routes[:] = [one for one in app.router.routes if getattr(one, "path", "") not in DROPPED]
     app.add_exception_handler(AttuneError, _told)
-    return Guard(app, limits)
+    return Guard(app, limits, allowed_hosts=allowed_hosts)
 
 
 async def _told(request: Request, error: Exception) -> JSONResponse:

@@ -20,8 +20,6 @@ from attune_episodes.settings import Settings
 from attune_episodes.source import WORLD, ConversationSource
 from attune_rewards.spec import RewardSpec
 
-RESET: Final = ("seed", "episode_id", "conversation_id", "index")
-"""What `reset` takes."""
 NAME: Final = 255
 """Longest id that is looked at, in characters."""
 TRIES: Final = 100
@@ -127,7 +125,6 @@ class AttuneEnvironment(Environment[AttuneAction, AttuneObservation, AttuneState
         episode_id: str | None = None,
         conversation_id: str | None = None,
         index: int | None = None,
-        **unknown: Any,
     ) -> AttuneObservation:
         """Begins an episode and shows its first request; after an error the episode before it goes on.
 
@@ -137,16 +134,13 @@ class AttuneEnvironment(Environment[AttuneAction, AttuneObservation, AttuneState
             episode_id: a name for the episode, at most 255 characters; made up if None.
             conversation_id: plays the conversation with this id.
             index: plays the conversation at this place of the data, from 0.
-            unknown: what else was sent.
 
         Without seed, id and index it is the next conversation of the order that all sessions share.
 
         Raises:
             SettingsError: arguments that are of another kind or do not go together.
-            UnknownNameError: no such argument, or no such conversation.
+            UnknownNameError: no such conversation.
         """
-        for name in unknown:
-            raise UnknownNameError("reset argument", name[:NAME], RESET)
         if episode_id is not None and not _is_name(episode_id):
             raise SettingsError(f"episode_id is {show(episode_id)}; a text of at most {NAME} characters")
         self._episode = self._served.episode(seed, conversation_id, index)

@@ -8,15 +8,15 @@ stay silent or last too long.
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import json
 import math
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from dataclasses import dataclass, fields
 from typing import Any, Final
-from urllib.parse import urlsplit
 
-from attune_data.errors import SettingsError, show
+from attune_data.errors import AttuneError, SettingsError, UnknownNameError, show
+from attune_data.jsonio import bad_byte, parse_json
+from attune_episodes.openenv_env.hosts import host_name, refusal
 from attune_episodes.parsing import sound
 
 Message = MutableMapping[str, Any]
@@ -27,6 +27,8 @@ Application = Callable[[Any, Receive, Send], Awaitable[None]]
 
 KINDS: Final = ("reset", "step", "state", "close")
 """The messages of a session."""
+RESET: Final = ("seed", "episode_id", "conversation_id", "index")
+"""The arguments of a reset."""
 POLICY: Final = 1008
 """WebSocket close code: a rule was broken."""
 BODY_SECONDS: Final = 60.0
@@ -58,27 +60,34 @@ class Limits:
                 raise SettingsError(f"{field.name} is {show(value)}; it must be {kind}")
 
 
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach the host."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
 class Guard:
-    """An ASGI application that holds the clients of another one to the limits."""
+    """An ASGI application that holds the clients of another one to the limits and to the hosts it serves."""
 
-    def __init__(self, app: Application, limits: Limits) -> None:
+    def __init__(
+        self, app: Application, limits: Limits, *, allowed_hosts: Iterable[str] = (), bound: str = ""
+    ) -> None:
+        """Guards an application.
+
+        Args:
+            app: what is guarded.
+            limits: of size, sessions and time.
+            allowed_hosts: names that clients may ask for beside loopback and the address that is served on.
+            bound: the name or address that is served on, if it is known.
+        """
         self.app, self.limits = app, limits
+        self.allowed_hosts = frozenset(map(host_name, allowed_hosts))
+        self.bound = host_name(bound) if bound else ""
+
+    def bound_to(self, host: str) -> Guard:
+        """The same application, served on that name or address."""
+        return Guard(self.app, self.limits, allowed_hosts=self.allowed_hosts, bound=host)
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """Serves one connection."""
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
-        elif _is_foreign(scope):
-            # a page of another site in a browser on this machine, which could read what is served here
-            await _refuse(scope, send, 403, "requests of web pages of other sites are not answered")
+        elif refused := refusal(scope, self.bound, self.allowed_hosts):
+            await _refuse(scope, send, *refused)
         elif scope["type"] == "http":
             await self._http(scope, receive, send)
         else:
@@ -86,7 +95,7 @@ class Guard:
             await self.app(scope, session.receive, session.send)
 
     async def _http(self, scope: Any, receive: Receive, send: Send) -> None:
-        """Reads the whole body, as far as the limits allow, before the application sees it."""
+        """Reads the whole body, as far as the limits allow, and hands it on if it is JSON, or nothing."""
         body, more, most = bytearray(), True, self.limits.message_bytes
         try:
             async with asyncio.timeout(min(BODY_SECONDS, self.limits.idle_seconds)):
@@ -101,6 +110,11 @@ class Guard:
                         return
         except TimeoutError:
             await _refuse(scope, send, 408, "the body did not arrive in time")
+            return
+        try:
+            _check_body(bytes(body), scope["path"])
+        except AttuneError as error:
+            await _refuse(scope, send, 400, str(error))
             return
         read = False
 
@@ -212,6 +226,11 @@ def read_message(message: Message, most: int) -> str:
         raise _NoMessageError("VALIDATION_ERROR", f"data is {show(data)}; expected an object")
     if kind == "step":
         _check_action(data)
+    elif kind == "reset":
+        try:
+            _check_reset(data)
+        except UnknownNameError as error:
+            raise _NoMessageError("VALIDATION_ERROR", str(error)) from None
     return text
 
 
@@ -223,23 +242,34 @@ def _check_action(data: dict[str, Any]) -> None:
         raise _NoMessageError("VALIDATION_ERROR", f'{found}; expected nothing beside "message"')
 
 
-def _is_foreign(scope: Any) -> bool:
-    """Whether a web page of another site sends this: browsers say so, other clients do not."""
-    headers = {name.lower(): value.decode("latin-1") for name, value in scope.get("headers", ())}
-    origin = headers.get(b"origin")
-    if origin is None:
-        return False
+def _check_reset(data: dict[str, Any]) -> None:
+    """Raises UnknownNameError for what `reset` does not take, which OpenEnv would drop or fail on."""
+    for name in data:
+        if name not in RESET:
+            raise UnknownNameError("reset argument", name[:100], RESET)
+
+
+def _check_body(body: bytes, path: str) -> None:
+    """Raises DataError for what is no sound JSON, which OpenEnv would fail on, UnknownNameError as above."""
+    if not body.strip():
+        return
     try:
-        return bool(urlsplit(origin).netloc != headers.get(b"host"))
-    except ValueError:
-        return True
+        text = body.decode()
+    except UnicodeDecodeError as error:
+        raise bad_byte("body", 0, error) from error
+    value = parse_json(text, "body")
+    if path.endswith("/reset") and isinstance(value, dict):
+        _check_reset(value)
 
 
 async def _refuse(scope: Any, send: Send, code: int, text: str) -> None:
-    """Answers without the application; a WebSocket that was not accepted is refused with 403."""
+    """Answers without the application; a WebSocket whose server cannot say why gets 403."""
+    kind = "http.response"
     if scope["type"] == "websocket":
-        await send({"type": "websocket.close", "code": POLICY})
-        return
+        kind = "websocket.http.response"
+        if kind not in scope.get("extensions", {}):
+            await send({"type": "websocket.close", "code": POLICY})
+            return
     headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
-    await send({"type": "http.response.start", "status": code, "headers": headers})
-    await send({"type": "http.response.body", "body": json.dumps({"detail": text}).encode()})
+    await send({"type": f"{kind}.start", "status": code, "headers": headers})
+    await send({"type": f"{kind}.body", "body": json.dumps({"detail": text}).encode()})

@@ -53,7 +53,7 @@ def serve(
     name = f"[{host}]" if family is socket.AF_INET6 else host
     url = f"http://{name}:{listening.getsockname()[1]}"
     config = uvicorn.Config(
-        app,
+        app.bound_to(host),
         log_level="error",
         access_log=False,
         server_header=False,

@@ -18,7 +18,7 @@ from attune_episodes.openenv_env.server import HARD_LIMIT
 from tests.front.command import ATTUNE
 
 Json = dict[str, Any]
-PATIENCE = 60.0
+PATIENCE = 600.0
 """Seconds after which a test fails rather than hang."""
 
 

@@ -297,6 +297,8 @@ def test_training_refuses_benchmark_records_and_evaluation_serves_them() -> None
     ({"reward": 3}, TypeError),
     ({"settings": {}}, TypeError),
     ({"limits": 3}, TypeError),
+    ({"allowed_hosts": "env.example.org"}, TypeError),
+    ({"allowed_hosts": ["http://env.example.org"]}, SettingsError),
     ({"sampling": "random"}, UnknownNameError),
     ({"data": ConversationSource(), "training": True}, SettingsError),
 ])  # fmt: skip
