@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -80,11 +81,12 @@ def read_parts(asked: Sources, command: str) -> tuple[list[Part], list[Problem]]
 
 
 def _read(paths: Sequence[Path]) -> list[tuple[Path, dict[str, Any]]]:
-    seen: dict[Path, Path] = {}
+    seen = set()
     for path in paths:
-        if path.resolve() in seen:
+        real = os.path.realpath(path)  # unlike Path.resolve, it takes links that lead in a circle
+        if real in seen:
             raise SettingsError(f"{path}: named twice; a scores file stands once")
-        seen[path.resolve()] = path
+        seen.add(real)
     return [(path, read_scores(path)) for path in paths]
 
 
@@ -203,5 +205,5 @@ def _results(files: Sequence[tuple[Path, Mapping[str, Any]]], asked: Sources) ->
             )
         return asked.results
     found = [recorded_results(scores, path) for path, scores in files]
-    places = {place.resolve(): place for place in found if place is not None}
+    places = {os.path.realpath(place): place for place in found if place is not None}
     return next(iter(places.values())) if len(places) == 1 and None not in found else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
@@ -193,7 +194,8 @@ def load(
 
 def is_benchmark(path: Path) -> bool:
     """Whether a path lies under `Test Samples`, itself or what it links to."""
-    parts = (*path.absolute().parts, *path.resolve().parts)
+    real = os.path.realpath(path)  # unlike Path.resolve, it takes links that lead in a circle
+    parts = (*path.absolute().parts, *Path(real).parts)
     return "test samples" in {part.casefold() for part in parts}
 
 

@@ -18,6 +18,7 @@ from attune_data.errors import AttuneError, Problem, one_line
 from attune_data.writing import write_dataset, write_folder, write_jsonl, write_parts
 from tests.data.builders import conversation, only_problem, record, write
 from tests.front.command import names, snapshot
+from tests.front.inside import attune_here
 
 SAMPLE = load("sample")
 NUMBERS = {c.conversation_id: n for n, c in enumerate(SAMPLE, 1)}
@@ -76,6 +77,15 @@ def test_a_link_that_leads_nowhere_is_no_folder_to_write_to(
     problem = only_problem(lambda: write_to(SAMPLE[:1], tmp_path / "out"))
     assert problem.found == "a link that leads nowhere"
     assert names(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize("line", [
+    "data simulate -n 1 -o loop", "data validate loop", "report --scores loop", "subset -s loop --category x",
+])  # fmt: skip
+def test_a_link_that_leads_in_a_circle_is_named(tmp_path: Path, line: str) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    _, said = attune_here(line, tmp_path, code=1)
+    assert said.splitlines()[-1].startswith("error: loop: ")
 
 
 def test_links_in_a_folder_are_replaced_and_what_they_lead_to_stays(tmp_path: Path) -> None:

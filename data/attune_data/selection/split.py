@@ -108,11 +108,14 @@ def parse_shares(text: str) -> dict[str, float]:
 
 def _checked(shares: Mapping[str, float]) -> dict[str, Fraction]:
     """The shares as exact fractions; raises SettingsError unless they are positive and sum to 1."""
-    said = ", ".join(f"{name}={share:g}" for name, share in shares.items())
     if not shares:
         raise SettingsError("no parts to divide into: give each a share, such as train=0.8, test=0.2")
-    if not all(math.isfinite(share) and share > 0 for share in shares.values()):
-        raise SettingsError(f"shares {said}: each must be above 0; leave out a part that is to be empty")
+    if wrong := [f"{name}={show(share)}" for name, share in shares.items() if not 0 < share <= 1]:
+        raise SettingsError(
+            f"shares {', '.join(wrong)}: each must be above 0, at most 1; "
+            "leave out a part that is to be empty"
+        )
+    said = ", ".join(f"{name}={share:g}" for name, share in shares.items())
     total = math.fsum(shares.values())
     if not math.isclose(total, 1, abs_tol=1e-6):
         raise SettingsError(f"shares {said} sum to {total:g}, expected 1")

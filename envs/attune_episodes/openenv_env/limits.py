@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from dataclasses import dataclass, fields
 from typing import Any, Final
@@ -31,6 +30,8 @@ RESET: Final = ("seed", "episode_id", "conversation_id", "index")
 """The arguments of a reset."""
 POLICY: Final = 1008
 """WebSocket close code: a rule was broken."""
+LARGEST: Final = 10**15
+"""Largest limit: what it is handed on to counts in machine words."""
 BODY_SECONDS: Final = 60.0
 """Time for the body of an HTTP request to arrive."""
 
@@ -54,9 +55,10 @@ class Limits:
         for field in fields(self):
             value: Any = getattr(self, field.name)
             whole = field.type == "int"
-            good = type(value) is int if whole else type(value) in (int, float) and math.isfinite(value)
-            if not good or value <= 0 or (whole and value < 1):
+            good = type(value) is int or (type(value) is float and not whole)
+            if not good or not 0 < value <= LARGEST:
                 kind = "a whole number, at least 1" if whole else "a finite number above 0"
+                kind += f", at most {LARGEST:.0e}"
                 raise SettingsError(f"{field.name} is {show(value)}; it must be {kind}")
 
 

@@ -45,6 +45,7 @@ def serve(
         raise SettingsError(f"cannot serve on {host} port {port}: a port is 0 to 65535, 0 takes a free one")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
+        host.encode("idna")  # a name that cannot be encoded is a TypeError below
         listening = socket.create_server((host, port), family=family)
     except (OSError, UnicodeError) as error:
         raise SettingsError(

@@ -235,7 +235,6 @@ def test_an_endless_world_is_served_by_order_index_seed_and_id() -> None:
     ({"conversation_id": "sample-01", "index": 0}, "not both"),
     ({"episode_id": "x" * 256}, "at most 255"),
     ({"episode_id": 1}, "text"),
-    ({"conversation": "sample-01"}, "known: seed, episode_id, conversation_id, index"),
 ])  # fmt: skip
 def test_a_bad_reset_is_told_and_the_episode_goes_on(arguments: dict[str, Any], told: str) -> None:
     env = environment()

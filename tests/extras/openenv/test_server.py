@@ -225,7 +225,7 @@ def test_sessions_that_are_silent_or_last_too_long_end_and_leave_their_place(
 
 
 @pytest.mark.parametrize("name", ["sessions", "message_bytes", "messages", "idle_seconds", "session_seconds"])
-@pytest.mark.parametrize("value", [0, -1, True, "3", None, float("nan"), float("inf")])
+@pytest.mark.parametrize("value", [0, -1, True, "3", None, float("nan"), float("inf"), 1e16, 10**400])
 def test_limits_are_numbers_above_zero(name: str, value: Any) -> None:
     with pytest.raises(SettingsError, match=name):
         Limits(**{name: value})
@@ -388,7 +388,7 @@ def test_a_port_that_is_taken_is_told() -> None:
 
 @pytest.mark.parametrize(("host", "port"), [
     ("127.0.0.1", -1), ("127.0.0.1", 65_536), ("192.0.2.1", 0), ("no such host", 0), ("x" * 70, 0),
-    ("2001:db8::1", 0),
+    ("2001:db8::1", 0), ("\udcff", 0),
 ])  # fmt: skip
 def test_an_address_that_cannot_be_had_is_told(host: str, port: int) -> None:
     with pytest.raises(SettingsError, match="cannot serve on"):
