@@ -7,6 +7,7 @@ import contextlib
 import importlib
 import io
 import os
+import re
 import shlex
 import sys
 from collections import Counter
@@ -24,6 +25,8 @@ from tests.front.inside import attune_here
 from tests.run_documents import BLOCK, ROOT
 
 Json = dict[str, Any]
+STARTED = re.compile(r"^Usage: .*?attune")
+"""A command in this process goes by what started the process."""
 PACKAGES = {
     "attune_data": ROOT / "data",
     "attune_rewards": ROOT / "rewards",
@@ -61,7 +64,7 @@ def helps(place: Path) -> Json:
         for words in _commands(typer.main.get_command(app)):
             out, _ = attune_here([*words, "--help"], place)
             found[" ".join(("attune", *words))] = [
-                " ".join(line.split()) for line in out.splitlines() if line.strip()
+                STARTED.sub("Usage: attune", " ".join(line.split())) for line in out.splitlines() if line.strip()
             ]
     return found
 
