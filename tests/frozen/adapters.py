@@ -124,17 +124,22 @@ def as_arrays(action: Mapping[str, Any]) -> Json:
 # --- verifiers -----------------------------------------------------------------------------------
 
 
+def book(number: int) -> Book:
+    """The answers of a server: `replies` to the first conversations."""
+    made = Book()
+    for about in sample()[:number]:
+        for request in plan(about):
+            made.add(request, replies(about)[request.id])
+    return made
+
+
 def verifiers() -> Json:
     """The verifiers environment against a server on loopback, by conversation and by request."""
-    book = Book()
-    for about in sample()[:2]:
-        for request in plan(about):
-            book.add(request, replies(about)[request.id])
     found: Json = {}
     for granularity in ("conversation", "request"):
         for reward in ("composite", "skill"):
             settings = {"number": 2, "granularity": granularity, "reward": reward}
-            with serve(book) as server:
+            with serve(book(2)) as server:
                 env = environment(settings, {"harness": {"parallel": 4, "reasks": 0}})
                 traces = played(env, server.url)
             found[f"{granularity}, {reward}"] = {

@@ -50,6 +50,7 @@ def _hostile(request: Request) -> list[str]:
         f"{other}\n{right}",
         f"{right}\n{right}",
         f"```\n{other}\n```\n```json\n{right}\n```",
+        f"```\nwithout braces\n```\n```json\n{right}\n```",
         f"{right[:-1]}, }}",
         f"{right[:-1]}, // done\n}}",
         right.replace('"', "'"),

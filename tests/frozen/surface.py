@@ -64,7 +64,9 @@ def helps(place: Path) -> Json:
         for words in _commands(typer.main.get_command(app)):
             out, _ = attune_here([*words, "--help"], place)
             found[" ".join(("attune", *words))] = [
-                STARTED.sub("Usage: attune", " ".join(line.split())) for line in out.splitlines() if line.strip()
+                STARTED.sub("Usage: attune", " ".join(line.split()))
+                for line in out.splitlines()
+                if line.strip()
             ]
     return found
 
