@@ -27,7 +27,8 @@ KEPT: Final = ROOT / "tests" / "frozen" / "mutants.json"
 COPIED: Final = (
     "attune_env", "data", "docs", "envs", "examples", "rewards", "tests", "README.md", "pyproject.toml",
 )  # fmt: skip
-FAILED: Final = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
+FAILED: Final = re.compile(r"^(?:FAILED|ERROR) ([^\s\[]+)", re.MULTILINE)
+"""A test, without its parameters."""
 
 
 @dataclass(frozen=True)
@@ -196,9 +197,8 @@ MUTANTS: Final = (
     m("journal", "places-miss-the-head", f"{JOURNAL}",
       "place = self._end + len(head)", "place = self._end",
       "running/test_journal.py running/test_overwriting.py"),
-    m("journal", "samples-share-replies", f"{JOURNAL}",
-      'return f"{mode}/{sample}/{conversation}"', 'return f"{mode}/{conversation}"',
-      "running/test_samples.py running/test_endpoint_run.py running/test_overwriting.py"),
+    m("journal", "attempts-are-read-as-asks", f"{JOURNAL}",
+      'attempts=int(found["attempts"])', 'attempts=int(found["asks"])', "running/test_journal.py"),
     m("journal", "a-failed-write-counts-as-done", f"{JOURNAL}",
       "future.set_exception(error)\n                            future.exception()",
       "future.set_result(self._end)",

@@ -19,7 +19,7 @@ from attune_episodes import (
 from attune_episodes.policies.base import prepared
 from attune_rewards import STAGES
 from tests.endpoint import Book, serve
-from tests.frozen.keeping import digest, kept, plain
+from tests.frozen.keeping import digest, kept
 from tests.frozen.traces import replies, result_of, sample
 from tests.gymnasium_envs.play import WRAPPERS, answer, inner, make
 from tests.verifiers_env.play import environment, played
@@ -82,7 +82,7 @@ def _env_episode(env: Any, form: str, step: str, stages: Sequence[Any]) -> Json:
         elif form == "json" and step == "request":
             action = replies(about)[info["request"].id]
         else:
-            action = answer(form, said, info, hp=hp)  # type: ignore[arg-type]
+            action = answer(form, said, info, hp=hp)
         observation, reward, ended, truncated, info = env.step(action)
         assert not truncated
         steps.append(
@@ -145,7 +145,8 @@ def verifiers() -> Json:
             found[f"{granularity}, {reward}"] = {
                 str(trace.task.key): {"rewards": trace.rewards, "metrics": trace.metrics} for trace in traces
             }
-    return plain(json.loads(json.dumps(found, default=_model)))
+    plain_values: Json = json.loads(json.dumps(found, default=_model))
+    return plain_values
 
 
 def _model(value: Any) -> Any:

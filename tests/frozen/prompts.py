@@ -84,7 +84,7 @@ def _requests(about: Conversation, settings: Settings) -> Json:
 
 def _judged(about: Conversation) -> list[str | None]:
     asked = [judge_request(about, one.turn_number, "A draft.") for one in about.turns]
-    return [one and f"{digest(one.chat())} {digest(one.schema)}" for one in asked]
+    return [None if one is None else f"{digest(one.chat())} {digest(one.schema)}" for one in asked]
 
 
 def _growing(about: Conversation) -> list[str]:
@@ -113,7 +113,7 @@ def masking() -> Json:
 
 def _visible(settings: Settings) -> Json:
     """Of turn 2 of 3 and of the end: texts in the messages, and the fields that hold anything."""
-    found = {}
+    found: Json = {}
     for request in plan(MARKED, settings):
         if request.turn in (2, None):
             said = "\n".join(message["content"] for message in request.messages)

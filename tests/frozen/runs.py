@@ -11,7 +11,8 @@ from unittest.mock import patch
 
 from attune_data import load
 from attune_episodes import BUILTIN
-from tests.endpoint import answers_of, first_of, serve
+from tests.endpoint import Book, answers_of, serve
+from tests.endpoint.answers import Messages
 from tests.front.inside import attune_here
 from tests.frozen.keeping import digest
 from tests.running.playing import judge_answers
@@ -20,9 +21,12 @@ Json = dict[str, Any]
 TIMES = (
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+:\d]*"), "TIME"),
     (re.compile(r"127\.0\.0\.1:\d+"), "127.0.0.1:PORT"),
+    (re.compile(r", \d+ s$", re.MULTILINE), ", SECONDS"),
     (re.compile(r'("(?:duration_)?seconds": ?)[\d.e-]+'), r"\g<1>0"),
 )
 """What differs from run to run."""
+FAULTS = ["garbage,first=1,of=sample-01/1/assess", "garbage,of=sample-02/2/prefer"]
+"""A reply that is asked for again, and one that is never read."""
 SETTINGS = {
     "compact": "--prompts compact --panas-strategy delta --labels official --seed 5",
     "part": "--stages assess,reflect --panas-strategy blind_delta --where who_5<20",
@@ -44,39 +48,49 @@ def builtin(place: Path) -> Json:
 
 def served(place: Path) -> Json:
     """What runs against a server write: one whole, with a judge and a call asked again; one stopped."""
-    book = first_of(answers_of(load("sample")[:3]), judge_answers())
+    book = _Judging(answers_of(load("sample")[:2]).pages)
     found: Json = {}
     with patch.dict(os.environ, {"OPENAI_API_KEY": "sk-a-key-that-nobody-may-see-0123456789"}):
         for name, options in (
             ("whole", "--judge-model lab/judge --training-run grpo --training-step 7 --samples 2"),
             ("stopped", "--max-calls 9"),
         ):
-            with serve(book, faults=["garbage,first=1,of=sample-01/1/assess"]) as server:
+            with serve(book, faults=FAULTS) as server:
                 command = (
                     f"run custom lab/m sample --limit 2 --base-url {server.url} --concurrency 1 "
                     f"--price-in 2 --price-out 10 {options} -o {name}"
                 )
                 out, _ = attune_here(command, place, code=0 if name == "whole" else 1)
-                bodies = [
-                    {key: value for key, value in call.body.items() if key != "messages"}
-                    for call in server.calls
-                ]
             found[name] = {
                 "files": folder(place / name),
                 "said": normalised(out).splitlines(),
-                "notes": {
-                    path.name: [
-                        short(json.loads(line)) for line in normalised(path.read_text("utf-8")).splitlines()
-                    ]
-                    if path.suffix == ".jsonl"
-                    else short(json.loads(normalised(path.read_text("utf-8"))))
-                    for path in sorted((place / name).glob("_*"))
-                },
-                "bodies": [digest(body, 8) for body in bodies],
-                "messages": [digest(call.body["messages"], 8) for call in server.calls],
+                "notes": {path.name: _note(path) for path in sorted((place / name).glob("_*"))},
+                "sent": sorted(_sent(call.body) for call in server.calls),
             }
     attune_here("score --results whole --ground-truth sample", place)
     return found
+
+
+class _Judging(Book):
+    """The book's replies, and a judge's to whatever is not in it."""
+
+    def __call__(self, messages: Messages) -> str | None:
+        return super().__call__(messages) or judge_answers()(messages)
+
+
+def _note(path: Path) -> Any:
+    """A journal's lines, in the order of their calls: calls of model and judge overtake each other."""
+    text = normalised(path.read_text("utf-8"))
+    if path.suffix == ".json":
+        return short(json.loads(text))
+    lines = [short(json.loads(line)) for line in text.splitlines()]
+    return sorted(lines, key=lambda line: (line.get("group", ""), line.get("id", ""), json.dumps(line)))
+
+
+def _sent(body: Json) -> str:
+    """The messages of a call, and its other fields."""
+    others = [f"{name}={digest(value, 6)}" for name, value in body.items() if name != "messages"]
+    return " ".join([digest(body["messages"], 8), *others])
 
 
 def normalised(text: str) -> str:
@@ -102,12 +116,8 @@ def read(path: Path) -> Json:
 
 
 def folder(path: Path) -> Json:
-    """File -> hash of its bytes, of each field, and of each turn."""
-    return {
-        one.name: _parts(one) if one.suffix == ".json" and not one.name.startswith("_")
-        else digest(normalised(one.read_text("utf-8")))
-        for one in sorted(path.iterdir())
-    }  # fmt: skip
+    """Result file -> hash of its bytes, of each field, and of each turn; what else is there by name."""
+    return {one.name: None if one.name.startswith("_") else _parts(one) for one in sorted(path.iterdir())}
 
 
 def _parts(path: Path) -> Json:

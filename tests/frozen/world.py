@@ -25,7 +25,7 @@ def simulator() -> Json:
                 str(i): _record(Simulation(seed, level=level), i) for i in ITEMS
             }
     for part in ("seen", "unseen"):
-        world = Simulation(4, topics=part, templates=part)  # type: ignore[arg-type]
+        world = Simulation(4, topics=part, templates=part)
         found[f"seed 4, {part}"] = {str(i): _record(world, i) for i in ITEMS[:4]}
     return found
 
