@@ -12,10 +12,10 @@ from attune_episodes.parsing import Unparsed, parse, render, sound
 from attune_episodes.plan import plan
 from attune_episodes.record import result_record
 from attune_episodes.request import Request
-from attune_episodes.score import default_spec, resolved, score
+from attune_episodes.score import as_scored, default_spec, resolved
 from attune_episodes.settings import Settings
 from attune_rewards.predictions import PREDICTION_OF, Prediction
-from attune_rewards.reward import Score, request_weights
+from attune_rewards.reward import NOT_SCORED, Score, scored_requests
 from attune_rewards.spec import RewardSpec
 from attune_rewards.truth import truth_of
 
@@ -25,8 +25,8 @@ class Step:
     """One reply and what it earned."""
 
     request: Request
-    reply: str
-    """The raw text (of a typed prediction: its JSON)."""
+    text: str | None
+    """The raw reply; None where a typed prediction was given."""
     outcome: Prediction | Unparsed
     score: Score
     reward: float
@@ -36,6 +36,13 @@ class Step:
 
     def __repr__(self) -> str:
         return f"Step({self.request.id}, {self.status}, value {self.score.value}, reward {self.reward:.4f})"
+
+    @property
+    def reply(self) -> str:
+        """The raw reply; of a typed prediction its JSON."""
+        if self.text is None and not isinstance(self.outcome, Unparsed):
+            return render(self.request, self.outcome)
+        return self.text or ""
 
     @property
     def status(self) -> str:
@@ -74,6 +81,7 @@ class Episode:
         self.settings = settings or Settings()
         self.spec = RewardSpec.preset(reward) if isinstance(reward, str) else reward or default_spec()
         self.requests = plan(conversation, self.settings)
+        self._scored = scored_requests(conversation, self.spec, self.settings.stages)
         self.steps: list[Step] = []
         self._return = 0.0
 
@@ -104,7 +112,7 @@ class Episode:
         A total is partial where scored stages were left out; it never stands beside a Composite. Where
         nothing at all is scored the total, 0.0, is called `not_scored`.
         """
-        if not request_weights(self.conversation, self.spec, self.settings.stages):
+        if not self._scored:
             return "not_scored"
         if self.spec.name != "composite":
             return self.spec.name
@@ -119,18 +127,27 @@ class Episode:
                 for no content, counts as an empty text. TypeError for anything else.
         """
         request = self.request
-        outcome: Prediction | Unparsed
         if isinstance(reply, str) or reply is None:
             text = sound(reply or "")
-            outcome = parse(request, text)
-        elif isinstance(reply, PREDICTION_OF[request.stage]):
-            text, outcome = render(request, reply), reply
-        else:
-            wanted = PREDICTION_OF[request.stage].__name__
-            raise TypeError(
-                f"stage {request.stage} takes text or {wanted}, got {type(reply).__name__} ({request.id})"
-            )
-        earned = score(self.conversation, request, outcome, self.spec, stages=self.settings.stages)
+            return self.take(parse(request, text), text)
+        if isinstance(reply, PREDICTION_OF[request.stage]):
+            return self.take(reply)
+        wanted = PREDICTION_OF[request.stage].__name__
+        raise TypeError(
+            f"stage {request.stage} takes text or {wanted}, got {type(reply).__name__} ({request.id})"
+        )
+
+    def take(self, outcome: Prediction | Unparsed, text: str | None = None) -> Step:
+        """Scores a reply that was read before and moves on.
+
+        Args:
+            outcome: what `parse` made of the reply, or a prediction of the request's stage.
+            text: the raw reply, for the record; None where there is none.
+        """
+        request = self.request
+        scored = self._scored.get((request.stage, request.turn))
+        said, reason = as_scored(request, outcome, truth_of(self.conversation))
+        earned = Score(None, NOT_SCORED) if scored is None else scored.score(said, reason)
         self._return += earned.reward
         done = len(self.steps) + 1 == len(self.requests)
         reward = earned.reward if self.spec.dense else (self._return if done else 0.0)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from attune_data.affect import SIMILARITY, canonical_emotion
+from attune_data.affect import EMOTIONS, SIMILARITY, canonical_emotion
 
 
 def matched_similarity(truth: Sequence[str], predicted: Sequence[str]) -> float:
@@ -20,10 +20,9 @@ def matched_similarity(truth: Sequence[str], predicted: Sequence[str]) -> float:
     Names outside the 20 items match at 0.
     """
     # keys of the cache come from 21 short strings, whatever a model writes
-    rows = tuple([canonical_emotion(name) or "" for name in truth])
-    columns = tuple([canonical_emotion(name) or "" for name in predicted])
+    rows, columns = _known(truth), _known(predicted)
     if len(rows) + len(columns) > LONGEST_KEPT:
-        return matched_total(similarities(rows, columns))
+        return _total(rows, columns)
     return _kept_similarity(rows, columns)
 
 
@@ -33,14 +32,35 @@ LONGEST_KEPT: Final = 16
 
 @lru_cache(maxsize=65_536)
 def _kept_similarity(rows: tuple[str, ...], columns: tuple[str, ...]) -> float:
-    return matched_total(similarities(rows, columns))
+    return _total(rows, columns)
+
+
+def _total(rows: tuple[str, ...], columns: tuple[str, ...]) -> float:
+    table = _table(rows, columns)
+    nearest = [max(row) for row in table]
+    if len({row.index(most) for row, most in zip(table, nearest, strict=True)}) == len(table):
+        return math.fsum(nearest)  # each true emotion has a nearest of its own: nothing to weigh up
+    return matched_total(table)
 
 
 def similarities(truth: Sequence[str], predicted: Sequence[str]) -> list[list[float]]:
     """Similarity of every true (row) with every predicted (column) emotion."""
-    columns = [canonical_emotion(name) or "" for name in predicted]
-    rows = [canonical_emotion(name) or "" for name in truth]
-    return [[SIMILARITY.get((row, column), 0.0) for column in columns] for row in rows]
+    return _table(_known(truth), _known(predicted))
+
+
+def _known(names: Sequence[str]) -> tuple[str, ...]:
+    """The names as the 20 items have them, "" for every other name."""
+    return tuple([name if name in _NEAR else canonical_emotion(name) or "" for name in names])
+
+
+def _table(rows: Sequence[str], columns: Sequence[str]) -> list[list[float]]:
+    return [[near[column] for column in columns] for near in [_NEAR[row] for row in rows]]
+
+
+_NEAR: Final = {
+    row: {column: SIMILARITY.get((row, column), 0.0) for column in (*EMOTIONS, "")} for row in (*EMOTIONS, "")
+}
+"""Emotion -> emotion -> similarity; "" stands for every other name."""
 
 
 def matched_total(table: Sequence[Sequence[float]]) -> float:

@@ -26,7 +26,6 @@ from attune_episodes.policies.base import prepared
 from attune_rewards import Prediction
 from attune_rewards.truth import truth_of
 from tests.bench.endpoint_bench import endpoint_speed
-from tests.bench.features_bench import features_against_cartpole, features_memory
 from tests.bench.gymnasium_bench import gymnasium_speed
 from tests.bench.report_bench import report_speed, statistics_speed
 from tests.bench.trainers_bench import trainers_speed
@@ -228,8 +227,6 @@ if __name__ == "__main__":
     loading()
     simulating()
     gymnasium_speed()
-    features_against_cartpole()
-    features_memory()
     trainers_speed()
     verifiers_speed()
     endpoint_speed()

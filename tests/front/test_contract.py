@@ -49,9 +49,8 @@ def by_hand(policy: Policy, about: Conversation, preset: str) -> Outcome:
 PLAYERS: dict[str, Player] = {
     "rollout": by_rollout,
     "episode": by_hand,
-    "gymnasium flat": by_gymnasium("flat"),
-    "gymnasium json": by_gymnasium("json"),
-    "gymnasium typed": by_gymnasium("typed"),
+    "gymnasium by turn": by_gymnasium("structured"),
+    "gymnasium by request": by_gymnasium("json", "request"),
 }
 
 

@@ -11,8 +11,7 @@ import numpy as np
 from attune_data import Conversation, Conversations
 from attune_env.testing import Outcome
 from attune_episodes import Policy, Request, Unparsed, parse
-from attune_episodes.gymnasium_envs import ConversationEnv, to_flat
-from attune_episodes.gymnasium_envs.wrappers import JSONAction, TypedAction
+from attune_episodes.gymnasium_envs import ConversationEnv, JSONAction, TypedAction, to_action
 from attune_episodes.policies.base import prepared
 from attune_rewards import STAGES, TurnPrediction
 
@@ -21,6 +20,11 @@ TIME: Final = "2026-01-01T00:00:00+00:00"
 Env = gymnasium.Env[Any, Any]
 Act = Callable[[Env, dict[str, Any]], Any]
 """The action for an env whose info is the second argument."""
+WRAPPERS: Final[dict[str, tuple[Callable[[Env], Env], ...]]] = {
+    "structured": (),
+    "json": (JSONAction,),
+    "typed": (TypedAction,),
+}
 
 
 def make(*wrappers: Callable[[Env], Env], **arguments: Any) -> Env:
@@ -37,38 +41,27 @@ def inner(env: Env) -> ConversationEnv:
     return found
 
 
-def typed(request: Request, text: str) -> Any:
-    said = parse(request, text)
-    assert not isinstance(said, Unparsed)
-    return said
-
-
 def requests_of(info: dict[str, Any]) -> tuple[Request, ...]:
-    return tuple(info["requests"]) if "requests" in info else (info["request"],)
+    request = info["request"]
+    return (request,) if isinstance(request, Request) else tuple(request.requests)
 
 
 def answer(form: str, policy: Policy, info: dict[str, Any], *, hp: bool) -> Any:
-    """A policy's answer to what is asked, in one of the forms flat, json, typed."""
+    """A policy's answer to what is asked, in one of the forms structured, json, typed."""
     asked = requests_of(info)
     texts = [str(policy.reply(request)) for request in asked]
     if form == "json":
-        if len(asked) == 1:
-            return texts[0]
-        return "{" + ", ".join(f'"{r.stage}": {t}' for r, t in zip(asked, texts, strict=True)) + "}"
-    said = [typed(request, text) for request, text in zip(asked, texts, strict=True)]
-    if form == "flat":
-        return to_flat(zip(asked, said, strict=True), hp=hp)
+        joined = ", ".join(f'"{r.stage}": {t}' for r, t in zip(asked, texts, strict=True))
+        return texts[0] if len(asked) == 1 else f"{{{joined}}}"
+    said = [parse(request, text) for request, text in zip(asked, texts, strict=True)]
+    known = [one for one in said if not isinstance(one, Unparsed)]
+    assert len(known) == len(said)
+    if form == "structured":
+        return to_action(zip(asked, known, strict=True), hp=hp)
     if len(asked) == 1:
-        return said[0]
-    stages: dict[str, Any] = {r.stage: s for r, s in zip(asked, said, strict=True)}
+        return known[0]
+    stages: dict[str, Any] = {r.stage: s for r, s in zip(asked, known, strict=True)}
     return TurnPrediction(turn=asked[0].turn or 0, **stages)
-
-
-WRAPPERS: Final[dict[str, tuple[Callable[[Env], Env], ...]]] = {
-    "flat": (),
-    "json": (JSONAction,),
-    "typed": (TypedAction,),
-}
 
 
 def episode(
@@ -94,14 +87,15 @@ def played(policy: Policy, about: Conversation, form: str, **arguments: Any) -> 
     return episode(env, lambda _, info: answer(form, player, info, hp=hp))
 
 
-def player(form: str) -> Callable[[Policy, Conversation, str], Outcome]:
+def player(form: str, step: str = "turn") -> Callable[[Policy, Conversation, str], Outcome]:
     """A way to play for `check_env_contract`."""
 
     def play(policy: Policy, about: Conversation, preset: str) -> Outcome:
-        rewards, infos = played(policy, about, form, reward=preset)
+        rewards, infos = played(policy, about, form, reward=preset, step=step)
         last = infos[-1]
         record = dict(last["result"]) | {"run_timestamp": TIME}
-        return Outcome(rewards, last["total"], [info["status"] for info in infos[1:]], record)
+        statuses = [status for info in infos[1:] for status in info["status"].values()]
+        return Outcome(rewards, last["total"], statuses, record)
 
     return play
 

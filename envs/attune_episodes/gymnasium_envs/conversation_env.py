@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -17,26 +18,26 @@ from attune_data.loading import Conversations
 from attune_data.schema import Conversation
 from attune_data.simulate.levels import Level
 from attune_episodes.data_source import check_flag
-from attune_episodes.gymnasium_envs.answers import read_text, read_typed
-from attune_episodes.gymnasium_envs.codec import Kept
-from attune_episodes.gymnasium_envs.outcome import Done, Lazy, Logged, done_of, metrics_of, result_of, told
-from attune_episodes.gymnasium_envs.prepared import Asked, Prepared, Presented, action_mask, over, prepared
+from attune_episodes.episode import Episode
+from attune_episodes.gymnasium_envs.actions import Action, read_action
+from attune_episodes.gymnasium_envs.outcome import answered, outcome
+from attune_episodes.gymnasium_envs.presentation import (
+    Observation,
+    Presentation,
+    action_mask,
+    presentations,
+)
+from attune_episodes.gymnasium_envs.render import print_opening, print_steps, transcript
 from attune_episodes.gymnasium_envs.spaces import action_space, observation_space
-from attune_episodes.parsing import Unparsed
-from attune_episodes.score import as_scored
 from attune_episodes.settings import Labels, Mode, PanasStrategy, Settings
 from attune_episodes.source import ConversationSource, Sampling
-from attune_rewards.predictions import Prediction, Stage, TurnPrediction
-from attune_rewards.reward import NOT_SCORED, OK, Score
+from attune_rewards.predictions import Stage
 from attune_rewards.spec import RewardSpec
 from attune_rewards.spec_files import read_reward, reward_from
 
-STEPS: Final = ("request", "turn")
+STEPS: Final = ("turn", "request")
 OPTIONS: Final = ("conversation_id", "index")
 """What `reset(options=…)` takes."""
-Observation = dict[str, Any]
-Action = Mapping[str, Any] | str | Prediction | TurnPrediction
-"""A flat action, a model's text, or a typed prediction."""
 
 
 class ConversationEnv(gymnasium.Env[Observation, Any]):
@@ -44,84 +45,42 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
 
     ## Description
 
-    People told, turn by turn, what they felt, what the assistant's reply did and which reply they would have
-    liked best; at the end, how they left the conversation. A step presents one request of the protocol
-    (docs/protocol.md): what a model may see at that point, and what is asked. The action predicts the
-    person's answers. A model's own answers never return as context, so the requests of an episode are fixed
-    before it starts.
+    People said, turn by turn, what they felt, what the assistant's reply did and which reply they would have
+    liked best; at the end, how they left the conversation. A step presents a turn, and the action predicts
+    all the person's answers about it; the last step asks about the whole conversation (`reflect`). A model's
+    own answers never return as context, so an episode is fixed before it starts. With `step="request"` a step
+    is one request of the benchmark's protocol (docs/protocol.md).
 
     ## Action Space
 
-    A `Dict` of 12 fields (14 with the stage assess_hp), one an answer, 0 or "" meaning no answer throughout.
-    Fields that the stage does not ask for are not read, so any sample is legal. `action_mask()` gives a
-    mask for `action_space.sample(mask=…)` under which all that is asked is answered.
-
-    | field | space | stage | meaning |
-    |---|---|---|---|
-    | `draft` | text | draft | a reply of one's own |
-    | `emotions` | 20 × 0–7 | assess | intensity of each emotion, 0 absent |
-    | `none` | 3 bits | assess, reflect | the answer is: no emotion, no goal, nothing felt off |
-    | `observed`, `preferred` | 36 × 0–2 | assess | 1 no, 2 yes |
-    | `observed_hp`, `preferred_hp` | 36 × 0–2 | assess_hp | the same |
-    | `picks` | 12 × 0–2 | prefer | 1 A, 2 B, by the comparison's number in the prompt |
-    | `panas` | 20 × 0–7, or 0–13 | reflect | items 1–7; where changes are asked, v means v - 7 |
-    | `q1` | 7 bits | reflect | goals |
-    | `q2`, `q3` | 0–4 | reflect | number of the option |
-    | `follow_up` | text | reflect | what felt off, one item a line |
-    | `branches` | 4 × 0–7 | reflect | the four branch scores |
-
-    `step` also takes a model's text and typed predictions as they are; the wrappers `JSONAction` and
-    `TypedAction` have the spaces for them.
+    A `Dict` of 12 fields (14 with the stage assess_hp), one per answer, in which 0 or "" is no answer:
+    `draft`, `emotions`, `none`, `observed`, `preferred`, `observed_hp`, `preferred_hp`, `picks`, `panas`,
+    `q1`, `q2`, `q3`, `follow_up`, `branches`. Fields that the step does not ask for are not read, so any
+    sample is legal. `action_mask()` gives a mask for `action_space.sample(mask=…)` under which all that is
+    asked is answered. `step` also takes a model's text and typed predictions; the wrappers `JSONAction` and
+    `TypedAction` have spaces for them.
 
     ## Observation Space
 
-    | key | space | meaning |
-    |---|---|---|
-    | `messages` | text | the chat messages, the last `max_chars` characters |
-    | `stage` | `Discrete(5)` | draft, assess, assess_hp, prefer, reflect |
-    | `turn` | `Discrete(1001)` | from 1; 0 in reflect and after the end |
-    | `fields` | 14 bits | which fields of the action count, in alphabetical order |
-    | `questions` | 36 bits | which yes/no questions are asked |
-    | `comparisons` | 12 bits | which comparisons are asked |
-
-    After the last step the text is empty and all else is 0.
+    A `Dict`: `messages` (the chat messages as one text), `turn` (from 1; 0 in reflect), and as bits the
+    `stages`, the `fields` of the action, the yes/no `questions` and the `comparisons` that are asked.
 
     ## Rewards
 
-    Each step pays its share of the total, so that an episode sums to the reward's value in [0, 1] (`skill`:
-    below 0 where the answers are worse than constants). With `dense=False` the last step pays it all. What
-    cannot be read earns 0; what is not annotated is not scored and pays 0.
-
-    ## Starting State
-
-    The first request of the next conversation: in order, shuffled anew each pass, or drawn by weight. The
-    same seed gives the same conversations. `options={"conversation_id": …}` or `{"index": …}` names one.
+    Each step pays its share of the total, so that an episode sums to the strict Composite / 100 (or another
+    reward's value). With `dense=False` the last step pays it all. What cannot be read earns 0; what is not
+    annotated is not scored and pays 0.
 
     ## Episode End
 
-    Terminated after the last request. Never truncated.
+    Terminated after the last step. Never truncated.
 
     ## Information
 
-    Always: `conversation_id`, `pass` (how often the data was gone through before), `turn`. While something is
-    asked: `stage` and `request`, the structured request (by turn: `stages` and `requests`). After a step:
-    `scored` (the id of what was scored), `parts` (part -> score), `value` (their weighted mean; None where
-    nothing is scored), `reason` (`ok`, `unparsed:…`, `not_scored`), `status` (`ok` or `unparsed:…`). By turn
-    `reason` and `status` map stages, and a part of several stages is their mean. At the end: `total`,
-    `total_name`, `result` (the official record) and `metrics` (every metric), both mappings that are made
-    when they are read: `dict(info["result"])`.
+    Always `conversation_id`, `pass` and `turn`; while something is asked `stages` and `request`; after a step
+    `scored`, `parts`, `value` and `status`; at the end `total`, `total_name`, `result` and `metrics`.
 
-    ## Arguments
-
-    Which conversations: `data`, `level`, `world_seed`, `number`, `split`, `where`, `provenance`; in which
-    order: `sampling`, `weights`, `shard`; for training, refusing the benchmark: `training`. What is asked:
-    `stages`, `step`, `mode`, `panas_strategy`, `labels`, `labels_seed`, `prompts`. What is paid: `reward`,
-    `dense`. Also `max_chars`, `em_model`, `render_mode`. Each is explained at `__init__` and in
-    docs/gymnasium.md.
-
-    ## Version History
-
-    * v0: first version.
+    Every field, key and argument is described in docs/gymnasium.md.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012  (Gymnasium's own declaration)
@@ -144,7 +103,7 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
         shard: Sequence[int] | None = None,
         training: bool = False,
         stages: Sequence[Stage] = ("assess", "prefer", "reflect"),
-        step: str = "request",
+        step: str = "turn",
         mode: Mode = "default",
         panas_strategy: PanasStrategy = "absolute",
         labels: Labels = "masked",
@@ -158,34 +117,18 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
     ) -> None:
         """Makes the environment; all arguments but objects can be written as JSON.
 
-        Args:
-            data: which conversations; this and the arguments up to `training` are those of
-                `ConversationSource`.
-            level: of a simulated world.
-            world_seed: of a simulated world.
-            number: only the first so many.
-            split: of a dataset.
-            where: conditions.
-            provenance: the mark of records that carry none.
-            sampling: "sequential", "shuffled" or "weighted".
-            weights: conversation id -> weight.
-            shard: (index, count).
-            training: refuse benchmark records.
-            stages: what is asked; draft and assess_hp carry no reward of the benchmark's.
-            step: "request", the protocol's own; or "turn": all that a turn asks at once, reflect last. That
-                is not blind (the alternatives are in sight while judging), so results say that they are not
-                protocol-exact.
-            mode: "default", "verbose", "omniscient" or "verbose_omniscient".
-            panas_strategy: "absolute", "delta" or "blind_delta".
-            labels: "masked" or "official".
-            labels_seed: of the labels, sides and order of what is compared.
-            prompts: "full", "compact", or a folder of templates.
-            reward: a preset, a path (`attune_rewards.spec_files.read_reward`), a description as JSON values
-                (`reward_from`), or a RewardSpec.
-            dense: pay each step, or (False) all with the last; None as the reward has it.
-            max_chars: of the text in the observation; a longer one loses its beginning, which `info` has.
-            em_model: `provider/model`, for the record.
-            render_mode: "ansi": `render()` gives a transcript; "human": each step is printed.
+        `data` to `training` choose conversations as in `ConversationSource`; `stages` and `mode` to `prompts`
+        are those of `Settings` (draft and assess_hp carry no reward of the benchmark's); `labels_seed` is its
+        `seed`. Further:
+
+        * `step`: "turn", all that a turn asks at once, reflect last. That is not blind (the alternatives are
+          in sight while judging), so results are not protocol-exact, and say so. "request": the protocol's.
+        * `reward`: a preset, a path (`attune_rewards.spec_files.read_reward`), a description as JSON values
+          (`reward_from`), or a RewardSpec.
+        * `dense`: pay each step, or (False) all with the last; None as the reward has it.
+        * `max_chars`: of the text in the observation; a longer one loses its beginning, which `info` has.
+        * `em_model`: `provider/model`, for the record.
+        * `render_mode`: "ansi", `render()` gives a transcript; "human", each step is printed.
         """
         if step not in STEPS:
             raise UnknownNameError("step", str(step), STEPS)
@@ -195,18 +138,18 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
             # a TypeError: helpers that ask every environment for "rgb_array" take it for "does not draw"
             known = ", ".join(self.metadata["render_modes"])
             raise TypeError(f"render_mode is {show(render_mode)}; expected one of {known}, or None")
+        check_flag("dense", dense, optional=True)
         self.source = ConversationSource(
             data, level=level, world_seed=world_seed, number=number, split=split, where=where,
             provenance=provenance, sampling=sampling, weights=weights, shard=shard, training=training,
         )  # fmt: skip
-        check_flag("dense", dense, optional=True)
         asked: Any = stages if isinstance(stages, str) else tuple(stages)
         self.settings = Settings(mode, asked, panas_strategy, labels, labels_seed, prompts)
         self.reward_spec = _reward(reward, dense)
         self.by_turn = step == "turn"
         self.max_chars = max_chars
         self.render_mode = render_mode
-        self._em_model = em_model
+        self.em_model = em_model
         # one for the whole run, so that the same episode gives the same record
         self._facts: dict[str, Any] = {
             "run_timestamp": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -214,16 +157,13 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
             "attune": {"protocol_exact": not self.by_turn},
         }
         hp = "assess_hp" in self.settings.stages
-        self.action_space = self._flat_space = action_space(changes=panas_strategy != "absolute", hp=hp)
+        self.action_space = self._structured_space = action_space(changes=panas_strategy != "absolute", hp=hp)
         self.observation_space = observation_space(max_chars)
-        self.conversation: Conversation | None = None
-        """The conversation that is played; None before the first reset."""
-        self._prepared: Prepared | None = None
-        self._steps: tuple[Presented, ...] = ()
+        self.episode: Episode | None = None
+        """The episode that is played; None before the first reset."""
+        self._steps: tuple[Presentation, ...] = ()
+        """What is presented, step by step, and then the end."""
         self._place = 0
-        self._total = 0.0
-        self._pass = 0
-        self._log: list[Done | Logged] = []
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -231,7 +171,7 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
         """Begins the next conversation.
 
         Args:
-            seed: of the order of conversations, which then begins anew.
+            seed: of the order of conversations, which then starts over.
             options: `{"conversation_id": id}` or `{"index": i}` names the conversation; the order goes on
                 after it as if it had not been played.
 
@@ -239,14 +179,16 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
             UnknownNameError: no such option or conversation.
             SettingsError: a conversation that the stages ask nothing of.
         """
-        named = self._named(options) if options else None  # before anything changes: it may not be there
+        named = self._named(options) if options else None  # before anything changes: there may be no such one
         super().reset(seed=seed)
         if seed is not None:
             self.source.reset_order()
-        self._begin(*(self._next() if named is None else named))
-        shown = self._steps[0]
-        self._print(opening=True)
-        return _observation(shown), {**shown.info, "pass": self._pass}
+        conversation, self._steps = named or self._next()
+        self._place = 0
+        self.episode = Episode(conversation, self.settings, self.reward_spec)
+        if self.render_mode == "human":
+            print_opening(conversation)
+        return self._steps[0].observe(), {**self._steps[0].info, "pass": self.source.passes}
 
     def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Scores the action and moves on.
@@ -254,44 +196,29 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
         Raises ResetNeeded before the first reset and after the end; InvalidAction (naming the field) for what
         is no action. A model's text is never invalid: what cannot be read earns 0 and says why.
         """
-        place = self._place
-        if place >= len(self._steps):
+        episode = self.episode
+        if episode is None or episode.done:
             raise ResetNeeded(
                 "call reset() before the first step"
-                if self._prepared is None
+                if episode is None
                 else "the episode is over: call reset() to begin the next one"
             )
-        shown = self._steps[place]
-        quick = shown.quick
-        if quick is not None and type(action) is dict:
-            try:
-                kept = shown.take(action)
-            except (KeyError, AttributeError, TypeError, ValueError):
-                kept = shown.asked[0].reader.take(action)
-            parts, value, paid = quick(kept)
-            self._log.append((shown.asked[0], kept, parts, value))
-            info = shown.after.copy()
-            info["parts"], info["value"], info["pass"] = parts.copy(), value, self._pass
-            self._total += paid
-        else:
-            info, paid = self._score(shown, action)
-        self._place = place = place + 1
-        ended = place == len(self._steps)
+        shown = self._steps[self._place]
+        done = [episode.take(outcome, text) for outcome, text in read_action(shown.requests, action)]
+        self._place += 1
+        following, ended = self._steps[self._place], episode.done
+        info = following.info | {"pass": self.source.passes, "scored": shown.id} | answered(done)
         if ended:
-            self._finish(info)
-            observation = over()
-        else:
-            observation = _observation(self._steps[place])
-        if not self.reward_spec.dense:
-            paid = self._total if ended else 0.0
+            info |= outcome(episode, self.em_model, self._facts)
         if self.render_mode == "human":
-            self._print(opening=False)
-        return observation, paid, ended, False, info
+            print_steps(episode.conversation, done)
+        return following.observe(), math.fsum([step.reward for step in done]), ended, False, info
 
     def action_mask(self) -> dict[str, Any]:
         """A mask for `action_space.sample`: what is asked is answered, the rest stays 0."""
-        shown = self._steps[self._place] if self._place < len(self._steps) else None
-        return action_mask(self._flat_space, shown)
+        if self.episode is None:
+            raise ResetNeeded("call reset() before action_mask()")
+        return action_mask(self._structured_space, self._steps[self._place].observation)
 
     def render(self) -> str | None:
         """The transcript so far with truth, prediction and reward (ansi); None in the other modes."""
@@ -300,22 +227,15 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
                 'render() does nothing: make the environment with render_mode="ansi" or "human"'
             )
             return None
-        if self.conversation is None:
+        if self.episode is None:
             raise ResetNeeded("call reset() before render()")
         if self.render_mode == "human":
             return None
-        from attune_episodes.gymnasium_envs.render import transcript
+        return transcript(self.episode.conversation, self.episode.steps)
 
-        return transcript(self.conversation, self.done)
+    # --- which conversation ---------------------------------------------------------------------------
 
-    @property
-    def done(self) -> list[Done]:
-        """The requests answered so far, with what was said and what it earned."""
-        return done_of(self._log)
-
-    # --- the episode --------------------------------------------------------------------------------
-
-    def _named(self, options: Mapping[str, Any]) -> tuple[Conversation, Prepared]:
+    def _named(self, options: Mapping[str, Any]) -> tuple[Conversation, tuple[Presentation, ...]]:
         if not isinstance(options, Mapping):
             raise SettingsError(f"options is {show(options)}; expected a dict with {' or '.join(OPTIONS)}")
         for name in options:
@@ -330,99 +250,31 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
             conversation = self.source.conversation(options["index"])
         else:
             conversation = self.source.by_id(name)
-        ready = self._prepare(conversation)
-        if not ready.steps:
-            raise SettingsError(
-                f"stages {', '.join(self.settings.stages)} ask nothing of {conversation.conversation_id!r}"
-            )
-        return conversation, ready
+        steps = self._presented(conversation)
+        if len(steps) == 1:
+            raise self._nothing(repr(conversation.conversation_id))
+        return conversation, steps
 
-    def _next(self) -> tuple[Conversation, Prepared]:
+    def _next(self) -> tuple[Conversation, tuple[Presentation, ...]]:
         """The next conversation that has something to ask."""
-        tries = 100 if self.source.endless else 2 * len(self.source)
-        for _ in range(tries):
+        for _ in range(100 if self.source.endless else 2 * len(self.source)):
             conversation = self.source.next(self.np_random)
-            ready = self._prepare(conversation)
-            if ready.steps:
-                return conversation, ready
-        raise SettingsError(
-            f"stages {', '.join(self.settings.stages)} ask nothing of {self.source.name}: choose other stages"
+            if len(steps := self._presented(conversation)) > 1:
+                return conversation, steps
+        raise self._nothing(self.source.name)
+
+    def _nothing(self, where: str) -> SettingsError:
+        return SettingsError(
+            f"stages {', '.join(self.settings.stages)} ask nothing of {where}: choose other stages"
         )
 
-    def _prepare(self, conversation: Conversation) -> Prepared:
-        return prepared(
-            conversation, self.settings, self.reward_spec, by_turn=self.by_turn, max_chars=self.max_chars
-        )
-
-    def _begin(self, conversation: Conversation, ready: Prepared) -> None:
-        self.conversation, self._prepared, self._steps = conversation, ready, ready.steps
-        self._place, self._total, self._log = 0, 0.0, []
-        self._pass = self.source.passes
-
-    def _score(self, shown: Presented, action: Action) -> tuple[dict[str, Any], float]:
-        """Scores what the quick way does not: several requests, texts, predictions, what has no weight."""
-        if isinstance(action, Mapping):
-            kept = [one.reader.take(action) for one in shown.asked]
-            done = [self._flat(one, what) for one, what in zip(shown.asked, kept, strict=True)]
-        else:
-            asked = shown.asked
-            answers = read_text(asked, action) if isinstance(action, str) else read_typed(asked, action)
-            done = [self._said(one, *said) for one, said in zip(shown.asked, answers, strict=True)]
-        paid = 0.0
-        for one in done:
-            paid += one.score.reward
-            self._total += one.score.reward
-        self._log += done
-        return {**shown.after, "pass": self._pass, **told(done, by_turn=self.by_turn)}, paid
-
-    def _flat(self, one: Asked, kept: Kept) -> Done:
-        if one.quick is None or one.scored is None:
-            return self._said(one, one.reader.typed(kept), None)
-        parts, value, _ = one.quick(kept)
-        return Done(one, Score(value, OK, parts, one.scored.weight), kept=kept)
-
-    def _said(self, one: Asked, outcome: Prediction | Unparsed, text: str | None) -> Done:
-        assert self._prepared is not None
-        said, reason = as_scored(one.request, outcome, self._prepared.truth)
-        score = Score(None, NOT_SCORED, {}) if one.scored is None else one.scored.score(said, reason)
-        return Done(one, score, outcome=outcome, text=text)
-
-    def _finish(self, info: dict[str, Any]) -> None:
-        conversation, settings, spec = self.conversation, self.settings, self.reward_spec
-        assert conversation is not None
-        assert self._prepared is not None
-        log, em_model, facts = self._log, self._em_model, self._facts
-        result = Lazy(lambda: result_of(conversation, settings, spec, done_of(log), em_model, facts))
-        info["total"], info["total_name"] = self._total, self._prepared.total_name
-        info["result"], info["metrics"] = result, Lazy(lambda: metrics_of(conversation, result))
-
-    def _print(self, *, opening: bool) -> None:
-        if self.render_mode == "human" and self.conversation is not None:
-            from attune_episodes.gymnasium_envs.render import show_opening, show_step
-
-            if opening:
-                show_opening(self.conversation)
-            else:
-                asked = self._steps[self._place - 1].asked
-                show_step(self.conversation, done_of(self._log[-len(asked) :]))
+    def _presented(self, conversation: Conversation) -> tuple[Presentation, ...]:
+        return presentations(conversation, self.settings, by_turn=self.by_turn, max_chars=self.max_chars)
 
 
 def _reward(reward: str | Mapping[str, Any] | RewardSpec, dense: bool | None) -> RewardSpec:
     if isinstance(reward, RewardSpec):
         spec = reward
-    elif isinstance(reward, str):
-        spec = read_reward(reward)
     else:
-        spec = reward_from(reward)
-    return spec if dense is None or dense is spec.dense else replace(spec, dense=dense)
-
-
-def _observation(shown: Presented) -> Observation:
-    return {
-        "messages": shown.text,
-        "stage": shown.stage,
-        "turn": shown.turn,
-        "fields": shown.fields.copy(),
-        "questions": shown.questions.copy(),
-        "comparisons": shown.comparisons.copy(),
-    }
+        spec = read_reward(reward) if isinstance(reward, str) else reward_from(reward)
+    return spec if dense is None else replace(spec, dense=dense)

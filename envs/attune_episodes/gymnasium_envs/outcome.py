@@ -1,155 +1,71 @@
-"""What the info of the last step holds: the official record and every metric, made when they are read."""
+"""What info holds of the answers to a step, and at the end of an episode."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any
 
 from attune_data.schema import Conversation
 from attune_episodes.episode import Episode, Step
-from attune_episodes.gymnasium_envs.codec import Kept
-from attune_episodes.gymnasium_envs.prepared import Asked
-from attune_episodes.parsing import Unparsed, render
-from attune_episodes.request import Request
-from attune_episodes.settings import Settings
 from attune_rewards import read_record, score_conversation
-from attune_rewards.predictions import Prediction
-from attune_rewards.reward import OK, Score, part_means
-from attune_rewards.spec import RewardSpec
+from attune_rewards.reward import part_means
 
 
-class Lazy(Mapping[str, Any]):
-    """A mapping that is made at the first look, since making it takes longer than the whole episode.
-
-    `dict(lazy)` is the plain value; a pickle or a deep copy holds that.
-    """
-
-    __slots__ = ("_made", "_make")
-
-    def __init__(self, make: Callable[[], dict[str, Any]]) -> None:
-        self._make: Callable[[], dict[str, Any]] | None = make
-        self._made: dict[str, Any] = {}
-
-    def _value(self) -> dict[str, Any]:
-        if self._make is not None:
-            self._made, self._make = self._make(), None
-        return self._made
-
-    def __getitem__(self, key: str) -> Any:
-        return self._value()[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._value())
-
-    def __len__(self) -> int:
-        return len(self._value())
-
-    def __repr__(self) -> str:
-        return repr(self._value())
-
-    def __reduce__(self) -> tuple[Callable[[dict[str, Any]], Lazy], tuple[dict[str, Any]]]:
-        return _of, (self._value(),)
+def answered(done: Sequence[Step]) -> dict[str, Any]:
+    """The parts, value and status of the requests just answered."""
+    status = {step.request.stage: step.status for step in done}
+    if len(done) == 1:
+        score = done[0].score
+        return {"parts": dict(score.parts), "value": score.value, "status": status}
+    weight = sum(step.score.weight for step in done)
+    return {
+        "parts": part_means(step.score for step in done),
+        "value": sum(step.score.reward for step in done) / weight if weight else None,
+        "status": status,
+    }
 
 
-def _of(value: dict[str, Any]) -> Lazy:
-    made = Lazy(lambda: value)
-    made._value()
-    return made
+def outcome(episode: Episode, em_model: str, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The total, the official record and every metric of a finished episode."""
+    result = Lazy(partial(episode.result, em_model, facts))
+    return {
+        "total": episode.total,
+        "total_name": episode.total_name,
+        "result": result,
+        "metrics": Lazy(partial(_metrics, episode.conversation, result)),
+    }
 
 
-class Done:
-    """One answered request, as an episode keeps it until its end."""
-
-    __slots__ = ("_outcome", "asked", "kept", "score", "text")
-
-    def __init__(
-        self,
-        asked: Asked,
-        score: Score,
-        *,
-        outcome: Prediction | Unparsed | None = None,
-        text: str | None = None,
-        kept: Kept = (),
-    ) -> None:
-        self.asked, self.score, self._outcome, self.text, self.kept = asked, score, outcome, text, kept
-
-    @property
-    def request(self) -> Request:
-        """What was asked."""
-        return self.asked.request
-
-    @property
-    def outcome(self) -> Prediction | Unparsed:
-        """What was said; of a flat action it is made when it is needed."""
-        if self._outcome is None:
-            self._outcome = self.asked.reader.typed(self.kept)
-        return self._outcome
-
-    @property
-    def reply(self) -> str:
-        """The raw text; of a typed prediction, or of a flat action, its JSON."""
-        if self.text is not None:
-            return self.text
-        return "" if isinstance(self.outcome, Unparsed) else render(self.request, self.outcome)
-
-    @property
-    def status(self) -> str:
-        """`ok` or `unparsed:<code>`."""
-        if self._outcome is None:
-            return OK  # what was scored quickly is a valid flat action
-        return self.outcome.reason if isinstance(self.outcome, Unparsed) else OK
-
-
-Logged = tuple[Asked, Kept, dict[str, float], float]
-"""A request that was scored quickly: what was said, its parts and their weighted mean."""
-
-
-def done_of(log: Sequence[Done | Logged]) -> list[Done]:
-    """The answered requests of a log."""
-    return [one if isinstance(one, Done) else _done(*one) for one in log]
-
-
-def _done(asked: Asked, kept: Kept, parts: dict[str, float], value: float) -> Done:
-    weight = 0.0 if asked.scored is None else asked.scored.weight
-    return Done(asked, Score(value, OK, parts, weight), kept=kept)
-
-
-def result_of(
-    conversation: Conversation,
-    settings: Settings,
-    spec: RewardSpec,
-    done: Sequence[Done],
-    em_model: str,
-    facts: Mapping[str, Any],
-) -> dict[str, Any]:
-    """The official result record, made by the engine's own `Episode`."""
-    episode = Episode(conversation, settings, spec)
-    last = len(episode.requests)
-    episode.steps += [
-        Step(one.request, one.reply, one.outcome, one.score, one.score.reward, number == last)
-        for number, one in enumerate(done, 1)
-    ]
-    return episode.result(em_model, facts)
-
-
-def metrics_of(conversation: Conversation, result: Mapping[str, Any]) -> dict[str, Any]:
-    """Every metric of a result record, as `attune_rewards.score_conversation` names them."""
+def _metrics(conversation: Conversation, result: Mapping[str, Any]) -> dict[str, Any]:
     said, _ = read_record(result, conversation)
     return score_conversation(conversation, said)
 
 
-def told(done: list[Done], *, by_turn: bool) -> dict[str, Any]:
-    """What info says of the requests just answered."""
-    if not by_turn:
-        score = done[0].score
-        return {
-            "parts": dict(score.parts), "value": score.value, "reason": score.reason,
-            "status": done[0].status,
-        }  # fmt: skip
-    weight = sum(one.score.weight for one in done)
-    return {
-        "parts": part_means(one.score for one in done),
-        "value": sum(one.score.reward for one in done) / weight if weight else None,
-        "reason": {one.request.stage: one.score.reason for one in done},
-        "status": {one.request.stage: one.status for one in done},
-    }
+class Lazy(Mapping[str, Any]):
+    """A mapping that is made when it is first read, since that takes longer than the whole episode.
+
+    `dict(lazy)` is the plain value; a pickle or a copy holds that.
+    """
+
+    def __init__(self, make: Callable[[], Mapping[str, Any]]) -> None:
+        self._make = make
+
+    @cached_property
+    def _value(self) -> Mapping[str, Any]:
+        return self._make()
+
+    def __getitem__(self, key: str) -> Any:
+        return self._value[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._value)
+
+    def __len__(self) -> int:
+        return len(self._value)
+
+    def __repr__(self) -> str:
+        return repr(self._value)
+
+    def __reduce__(self) -> tuple[type[Lazy], tuple[Callable[[], Mapping[str, Any]]]]:
+        return Lazy, (partial(dict, self._value),)

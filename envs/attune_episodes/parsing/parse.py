@@ -183,10 +183,10 @@ def _reflect(request: Request, found: Mapping[str, Any]) -> Reflect:
     return Reflect(
         panas={} if request.wants_change else read_numbers(found.get(PANAS_ITEMS), EMOTIONS, 1, 7),
         panas_change=read_numbers(found.get(PANAS_CHANGE), EMOTIONS, -6, 6) if request.wants_change else None,
-        q1=_several(found.get("q1_lookingFor"), options["q1_lookingFor"]),
+        q1=read_options(found.get("q1_lookingFor"), options["q1_lookingFor"]),
         q2=_one(found.get("q2_emotionClarity"), options["q2_emotionClarity"]),
         q3=_one(found.get("q3_modelFit"), options["q3_modelFit"]),
-        q3_follow_up=_several(found.get("q3_followUp_whatFeltOff"), options["q3_followUp_whatFeltOff"]),
+        q3_follow_up=read_options(found.get("q3_followUp_whatFeltOff"), options["q3_followUp_whatFeltOff"]),
         branches=read_numbers(found.get("fourBranchScores"), BRANCHES, 1, 7),
         reasoning=_reasoning(found),
     )
@@ -234,8 +234,11 @@ def _one(value: object, options: Sequence[str]) -> str | None:
     return None
 
 
-def _several(value: object, options: Sequence[str]) -> tuple[str, ...] | None:
-    """Several options; a single one need not be in a list. An invalid one spoils the answer."""
+def read_options(value: object, options: Sequence[str]) -> tuple[str, ...] | None:
+    """Several options, each by its text or number; a single one need not be in a list.
+
+    An invalid one spoils the answer: None.
+    """
     if isinstance(value, str) or type(value) is int:
         value = [value]
     if not isinstance(value, list) or len(value) > MAX_LIST:

@@ -1,0 +1,174 @@
+"""What each step of a conversation presents: made once per conversation and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Final
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from attune_data.constants import BINARY_IDS
+from attune_data.loading import MAX_TURNS
+from attune_data.memo import memoised
+from attune_data.schema import Conversation
+from attune_episodes.answers import object_schema
+from attune_episodes.gymnasium_envs.spaces import (
+    COMPARISONS,
+    FIELDS,
+    FIELDS_OF,
+    NONE_OF,
+    YES_NO,
+    Choices,
+    TextSpace,
+)
+from attune_episodes.plan import plan
+from attune_episodes.prompts import JOINED
+from attune_episodes.request import Message, Request
+from attune_episodes.settings import Settings
+from attune_rewards.predictions import STAGES
+
+Bits = NDArray[np.int8]
+Observation = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRequest:
+    """All requests of a turn as one, answered by one JSON object with a key per stage."""
+
+    requests: tuple[Request, ...]
+
+    @property
+    def id(self) -> str:
+        """`conversation/turn`."""
+        return self.requests[0].id.rpartition("/")[0]
+
+    @property
+    def turn(self) -> int | None:
+        """Turn number."""
+        return self.requests[0].turn
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The thread, then the questions of all stages in one message of the user."""
+        asked = [JOINED.format(stages=", ".join(one.stage for one in self.requests))]
+        asked += [f"# {one.stage}\n\n{one.messages[-1].content}" for one in self.requests]
+        return (*self.requests[0].messages[:-1], Message("user", "\n\n".join(asked)))
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """JSON schema of the answer."""
+        return object_schema({one.stage: one.schema for one in self.requests})
+
+    def chat(self) -> list[dict[str, str]]:
+        """The messages as fresh plain dicts, as chat clients take them."""
+        return [dict(message) for message in self.messages]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Presentation:
+    """One step: the requests that its action answers (none after the last), and how they are observed."""
+
+    requests: tuple[Request, ...]
+    id: str
+    info: dict[str, Any]
+    observation: Observation
+
+    def observe(self) -> Observation:
+        """The observation, its arrays the caller's own."""
+        seen = self.observation.copy()
+        for name in _BITS:
+            seen[name] = seen[name].copy()
+        return seen
+
+
+_BITS: Final = {
+    "stages": STAGES,
+    "fields": FIELDS,
+    "questions": BINARY_IDS,
+    "comparisons": range(1, COMPARISONS + 1),
+}
+"""Key of the observation -> what its bits stand for."""
+
+
+def presentations(
+    conversation: Conversation, settings: Settings, *, by_turn: bool, max_chars: int
+) -> tuple[Presentation, ...]:
+    """The steps of a conversation and then the end (kept on it once made).
+
+    Args:
+        conversation: what is played.
+        settings: how it is asked.
+        by_turn: all requests of a turn in one step; otherwise one request per step.
+        max_chars: of the observed text; a longer one loses its beginning, since the question is at the end.
+    """
+
+    def make() -> tuple[Presentation, ...]:
+        places = {turn.turn_number: place for place, turn in enumerate(conversation.turns, 1)}
+        groups = groupby(plan(conversation, settings), lambda one: one.turn if by_turn else one.id)
+        over = {"conversation_id": conversation.conversation_id, "turn": 0}
+        steps = [_presentation(tuple(group), places, max_chars) for _, group in groups]
+        return (*steps, Presentation((), "", over, _observation("", 0)))
+
+    return memoised(conversation, "presentations", (settings.key, by_turn, max_chars), make)
+
+
+def _presentation(requests: tuple[Request, ...], places: dict[int, int], max_chars: int) -> Presentation:
+    request = requests[0] if len(requests) == 1 else TurnRequest(requests)
+    turn = places.get(request.turn or 0, 0)
+    stages = tuple(one.stage for one in requests)
+    text = "\n\n".join(f"[{one.role}]\n{one.content}" for one in request.messages).rstrip("\n")
+    return Presentation(
+        requests,
+        request.id,
+        {"conversation_id": requests[0].conversation_id, "turn": turn, "stages": stages, "request": request},
+        _observation(
+            text if len(text) <= max_chars else f"…{text[len(text) - max_chars + 1 :]}",
+            min(turn, MAX_TURNS),
+            stages=stages,
+            fields={name for stage in stages for name in FIELDS_OF[stage]},
+            questions={question for one in requests for question in one.questions},
+            comparisons={shown.number for one in requests for shown in one.comparisons},
+        ),
+    )
+
+
+def _observation(text: str, turn: int, **asked: Any) -> Observation:
+    bits = {
+        name: np.array([one in asked.get(name, ()) for one in every], np.int8)
+        for name, every in _BITS.items()
+    }
+    return {"messages": text, "turn": turn, **bits}
+
+
+def action_mask(space: spaces.Dict, observation: Observation) -> dict[str, Any]:
+    """A mask for `space.sample`: whatever is asked is answered, all else stays 0."""
+    counting = {name for name, on in zip(FIELDS, observation["fields"], strict=True) if on}
+    slots = {"picks": observation["comparisons"], **dict.fromkeys(YES_NO, observation["questions"])}
+    mask: dict[str, Any] = {}
+    for name, field in space.spaces.items():
+        asked = name in counting
+        if isinstance(field, Choices):
+            some = slots.get(name, np.ones(len(field.nvec), np.int8)) * asked
+            # any emotion may be absent; all else that is asked has an answer
+            mask[name] = _allowed(some, int(field.nvec[0]), zero=name == "emotions")
+        elif isinstance(field, spaces.Discrete):
+            mask[name] = _allowed([asked], int(field.n), zero=False)[0]
+        elif isinstance(field, TextSpace):
+            mask[name] = None if asked else 0
+        elif name == "none":
+            mask[name] = np.array([2 if of in counting else 0 for of in NONE_OF], np.int8)
+        else:
+            mask[name] = np.full(field.shape, 2 if asked else 0, np.int8)
+    return mask
+
+
+def _allowed(asked: Sequence[bool] | Bits, values: int, *, zero: bool) -> Bits:
+    """Slot -> which values are allowed: 1 and up where it is asked (0 too with `zero`), else only 0."""
+    on = np.asarray(asked, bool)[:, None]
+    allowed = np.repeat(on, values, axis=1)
+    allowed[:, 0] = zero | ~on[:, 0]
+    return allowed.astype(np.int8)
