@@ -37,7 +37,7 @@ def _ratios(name: str, ours: Callable[[], float], theirs: Callable[[], float], a
 
 
 def conversation_against_cartpole() -> None:
-    """Structured actions sampled before, by request and by turn; and ones never seen, with no matching kept."""
+    """Structured actions sampled before, by request and by turn; and new ones, with no matching kept."""
     cartpole = gymnasium.make("CartPole-v1")
     cartpole.action_space.seed(0)
     pushes = [cartpole.action_space.sample() for _ in range(STEPS)]
