@@ -19,10 +19,11 @@ from attune_env.statistics.bootstrap import Interval
 from attune_env.statistics.score_table import ScoreTable
 from attune_env.statistics.scores import Key, Resample
 from attune_episodes.policies import KINDS
+from attune_rewards.tree import COMPOSITE
 
-PILLARS = ("Emotion 24%", "Evaluation 49%", "Holistic 27%")
+PILLARS = tuple(f"{pillar.name.capitalize()} {pillar.weight:.0%}" for pillar in COMPOSITE.children)
 ROLES = (
-    "counts as: input = enters the canonical Composite; beside = reported alongside; "
+    "counts as: composite = a Composite; input = enters the canonical one; beside = reported alongside; "
     "diagnostic = no paper metric."
 )
 

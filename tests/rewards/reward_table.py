@@ -210,9 +210,10 @@ def parts_of(about: Conversation, said: ConversationPrediction, spec: RewardSpec
             for here in (truth.turns if stage != "reflect" else (None,))
             if is_asked(stage, here) and part.defined(truth, stage, here)
         ]
+        answers = [answer(said, stage, here.turn if here else None) for stage, here in places]
         scores = [
-            part.score(truth, stage, here, answer(said, stage, here.turn if here else None))
-            for stage, here in places
+            0.0 if one is None else part.score(truth, stage, here, one)
+            for (stage, here), one in zip(places, answers, strict=True)
         ]
         if scores:
             parts[part.name] = sum(scores) / len(scores)

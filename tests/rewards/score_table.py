@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from attune_rewards.leaves import LEAF_STAGE
+
 from attune_data.constants import BRANCHES, Q3_OPTIONS
 from attune_rewards import (
     LEAVES,
@@ -20,7 +22,6 @@ from attune_rewards import (
     Tag,
     TurnPrediction,
 )
-from attune_rewards.leaves import LEAF_STAGE
 from tests.rewards.builders import (
     Json,
     comparison,

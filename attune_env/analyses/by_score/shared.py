@@ -13,30 +13,16 @@ from attune_env.analyses.analysis import Absent, Analysis
 from attune_env.analyses.by_score.wording import counted, names_of, plural_of
 from attune_env.analyses.study import Study
 from attune_env.report.cells import Cell, Column
-from attune_env.report.groups import GROUPS, Metric
+from attune_env.report.groups import GROUPS, TURN, WIDE, Metric
 from attune_env.report.tables import intervals_of, mode_text, role_of
 from attune_env.statistics.bootstrap import MEANINGFUL, Array, Interval
 from attune_env.statistics.contrasts import Contrast
 from attune_env.statistics.scores import Key
+from attune_rewards.metrics import better
 
 METRICS: Final = {metric.name: metric for _, group in GROUPS for metric in group}
 """Every metric that a report shows, by its name in score files."""
-MEASURED: Final = tuple(
-    METRICS[name]
-    for name in (
-        "avg_emotion_f1",
-        "avg_emotion_va_score",
-        "avg_binary_om_accuracy",
-        "avg_binary_human_accuracy",
-        "avg_pairwise_accuracy",
-        "panas_baseline_adjusted",
-        "q1_looking_for_score",
-        "q2_emotion_clarity_match",
-        "q3_model_fit_match",
-        "q3_follow_up_score",
-        "four_branch_normalized",
-    )
-)
+MEASURED: Final = tuple(metric for metric in (*TURN, *WIDE) if metric.role == "input")
 """What the canonical Composite is made of."""
 COVERAGE: Final = (
     Column("parsed", share=True),
@@ -44,7 +30,7 @@ COVERAGE: Final = (
     Column("unscored", share=True),
 )
 """How much of what was asked the numbers of a row rest on."""
-LOWER_IS_BETTER: Final = frozenset({"avg_emotion_intensity_mae", "q3_model_fit_ordinal_distance"})
+LOWER_IS_BETTER: Final = frozenset(name for name in METRICS if better(name) == "lower")
 
 
 Analyse = Callable[[Study], Analysis | Absent]

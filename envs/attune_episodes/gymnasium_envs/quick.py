@@ -17,12 +17,12 @@ from attune_episodes.gymnasium_envs.codec import FlatReader, Kept
 from attune_episodes.gymnasium_envs.spaces import COMPARISONS
 from attune_episodes.plan import OPTION_FIELDS
 from attune_rewards.branches import strict_score
-from attune_rewards.leaves import defined_in_reflect
 from attune_rewards.matching import matched_similarity
 from attune_rewards.panas import baseline_adjusted
 from attune_rewards.questions import exact_match, fuzzy_f1, set_jaccard
 from attune_rewards.reward import ScoredRequest
 from attune_rewards.spec import above_null
+from attune_rewards.tree import LEAF
 from attune_rewards.truth import TurnTruth
 
 _SLOT: Final = {name: slot for slot, name in enumerate(BINARY_IDS)}
@@ -44,11 +44,12 @@ Quick = Callable[[Kept], tuple[dict[str, float], float, float]]
 
 def quick_scorer(reader: FlatReader, scored: ScoredRequest | None) -> Quick | None:
     """The fast scorer of a request; None where the engine has to be asked."""
-    if scored is None or scored.others:
+    if scored is None or any(name not in LEAF for name, _, _ in scored.parts):
         return None
     names = {name for name, _, _ in scored.parts}
     if scored.turn is None:
-        whole = names == set(defined_in_reflect(scored.truth))
+        defined = {leaf.name for leaf in LEAF.values() if leaf.defined(scored.truth, "reflect", None)}
+        whole = names == defined
         return _Reflect(reader, scored) if whole and not reader.request.wants_change else None
     if scored.stage == "assess":
         return _assess(scored, scored.turn)
