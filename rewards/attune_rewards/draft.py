@@ -64,7 +64,6 @@ def _similarity(ending: str, name: ResponseName, **more: Any) -> TurnMetric:
         partial(_near, name),
         needs=("draft",),
         edges="no draft 0",
-        undefined="no such response",
         **more,
     )
 
@@ -77,8 +76,10 @@ METRICS: Final = (
         label="Response Similarity", role="diagnostic",
     ),
     _similarity("original", "original", better=None, averaged=False),
-    _similarity("llm_improved", "alternate", better=None, averaged=False),
-    _similarity("human_edited", "human"),
+    _similarity(
+        "llm_improved", "alternate", better=None, averaged=False, undefined="no such response"
+    ),
+    _similarity("human_edited", "human", undefined="no such response"),
     TurnMetric(
         "draft_judge_score", "(mean of the judge's dimensions − 1)/6, clamped",
         lambda turn, said: judge_score(said.judged.scores) if said.judged else None,
