@@ -73,7 +73,7 @@ METRICS: Final[tuple[Metric, ...]] = (
     *(
         ConversationMetric(
             f"pillar_{pillar.name}",
-            f"weighted mean of {', '.join(child.name for child in pillar.children)} (see the tree)",
+            f"weighted mean of {', '.join(node.name for node in pillar.children if _counts(node))} (see the tree)",
             partial(canonical, pillar),
             group="composite", needs=stages_of(pillar), scale=100.0,
             edges="an undefined panas_baseline_adjusted counts ½" if pillar.name == "holistic" else "",
