@@ -27,11 +27,9 @@ _WHOLE: Final[dict[str, Callable[[Case], float]]] = {
 """Nodes that the canonical Composite takes as a whole."""
 
 
-def _counts(node: Node) -> bool:
-    """Whether anything at or below a node enters the canonical Composite."""
-    if node.name in _WHOLE or node.children:
-        return True
-    return LEAF[node.name].canonical is not None
+def _counting(node: Node) -> list[Node]:
+    """The children that enter the canonical Composite: nodes, and leaves that name a score for it."""
+    return [child for child in node.children if child.children or LEAF[child.name].canonical is not None]
 
 
 def canonical(node: Node, case: Case) -> float:
@@ -40,7 +38,7 @@ def canonical(node: Node, case: Case) -> float:
         return _WHOLE[node.name](case)
     if not node.children:
         return float(case[str(LEAF[node.name].canonical)])
-    below = [child for child in node.children if _counts(child)]
+    below = _counting(node)
     total, value = math.fsum(child.weight for child in below), 0.0
     for child in below:  # one after the other: `sum` adds up otherwise from Python 3.12 on
         value += child.weight / total * canonical(child, case)
@@ -73,7 +71,7 @@ METRICS: Final[tuple[Metric, ...]] = (
     *(
         ConversationMetric(
             f"pillar_{pillar.name}",
-            f"weighted mean of {', '.join(node.name for node in pillar.children if _counts(node))} (see the tree)",
+            f"weighted mean of {', '.join(child.name for child in _counting(pillar))} (see the tree)",
             partial(canonical, pillar),
             group="composite", needs=stages_of(pillar), scale=100.0,
             edges="an undefined panas_baseline_adjusted counts ½" if pillar.name == "holistic" else "",
