@@ -23,7 +23,7 @@ from attune_rewards.tree import COMPOSITE
 
 PILLARS = tuple(f"{pillar.name.capitalize()} {pillar.weight:.0%}" for pillar in COMPOSITE.children)
 ROLES = (
-    "counts as: composite = a Composite; input = enters the canonical one; beside = reported alongside; "
+    "counts as: total = the canonical Composite; input = enters it; beside = reported alongside; "
     "diagnostic = no paper metric."
 )
 

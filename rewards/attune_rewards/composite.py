@@ -94,7 +94,7 @@ METRICS: Final[tuple[Metric, ...]] = (
     ConversationMetric(
         "composite_score", "composite_exact, rounded to 2 places",
         lambda case: round(case["composite_exact"], 2), group="composite", needs=_ALL, high=100.0,
-        label="Composite (0-100)", role="composite",
+        label="Composite (0-100)", role="total",
     ),
     ConversationMetric(
         "equal_weight_composite",
@@ -117,7 +117,7 @@ STRICT_METRICS: Final[tuple[Metric, ...]] = (
     ConversationMetric(
         "composite_strict", "100 × the tree's weighted mean of its defined leaves, not rounded", _points,
         group="composite", needs=_ALL, high=100.0, undefined="nothing is annotated", source=OWN,
-        label="Strict Composite (0-100)", role="composite",
+        label="Strict Composite (0-100)", role="beside",
     ),
     ConversationMetric(
         "composite_partial", "the same where scored stages were left out, and only there; no Composite",

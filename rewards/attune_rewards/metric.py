@@ -13,8 +13,8 @@ from typing import Any, Final, Literal
 from attune_rewards.predictions import ConversationPrediction, Reflect, Stage, TurnPrediction
 from attune_rewards.truth import ConversationTruth, TurnTruth
 
-Role = Literal["composite", "input", "beside", "diagnostic"]
-"""`composite`: a Composite; `input`: enters the canonical one; `beside`: reported with it; `diagnostic`."""
+Role = Literal["total", "input", "beside", "diagnostic"]
+"""`total`: the canonical Composite; `input`: enters it; `beside`: reported alongside; `diagnostic`: related."""
 Group = Literal["turn", "wide", "composite", "strict", "coverage"]
 Value = float | Mapping[str, float] | None
 """Of a metric; None = undefined."""
