@@ -14,7 +14,7 @@ from attune_rewards.predictions import ConversationPrediction, Reflect, Stage, T
 from attune_rewards.truth import ConversationTruth, TurnTruth
 
 Role = Literal["total", "input", "beside", "diagnostic"]
-"""`total`: the canonical Composite; `input`: enters it; `beside`: reported alongside; `diagnostic`: related."""
+"""`total`: the canonical Composite; `input`: enters it; `beside`: reported with it; `diagnostic`: related."""
 Group = Literal["turn", "wide", "composite", "strict", "coverage"]
 Value = float | Mapping[str, float] | None
 """Of a metric; None = undefined."""
