@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -122,6 +123,37 @@ def test_every_metric_says_what_reports_and_readers_need() -> None:
     for leaf in LEAF.values():
         assert all(leaf.text[:4]), leaf.name
         assert leaf.canonical is None or leaf.canonical in {metric.column for metric in METRICS}
+
+
+INPUTS = {
+    "avg_emotion_f1", "avg_emotion_va_score", "avg_binary_om_accuracy", "avg_binary_human_accuracy",
+    "avg_pairwise_accuracy", "panas_baseline_adjusted", "q1_looking_for_score", "q2_emotion_clarity_match",
+    "q3_model_fit_match", "q3_follow_up_score", "four_branch_normalized",
+    "pillar_emotion", "pillar_evaluation", "pillar_holistic",
+}  # fmt: skip
+"""What the benchmark's Composite is made of."""
+NEEDS: dict[str, tuple[Stage, ...]] = {
+    "emotion_.*|binary_.*_accuracy|perspective_gap.*|pooled_.*_metrics|.*_emotion": ("assess",),
+    "binary_.*_hp|pooled_.*_hp": ("assess_hp",),
+    "hp_perspective_gap": ("assess", "assess_hp"),
+    "pairwise_.*": ("prefer",),
+    "response_.*|draft_.*": ("draft",),
+    "panas_.*|q[123]_.*|four_branch_.*|.*_holistic|conversation_wide_average": ("reflect",),
+    ".*_evaluation|turn_level_average": ("assess", "prefer"),
+    "composite_(exact|score|strict)|equal_weight_composite": ("assess", "prefer", "reflect"),
+    "composite_partial|strict_parts|fully_annotated|.*_share": (),
+}
+
+
+def test_the_inputs_of_the_composite_are_the_benchmarks() -> None:
+    assert {metric.column for metric in SHOWN if metric.role == "input"} == INPUTS
+    assert [metric.column for metric in SHOWN if metric.role == "total"] == ["composite_score"]
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_the_stages_that_a_metric_needs(name: str) -> None:
+    (needs,) = [stages for pattern, stages in NEEDS.items() if re.fullmatch(pattern, name)]
+    assert NAMED[name].needs == needs
 
 
 def test_the_reference_page_is_current() -> None:
