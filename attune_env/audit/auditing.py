@@ -34,8 +34,9 @@ from attune_episodes.policies import KINDS, BuiltinPolicy, builtin_policy
 from attune_episodes.policies.asked import AskedPolicy
 from attune_episodes.policies.fitted import FittedPolicy, fit_prior
 from attune_episodes.settings import Settings
-from attune_rewards.parts import LEAF_PARTS, Format
+from attune_rewards.parts import Format
 from attune_rewards.spec import RewardSpec
+from attune_rewards.tree import LEAF
 
 REFERENCE_SEED: Final = 1
 """Of the default data; the nulls of `skill` were measured on other people (seed 0)."""
@@ -209,7 +210,7 @@ def _parts(
         for reward, spec in specs.items():
             for part, values in one.parts.get(reward, {}).items():
                 if (average := mean(values)) is not None:
-                    shared = part in LEAF_PARTS or spec.parts[part] == Format() or len(specs) == 1
+                    shared = part in LEAF or spec.parts[part] == Format() or len(specs) == 1
                     earned = found.setdefault(part if shared else f"{part} of {reward}", {})
                     # the search differs by reward: its best is shown
                     earned[name] = max(average, earned.get(name, 0.0))

@@ -40,14 +40,13 @@ def explain(
 
     Example: attune rewards explain emotion_va
     """
-    from attune_env.report.rewards import explain_part, explain_reward
-    from attune_rewards.describe import PART_TEXTS
+    from attune_env.report.rewards import PARTS, explain_part, explain_reward
     from attune_rewards.spec_files import read_reward
 
-    if name in PART_TEXTS:
+    if any(part.name == name for part in PARTS):
         explain_part(name).print()
         return
-    explain_reward(read_reward(name, also=PART_TEXTS)).print()
+    explain_reward(read_reward(name, also=[part.name for part in PARTS])).print()
 
 
 @app.command()

@@ -20,42 +20,26 @@ from attune_episodes.recorded import replayed, scores_of
 from attune_episodes.score import default_spec
 from attune_episodes.settings import Settings
 from attune_episodes.told import Told
-from attune_rewards.predictions import Stage
+from attune_rewards.metrics import LISTED
+from attune_rewards.predictions import STAGES, Stage
+from attune_rewards.tree import SCORED_STAGES
 
 NO_ERROR: Final = "N/A"
 """What lm-eval writes where there is no standard error."""
 PARSE_RATE: Final = "parse_rate"
 _ERROR: Final = "_stderr"
-OF_ALL: Final = (
-    "composite_score",
-    "composite_strict",
-    "pillar_emotion",
-    "pillar_evaluation",
-    "pillar_holistic",
-)
+OF_ALL: Final = tuple(metric.column for metric in LISTED if metric.group == "composite")
 """The metrics of the task of all stages; each a mean over conversations, higher is better."""
 OF_STAGE: Final[Mapping[Stage, tuple[str, ...]]] = {
-    "draft": ("avg_response_similarity",),
-    "assess": (
-        "avg_emotion_f1",
-        "avg_emotion_va_score",
-        "avg_binary_om_accuracy",
-        "avg_binary_human_accuracy",
-        "pillar_emotion",
-        "composite_partial",
-    ),
-    "assess_hp": ("avg_binary_om_accuracy_hp", "avg_binary_human_accuracy_hp"),
-    "prefer": ("avg_pairwise_accuracy", "avg_pairwise_kendall_tau", "composite_partial"),
-    "reflect": (
-        "panas_baseline_adjusted",
-        "q1_looking_for_score",
-        "q2_emotion_clarity_match",
-        "q3_model_fit_match",
-        "q3_follow_up_score",
-        "four_branch_normalized",
-        "pillar_holistic",
-        "composite_partial",
-    ),
+    stage: (
+        *(
+            metric.column
+            for metric in LISTED
+            if metric.needs == (stage,) and metric.better == "higher" and metric.group != "strict"
+        ),
+        *(("composite_partial",) if stage in SCORED_STAGES else ()),
+    )
+    for stage in STAGES
 }
 """The metrics of the task of one stage, under their names in scores files."""
 

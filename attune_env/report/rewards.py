@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from attune_env.report.table import DASH, Table
-from attune_rewards.describe import PART_TEXTS, PRESET_TEXTS, text_of
-from attune_rewards.leaves import LEAF_STAGE
-from attune_rewards.parts import LEAF_PARTS, Format
-from attune_rewards.spec import PRESETS, RewardSpec
-from attune_rewards.tree import Node
+from attune_rewards.parts import Format, Part, text_of
+from attune_rewards.spec import PRESET_TEXTS, PRESETS, RewardSpec
+from attune_rewards.tree import LEAF, Node
 
+PARTS: Final[tuple[Part, ...]] = (*LEAF.values(), Format())
+"""What rewards can be made of without Python."""
 AUDIT_NOTE = "What can be earned without reading: attune rewards audit; the figures are in docs/audit.md."
 
 
@@ -33,23 +34,24 @@ def part_list() -> Table:
     """The parts that rewards are made of."""
     table = Table("Parts", ("part", "stage", "prior earns", "scores"), left=("stage", "scores"))
     nulls = RewardSpec.preset("skill").nulls
-    for name, text in PART_TEXTS.items():
-        prior = f"{nulls[name]:.3f}" if name in nulls else DASH
-        table.rows.append((name, text.stage, prior, text.what))
+    for part in PARTS:
+        text = text_of(part)
+        prior = f"{nulls[part.name]:.3f}" if part.name in nulls else DASH
+        table.rows.append((part.name, text.stage, prior, text.what))
     return table
 
 
 def explain_part(name: str) -> Table:
     """One part: what it scores, how, where, and what earns nothing."""
-    text = text_of(LEAF_PARTS[name] if name in LEAF_STAGE else Format())
+    text = text_of(next(part for part in PARTS if part.name == name))
     null = RewardSpec.preset("skill").nulls.get(name)
     table = Table(f"Part {name}", ("about", "text"), left=("text",))
     table.rows = [
         ("scores", text.what),
         ("stage", text.stage),
-        ("formula", text.score),
+        ("formula", text.formula),
         ("range", "0 to 1; the annotations' own answer earns 1"),
-        ("scored where", text.defined),
+        ("scored where", text.where),
         ("earns 0", text.zero),
     ]
     if null is not None:

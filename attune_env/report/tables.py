@@ -19,8 +19,9 @@ from attune_env.statistics.bootstrap import Interval
 from attune_env.statistics.score_table import ScoreTable
 from attune_env.statistics.scores import Key, Resample
 from attune_episodes.policies import KINDS
+from attune_rewards.tree import COMPOSITE
 
-PILLARS = ("Emotion 24%", "Evaluation 49%", "Holistic 27%")
+PILLARS = tuple(f"{pillar.name.capitalize()} {pillar.weight:.0%}" for pillar in COMPOSITE.children)
 ROLES = (
     "counts as: total = the canonical Composite; input = enters it; beside = reported alongside; "
     "diagnostic = no paper metric."

@@ -17,8 +17,7 @@ from attune_env.results.files import Result, is_scores
 from attune_env.results.marks import mapping, marks_of, parts_of
 from attune_env.results.shape import faults, unmatched
 from attune_rewards.aggregate import aggregate
-from attune_rewards.canonical import Q1Overlap
-from attune_rewards.scoring import score_conversation
+from attune_rewards.scoring import Q1Overlap, score_conversation
 
 Reading = Literal["canonical", "strict"]
 FORMAT = 1

@@ -12,9 +12,7 @@ import numpy.typing as npt
 from attune_env.statistics.bootstrap import Interval
 from attune_env.statistics.score_table import ScoreTable
 from attune_env.statistics.scores import Key
-
-_NO_SCORES = ("mae", "error", "distance", "gap")
-"""Parts of the names of metrics where 0 is no lowest score: errors and differences."""
+from attune_rewards.metrics import better
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +48,7 @@ class ModelSummary:
 
 def zero_is_lowest(metric: str) -> bool:
     """Whether an unscored conversation may be counted 0: not for errors, distances and gaps."""
-    return not any(part in metric for part in _NO_SCORES)
+    return better(metric) == "higher"
 
 
 def has_result(table: ScoreTable, key: Key) -> npt.NDArray[np.bool_]:

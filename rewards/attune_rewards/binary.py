@@ -9,9 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from functools import partial
+from typing import Final, Literal, TypeVar
 
-from attune_rewards.predictions import YesNo
+from attune_rewards.metric import Case, ConversationMetric, Metric, TurnMetric
+from attune_rewards.parts import Leaf, PartText
+from attune_rewards.predictions import Assess, Stage, TurnPrediction, YesNo
+from attune_rewards.truth import TurnTruth
 
 K = TypeVar("K", str, int)
 TruthPairs = Sequence[tuple[str, YesNo]]
@@ -29,13 +33,8 @@ def accuracy(truth: TruthPairs, answers: Mapping[str, str]) -> float:
     return sum((answers.get(question) == "yes") == (want == "yes") for question, want in truth) / len(truth)
 
 
-def strict_accuracy(truth: TruthPairs, answers: Mapping[str, str]) -> float:
-    """Share of questions answered right, a missing answer counting as wrong; `truth` not empty."""
-    return right_share(truth, answers)
-
-
 def right_share(wanted: Sequence[tuple[K, str]], answers: Mapping[K, str]) -> float:
-    """Share of (key, wanted answer) pairs that `answers` holds; `wanted` not empty."""
+    """Share of (key, wanted answer) pairs that `answers` holds: no answer is wrong. `wanted` is not empty."""
     hits, given = 0, answers.get  # a plain loop: nothing shorter is as fast, and every reward runs it
     for key, want in wanted:
         if given(key) == want:
@@ -100,3 +99,118 @@ def pooled(turns: Iterable[tuple[TruthPairs, Mapping[str, str]]]) -> Confusion:
 
 def _ratio(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
+
+
+def given_share(wanted: Sequence[tuple[K, str]], answers: Mapping[K, str]) -> float:
+    """Share of (key, wanted answer) pairs that have any answer; `wanted` is not empty."""
+    return sum(key in answers for key, _ in wanted) / len(wanted)
+
+
+Side = Literal["observed", "preferred"]
+_SIDES: Final[tuple[tuple[str, Side, str, str], ...]] = (
+    ("om", "observed", "Binary OM", "`observedBehavior`, else `llmValue`"),
+    ("human", "preferred", "Binary HP", "`preferredBehavior` (also `na`), else `observedBehavior`"),
+)
+_ASKED: Final[tuple[tuple[str, Stage], ...]] = (("", "assess"), ("_hp", "assess_hp"))
+"""Ending of a name, and the stage that asks."""
+
+
+def _pairs(
+    side: Side, stage: Stage, turn: TurnTruth, said: TurnPrediction
+) -> tuple[TruthPairs, Mapping[str, YesNo]]:
+    """What was done (or wanted) in a turn, and the answers about it in one stage."""
+    answers = getattr(said, stage)
+    return getattr(turn, side), getattr(answers, side) if answers else {}
+
+
+def _accuracy(side: Side, stage: Stage, turn: TurnTruth, said: TurnPrediction) -> float:
+    """A turn without any judgement scores 1 at first, and 0 where it is asked again: so the benchmark."""
+    if not turn.has_judgements:
+        return 1.0 if stage == "assess" else 0.0
+    return accuracy(*_pairs(side, stage, turn, said))
+
+
+def _pooled(side: Side, stage: Stage, case: Case) -> dict[str, float]:
+    return pooled(_pairs(side, stage, turn, said) for turn, said in case.answered).as_dict()
+
+
+METRICS: Final[tuple[Metric, ...]] = (
+    *(
+        TurnMetric(
+            f"binary_{name}_accuracy{ending}",
+            f"right answers / questions with a yes or no; truth: {truth}"
+            + (", re-asked in HP-facing wording" if ending else ""),
+            partial(_accuracy, side, stage),
+            needs=(stage,),
+            edges="no answer and `na` count as no; no yes/no truth 0; "
+            f"no judgement at all {0 if ending else 1}",
+            label=f"{title} (HP-facing)" if ending else f"{title} Accuracy",
+            role="diagnostic" if ending else "input",
+        )
+        for ending, stage in _ASKED
+        for name, side, title, truth in _SIDES
+    ),
+    ConversationMetric(
+        "perspective_gap_om_hp",
+        "avg_binary_om_accuracy − avg_binary_human_accuracy: above 0, what was done is predicted better "
+        "than what was wanted",
+        lambda case: case["avg_binary_om_accuracy"] - case["avg_binary_human_accuracy"],
+        group="turn", needs=("assess",), better=None, low=-1.0,
+        label="Perspective gap OM-HP", role="beside",
+    ),
+    ConversationMetric(
+        "hp_perspective_gap",
+        "avg_binary_human_accuracy − avg_binary_human_accuracy_hp: above 0, HP-facing wording makes it worse",
+        lambda case: case["avg_binary_human_accuracy"] - case["avg_binary_human_accuracy_hp"],
+        group="turn", needs=("assess", "assess_hp"), better=None, low=-1.0,
+    ),
+    *(
+        ConversationMetric(
+            f"pooled_binary_{name}_metrics{ending}",
+            "tp, tn, fp, fn (yes is positive), accuracy, precision, recall, f1, mcc over all answered turns",
+            partial(_pooled, side, stage),
+            group="turn",
+            needs=(stage,),
+            low=-1.0,
+            high=math.inf,
+            edges="0 without a denominator; no answer and `na` count as no",
+        )
+        for ending, stage in _ASKED
+        for name, side, _, _ in _SIDES
+    ),
+)  # fmt: skip
+
+
+def _strict(side: Side, turn: TurnTruth, said: Assess) -> float:
+    return right_share(getattr(turn, side), getattr(said, side))
+
+
+def _leaf(name: str, side: Side, canonical: str, what: str) -> Leaf[TurnTruth, Assess]:
+    return Leaf(
+        name=name,
+        stage="assess",
+        node="binary",
+        value=partial(_strict, side),
+        annotated=lambda turn: bool(getattr(turn, side)),
+        answered=lambda turn, said: given_share(getattr(turn, side), getattr(said, side)),
+        reads=(side,),
+        canonical=canonical,
+        text=PartText(
+            what,
+            "right answers / questions with a yes or no",
+            "at least one question has a yes or no",
+            "each question without an answer",
+        ),
+    )
+
+
+LEAVES: Final = (
+    _leaf(
+        "binary_om", "observed", "avg_binary_om_accuracy",
+        "what the recorded reply did, by the person's yes or no to each question",
+    ),
+    _leaf(
+        "binary_hp", "preferred", "avg_binary_human_accuracy",
+        "what the person would have wanted the reply to do",
+    ),
+)  # fmt: skip

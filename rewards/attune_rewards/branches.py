@@ -6,9 +6,16 @@ Source: AttuneBench v1.0, 4-Branch.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
+from typing import Final
 
 from attune_data.affect import SCALE
 from attune_data.constants import BRANCHES
+from attune_data.means import mean
+from attune_rewards.metric import ReflectMetric
+from attune_rewards.parts import Leaf, PartText
+from attune_rewards.predictions import Reflect
+from attune_rewards.truth import ConversationTruth
 
 SPAN = SCALE[1] - SCALE[0]
 MIDPOINT = sum(SCALE) // 2
@@ -36,3 +43,58 @@ def strict_score(truth: int, predicted: int | None) -> float:
     if predicted is None or not SCALE[0] <= predicted <= SCALE[1]:
         return 0.0
     return 1.0 - abs(truth - predicted) / SPAN
+
+
+def _errors(truth: ConversationTruth, said: Reflect) -> dict[str, int]:
+    return errors(truth.branches, said.branches)
+
+
+METRICS: Final = (
+    ReflectMetric(
+        "four_branch_mae", "mean absolute error over the branches that were rated",
+        lambda truth, said: mean(_errors(truth, said).values()),
+        better="lower", high=SPAN, edges="unpredicted counts as 4", undefined="no branch was rated",
+    ),
+    ReflectMetric(
+        "four_branch_normalized", "1 − four_branch_mae/6",
+        lambda truth, said: normalized(_errors(truth, said)),
+        edges="unpredicted counts as 4; 1 where none was rated", label="4-Branch", role="input",
+    ),
+    ReflectMetric(
+        "four_branch_per_branch",
+        "absolute error of each branch; in aggregates `four_branch_error_perceiving` and so on", _errors,
+        better="lower", high=SPAN, edges="branches without a rating are left out",
+    ),
+)  # fmt: skip
+
+
+def _strict(name: str, truth: ConversationTruth, said: Reflect) -> float:
+    return strict_score(truth.branches[name], said.branches.get(name))
+
+
+def _rated(name: str, truth: ConversationTruth) -> bool:
+    return name in truth.branches
+
+
+def _predicted(name: str, truth: ConversationTruth, said: Reflect) -> float:
+    return float(said.branches.get(name) is not None)
+
+
+LEAVES: Final = tuple(
+    Leaf(
+        name=f"branch_{name}",
+        stage="reflect",
+        node="branches",
+        value=partial(_strict, name),
+        annotated=partial(_rated, name),
+        answered=partial(_predicted, name),
+        reads=(f"branches.{name}",),
+        text=PartText(
+            f"how well the model did at {name} feelings, as the person rated it from 1 to 7",
+            "1 − |predicted − rated|/6",
+            "the branch is rated",
+            "no whole number from 1 to 7",
+        ),
+    )
+    for name in BRANCHES
+)

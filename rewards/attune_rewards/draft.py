@@ -1,45 +1,33 @@
 """The model's own draft: how near it is to the three responses, and what a judge said of it.
 
-None of these enters the Composite. Source: AttuneBench v1.0, Response Similarity (diagnostic), Draft
-Judge and Draft Binary Alignment (reported beside).
+None of these enters the Composite.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
 
 from attune_data.affect import SCALE
 from attune_data.constants import JUDGE_DIMENSIONS, ResponseName
 from attune_rewards.binary import TruthPairs
+from attune_rewards.metric import TurnMetric
+from attune_rewards.predictions import TurnPrediction
 from attune_rewards.text import jaccard, tokens
+from attune_rewards.truth import TurnTruth
 
 
-@dataclass(frozen=True, slots=True)
-class Similarity:
-    """Token Jaccard of a draft with each response; None where that response is absent."""
-
-    original: float | None
-    alternate: float | None
-    human: float | None
-
-    @property
-    def best(self) -> float | None:
-        """The highest of them; None without any."""
-        known = [value for value in (self.original, self.alternate, self.human) if value is not None]
-        return max(known, default=None)
+def similarity(draft: str, response: str | None) -> float | None:
+    """Token Jaccard of the draft with a response; None where that is absent."""
+    return None if response is None else jaccard(tokens(draft), tokens(response))
 
 
-def similarity(draft: str, responses: Mapping[ResponseName, str | None]) -> Similarity:
-    """Token Jaccard of the draft with every response that is there."""
-    words = tokens(draft)
-
-    def near(name: ResponseName) -> float | None:
-        text = responses.get(name)
-        return None if text is None else jaccard(words, tokens(text))
-
-    return Similarity(near("original"), near("alternate"), near("human"))
+def best_similarity(draft: str, responses: Mapping[ResponseName, str | None]) -> float | None:
+    """The highest `similarity` with any of the responses; None without any."""
+    known = [near for text in responses.values() if (near := similarity(draft, text)) is not None]
+    return max(known, default=None)
 
 
 def judge_score(scores: Mapping[str, float]) -> float | None:
@@ -59,3 +47,51 @@ def binary_alignment(truth: TruthPairs, answers: Mapping[str, str] | None) -> fl
     if answers is None or not truth:
         return None
     return sum(answers.get(question) == want for question, want in truth) / len(truth)
+
+
+def _text(said: TurnPrediction) -> str:
+    return said.draft.text if said.draft else ""
+
+
+def _near(name: ResponseName, turn: TurnTruth, said: TurnPrediction) -> float | None:
+    return similarity(_text(said), turn.responses.get(name))
+
+
+def _similarity(ending: str, name: ResponseName, **more: Any) -> TurnMetric:
+    return TurnMetric(
+        f"response_similarity_{ending}",
+        f"shared tokens / all tokens of the draft and the {name} response",
+        partial(_near, name),
+        needs=("draft",),
+        edges="no draft 0",
+        **more,
+    )
+
+
+METRICS: Final = (
+    TurnMetric(
+        "response_similarity", "the highest of the three below",
+        lambda turn, said: best_similarity(_text(said), turn.responses),
+        needs=("draft",), edges="no draft 0", undefined="no response",
+        label="Response Similarity", role="diagnostic",
+    ),
+    _similarity("original", "original", better=None, averaged=False),
+    _similarity(
+        "llm_improved", "alternate", better=None, averaged=False, undefined="no such response"
+    ),
+    _similarity("human_edited", "human", undefined="no such response"),
+    TurnMetric(
+        "draft_judge_score", "(mean of the judge's dimensions − 1)/6, clamped",
+        lambda turn, said: judge_score(said.judged.scores) if said.judged else None,
+        needs=("draft",), undefined="no judge",
+        label="Draft Judge", role="beside", harness=False,
+    ),
+    TurnMetric(
+        "draft_binary_alignment",
+        "answers of the judge that equal the preferred one / questions with a yes or no preferred",
+        lambda turn, said: binary_alignment(turn.preferred, said.judged.binary) if said.judged else None,
+        needs=("draft",), edges="a missing judge answer disagrees",
+        undefined="no assessment, or no such truth",
+        label="Draft Binary Alignment", role="beside", harness=False,
+    ),
+)  # fmt: skip

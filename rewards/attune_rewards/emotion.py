@@ -8,12 +8,16 @@ AttuneBench v1.0, turn-by-turn metrics. All values are in [0, 1] except the inte
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Final, NamedTuple
 
 from attune_data.affect import SCALE
 from attune_rewards.matching import matched_similarity, matched_total, similarities
-from attune_rewards.predictions import Tag
+from attune_rewards.metric import TurnMetric
+from attune_rewards.parts import Leaf, PartText
+from attune_rewards.predictions import Assess, Tag, TurnPrediction
+from attune_rewards.truth import TurnTruth
 
 SPAN = SCALE[1] - SCALE[0]
 """Largest possible intensity error."""
@@ -127,3 +131,88 @@ def _closeness(want: Tag, got: Tag) -> float:
     if want.intensity is None or got.intensity is None:
         return 0.0
     return 1 - abs(want.intensity - got.intensity) / SPAN
+
+
+Score = Callable[[Sequence[Tag], Sequence[Tag]], float]
+
+
+def _canonical(
+    score: Callable[[Sequence[Tag], Sequence[Tag]], float | None], turn: TurnTruth, said: TurnPrediction
+) -> float | None:
+    """A score in the canonical reading: unannotated and unanswered tags are an empty list."""
+    return score(turn.tags or (), (said.assess.tags if said.assess else None) or ())
+
+
+def _metric(name: str, formula: str, score: Score, **more: Any) -> TurnMetric:
+    edges = "both empty 1, one empty 0"
+    return TurnMetric(name, formula, partial(_canonical, score), needs=("assess",), edges=edges, **more)
+
+
+METRICS: Final = (
+    _metric(
+        "emotion_hit_rate", "the same as recall", lambda felt, said: overlap(felt, said).recall,
+        label="Emotion Hit Rate", role="diagnostic", harness=False,
+    ),
+    TurnMetric(
+        "emotion_intensity_mae",
+        "mean absolute error over emotions named on both sides with known intensities",
+        partial(_canonical, intensity_mae), needs=("assess",), better="lower", high=6.0,
+        undefined="no such emotion",
+        label="Emotion Intensity MAE (0-6)", role="diagnostic", harness=False,
+    ),
+    _metric(
+        "emotion_precision", "hits / size(P), over sets", lambda felt, said: overlap(felt, said).precision,
+        averaged=False,
+    ),
+    _metric(
+        "emotion_recall", "hits / size(T), over sets", lambda felt, said: overlap(felt, said).recall,
+        averaged=False,
+    ),
+    _metric(
+        "emotion_f1", "2PR / (P + R); 0 without a hit", lambda felt, said: overlap(felt, said).f1,
+        label="Emotion F1", role="input",
+    ),
+    _metric(
+        "emotion_f1_intensity", "F1 × mean(1 − error/6); 0 where no intensity can be compared", f1_intensity
+    ),
+    _metric(
+        "emotion_va_score", "total similarity of the best matching / max(n(T), n(P)), over lists", va_score,
+        label="Emotion VA", role="input",
+    ),
+    _metric(
+        "emotion_va_intensity_score",
+        "the same, a pair being worth 0.7 × similarity + 0.3 × (1 − error/6)", va_intensity_score,
+    ),
+)  # fmt: skip
+
+
+def _strict(score: Score, turn: TurnTruth, said: Assess) -> float:
+    return 0.0 if said.tags is None else score(turn.tags or (), said.tags)
+
+
+def _leaf(name: str, score: Score, canonical: str, what: str, formula: str) -> Leaf[TurnTruth, Assess]:
+    where, zero = "tags are annotated; an empty list is an annotation", "no valid list of tags"
+    return Leaf(
+        name=name,
+        stage="assess",
+        node="emotion",
+        value=partial(_strict, score),
+        annotated=lambda turn: turn.tags is not None,
+        answered=lambda turn, said: float(said.tags is not None),
+        reads=("tags",),
+        canonical=canonical,
+        text=PartText(what, formula, where, zero),
+    )
+
+
+LEAVES: Final = (
+    _leaf(
+        "emotion_f1", f1, "avg_emotion_f1", "which of the 20 feelings the person had",
+        "F1 of the tag sets; both empty 1",
+    ),
+    _leaf(
+        "emotion_va", va_score, "avg_emotion_va_score",
+        "how near the feelings named are to those felt, on the valence–arousal plane",
+        "mean similarity of the best one-to-one matching × coverage; both empty 1, one empty 0",
+    ),
+)  # fmt: skip

@@ -8,10 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from typing import Final
 
 from attune_data.constants import Side
 from attune_data.schema import PairwiseComparison
-from attune_rewards.binary import right_share
+from attune_rewards.binary import given_share, right_share
+from attune_rewards.metric import TurnMetric
+from attune_rewards.parts import Leaf, PartText
+from attune_rewards.predictions import Prefer, TurnPrediction
+from attune_rewards.truth import TurnTruth
 
 
 def accuracy(comparisons: Sequence[PairwiseComparison], picks: Mapping[int, Side]) -> float:
@@ -23,11 +28,6 @@ def accuracy(comparisons: Sequence[PairwiseComparison], picks: Mapping[int, Side
         return 1.0
     hits = sum(c.winner is not None and picks.get(i) == c.winner for i, c in enumerate(comparisons))
     return hits / len(comparisons)
-
-
-def strict_accuracy(winners: Sequence[tuple[int, Side]], picks: Mapping[int, Side]) -> float:
-    """Share right among the comparisons that have a winner: (index, winner), at least one."""
-    return right_share(winners, picks)
 
 
 def kendall_tau(comparisons: Sequence[PairwiseComparison], picks: Mapping[int, Side]) -> float | None:
@@ -57,3 +57,48 @@ def _ranks(
         wins[comparison.response_a if side == "A" else comparison.response_b] += 1
     ordered = sorted(names, key=lambda name: (-wins[name], name))
     return {name: rank for rank, name in enumerate(ordered)}
+
+
+def _picks(said: TurnPrediction) -> Mapping[int, Side]:
+    return said.prefer.picks if said.prefer else {}
+
+
+METRICS: Final = (
+    TurnMetric(
+        "pairwise_accuracy", "right picks / all comparisons; a coin 0.5",
+        lambda turn, said: accuracy(turn.comparisons, _picks(said)),
+        needs=("prefer",), edges="no comparisons 1; a missing pick or a missing winner is wrong",
+        label="Pairwise Accuracy", role="input",
+    ),
+    TurnMetric(
+        "pairwise_kendall_tau",
+        "τ of the HP's and the EM's ranking of the responses by wins, ties in alphabetical order; a coin 0",
+        lambda turn, said: kendall_tau(turn.comparisons, _picks(said)),
+        needs=("prefer",), low=-1.0, undefined="no pick, or fewer than two responses",
+        label="Kendall tau", role="beside",
+    ),
+)  # fmt: skip
+
+
+def _strict(turn: TurnTruth, said: Prefer) -> float:
+    return right_share(turn.winners, said.picks)
+
+
+LEAVES: Final = (
+    Leaf(
+        name="pairwise",
+        stage="prefer",
+        node="evaluation",
+        value=_strict,
+        annotated=lambda turn: bool(turn.winners),
+        answered=lambda turn, said: given_share(turn.winners, said.picks),
+        reads=("comparisons",),
+        canonical="avg_pairwise_accuracy",
+        text=PartText(
+            "which of two replies the person preferred, in each comparison",
+            "right picks / comparisons with a winner",
+            "at least one comparison has a winner",
+            "each comparison without a pick",
+        ),
+    ),
+)

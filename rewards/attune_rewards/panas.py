@@ -7,23 +7,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from operator import itemgetter
-from typing import Final, NamedTuple
+from typing import Final
 
 from attune_data.affect import EMOTIONS, NEGATIVE, POSITIVE, SCALE, TOTALS, side_total
 from attune_data.means import mean
+from attune_rewards.metric import ReflectMetric
+from attune_rewards.parts import Leaf, PartText
+from attune_rewards.predictions import Reflect
+from attune_rewards.truth import ConversationTruth, Totals
 
 ITEM_SPAN = SCALE[1] - SCALE[0]
 TOTAL_SPAN = TOTALS[1] - TOTALS[0]
 MIDPOINT = sum(TOTALS) / 2
 """What a missing total counts as in the normalized score."""
-
-
-class Totals(NamedTuple):
-    """Positive and negative affect, 10–70 each; None = unknown."""
-
-    positive: float | None
-    negative: float | None
 
 
 def totals(items: Mapping[str, int | None], stated: tuple[float | None, float | None]) -> Totals:
@@ -116,3 +114,95 @@ def spread(total: int, names: Sequence[str], *, low: int = SCALE[0], high: int =
     total = max(low * len(names), min(high * len(names), total))
     base, rest = divmod(total, len(names))
     return {name: base + (index < rest) for index, name in enumerate(names)}
+
+
+def _total_mae(truth: ConversationTruth, said: Reflect) -> float:
+    return total_mae(truth.post_totals, totals(said.panas, said.panas_totals))
+
+
+def _item_normalized(truth: ConversationTruth, said: Reflect) -> float | None:
+    mae = item_mae(truth.post, said.panas)
+    return None if mae is None else normalized(mae, ITEM_SPAN)
+
+
+def _adjusted(truth: ConversationTruth, said: Reflect) -> list[float | None]:
+    """Both sides, baseline-adjusted."""
+    predicted = totals(said.panas, said.panas_totals)
+    return list(map(baseline_adjusted, truth.pre_totals, truth.post_totals, predicted))
+
+
+METRICS: Final = (
+    ReflectMetric(
+        "panas_mae", "mean absolute error of the two totals", _total_mae, better="lower", high=TOTAL_SPAN,
+        edges="an unknown total, on either side, counts as 40",
+    ),
+    ReflectMetric(
+        "panas_normalized", "1 − panas_mae/60", lambda truth, said: normalized(_total_mae(truth, said)),
+        edges="as panas_mae", label="PANAS Normalized", role="diagnostic", harness=False,
+    ),
+    ReflectMetric(
+        "panas_pa_baseline_adjusted", "positive affect, baseline-adjusted (see below)",
+        lambda truth, said: _adjusted(truth, said)[0],
+        low=-1.0, undefined="a total is unknown, or post = pre",
+    ),
+    ReflectMetric(
+        "panas_na_baseline_adjusted", "negative affect, baseline-adjusted",
+        lambda truth, said: _adjusted(truth, said)[1],
+        low=-1.0, undefined="a total is unknown, or post = pre",
+    ),
+    ReflectMetric(
+        "panas_baseline_adjusted", "mean of the defined ones of the two",
+        lambda truth, said: mean(_adjusted(truth, said)), low=-1.0, undefined="neither is defined",
+        label="PANAS Baseline-Adjusted (-1 to 1)", role="input",
+    ),
+    ReflectMetric(
+        "panas_item_mae", "mean absolute error over items known on both sides",
+        lambda truth, said: item_mae(truth.post, said.panas),
+        better="lower", high=ITEM_SPAN, undefined="no such item",
+    ),
+    ReflectMetric(
+        "panas_item_normalized", "1 − panas_item_mae/6", _item_normalized, undefined="no such item",
+        label="PANAS Item Normalized", role="diagnostic", harness=False,
+    ),
+    ReflectMetric(
+        "panas_item_baseline_adjusted", "the adjusted score per item with span 6, mean of the defined",
+        lambda truth, said: items_baseline_adjusted(truth.pre, truth.post, said.panas),
+        low=-1.0, undefined="no item that moved is known on all sides",
+    ),
+)  # fmt: skip
+
+
+def _strict(side: int, truth: ConversationTruth, said: Reflect) -> float:
+    predicted = valid_total(said.panas, side)
+    adjusted = baseline_adjusted(truth.pre_totals[side], truth.post_totals[side], predicted)
+    return 0.0 if adjusted is None else (adjusted + 1) / 2
+
+
+def _moved(side: int, truth: ConversationTruth) -> bool:
+    pre, post = truth.pre_totals[side], truth.post_totals[side]
+    return pre is not None and post is not None and pre != post
+
+
+def _valid(side: int, truth: ConversationTruth, said: Reflect) -> float:
+    return float(valid_total(said.panas, side) is not None)
+
+
+LEAVES: Final = tuple(
+    Leaf(
+        name=f"panas_{name}",
+        stage="reflect",
+        node="panas",
+        value=partial(_strict, side),
+        annotated=partial(_moved, side),
+        answered=partial(_valid, side),
+        reads=("pre_totals", "post_totals"),
+        text=PartText(
+            f"the person's {polarity} affect after the conversation: the sum of ten items",
+            "(a + 1)/2 with a = (s − naive)/(1 − naive), s = 1 − |post − predicted|/60, "
+            "naive = 1 − |post − pre|/60, a clamped to −1…1",
+            "both totals are known and the total moved",
+            "any of the ten items without a valid answer",
+        ),
+    )
+    for side, (name, polarity) in enumerate((("pa", "positive"), ("na", "negative")))
+)

@@ -1,20 +1,20 @@
-"""What a reward is made of: the benchmark's leaves, `format`, and parts of one's own.
+"""Parts of rewards: the benchmark's leaves, `format`, and your own.
 
 A part is defined in a request by the annotations alone (so its weight is fixed beforehand) and gives a
-score in [0, 1] for every prediction, None included.
+score in [0, 1] to every prediction. A reply that could not be parsed scores 0 on every part.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
-from typing import Final, Protocol, runtime_checkable
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
 
 from attune_data.affect import EMOTIONS
 from attune_data.constants import BRANCHES
 from attune_data.errors import AttuneError, show
-from attune_rewards import leaves
 from attune_rewards.predictions import Assess, Draft, Prediction, Prefer, Reflect, Stage
 from attune_rewards.truth import ConversationTruth, TurnTruth
 
@@ -31,30 +31,65 @@ class Part(Protocol):
         """Whether it scores the request of that stage (turn None: the reflect stage)."""
 
     def score(
-        self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Prediction | None
+        self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Prediction
     ) -> float:
-        """The score, in [0, 1]; `said` is None where the reply could not be parsed."""
+        """The score, in [0, 1], of a prediction of that stage."""
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
-    """One of the benchmark's own leaves."""
+class PartText(NamedTuple):
+    """A part in words."""
+
+    what: str
+    formula: str
+    """Its range is always 0 to 1."""
+    where: str
+    """Where it is scored; elsewhere its weight goes to its siblings."""
+    zero: str
+    """What earns the lowest value beside plainly wrong answers."""
+    stage: str = ""
+
+
+About = TypeVar("About", TurnTruth, ConversationTruth)
+Said = TypeVar("Said", Assess, Prefer, Reflect)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leaf(Generic[About, Said]):
+    """A leaf of the strict Composite, or a part that stands beside it (`node` None).
+
+    Leaves are defined in the module of their topic, and `tree.LEAF` collects them. The tree, rewards, strict
+    scores, training rows and the audit are derived from it. What was asked and not answered validly is 0;
+    an empty list is an answer.
+    """
 
     name: str
+    stage: Stage
+    """The stage that answers it."""
+    node: str | None
+    """The node of the tree that it hangs under."""
+    weight: float = 1.0
+    """Among its siblings."""
+    value: Callable[[About, Said], float]
+    """Its strict score. The truth is that of a turn, or of the conversation in the reflect stage."""
+    annotated: Callable[[About], bool]
+    """Whether the annotations define it."""
+    answered: Callable[[About, Said], float]
+    """The share of what it asks that was answered validly, whatever the answers say."""
+    reads: tuple[str, ...]
+    """Fields of the truth that a training row has to carry; `field.key` for one key of a mapping."""
+    canonical: str | None = None
+    """The score that takes its place in the canonical Composite; None: it has none there."""
+    text: PartText
 
     def defined(self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None) -> bool:
-        """As `leaves.defined_in_turn` and `leaves.defined_in_reflect` have it."""
-        if leaves.LEAF_STAGE[self.name] != stage:
-            return False
-        if turn is None:
-            return self.name in leaves.defined_in_reflect(truth)
-        return self.name in leaves.defined_in_turn(turn, stage)
+        """In the requests of its stage whose annotations define it."""
+        return stage == self.stage and self.annotated(cast(About, turn or truth))
 
     def score(
-        self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Prediction | None
+        self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Prediction
     ) -> float:
         """Its strict score."""
-        return leaves.score_stage(truth, stage, turn, said)[self.name]
+        return self.value(cast(About, turn or truth), cast(Said, said))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +107,9 @@ class Format:
         return stage != "draft"
 
     def score(
-        self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Prediction | None
+        self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Prediction
     ) -> float:
         """Valid answers / asked fields; 1 where nothing is asked."""
-        if said is None:
-            return 0.0
         if isinstance(said, Reflect):
             # changes are the answer where they were asked: without ratings before, no items follow from them
             feelings = said.panas if said.panas_change is None else said.panas_change
@@ -98,12 +131,12 @@ class Format:
 
 
 class PartError(AttuneError, ValueError):
-    """A part of one's own raised, or returned what is no score."""
+    """A part of your own raised, or returned what is no score."""
 
 
 @dataclass(frozen=True, slots=True)
 class CustomPart:
-    """A part from a function of one's own.
+    """A part from a function of your own.
 
     `function(truth, turn, said)` gets the whole truth, the turn's truth (None in the reflect stage) and
     the typed prediction, and returns a number in [0, 1]. An unparsed reply scores 0 without a call.
@@ -118,27 +151,44 @@ class CustomPart:
         return stage == self.stage
 
     def score(
-        self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Prediction | None
+        self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Prediction
     ) -> float:
         """The function's value; raises PartError, naming the request, where it has none in [0, 1]."""
-        if said is None:
-            return 0.0
+        where = "the end" if turn is None else f"turn {turn.turn}"
+        place = f"conversation {truth.conversation_id!r}, {where}, {stage}"
         try:
             value: object = self.function(truth, turn, said)
         except Exception as error:  # whatever its code raises
             found = f"raised {type(error).__name__}: {error}"
-            raise PartError(f"part {self.name!r} {found} ({_place(truth, stage, turn)})") from error
+            raise PartError(f"part {self.name!r} {found} ({place})") from error
         if not isinstance(value, Real) or not 0.0 <= float(value) <= 1.0:
             raise PartError(
-                f"part {self.name!r} returned {show(value)}; a part's score is a number in [0, 1] "
-                f"({_place(truth, stage, turn)})"
+                f"part {self.name!r} returned {show(value)}; a part's score is a number in [0, 1] ({place})"
             )
         return float(value)
 
 
-def _place(truth: ConversationTruth, stage: Stage, turn: TurnTruth | None) -> str:
-    where = "the end" if turn is None else f"turn {turn.turn}"
-    return f"conversation {truth.conversation_id!r}, {where}, {stage}"
+FORMAT_TEXT: Final = PartText(
+    "whether what was asked was answered validly, whatever it says; no metric of the benchmark",
+    "valid answers / asked fields",
+    "every request but drafts",
+    "an unreadable reply",
+    "every stage but draft",
+)
 
 
-LEAF_PARTS: Final[dict[str, Leaf]] = {name: Leaf(name) for name in leaves.LEAF_STAGE}
+def text_of(part: Part) -> PartText:
+    """A part in words; for a part of your own, its function's docstring."""
+    if isinstance(part, Leaf):
+        return part.text._replace(stage=part.stage)
+    if part == Format():
+        return FORMAT_TEXT
+    stage = part.stage if isinstance(part, CustomPart) else "its own"
+    told = inspect.getdoc(part.function if isinstance(part, CustomPart) else part)
+    return PartText(
+        " ".join((told or "a part of one's own, without a docstring").split()),
+        "its function's",
+        f"every request of stage {stage}",
+        "an unreadable reply",
+        stage,
+    )

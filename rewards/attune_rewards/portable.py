@@ -6,31 +6,27 @@ parts read of the annotations is in it; the rest of the conversation stays at ho
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from attune_data.constants import BRANCHES
 from attune_data.errors import SettingsError
 from attune_data.schema import PairwiseComparison
-from attune_rewards.leaves import LEAF_STAGE, QUESTIONS
-from attune_rewards.panas import Totals
 from attune_rewards.parts import Format, Part
 from attune_rewards.predictions import Stage, Tag
 from attune_rewards.reward import ScoredRequest
 from attune_rewards.spec import RewardSpec
-from attune_rewards.truth import ConversationTruth, TurnTruth
+from attune_rewards.tree import LEAF
+from attune_rewards.truth import ConversationTruth, Totals, TurnTruth
 
 Plain = dict[str, Any]
-_COMPARISON: Final = ("questionId", "responseA", "responseB", "winner")
-_OTHERS: Final[Mapping[str, Part]] = {"format": Format()}
-"""Parts beside the benchmark's leaves that every copy of this package knows by name."""
+_KNOWN: Final[Mapping[str, Part]] = {**LEAF, "format": Format()}
+"""Parts that every copy of this package knows by name."""
 
 
 def check_portable(spec: RewardSpec) -> None:
-    """Raises SettingsError where a reward cannot travel as data: parts of one's own, or a terminal one."""
+    """Raises SettingsError where a reward cannot travel as data: parts of your own, or a terminal one."""
     for name, part in spec.parts.items():
-        if name not in LEAF_STAGE and part != _OTHERS.get(name):
+        if part != _KNOWN.get(name):
             raise SettingsError(
                 f"part {name!r} of reward {spec.name!r} is a Python function, which a row cannot carry; make "
                 "the rows without it, and give the function to the trainer as a reward function beside them"
@@ -41,6 +37,34 @@ def check_portable(spec: RewardSpec) -> None:
         )
 
 
+def _comparison(values: Sequence[str | None]) -> PairwiseComparison:
+    names = ("questionId", "responseA", "responseB", "winner")
+    return PairwiseComparison.model_validate(dict(zip(names, values, strict=True)))
+
+
+_WRITTEN: Final[Mapping[str, Callable[[Any], list[Any]]]] = {
+    "tags": lambda tags: [[tag.emotion, tag.intensity] for tag in tags],
+    "comparisons": lambda found: [[c.question_id, c.response_a, c.response_b, c.winner] for c in found],
+}
+"""Fields of the truth whose values are no JSON yet."""
+_READ: Final[Mapping[str, Callable[[Any], object]]] = {
+    "tags": lambda tags: tuple(Tag(emotion, intensity) for emotion, intensity in tags),
+    "observed": lambda pairs: tuple((question, answer) for question, answer in pairs),
+    "preferred": lambda pairs: tuple((question, answer) for question, answer in pairs),
+    "comparisons": lambda found: tuple(map(_comparison, found)),
+    "q1": tuple,
+    "q3_follow_up": tuple,
+    "pre_totals": lambda pair: Totals(*pair),
+    "post_totals": lambda pair: Totals(*pair),
+}
+"""Fields of the truth that are made of what was written."""
+_FIELDS: Final = (
+    "tags", "observed", "preferred", "comparisons", "responses",
+    "q1", "q2", "q3", "q3_follow_up", "pre_totals", "post_totals", "pre", "post", "branches",
+)  # fmt: skip
+"""In the order in which they are written."""
+
+
 def to_plain(scored: ScoredRequest, *, changes: bool) -> Plain:
     """A scored request as JSON values.
 
@@ -48,37 +72,23 @@ def to_plain(scored: ScoredRequest, *, changes: bool) -> Plain:
         scored: the request's parts and truth.
         changes: PANAS changes are asked, so that the items before are needed to read the answer.
     """
-    parts = {name for name, _, _ in scored.parts}
-    if scored.turn is None:
-        annotated = _reflect(scored.truth, parts, changes)
-    else:
-        annotated = _turn(scored.turn, scored.stage, parts)
-    return {"parts": [list(part) for part in scored.parts], "annotated": annotated}
-
-
-def _turn(turn: TurnTruth, stage: Stage, parts: set[str]) -> Plain:
-    plain: Plain = {}
-    if turn.tags is not None and not parts.isdisjoint(("emotion_f1", "emotion_va")):
-        plain["tags"] = [[tag.emotion, tag.intensity] for tag in turn.tags]
-    if "binary_om" in parts:
-        plain["observed"] = [list(answer) for answer in turn.observed]
-    if "binary_hp" in parts:
-        plain["preferred"] = [list(answer) for answer in turn.preferred]
-    if stage == "prefer":
-        plain["comparisons"] = [
-            [c.question_id, c.response_a, c.response_b, c.winner] for c in turn.comparisons
-        ]
-    return plain
-
-
-def _reflect(truth: ConversationTruth, parts: set[str], changes: bool) -> Plain:
-    plain: Plain = {name: getattr(truth, name) for name in QUESTIONS if name in parts}
-    if changes or not parts.isdisjoint(("panas_pa", "panas_na")):
-        plain |= {"pre_totals": list(truth.pre_totals), "post_totals": list(truth.post_totals)}
+    reads = {field for name, _, _ in scored.parts if name in LEAF for field in LEAF[name].reads}
+    if scored.stage == "prefer":
+        reads.add("comparisons")  # a reply cannot be read without them
     if changes:
-        plain["pre"] = {name: value for name, value in truth.pre.items() if value is not None}
-    branches = {name: truth.branches[name] for name in BRANCHES if f"branch_{name}" in parts}
-    return plain | ({"branches": branches} if branches else {})
+        reads |= {"pre", "pre_totals", "post_totals"}
+    truth = scored.truth if scored.turn is None else scored.turn
+    annotated = {}
+    for field in _FIELDS:
+        value = getattr(truth, field, None)
+        if isinstance(value, Mapping):
+            value = {
+                key: one for key, one in value.items()
+                if one is not None and (field in reads or f"{field}.{key}" in reads)
+            }  # fmt: skip
+        if field in reads or (value and isinstance(value, Mapping)):
+            annotated[field] = _WRITTEN[field](value) if field in _WRITTEN else value
+    return {"parts": [list(part) for part in scored.parts], "annotated": annotated}
 
 
 def from_plain(
@@ -100,54 +110,42 @@ def from_plain(
 
     Raises KeyError, TypeError or ValueError for values that `to_plain` does not write.
     """
-    told: Mapping[str, Any] = plain["annotated"]
-    here = None if turn is None else _turn_from(told, turn, tuple(applicable))
-    turns = () if here is None else (here,)
-    parts = tuple((str(name), float(weight), float(null)) for name, weight, null in plain["parts"])
-    return ScoredRequest(
-        stage,
-        parts,
-        _truth_from(told, conversation_id, turns),
-        here,
-        math.fsum(weight for _, weight, _ in parts),
-        tuple(_OTHERS[name] for name, _, _ in parts if name not in LEAF_STAGE),
-    )
+    told = {
+        field: _READ[field](value) if field in _READ and value is not None else value
+        for field, value in plain["annotated"].items()
+    }
+    here = None if turn is None else _turn(told, turn, tuple(applicable))
+    parts = [(_KNOWN[name], float(weight), float(null)) for name, weight, null in plain["parts"]]
+    return ScoredRequest.of(stage, parts, _truth(told, conversation_id, here), here)
 
 
-def _turn_from(told: Mapping[str, Any], number: int, applicable: tuple[str, ...]) -> TurnTruth:
-    tags = told.get("tags")
-    comparisons = tuple(
-        PairwiseComparison.model_validate(dict(zip(_COMPARISON, values, strict=True)))
-        for values in told.get("comparisons", ())
-    )
+def _turn(told: Mapping[str, Any], number: int, applicable: tuple[str, ...]) -> TurnTruth:
+    comparisons = told.get("comparisons", ())
     return TurnTruth(
         turn=number,
-        tags=None if tags is None else tuple(Tag(emotion, intensity) for emotion, intensity in tags),
+        tags=told.get("tags"),
         has_judgements=bool(applicable),
-        observed=tuple((question, answer) for question, answer in told.get("observed", ())),
-        preferred=tuple((question, answer) for question, answer in told.get("preferred", ())),
+        observed=told.get("observed", ()),
+        preferred=told.get("preferred", ()),
         comparisons=comparisons,
         winners=tuple((i, c.winner) for i, c in enumerate(comparisons) if c.winner is not None),
-        responses={},
+        responses=told.get("responses", {}),
         applicable=applicable,
     )
 
 
-def _truth_from(
-    told: Mapping[str, Any], conversation_id: str, turns: tuple[TurnTruth, ...]
-) -> ConversationTruth:
-    q1, felt_off = told.get("q1"), told.get("q3_follow_up")
+def _truth(told: Mapping[str, Any], conversation_id: str, turn: TurnTruth | None) -> ConversationTruth:
     return ConversationTruth(
         conversation_id=conversation_id,
-        turns=turns,
+        turns=() if turn is None else (turn,),
         pre=told.get("pre", {}),
-        post={},
-        pre_totals=Totals(*told.get("pre_totals", (None, None))),
-        post_totals=Totals(*told.get("post_totals", (None, None))),
-        q1=None if q1 is None else tuple(q1),
+        post=told.get("post", {}),
+        pre_totals=told.get("pre_totals", Totals(None, None)),
+        post_totals=told.get("post_totals", Totals(None, None)),
+        q1=told.get("q1"),
         q2=told.get("q2"),
         q3=told.get("q3"),
-        q3_follow_up=None if felt_off is None else tuple(felt_off),
+        q3_follow_up=told.get("q3_follow_up"),
         branches=told.get("branches", {}),
-        by_number={turn.turn: turn for turn in turns},
+        by_number={} if turn is None else {turn.turn: turn},
     )

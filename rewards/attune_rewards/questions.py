@@ -7,11 +7,16 @@ Clarity, Q3 Fit, Q3 Follow-up. All scores in [0, 1].
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from typing import Any, Final
 
 from attune_data.constants import Q3_OPTIONS
+from attune_rewards.metric import PORT, ReflectMetric
+from attune_rewards.parts import Leaf, PartText
+from attune_rewards.predictions import Reflect
 from attune_rewards.text import jaccard, tokens
+from attune_rewards.truth import ConversationTruth
 
 FUZZY_FLOOR = 0.3
 """Token Jaccard under which two texts count as different answers."""
@@ -78,3 +83,87 @@ def _near(first: str, second: str) -> float:
 
 def _nearest(item: str, others: Sequence[str]) -> float:
     return max([_near(item, other) for other in others])
+
+
+def _jaccard(truth: ConversationTruth, said: Reflect) -> float:
+    return set_jaccard(truth.q1 or (), said.q1 or ())
+
+
+def _f1(truth: ConversationTruth, said: Reflect) -> float:
+    return set_f1(truth.q1 or (), said.q1 or ())
+
+
+_EMPTY: Final = "both empty 1, one empty 0"
+_ABSENT: Final = "both absent 1, one absent 0"
+
+METRICS: Final = (
+    ReflectMetric(
+        "q1_looking_for_score", "the overlap chosen with `--q1-overlap`: q1_looking_for_jaccard by default",
+        _jaccard, by_setting={"f1": _f1}, edges=_EMPTY, label="Q1 Goals", role="input",
+    ),
+    ReflectMetric(
+        "q1_looking_for_jaccard", "intersection / union of the option sets", _jaccard, edges=_EMPTY
+    ),
+    ReflectMetric("q1_looking_for_f1", "2 × shared / (sizes added)", _f1, edges=_EMPTY, source=PORT),
+    ReflectMetric(
+        "q2_emotion_clarity_match", "1 for an exact match without case, else 0",
+        lambda truth, said: exact_match(truth.q2, said.q2), edges=_ABSENT, label="Q2 Clarity", role="input",
+    ),
+    ReflectMetric(
+        "q3_model_fit_match", "1 for an exact match without case, else 0",
+        lambda truth, said: exact_match(truth.q3, said.q3), edges=_ABSENT, label="Q3 Fit", role="input",
+    ),
+    ReflectMetric(
+        "q3_model_fit_ordinal_distance", "steps between the two options",
+        lambda truth, said: fit_distance(truth.q3, said.q3),
+        better="lower", high=len(Q3_OPTIONS) - 1, edges="one unknown 3, both unknown 0",
+        label="Q3 distance (0-3)", role="diagnostic", harness=False,
+    ),
+    ReflectMetric(
+        "q3_follow_up_score", "F1 of fuzzy precision and recall",
+        lambda truth, said: fuzzy_f1(truth.q3_follow_up or (), said.q3_follow_up or ()),
+        edges=_EMPTY, label="Q3 Follow-up", role="input",
+    ),
+)  # fmt: skip
+
+
+def _strict(name: str, score: Callable[[Any, Any], float], truth: ConversationTruth, said: Reflect) -> float:
+    given = getattr(said, name)
+    return 0.0 if given is None else score(getattr(truth, name), given)
+
+
+def _leaf(
+    name: str, score: Callable[[Any, Any], float], canonical: str, text: PartText
+) -> Leaf[ConversationTruth, Reflect]:
+    """A leaf that is called as its truth and its answer are."""
+    return Leaf(
+        name=name,
+        stage="reflect",
+        node="questions",
+        value=partial(_strict, name, score),
+        annotated=lambda truth: getattr(truth, name) is not None,
+        answered=lambda truth, said: float(getattr(said, name) is not None),
+        reads=(name,),
+        canonical=canonical,
+        text=text,
+    )
+
+
+_SAME: Final = "1 for the same option, else 0"
+LEAVES: Final = (
+    _leaf("q1", set_jaccard, "q1_looking_for_score", PartText(
+        "what the person was looking for", "intersection / union of the options; both empty 1", "annotated",
+        "no valid list of options",
+    )),
+    _leaf("q2", exact_match, "q2_emotion_clarity_match", PartText(
+        "how clear the feelings were", _SAME, "annotated", "no option",
+    )),
+    _leaf("q3", exact_match, "q3_model_fit_match", PartText(
+        "how well the model fitted", _SAME, "annotated", "no option",
+    )),
+    _leaf("q3_follow_up", fuzzy_f1, "q3_follow_up_score", PartText(
+        "what felt off",
+        "fuzzy F1: 1 for an exact match, else the best token overlap of at least 0.3; both empty 1",
+        "annotated; an empty list is an annotation", "no valid list",
+    )),
+)  # fmt: skip

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, NamedTuple
 
 from attune_data.memo import memoised
 from attune_data.schema import Conversation
-from attune_rewards.leaves import LEAF_STAGE, score_stage
-from attune_rewards.parts import Part
-from attune_rewards.predictions import STAGES, Prediction, Stage
+from attune_rewards.parts import Leaf, Part
+from attune_rewards.predictions import PREDICTION_OF, STAGES, Prediction, Stage
 from attune_rewards.spec import RewardSpec, above_null
 from attune_rewards.truth import ConversationTruth, TurnTruth, truth_of
 
@@ -57,6 +57,9 @@ def part_means(scores: Iterable[Score]) -> dict[str, float]:
     return {name: math.fsum(values) / len(values) for name, values in scored.items()}
 
 
+Scorer = Callable[[Prediction], float]
+
+
 @dataclass(frozen=True, slots=True)
 class ScoredRequest:
     """What a reward looks at in one request: fixed before the episode starts."""
@@ -67,23 +70,42 @@ class ScoredRequest:
     truth: ConversationTruth
     turn: TurnTruth | None
     """The truth of its turn; None in the reflect stage."""
+    scorers: tuple[Scorer, ...]
+    """What scores each of the parts."""
     weight: float
     """Sum of the weights."""
-    others: tuple[Part, ...]
-    """The parts among them that are no leaves of the benchmark."""
+
+    @staticmethod
+    def of(
+        stage: Stage,
+        parts: Sequence[tuple[Part, float, float]],
+        truth: ConversationTruth,
+        turn: TurnTruth | None,
+    ) -> ScoredRequest:
+        """The request with these parts, their weights and nulls."""
+        named = tuple((part.name, weight, null) for part, weight, null in parts)
+        scorers = tuple(_scorer(part, truth, stage, turn) for part, _, _ in parts)
+        return ScoredRequest(stage, named, truth, turn, scorers, math.fsum(w for _, w, _ in named))
 
     def score(self, said: Prediction | None, reason: str = OK) -> Score:
-        """What a prediction earns; None, a reply that could not be parsed, scores 0 on every part."""
-        scores = score_stage(self.truth, self.stage, self.turn, said)
-        if self.others:
-            scores |= {part.name: part.score(self.truth, self.stage, self.turn, said) for part in self.others}
-        if len(scores) > len(self.parts):
-            scores = {name: scores[name] for name, _, _ in self.parts}
-        paid = 0.0
-        for name, weight, null in self.parts:
-            value = scores[name]
+        """What a prediction earns; None, a reply that could not be parsed, scores 0 on every part.
+
+        Raises TypeError for a prediction of another stage: that is a bug, not a model's mistake.
+        """
+        if said is not None and not isinstance(said, PREDICTION_OF[self.stage]):
+            wanted = PREDICTION_OF[self.stage].__name__
+            raise TypeError(f"stage {self.stage} takes {wanted}, got {type(said).__name__}")
+        scores, paid = {}, 0.0
+        for (name, weight, null), scorer in zip(self.parts, self.scorers, strict=True):
+            scores[name] = value = 0.0 if said is None else scorer(said)
             paid += weight * (above_null(value, null) if null else value)
         return Score(paid / self.weight, reason, scores, self.weight)
+
+
+def _scorer(part: Part, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None) -> Scorer:
+    if isinstance(part, Leaf):
+        return partial(part.value, truth if turn is None else turn)
+    return partial(part.score, truth, stage, turn)
 
 
 _Table = Mapping[tuple[Stage, int | None], ScoredRequest]
@@ -92,35 +114,22 @@ _Table = Mapping[tuple[Stage, int | None], ScoredRequest]
 def scored_requests(
     conversation: Conversation, spec: RewardSpec, stages: tuple[Stage, ...] = STAGES
 ) -> _Table:
-    """(stage, turn) -> what is scored there (kept on the conversation, by the spec object).
+    """(stage, turn) -> what is scored there (kept on the conversation).
 
     Requests that no part scores are not in it.
     """
-    key = id(spec) if stages is STAGES else (id(spec), stages)
-    tables: dict[object, tuple[RewardSpec, _Table]] = conversation.memo.get("rewards") or {}
-    kept = tables.get(key)
-    if kept is None or kept[0] is not spec:
-        tables.pop(key, None)  # an id that has come to name another spec
-        kept = memoised(conversation, "rewards", key, lambda: (spec, _table(conversation, spec, stages)))
-    return kept[1]
+    return memoised(conversation, "rewards", (spec, stages), lambda: _table(conversation, spec, stages))
 
 
 def _table(conversation: Conversation, spec: RewardSpec, stages: tuple[Stage, ...]) -> _Table:
-    weights: dict[tuple[Stage, int | None], dict[str, float]] = {}
-    truth = truth_of(conversation)
+    truth, known = truth_of(conversation), spec.parts
+    found: dict[tuple[Stage, int | None], list[tuple[Part, float, float]]] = {}
     for slot, weight in spec.weights(truth, stages).items():
-        weights.setdefault((slot.stage, slot.turn), {})[slot.part] = weight
-    parts = spec.parts
+        null = spec.nulls.get(slot.part, 0.0)
+        found.setdefault((slot.stage, slot.turn), []).append((known[slot.part], weight, null))
     return {
-        place: ScoredRequest(
-            place[0],
-            tuple((name, weight, spec.nulls.get(name, 0.0)) for name, weight in named.items()),
-            truth,
-            truth.turn(place[1]) if place[1] is not None else None,
-            math.fsum(named.values()),
-            tuple(parts[name] for name in named if name not in LEAF_STAGE),
-        )
-        for place, named in weights.items()
+        (stage, number): ScoredRequest.of(stage, parts, truth, None if number is None else truth.turn(number))
+        for (stage, number), parts in found.items()
     }
 
 

@@ -1,84 +1,81 @@
-"""Both readings of one result, under the names of the official score files plus ours."""
+"""The scores of one conversation in both readings, under the names of the official score files plus ours.
+
+Canonical conventions: means are over the turns that the result holds; undefined values are left out of
+them; without any turn the means that are always defined are 0. Source: AttuneBench v1.0, scoring.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any, Final, Literal
 
+from attune_data.means import mean
 from attune_data.schema import Conversation
-from attune_rewards.canonical import Q1Overlap, score_canonical
-from attune_rewards.predictions import ConversationPrediction, Stage
-from attune_rewards.strict import answered_share, fully_annotated, strict_parts, unscored_share
-from attune_rewards.tree import COMPOSITE
-from attune_rewards.truth import truth_of
+from attune_rewards.metric import Case, ConversationMetric, Metric, ReflectMetric, TurnMetric
+from attune_rewards.metrics import METRICS
+from attune_rewards.predictions import ConversationPrediction, Reflect, Stage, TurnPrediction
+from attune_rewards.tree import SCORED_STAGES
+from attune_rewards.truth import ConversationTruth, TurnTruth, truth_of
+
+Q1Overlap = Literal["jaccard", "f1"]
+
+_TURN: Final = tuple(metric for metric in METRICS if isinstance(metric, TurnMetric))
+_REFLECT: Final = tuple(metric for metric in METRICS if isinstance(metric, ReflectMetric))
+_WHOLE: Final = tuple(metric for metric in METRICS if isinstance(metric, ConversationMetric))
 
 
 def score_conversation(
     conversation: Conversation, prediction: ConversationPrediction, *, q1_overlap: Q1Overlap = "jaccard"
 ) -> dict[str, Any]:
-    """Every metric of one conversation; None = undefined.
+    """Every metric of one conversation under its name in score files; None = undefined.
 
-    The canonical scores (`canonical.score_canonical`), then `strict_parts` (leaf -> [0, 1]),
-    `composite_strict` (0–100, unrounded, None where nothing is annotated) and `fully_annotated`. Where
-    stages were left out of the whole run, what depends on them is None rather than read as silence, and
-    the strict total of the rest is called `composite_partial`, since it is no Composite.
+    Turn metrics stand in `turn_scores` and, averaged, as `avg_<name>`; those of the end in `post_score`;
+    the strict leaves in `strict_parts`. Where stages were left out of the whole run, what depends on them is
+    None rather than read as silence, and the strict total of the rest is called `composite_partial`, since
+    it is no Composite.
     """
-    truth = truth_of(conversation)
-    scores = score_canonical(truth, prediction, q1_overlap)
-    parts = strict_parts(truth, prediction)
-    total = COMPOSITE.value(parts)
-    strict = None if total is None else 100 * total
-    scores["strict_parts"] = parts
-    for pillar in ("emotion", "evaluation", "holistic"):
-        scores[f"strict_{pillar}"] = COMPOSITE.part(pillar).value(parts)
-    scores["composite_strict"] = strict
-    if prediction.not_asked:
-        _blank(scores, prediction.not_asked)
-        if prediction.not_asked & {"assess", "prefer", "reflect"}:
-            scores["composite_partial"] = strict
-    scores["fully_annotated"] = fully_annotated(truth)
-    scores["unscored_share"] = unscored_share(truth)
-    scores["answered_share"] = answered_share(truth, prediction)
+    truth, left_out = truth_of(conversation), prediction.not_asked
+    answered = [(turn, prediction.turns[turn.turn]) for turn in truth.turns if turn.turn in prediction.turns]
+    turns = [_turn_scores(turn, said, left_out) for turn, said in answered]
+    scores: dict[str, Any] = {"turn_scores": turns}
+    case = Case(truth, prediction, answered, scores)
+
+    def write(metrics: Sequence[ConversationMetric]) -> None:
+        for metric in metrics:
+            scores[metric.name] = None if _is_blank(metric, left_out) else metric.value(case)
+
+    scores |= {m.column: _average(m, turns, left_out) for m in _TURN if m.averaged}
+    write([metric for metric in _WHOLE if metric.group == "turn"])
+    scores["post_score"] = _post_scores(truth, prediction, q1_overlap)
+    write([metric for metric in _WHOLE if metric.group != "turn"])
+    if left_out.isdisjoint(SCORED_STAGES):
+        del scores["composite_partial"]
     return scores
 
 
-_TURN_SCORES: Final[Mapping[Stage, tuple[str, ...]]] = {
-    "draft": (
-        "response_similarity", "response_similarity_original", "response_similarity_llm_improved",
-        "response_similarity_human_edited", "draft_judge_score", "draft_binary_alignment",
-    ),
-    "assess": (
-        "emotion_hit_rate", "emotion_intensity_mae", "emotion_precision", "emotion_recall", "emotion_f1",
-        "emotion_f1_intensity", "emotion_va_score", "emotion_va_intensity_score", "binary_om_accuracy",
-        "binary_human_accuracy",
-    ),
-    "assess_hp": ("binary_om_accuracy_hp", "binary_human_accuracy_hp"),
-    "prefer": ("pairwise_accuracy", "pairwise_kendall_tau"),
-}  # fmt: skip
-"""Stage -> the scores of a turn that mean nothing without it; their means (`avg_…`) neither."""
-_COMPOSITES = ("composite_exact", "composite_score", "equal_weight_composite", "composite_strict")
-_STAGE_SCORES: Final[Mapping[Stage, tuple[str, ...]]] = {
-    "draft": (),
-    "assess": (
-        "perspective_gap_om_hp", "hp_perspective_gap", "pooled_binary_om_metrics",
-        "pooled_binary_human_metrics", "pillar_emotion", "pillar_evaluation", "strict_emotion",
-        "strict_evaluation", "turn_level_average", *_COMPOSITES,
-    ),
-    "assess_hp": ("hp_perspective_gap", "pooled_binary_om_metrics_hp", "pooled_binary_human_metrics_hp"),
-    "prefer": ("pillar_evaluation", "strict_evaluation", "turn_level_average", *_COMPOSITES),
-    "reflect": ("pillar_holistic", "strict_holistic", "conversation_wide_average", *_COMPOSITES),
-}  # fmt: skip
-"""Stage -> the scores of a conversation that mean nothing without it."""
+def _is_blank(metric: Metric, left_out: frozenset[Stage]) -> bool:
+    return not left_out.isdisjoint(metric.needs)
 
 
-def _blank(scores: dict[str, Any], stages: Collection[Stage]) -> None:
-    """Sets to None, in place, what the stages left out would have been needed for."""
-    if "reflect" in stages:
-        scores["post_score"] = dict.fromkeys(scores["post_score"])
-    for stage in stages:
-        names = _TURN_SCORES.get(stage, ())
-        scores |= {
-            name: None for name in (*_STAGE_SCORES[stage], *(f"avg_{n}" for n in names)) if name in scores
-        }
-        for turn in scores["turn_scores"]:
-            turn |= dict.fromkeys(names)
+def _turn_scores(
+    turn: TurnTruth, said: TurnPrediction, left_out: frozenset[Stage]
+) -> dict[str, float | int | None]:
+    values = {m.name: None if _is_blank(m, left_out) else m.value(turn, said) for m in _TURN}
+    return {"turnNumber": turn.turn, **values}
+
+
+def _average(
+    metric: TurnMetric, turns: Sequence[dict[str, float | int | None]], left_out: frozenset[Stage]
+) -> float | None:
+    average = mean(turn[metric.name] for turn in turns)
+    always_defined = not metric.undefined and not _is_blank(metric, left_out)
+    return 0.0 if average is None and always_defined else average
+
+
+def _post_scores(
+    truth: ConversationTruth, prediction: ConversationPrediction, q1_overlap: Q1Overlap
+) -> dict[str, Any]:
+    if "reflect" in prediction.not_asked:
+        return dict.fromkeys(metric.name for metric in _REFLECT)
+    said = prediction.reflect or Reflect()
+    return {m.name: m.by_setting.get(q1_overlap, m.value)(truth, said) for m in _REFLECT}

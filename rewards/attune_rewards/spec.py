@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, Final, TypeGuard
 
 from attune_data.errors import SettingsError, UnknownNameError, show
-from attune_rewards.parts import LEAF_PARTS, CustomPart, Format, Part
+from attune_rewards.parts import CustomPart, Format, Part
 from attune_rewards.predictions import STAGES, Prediction, Stage
-from attune_rewards.tree import COMPOSITE, Node
+from attune_rewards.tree import COMPOSITE, LEAF, Node
 from attune_rewards.truth import ConversationTruth, TurnTruth
 
 SKILL_FILE: Final = Path(__file__).parent / "presets" / "skill.json"
@@ -30,11 +30,20 @@ MIN_SHARE: Final = 1e-12
 
 _ROOTS: Final[Mapping[str, Node]] = {
     "composite": COMPOSITE,
-    "emotion": Node("emotion", children=(Node("emotion_f1"), Node("emotion_va"))),
-    "behaviour": Node("behaviour", children=(Node("binary_om"), Node("binary_hp"))),
-    "preference": Node("preference", children=(Node("pairwise"),)),
+    "emotion": replace(COMPOSITE.part("emotion"), weight=1.0),
+    "behaviour": replace(COMPOSITE.part("binary"), name="behaviour"),
+    "preference": Node("preference", children=(COMPOSITE.part("pairwise"),)),
     "holistic": COMPOSITE.part("holistic"),
 }
+PRESET_TEXTS: Final[Mapping[str, str]] = {
+    "composite": "the benchmark's strict Composite: to measure with",
+    "emotion": "the feelings in each turn",
+    "behaviour": "the yes/no questions about each reply",
+    "preference": "the comparisons of replies",
+    "holistic": "what is asked after the conversation",
+    "skill": "the Composite with each part measured from what reading nothing earns: to train with",
+}
+"""Preset -> what it is for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +76,11 @@ class RewardSpec:
     """True: every step pays its share at once; False: the whole return comes with the last step."""
     reference: str = ""
     """The data that `nulls` were measured on, by name and fingerprint."""
+    _hash: int = field(init=False, repr=False, compare=False)
+    """Computed when first asked for: a spec is a key of what is kept for it."""
 
     def __post_init__(self) -> None:
-        known = {*LEAF_PARTS, *(part.name for part in self.extra)}
+        known = {*LEAF, *(part.name for part in self.extra)}
         leaves = list(self.root.leaves())
         for name in leaves:
             if name not in known:
@@ -94,7 +105,17 @@ class RewardSpec:
                 )
 
     def __hash__(self) -> int:
-        return hash((self.name, self.root, self.left_out, self.dense, self.reference))
+        try:
+            return self._hash
+        except AttributeError:
+            nulls = frozenset(self.nulls.items())
+            known = hash((self.name, self.root, nulls, self.left_out, self.dense, self.reference))
+            object.__setattr__(self, "_hash", known)
+            return known
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the hash, which differs between processes."""
+        return {name: value for name, value in self.__dict__.items() if name != "_hash"}
 
     @staticmethod
     @cache
@@ -142,7 +163,7 @@ class RewardSpec:
         return self._plus(Format(), weight)
 
     def _plus(self, part: Part, weight: float) -> RewardSpec:
-        if part.name in {*LEAF_PARTS, *(other.name for other in self.extra)}:
+        if part.name in {*LEAF, *(other.name for other in self.extra)}:
             raise SettingsError(f"there is a part named {part.name!r} already")
         # the old parts weigh 1 together beside the new one, whatever their root weighed in a larger tree
         old, new = replace(self.root, weight=1.0), Node(part.name, weight_of(part.name, weight))
@@ -173,7 +194,7 @@ class RewardSpec:
     @property
     def parts(self) -> dict[str, Part]:
         """Name -> part, for every part that this reward scores."""
-        named: dict[str, Part] = {**LEAF_PARTS, **{part.name: part for part in self.extra}}
+        named: dict[str, Part] = {**LEAF, **{part.name: part for part in self.extra}}
         return {name: named[name] for name in self.root.leaves() if name not in self.left_out}
 
     def transform(self, part: str, score: float) -> float:
@@ -248,5 +269,5 @@ def skill_spec(nulls: Mapping[str, float], reference: str, spec: RewardSpec | No
     return spec.measured_from(kept, reference, left_out)
 
 
-PRESETS: Final[tuple[str, ...]] = (*_ROOTS, "skill")
+PRESETS: Final[tuple[str, ...]] = tuple(PRESET_TEXTS)
 """Names of the presets."""

@@ -1,98 +1,71 @@
-"""The strict reading of a whole conversation: the Composite that training uses.
-
-Turn leaves are means over the turns where they are defined; the tree (`tree.py`) joins them. Read from a
-result's whole record here; `reward.py` pays the same total request by request.
-"""
+"""The strict reading of a whole conversation: its leaves, and how much of it was annotated and answered."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from typing import Any, Final
 
 from attune_data.means import mean
-from attune_rewards import leaves, panas
-from attune_rewards.predictions import Assess, ConversationPrediction, Reflect
-from attune_rewards.tree import COMPOSITE
+from attune_rewards.composite import STRICT_METRICS
+from attune_rewards.metric import OWN, ConversationMetric, Metric
+from attune_rewards.parts import Leaf
+from attune_rewards.predictions import ConversationPrediction, Prediction
+from attune_rewards.tree import COMPOSITE, LEAF, LEAVES
 from attune_rewards.truth import ConversationTruth, TurnTruth
+
+Place = TurnTruth | ConversationTruth
+"""The truth that a leaf reads: of a turn, or of the conversation in the reflect stage."""
+
+
+def _places(leaf: Leaf[Any, Any], truth: ConversationTruth) -> tuple[Place, ...]:
+    return (truth,) if leaf.stage == "reflect" else truth.turns
+
+
+def _asked(
+    leaf: Leaf[Any, Any], truth: ConversationTruth, prediction: ConversationPrediction
+) -> Iterator[tuple[Place, Prediction | None]]:
+    """Each place that the annotations define and the plan asked, with its answer."""
+    for place in filter(leaf.annotated, _places(leaf, truth)):
+        if isinstance(place, ConversationTruth):
+            if "reflect" not in prediction.not_asked:
+                yield place, prediction.reflect
+        elif leaf.stage not in prediction.not_asked_in(place.turn):
+            said = prediction.turns.get(place.turn)
+            yield place, getattr(said, leaf.stage) if said else None
 
 
 def strict_parts(truth: ConversationTruth, prediction: ConversationPrediction) -> dict[str, float]:
     """Leaf -> its strict score in [0, 1], for the leaves that are defined and were asked.
 
-    A turn absent from the result was asked and not answered: its defined leaves count 0. Stages that the
-    run left out (`not_asked`) take no part.
+    A turn leaf is the mean over its turns. A turn absent from the result was asked and not answered, so it
+    counts 0. Stages that the run left out (`not_asked`) take no part.
     """
-    values: dict[str, list[float]] = {}
-    for turn in truth.turns:
-        for leaf, score in _turn_scores(turn, prediction).items():
-            values.setdefault(leaf, []).append(score)
-    if "reflect" not in prediction.not_asked:
-        for leaf, score in leaves.score_reflect(truth, prediction.reflect).items():
-            values[leaf] = [score]
-    return {
-        leaf: math.fsum(values[leaf]) / len(values[leaf]) for leaf in COMPOSITE.leaves() if leaf in values
-    }
-
-
-def _turn_scores(turn: TurnTruth, prediction: ConversationPrediction) -> dict[str, float]:
-    said = prediction.turns.get(turn.turn)
-    skipped = prediction.not_asked_in(turn.turn)
-    scores: dict[str, float] = {}
-    if "assess" not in skipped:
-        scores |= leaves.score_assess(turn, said.assess if said else None)
-    if "prefer" not in skipped:
-        scores |= leaves.score_prefer(turn, said.prefer if said else None)
-    return scores
+    parts = {}
+    for name in LEAVES:
+        leaf = LEAF[name]
+        scores = [
+            0.0 if said is None else leaf.value(place, said)
+            for place, said in _asked(leaf, truth, prediction)
+        ]
+        if scores:
+            parts[name] = math.fsum(scores) / len(scores)
+    return parts
 
 
 def unscored_share(truth: ConversationTruth) -> float:
-    """Share, in [0, 1], of the places that could be scored but are not annotated.
-
-    Places: five leaves a turn and the ten leaves of the reflect stage, each counting once.
-    """
-    turn_leaves = [leaf for leaf, stage in leaves.LEAF_STAGE.items() if stage != "reflect"]
-    places = len(truth.turns) * len(turn_leaves) + len(leaves.LEAF_STAGE) - len(turn_leaves)
-    defined = len(leaves.defined_in_reflect(truth)) + sum(
-        len(leaves.defined_in_turn(turn, stage)) for turn in truth.turns for stage in ("assess", "prefer")
-    )
-    return 1 - defined / places
+    """Share, in [0, 1], of the places that could be scored but are not annotated; each counts once."""
+    defined = [LEAF[name].annotated(place) for name in LEAVES for place in _places(LEAF[name], truth)]
+    return 1 - sum(defined) / len(defined)
 
 
 def answered_share(truth: ConversationTruth, prediction: ConversationPrediction) -> float | None:
-    """Share, in [0, 1], of what is scored that was answered validly, whatever it says; None without any.
-
-    Each scored place counts once: tags twice (two leaves), each side of the yes/no questions and the
-    comparisons by the share of their items, each leaf of the reflect stage.
-    """
-    shares: list[float] = []
-    for turn in truth.turns:
-        said = prediction.turns.get(turn.turn)
-        skipped = prediction.not_asked_in(turn.turn)
-        assess = (said.assess if said else None) or _NO_ASSESS
-        picks = said.prefer.picks if said and said.prefer else {}
-        if "assess" not in skipped:
-            if turn.tags is not None:
-                shares += [float(assess.tags is not None)] * 2
-            for pairs, answers in ((turn.observed, assess.observed), (turn.preferred, assess.preferred)):
-                if pairs:
-                    shares.append(sum(question in answers for question, _ in pairs) / len(pairs))
-        if "prefer" not in skipped and turn.winners:
-            shares.append(sum(index in picks for index, _ in turn.winners) / len(turn.winners))
-    if "reflect" not in prediction.not_asked:
-        guess = prediction.reflect or Reflect()
-        given = {
-            "panas_pa": panas.valid_total(guess.panas, 0),
-            "panas_na": panas.valid_total(guess.panas, 1),
-            "q1": guess.q1,
-            "q2": guess.q2,
-            "q3": guess.q3,
-            "q3_follow_up": guess.q3_follow_up,
-            **{f"branch_{name}": guess.branches.get(name) for name in truth.branches},
-        }
-        shares += [float(given[leaf] is not None) for leaf in leaves.defined_in_reflect(truth)]
-    return mean(shares)
-
-
-_NO_ASSESS = Assess()
+    """Share, in [0, 1], of what is scored that was answered validly, whatever it says; None without any."""
+    return mean(
+        0.0 if said is None else LEAF[name].answered(place, said)
+        for name in LEAVES
+        for place, said in _asked(LEAF[name], truth, prediction)
+    )
 
 
 def fully_annotated(truth: ConversationTruth) -> bool:
@@ -101,18 +74,37 @@ def fully_annotated(truth: ConversationTruth) -> bool:
     In each turn the tags, a yes or no on the observed and on the preferred side, and a winner of every
     comparison; at the end a PANAS total that changed, the four questions and the four branch scores.
     """
-    turns = all(
-        turn.tags is not None
-        and turn.observed
-        and turn.preferred
-        and turn.comparisons
-        and len(turn.winners) == len(turn.comparisons)
-        for turn in truth.turns
-    )
-    wide = set(leaves.defined_in_reflect(truth))
-    moved = bool(wide & {"panas_pa", "panas_na"})
-    rest = {leaf for leaf in leaves.LEAF_STAGE if leaves.LEAF_STAGE[leaf] == "reflect"} - {
-        "panas_pa",
-        "panas_na",
-    }
-    return turns and moved and rest <= wide
+    missing = {name for name in LEAVES if not all(map(LEAF[name].annotated, _places(LEAF[name], truth)))}
+    winners = all(len(turn.winners) == len(turn.comparisons) for turn in truth.turns)
+    return winners and missing < set(COMPOSITE.part("panas").leaves())
+
+
+_AT_THE_END: Final = sum(LEAF[name].stage == "reflect" for name in LEAVES)
+
+METRICS: Final[tuple[Metric, ...]] = (
+    ConversationMetric(
+        "strict_parts", "the leaves; in aggregates `strict_emotion_f1` and so on",
+        lambda case: strict_parts(case.truth, case.prediction),
+        group="strict", needs=(), edges="a leaf that is not annotated or was not asked is left out",
+        source=OWN,
+    ),
+    *STRICT_METRICS,
+    ConversationMetric(
+        "fully_annotated", "whether every part of the protocol is annotated (see below)",
+        lambda case: fully_annotated(case.truth), group="coverage", needs=(), better=None, source=OWN,
+    ),
+    ConversationMetric(
+        "unscored_share",
+        f"places without annotation / all places: {len(LEAVES) - _AT_THE_END} leaves a turn and "
+        f"{_AT_THE_END} at the end",
+        lambda case: unscored_share(case.truth), group="coverage", needs=(), better=None, source=OWN,
+        label="Unscored share", role="beside",
+    ),
+    ConversationMetric(
+        "answered_share",
+        "scored places with a valid answer / all scored places, whatever the answers say",
+        lambda case: answered_share(case.truth, case.prediction),
+        group="coverage", needs=(), undefined="nothing is scored", source=OWN,
+        label="Answered share", role="beside",
+    ),
+)  # fmt: skip

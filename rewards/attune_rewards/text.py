@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 
+
+@lru_cache(maxsize=64)
 def tokens(text: str) -> frozenset[str]:
     """The set of tokens of a text: lower-cased, split at white space, punctuation kept."""
     return frozenset(text.lower().split())

@@ -1,13 +1,8 @@
-"""The strict tree: which leaves make up the Composite, and what each weighs in a given conversation.
-
-    composite  → emotion .24, evaluation .49, holistic .27
-    emotion    → f1, va                    evaluation → binary, pairwise      binary → om, hp
-    holistic   → panas .4, questions .3, branches .3
-    panas      → pa, na     questions → q1, q2, q3, follow-up     branches → the four
+"""The tree of the Composite: its nodes with their weights, and the leaves that topics hang under them.
 
 Values flow upwards as weighted means. What the annotations do not define takes no part, and the weight it
-would have had goes to the parts beside it. Source: AttuneBench v1.0 (pillars), the strict reading in
-`docs/metrics.md`.
+would have had goes to the parts beside it. Source: AttuneBench v1.0 (pillars), a public port of its scorer
+(the weights within holistic).
 """
 
 from __future__ import annotations
@@ -15,7 +10,18 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
+
+from attune_rewards import binary, branches, emotion, pairwise, panas, questions
+from attune_rewards.parts import Leaf
+from attune_rewards.predictions import STAGES, Stage
+
+LEAF: Final[Mapping[str, Leaf[Any, Any]]] = {
+    leaf.name: leaf
+    for topic in (emotion, binary, pairwise, panas, questions, branches)
+    for leaf in topic.LEAVES
+}
+"""Name -> leaf, those beside the Composite (`node` None) included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,36 +66,28 @@ class Node:
         return math.fsum(weight * parts[leaf] for leaf, weight in weights.items()) if weights else None
 
 
-COMPOSITE: Final = Node(
-    "composite",
-    children=(
-        Node("emotion", 0.24, (Node("emotion_f1"), Node("emotion_va"))),
-        Node(
-            "evaluation",
-            0.49,
-            (Node("binary", 1.0, (Node("binary_om"), Node("binary_hp"))), Node("pairwise")),
-        ),
-        Node(
-            "holistic",
-            0.27,
-            (
-                Node("panas", 0.4, (Node("panas_pa"), Node("panas_na"))),
-                Node("questions", 0.3, (Node("q1"), Node("q2"), Node("q3"), Node("q3_follow_up"))),
-                Node(
-                    "branches",
-                    0.3,
-                    (
-                        Node("branch_perceiving"),
-                        Node("branch_facilitating"),
-                        Node("branch_understanding"),
-                        Node("branch_managing"),
-                    ),
-                ),
-            ),
-        ),
-    ),
-)
-"""The whole tree; `COMPOSITE.part("emotion")` is a pillar."""
+def _node(name: str, weight: float, *nodes: Node) -> Node:
+    """A node with these below it, and the leaves that belong there."""
+    leaves = [Node(leaf.name, leaf.weight) for leaf in LEAF.values() if leaf.node == name]
+    return Node(name, weight, (*nodes, *leaves))
 
+
+COMPOSITE: Final = _node(
+    "composite", 1.0,
+    _node("emotion", 0.24),
+    _node("evaluation", 0.49, _node("binary", 1.0)),
+    _node("holistic", 0.27, _node("panas", 0.4), _node("questions", 0.3), _node("branches", 0.3)),
+)  # fmt: skip
+"""The whole tree; `COMPOSITE.part("emotion")` is a pillar."""
 LEAVES: Final[tuple[str, ...]] = tuple(COMPOSITE.leaves())
-"""The 15 leaves in their order."""
+"""Names of the leaves of the Composite, in their order."""
+
+
+def stages_of(node: Node) -> tuple[Stage, ...]:
+    """The stages that the leaves at or below a node are asked in."""
+    asked = {LEAF[name].stage for name in node.leaves()}
+    return tuple(stage for stage in STAGES if stage in asked)
+
+
+SCORED_STAGES: Final = frozenset(stages_of(COMPOSITE))
+"""Stages without which there is no Composite."""

@@ -8,13 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from attune_data.affect import EMOTIONS
 from attune_data.constants import BRANCHES, ResponseName, Side
 from attune_data.schema import Conversation, PairwiseComparison, Panas
 from attune_data.schema import Turn as ConversationTurn
-from attune_rewards.panas import Totals
 from attune_rewards.predictions import Tag, YesNo
+
+
+class Totals(NamedTuple):
+    """Positive and negative affect, 10–70 each; None = unknown."""
+
+    positive: float | None
+    negative: float | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from tests.episodes.players import (
     play,
     read_back,
 )
-from tests.rewards.reward_table import REWARDS, Reward, total_of
+from tests.rewards.specs import REWARDS, total_of
 from tests.rewards.strategies import conversations
 
 few = settings(max_examples=40, deadline=None)
@@ -42,19 +42,19 @@ def test_the_return_is_the_strict_composite_of_the_record(
 @some
 @given(played=PLAYED)
 def test_the_return_of_every_reward_follows_from_the_record(played: Played) -> None:
-    for row in REWARDS:
-        episode = play(*played, reward=row.spec)
+    for name, spec in REWARDS.items():
+        episode = play(*played, reward=spec)
         said, warnings = read_record(episode.result(), played[0])
         assert warnings == ()
-        near = pytest.approx(total_of(played[0], said, row.spec), abs=1e-11 if row.spec.nulls else EXACT)
-        assert episode.total == near, row.name
-        assert sum(step.reward for step in episode.steps) == near, row.name
+        near = pytest.approx(total_of(played[0], said, spec), abs=1e-11 if spec.nulls else EXACT)
+        assert episode.total == near, name
+        assert sum(step.reward for step in episode.steps) == near, name
 
 
 @few
 @given(played=PLAYED)
 def test_dense_and_terminal_pay_the_same_return(played: Played) -> None:
-    for spec in (row.spec for row in REWARDS if row.spec.dense):
+    for spec in (spec for spec in REWARDS.values() if spec.dense):
         dense, terminal = play(*played, reward=spec), play(*played, reward=spec.terminal())
         assert terminal.total == dense.total
         assert [step.reward for step in terminal.steps[:-1]] == [0.0] * (len(terminal.steps) - 1)
@@ -93,11 +93,11 @@ def test_a_typed_reply_and_its_json_score_the_same(played: Played, asked: Settin
 
 
 @some
-@given(about=conversations().filter(can_be_said), asked=SETTINGS, row=st.sampled_from(REWARDS))
+@given(about=conversations().filter(can_be_said), asked=SETTINGS, named=st.sampled_from(list(REWARDS)))
 def test_the_oracle_earns_one_wherever_anything_is_annotated(
-    about: Conversation, asked: Settings, row: Reward
+    about: Conversation, asked: Settings, named: str
 ) -> None:
-    for spec in (RewardSpec.preset("composite"), row.spec):
+    for spec in (RewardSpec.preset("composite"), REWARDS[named]):
         played = rollout(about, builtin_policy("oracle", [about]), asked, reward=spec)
         values = [step.score.value for step in played.steps if step.score.value is not None]
         assert values == pytest.approx([1.0] * len(values), abs=EXACT)

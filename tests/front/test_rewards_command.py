@@ -9,9 +9,8 @@ import pytest
 
 from attune_env.audit import reference_world
 from attune_rewards import LEAVES, PRESETS, RewardSpec
-from attune_rewards.describe import PART_TEXTS, PRESET_TEXTS
-from attune_rewards.leaves import LEAF_STAGE
 from attune_rewards.spec_files import describe_reward
+from attune_rewards.tree import LEAF
 from tests.front.command import attune
 
 ROOT = Path(__file__).parents[2]
@@ -32,10 +31,8 @@ def rows(text: str) -> list[list[str]]:
 
 
 def test_every_preset_and_part_is_listed_and_described(tmp_path: Path) -> None:
-    assert set(PRESET_TEXTS) == set(PRESETS)
-    assert set(PART_TEXTS) == {*LEAVES, "format"}
     listed = {row[0]: row for row in rows(attune("rewards", "list", cwd=tmp_path).stdout)}
-    assert {*PRESETS, *PART_TEXTS} <= set(listed)
+    assert {*PRESETS, *LEAVES, "format"} <= set(listed)
     assert listed["emotion_f1"][1] == "assess"
     # skill is measured from what the prior earns, so the prior earns nothing
     assert listed["skill"][2] == "0.000"
@@ -45,7 +42,7 @@ def test_every_preset_and_part_is_listed_and_described(tmp_path: Path) -> None:
 @pytest.mark.parametrize("leaf", LEAVES)
 def test_a_part_is_explained(leaf: str, tmp_path: Path) -> None:
     told = dict(rows(attune("rewards", "explain", leaf, cwd=tmp_path).stdout)[1:])
-    assert told["stage"] == LEAF_STAGE[leaf] == PART_TEXTS[leaf].stage
+    assert told["stage"] == LEAF[leaf].stage
     assert told["range"].startswith("0 to 1")
     assert told["prior earns"].startswith(f"{RewardSpec.preset('skill').nulls[leaf]:.3f}")
 

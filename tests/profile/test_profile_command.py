@@ -16,10 +16,9 @@ from attune_data import load
 from attune_env.cli import profile as command
 from attune_env.profile.files import KIND, read_guessed
 from attune_episodes.profile import NULLS, WARNING
-from attune_rewards.describe import PART_TEXTS
 from attune_rewards.predictions import STAGES
 from attune_rewards.spec import PRESETS
-from attune_rewards.tree import COMPOSITE
+from attune_rewards.tree import LEAF
 from tests.data.builders import Json, folder
 from tests.endpoint import Server, serve
 from tests.front.command import ATTUNE, own, read, snapshot, table_rows
@@ -288,5 +287,5 @@ def test_where_chooses_whom_it_is_about(place: Path) -> None:
 
 def test_neither_the_protocol_nor_any_reward_knows_a_profile_field() -> None:
     fields = {field.name for field in FORM.fields}
-    assert not fields & {*STAGES, *COMPOSITE.leaves(), *PART_TEXTS}
-    assert not [name for name in (*STAGES, *PART_TEXTS, *PRESETS) if "profile" in name]
+    assert not fields & {*STAGES, *LEAF, "format"}
+    assert not [name for name in (*STAGES, *LEAF, *PRESETS) if "profile" in name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from random import Random
@@ -20,7 +21,6 @@ from attune_rewards import (
 )
 from attune_rewards.truth import TurnTruth, truth_of
 from tests.rewards.builders import gold_reflect
-from tests.rewards.metric_claims import rebuilt, shuffle
 
 QUESTIONS = ("q1", "q2", "q3", "q3_follow_up")
 
@@ -111,6 +111,20 @@ def _silenced_turn(mine: TurnPrediction) -> Iterator[dict[str, Any]]:
 
 
 # --- the same, told otherwise ---------------------------------------------------------------------------
+
+
+def shuffle(value: Any, random: Random) -> Any:
+    """The same value with its elements or keys in another order."""
+    if isinstance(value, Mapping):
+        return {key: value[key] for key in shuffle(list(value), random)}
+    return random.sample(value, len(value)) if isinstance(value, list) else value
+
+
+def rebuilt(value: Any) -> Any:
+    """An equal value that shares nothing with it, every mapping filled in the opposite order."""
+    if isinstance(value, Mapping):
+        return {key: rebuilt(value[key]) for key in reversed(list(value))}
+    return tuple(map(rebuilt, value)) if isinstance(value, tuple) else copy.deepcopy(value)
 
 
 def copied(about: Conversation, said: ConversationPrediction) -> tuple[Conversation, ConversationPrediction]:

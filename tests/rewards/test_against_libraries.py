@@ -25,9 +25,8 @@ from attune_data.affect import EMOTIONS, similarity
 from attune_data.constants import BRANCHES, Q1_OPTIONS, Side
 from attune_rewards import Tag, binary, branches, draft, emotion, pairwise, panas, questions, text
 from attune_rewards.matching import matched_similarity, matched_total
-from attune_rewards.panas import Totals
 from attune_rewards.predictions import YesNo
-from attune_rewards.truth import truth_of
+from attune_rewards.truth import Totals, truth_of
 from tests.rewards.builders import comparison, conversation, turn
 
 EXACT = 1e-12
@@ -123,7 +122,6 @@ def test_shares_of_right_answers_are_scikit_learns(labels: Labels) -> None:
     truth, answers = answered(labels)
     wrong = accuracy_score([want for want, _ in labels], [got or "none" for _, got in labels])
     assert binary.accuracy(truth, answers) == pytest.approx(accuracy_score(*as_no(labels)), abs=EXACT)
-    assert binary.strict_accuracy(truth, answers) == pytest.approx(wrong, abs=EXACT)
     assert binary.right_share(truth, answers) == pytest.approx(wrong, abs=EXACT)
     assert draft.binary_alignment(truth, answers) == pytest.approx(wrong, abs=EXACT)
 
@@ -210,8 +208,9 @@ VOCABULARY = ("i", "hear", "you", "calm", "down", "now")
 @given(st.lists(st.sampled_from(VOCABULARY)), st.lists(st.sampled_from(VOCABULARY)))
 def test_similarity_of_texts_is_scikit_learns(truth: list[str], guess: list[str]) -> None:
     want, got = indicator(set(truth), VOCABULARY), indicator(set(guess), VOCABULARY)
-    found = draft.similarity(" ".join(guess), {"human": " ".join(truth)})
-    assert found.human == found.best == pytest.approx(jaccard_score(want, got, zero_division=0), abs=EXACT)
+    found = draft.similarity(" ".join(guess), " ".join(truth))
+    assert found == draft.best_similarity(" ".join(guess), {"human": " ".join(truth)})
+    assert found == pytest.approx(jaccard_score(want, got, zero_division=0), abs=EXACT)
 
 
 RESPONSES = ("alternate", "human", "original")
@@ -239,4 +238,4 @@ def test_kendall_tau_is_scipys_and_accuracy_scikit_learns(
     assert pairwise.kendall_tau(here.comparisons, dict(enumerate(picks))) == pytest.approx(wanted, abs=EXACT)
     share = pytest.approx(accuracy_score(winners, picks), abs=EXACT)
     assert pairwise.accuracy(here.comparisons, dict(enumerate(picks))) == share
-    assert pairwise.strict_accuracy(here.winners, dict(enumerate(picks))) == share
+    assert binary.right_share(here.winners, dict(enumerate(picks))) == share

@@ -32,7 +32,7 @@ TRUTH: Pairs = [("B1", "yes"), ("B2", "no"), ("B3", "yes"), ("B4", "no")]
 )
 def test_accuracy(answers: dict[str, str], canonical: float, strict: float) -> None:
     assert metrics.accuracy(TRUTH, answers) == canonical
-    assert metrics.strict_accuracy(TRUTH, answers) == strict
+    assert metrics.right_share(TRUTH, answers) == strict
 
 
 def test_judgements_without_a_yes_or_no_truth_score_0() -> None:

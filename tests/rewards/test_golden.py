@@ -15,7 +15,7 @@ import pytest
 
 from attune_data import Conversation
 from attune_rewards import LEAVES, aggregate, read_record, score_conversation
-from attune_rewards.canonical import Q1Overlap
+from attune_rewards.scoring import Q1Overlap
 from tests.rewards.builders import GOLDEN, Json, golden_records
 
 EXPECTED: Json = json.loads((GOLDEN / "expected.json").read_text("utf-8"))

@@ -9,6 +9,7 @@ import pytest
 from attune_data.constants import Side
 from attune_rewards import Prefer, TurnPrediction, score_conversation
 from attune_rewards import pairwise as metrics
+from attune_rewards.binary import right_share
 from attune_rewards.truth import truth_of
 from tests.rewards.builders import comparison, conversation, prediction, turn
 
@@ -37,7 +38,7 @@ FOUR = [comparison(winner=winner) for winner in ("A", "B", "A", None)]
 def test_accuracy(picks: Picks, canonical: float, strict: float) -> None:
     here = compared(*FOUR)
     assert metrics.accuracy(here.comparisons, picks) == canonical
-    assert metrics.strict_accuracy(here.winners, picks) == pytest.approx(strict)
+    assert right_share(here.winners, picks) == pytest.approx(strict)
 
 
 def test_no_comparisons_score_1_and_are_not_scored_in_strict() -> None:

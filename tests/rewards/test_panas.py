@@ -7,7 +7,7 @@ import pytest
 from attune_data.affect import EMOTIONS, POSITIVE
 from attune_rewards import Reflect, score_conversation
 from attune_rewards import panas as metrics
-from attune_rewards.panas import Totals
+from attune_rewards.truth import Totals
 from tests.rewards.builders import Json, conversation, panas, prediction, summing
 
 

@@ -229,3 +229,23 @@ def test_unscored_share_counts_unannotated_places() -> None:
     about = conversation(turn(1, tags=[]), turn(2), questions=wide(q2="x"))
     # 2 × 5 + 10 places; annotated: F1 and VA of turn 1, Q2
     assert score_conversation(about, prediction())["unscored_share"] == pytest.approx(17 / 20)
+
+
+def test_the_answered_share_counts_items_whatever_they_say() -> None:
+    about = conversation(
+        turn(
+            tags=[],
+            judgements=[judgement("B1", "yes", "yes"), judgement("B2", "no", "no")],
+            comparisons=[comparison(winner="A"), comparison(winner="B"), comparison(winner=None)],
+        ),
+        post=panas(summing(40, 24)),
+        pre=panas(summing(30, 20)),
+        questions=wide(q2="x", branches={"managing": 4}),
+    )
+    said = prediction(
+        TurnPrediction(1, assess=Assess(None, {"B1": "no"}), prefer=Prefer({0: "B", 2: "A"})),
+        reflect=Reflect(panas=summing(11), q2="y", branches={"perceiving": 4}),
+    )
+    # tags count twice: 0, 0; did ½, wanted 0; one of the two comparisons with a winner ½; positive items 1,
+    # negative 0; Q2 1; managing 0
+    assert score_conversation(about, said)["answered_share"] == pytest.approx(3 / 9)

@@ -19,6 +19,7 @@ from attune_env.statistics.bootstrap import MEANINGFUL, Array, Interval
 from attune_env.statistics.comparisons import holm
 from attune_env.statistics.contrasts import Contrast
 from attune_env.statistics.scores import Key
+from attune_rewards.metrics import better
 
 MEASURED: Final = tuple(metric for metric in (*TURN, *WIDE) if metric.role == "input")
 """What the canonical Composite is made of."""
@@ -28,7 +29,7 @@ COVERAGE: Final = (
     Column("unscored", share=True),
 )
 """How much of what was asked the numbers of a row rest on."""
-LOWER_IS_BETTER: Final = frozenset({"avg_emotion_intensity_mae", "q3_model_fit_ordinal_distance"})
+LOWER_IS_BETTER: Final = frozenset(name for name in METRICS if better(name) == "lower")
 
 
 Reference = tuple[str, float, bool]

@@ -12,41 +12,16 @@ from attune_episodes.inspect_env.samples import replies_in
 from attune_episodes.recorded import missing_in, replayed, scores_of
 from attune_episodes.settings import Settings
 from attune_episodes.told import Told
-from attune_rewards.leaves import LEAF_STAGE
+from attune_rewards.metrics import LISTED
 from attune_rewards.predictions import Stage
+from attune_rewards.tree import LEAF, LEAVES, SCORED_STAGES
 
 UNSCORED: Final = math.nan
 """What Inspect leaves out of means, standard errors and reductions over epochs, one metric at a time."""
-_ALL: Final[tuple[Stage, ...]] = ("assess", "prefer", "reflect")
-
 _NEEDED: Final[dict[str, tuple[Stage, ...]]] = {
-    "composite_score": _ALL,
-    "composite_strict": _ALL,
-    "pillar_emotion": ("assess",),
-    "pillar_evaluation": ("assess", "prefer"),
-    "pillar_holistic": ("reflect",),
-    "strict_emotion": ("assess",),
-    "strict_evaluation": ("assess", "prefer"),
-    "strict_holistic": ("reflect",),
-    "avg_response_similarity": ("draft",),
-    "avg_emotion_f1": ("assess",),
-    "avg_emotion_va_score": ("assess",),
-    "avg_binary_om_accuracy": ("assess",),
-    "avg_binary_human_accuracy": ("assess",),
-    "perspective_gap_om_hp": ("assess",),
-    "avg_binary_om_accuracy_hp": ("assess_hp",),
-    "avg_binary_human_accuracy_hp": ("assess_hp",),
-    "avg_pairwise_accuracy": ("prefer",),
-    "avg_pairwise_kendall_tau": ("prefer",),
-    "panas_baseline_adjusted": ("reflect",),
-    "q1_looking_for_score": ("reflect",),
-    "q2_emotion_clarity_match": ("reflect",),
-    "q3_model_fit_match": ("reflect",),
-    "q3_follow_up_score": ("reflect",),
-    "four_branch_normalized": ("reflect",),
-    **{f"strict_{leaf}": (stage,) for leaf, stage in LEAF_STAGE.items()},
-    "answered_share": (),
-    "unscored_share": (),
+    **{m.column: m.needs for m in LISTED if m.group in ("composite", "strict")},
+    **{m.column: m.needs for m in LISTED},
+    **{f"strict_{name}": (LEAF[name].stage,) for name in LEAVES},
 }
 """Metric, by its name in score files -> the stages without which it means nothing. The Composites lead."""
 PARTIAL: Final = "composite_partial"
@@ -60,7 +35,7 @@ def metrics_of(settings: Settings) -> tuple[str, ...]:
     """The metrics that a task with these settings reports, the headline first."""
     asked = set(settings.stages)
     names = tuple(name for name, needed in _NEEDED.items() if asked.issuperset(needed))
-    first = () if asked.issuperset(_ALL) else (PARTIAL,)
+    first = () if asked.issuperset(SCORED_STAGES) else (PARTIAL,)
     return (*first, *names, PARSED, COMPLETE)
 
 

@@ -15,9 +15,9 @@ from attune_data.errors import DataError, Problem, SettingsError, show
 from attune_episodes.trainers.batch import NO_TRUTH, LogExtra, LogMetric, check_kind, score_batch
 from attune_episodes.training.arguments import reward_spec
 from attune_episodes.training.scoring import paid_by
-from attune_rewards.leaves import LEAF_STAGE
 from attune_rewards.portable import check_portable
 from attune_rewards.spec import RewardSpec, above_null
+from attune_rewards.tree import LEAF
 
 
 @dataclass(frozen=True)
@@ -138,11 +138,11 @@ def reward_functions(
     weights = reward.root.weights(reward.parts)
     stages: dict[str, float] = {}
     for name, weight in weights.items():
-        stage = LEAF_STAGE.get(name, "")
+        stage = LEAF[name].stage if name in LEAF else ""
         stages[stage] = stages.get(stage, 0.0) + weight
     nulls = {name: reward.nulls.get(name, 0.0) for name in weights}
     return [
-        PartReward(name, weight / stages[LEAF_STAGE[name]] if name in LEAF_STAGE else weight,
+        PartReward(name, weight / stages[LEAF[name].stage] if name in LEAF else weight,
                    reward.name, nulls, mixed)
         for name, weight in weights.items()
     ]  # fmt: skip

@@ -10,15 +10,15 @@ from attune_data.extras import warn_if_untested
 from attune_episodes.trainers.completion import text_of
 from attune_episodes.trainers.reshape import fact_types, facts, reshaped
 from attune_episodes.training.scoring import score_truth
-from attune_rewards.leaves import LEAF_STAGE
 from attune_rewards.reward import OK
+from attune_rewards.tree import LEAF
 
 if TYPE_CHECKING:
     from datasets import Dataset, IterableDataset
 
 SOURCE: Final = "attune"
 """`data_source` of our rows is this, a slash and the stage: verl reports validation by data source."""
-PARTS: Final = (*LEAF_STAGE, "format")
+PARTS: Final = (*LEAF, "format")
 TESTED: Final = ("0.9", "0.10")
 """The tests were run with the versions of verl from the first up to, without, the second."""
 # here, since verl loads this file and calls nothing else of it before the first reply

@@ -12,11 +12,11 @@ from attune_data.schema import Conversation
 from attune_episodes.plan import plan
 from attune_episodes.settings import Settings
 from attune_episodes.training.truth import write_truth
-from attune_rewards.leaves import LEAF_STAGE
 from attune_rewards.portable import check_portable
 from attune_rewards.predictions import Stage
 from attune_rewards.reward import scored_requests
 from attune_rewards.spec import RewardSpec
+from attune_rewards.tree import LEAF
 
 Row = dict[str, Any]
 
@@ -28,11 +28,8 @@ def check_stages(spec: RewardSpec, stages: Sequence[Stage]) -> None:
     """
     asked = set(stages)
     for name in spec.parts:
-        if name == "format":
-            pays = bool(asked - {"draft"})
-        else:
-            pays = name not in LEAF_STAGE or LEAF_STAGE[name] in asked
-        if pays:
+        drafts_only = name == "format" and asked == {"draft"}
+        if LEAF[name].stage in asked if name in LEAF else not drafts_only:
             return
     raise SettingsError(
         f"reward {spec.name!r} scores nothing in the stages {', '.join(stages)}; "

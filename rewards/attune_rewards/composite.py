@@ -1,0 +1,127 @@
+"""The Composite, canonical and strict: the metrics of a conversation joined into one number.
+
+The canonical one has the benchmark's own conventions; the strict one is the mean of the tree's leaves. Both
+take their weights from `tree.COMPOSITE`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from attune_rewards.metric import OWN, Case, ConversationMetric, Metric
+from attune_rewards.tree import COMPOSITE, LEAF, Node, stages_of
+
+
+def _panas(case: Case) -> float:
+    adjusted = case["panas_baseline_adjusted"]
+    return 0.5 if adjusted is None else float(adjusted + 1) / 2
+
+
+_WHOLE: Final[dict[str, Callable[[Case], float]]] = {
+    "panas": _panas,
+    "branches": lambda case: float(case["four_branch_normalized"]),
+}
+"""Nodes that the canonical Composite takes as a whole."""
+
+
+def _counting(node: Node) -> list[Node]:
+    """The children that enter the canonical Composite: nodes, and leaves that name a score for it."""
+    return [child for child in node.children if child.children or LEAF[child.name].canonical is not None]
+
+
+def canonical(node: Node, case: Case) -> float:
+    """The canonical value of a node, in [0, 1]: the weighted mean of those below."""
+    if node.name in _WHOLE:
+        return _WHOLE[node.name](case)
+    if not node.children:
+        return float(case[str(LEAF[node.name].canonical)])
+    below = _counting(node)
+    total, value = math.fsum(child.weight for child in below), 0.0
+    for child in below:  # one after the other: `sum` adds up otherwise from Python 3.12 on
+        value += child.weight / total * canonical(child, case)
+    return value
+
+
+def _mean_of(names: tuple[str, ...], case: Case) -> float:
+    first, second, third = (canonical(COMPOSITE.part(name), case) for name in names)
+    return (first + second + third) / 3
+
+
+def _strict(node: Node, case: Case) -> float | None:
+    return node.value(case["strict_parts"])
+
+
+def _points(case: Case) -> float | None:
+    total = _strict(COMPOSITE, case)
+    return None if total is None else 100 * total
+
+
+_TITLES: Final = {
+    "emotion": "Emotion Tracking",
+    "evaluation": "Evaluation Quality",
+    "holistic": "Holistic Comprehension",
+}
+_ALL: Final = stages_of(COMPOSITE)
+_TURN, _WIDE = ("emotion", "binary", "pairwise"), ("panas", "questions", "branches")
+
+METRICS: Final[tuple[Metric, ...]] = (
+    *(
+        ConversationMetric(
+            f"pillar_{pillar.name}",
+            f"weighted mean of {', '.join(child.name for child in _counting(pillar))} (see the tree)",
+            partial(canonical, pillar),
+            group="composite", needs=stages_of(pillar), scale=100.0,
+            edges="an undefined panas_baseline_adjusted counts ½" if pillar.name == "holistic" else "",
+            label=f"{_TITLES[pillar.name]}, {pillar.weight:.0%} (0-100)", role="input",
+        )
+        for pillar in COMPOSITE.children
+    ),
+    ConversationMetric(
+        "turn_level_average", f"mean of {', '.join(_TURN)}", partial(_mean_of, _TURN),
+        group="composite", needs=("assess", "prefer"),
+    ),
+    ConversationMetric(
+        "conversation_wide_average", f"mean of {', '.join(_WIDE)}", partial(_mean_of, _WIDE),
+        group="composite", needs=("reflect",),
+    ),
+    ConversationMetric(
+        "composite_exact", "100 × the weighted mean of the three pillars",
+        lambda case: 100 * canonical(COMPOSITE, case), group="composite", needs=_ALL, high=100.0,
+    ),
+    ConversationMetric(
+        "composite_score", "composite_exact, rounded to 2 places",
+        lambda case: round(case["composite_exact"], 2), group="composite", needs=_ALL, high=100.0,
+        label="Composite (0-100)", role="total",
+    ),
+    ConversationMetric(
+        "equal_weight_composite",
+        "50 × (turn_level_average + conversation_wide_average), rounded to 2 places",
+        lambda case: round(50 * (case["turn_level_average"] + case["conversation_wide_average"]), 2),
+        group="composite", needs=_ALL, high=100.0,
+        label="Equal-weight Composite (0-100)", role="diagnostic", harness=False,
+    ),
+)  # fmt: skip
+STRICT_METRICS: Final[tuple[Metric, ...]] = (
+    *(
+        ConversationMetric(
+            f"strict_{pillar.name}", f"the tree's weighted mean of the defined leaves of {pillar.name}",
+            partial(_strict, pillar),
+            group="strict", needs=stages_of(pillar), undefined="nothing of it is annotated", source=OWN,
+            label=f"Strict {_TITLES[pillar.name]}", role="beside",
+        )
+        for pillar in COMPOSITE.children
+    ),
+    ConversationMetric(
+        "composite_strict", "100 × the tree's weighted mean of its defined leaves, not rounded", _points,
+        group="composite", needs=_ALL, high=100.0, undefined="nothing is annotated", source=OWN,
+        label="Strict Composite (0-100)", role="beside",
+    ),
+    ConversationMetric(
+        "composite_partial", "the same where scored stages were left out, and only there; no Composite",
+        _points, group="strict", needs=(), high=100.0,
+        undefined="nothing of what was asked is annotated", source=OWN,
+    ),
+)  # fmt: skip

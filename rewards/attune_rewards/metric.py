@@ -1,0 +1,118 @@
+"""`Metric`: all that is said of a number of a score file, in one object with the function that computes it.
+
+Metrics are defined in the module of their topic. `metrics.METRICS` collects them, and score files, means,
+blanks, reports, the lists of lm-eval and Inspect and the tables of `docs/metrics.md` are derived from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, Final, Literal
+
+from attune_rewards.predictions import ConversationPrediction, Reflect, Stage, TurnPrediction
+from attune_rewards.truth import ConversationTruth, TurnTruth
+
+Role = Literal["total", "input", "beside", "diagnostic"]
+"""`total`: the canonical Composite; `input`: enters it; `beside`: reported with it; `diagnostic`: related."""
+Group = Literal["turn", "wide", "composite", "strict", "coverage"]
+Value = float | Mapping[str, float] | None
+"""Of a metric; None = undefined."""
+
+BENCHMARK: Final = "AttuneBench v1.0"
+PORT: Final = "public port of the benchmark's scorer"
+OWN: Final = "this project"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What is true of every metric; `TurnMetric`, `ReflectMetric` and `ConversationMetric` compute one."""
+
+    name: str
+    """Its name in score files."""
+    formula: str
+    _: KW_ONLY
+    group: Group
+    """The section of reports and of the reference page that it stands in."""
+    needs: tuple[Stage, ...]
+    """Stages without which it means nothing: it is None where one of them was not asked."""
+    label: str = ""
+    """Its name in reports."""
+    role: Role | None = None
+    """What it counts for in reports; None: it stands in score files only."""
+    harness: bool = True
+    """Whether lm-eval and Inspect list it, given that it has a role."""
+    better: Literal["higher", "lower"] | None = "higher"
+    low: float = 0.0
+    high: float = 1.0
+    scale: float = 1.0
+    """What reports multiply it by."""
+    edges: str = ""
+    """Values where truth or answer is missing."""
+    undefined: str = ""
+    """When it is None although its stages were asked; empty: never."""
+    source: str = BENCHMARK
+
+    @property
+    def column(self) -> str:
+        """Its name where the scores of a conversation stand in one row."""
+        return self.name
+
+    @property
+    def places(self) -> int:
+        """Decimal places in reports."""
+        return 2 if self.high * self.scale >= 100 else 3
+
+
+@dataclass(frozen=True)
+class TurnMetric(Metric):
+    """A metric of one turn."""
+
+    value: Callable[[TurnTruth, TurnPrediction], float | None]
+    _: KW_ONLY
+    group: Group = "turn"
+    averaged: bool = True
+    """Whether its mean over the answered turns is written too, as `avg_<name>`."""
+
+    @property
+    def column(self) -> str:
+        """Of the mean, where it is averaged."""
+        return f"avg_{self.name}" if self.averaged else self.name
+
+
+@dataclass(frozen=True)
+class ReflectMetric(Metric):
+    """A metric of what is asked after the conversation: written under `post_score`."""
+
+    value: Callable[[ConversationTruth, Reflect], Value]
+    _: KW_ONLY
+    group: Group = "wide"
+    needs: tuple[Stage, ...] = ("reflect",)
+    by_setting: Mapping[str, Callable[[ConversationTruth, Reflect], Value]] = field(default_factory=dict)
+    """Value of the setting `q1_overlap` -> the function that takes the place of `value`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A conversation, its prediction, and the scores so far: what a metric of the whole is computed from."""
+
+    truth: ConversationTruth
+    prediction: ConversationPrediction
+    answered: Sequence[tuple[TurnTruth, TurnPrediction]]
+    """The turns that the prediction holds."""
+    scores: Mapping[str, Any]
+    """What was written before, under its name in score files."""
+
+    def __getitem__(self, column: str) -> Any:
+        """A score by its name, be it of the whole or of the end."""
+        return self.scores[column] if column in self.scores else self.scores["post_score"][column]
+
+
+@dataclass(frozen=True)
+class ConversationMetric(Metric):
+    """A metric of a whole conversation, computed from its turns or from other scores.
+
+    Those of the group `turn` are computed before the end, the others after it, each from what stands before.
+    """
+
+    value: Callable[[Case], Any]

@@ -1,0 +1,47 @@
+"""Every metric, and what follows from all of them: the columns of a row of scores, and who lists which.
+
+A topic's module lists its metrics under `METRICS`; a new module is named in `TOPICS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal, get_args
+
+from attune_data.constants import BRANCHES
+from attune_rewards import binary, branches, composite, draft, emotion, pairwise, panas, questions, strict
+from attune_rewards.metric import Group, Metric, Role
+
+TOPICS: Final = (emotion, binary, pairwise, draft, panas, questions, branches, composite, strict)
+METRICS: Final[tuple[Metric, ...]] = tuple(metric for topic in TOPICS for metric in topic.METRICS)
+"""In the order of score files."""
+
+_GROUPS, _ROLES = get_args(Group), get_args(Role)
+SHOWN: Final = tuple(
+    sorted(
+        (metric for metric in METRICS if metric.role is not None),
+        key=lambda metric: (_GROUPS.index(metric.group), _ROLES.index(metric.role)),
+    )
+)
+"""Those that reports show, by group and role."""
+LISTED: Final = tuple(metric for metric in SHOWN if metric.harness)
+"""Those of them that lm-eval and Inspect list."""
+_BY_COLUMN: Final[Mapping[str, Metric]] = {
+    **{metric.column: metric for metric in METRICS},
+    **{
+        f"four_branch_error_{name}": metric
+        for metric in METRICS
+        if metric.name == "four_branch_per_branch"
+        for name in BRANCHES
+    },
+}
+
+
+def better(column: str) -> Literal["higher", "lower"] | None:
+    """Which values of a column of `aggregate.flatten` are better; None: neither.
+
+    >>> better("avg_emotion_f1"), better("panas_mae"), better("perspective_gap_om_hp")
+    ('higher', 'lower', None)
+    """
+    metric = _BY_COLUMN.get(column.partition(".")[0])
+    return metric.better if metric else "higher"

@@ -1,0 +1,146 @@
+"""What holds of every reward: bounds, gold, silence, order, corrections, and what its steps add up to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attune_data import Conversation
+from attune_rewards import (
+    STAGES,
+    ConversationPrediction,
+    RewardSpec,
+    Score,
+    Stage,
+    score_conversation,
+    score_request,
+)
+from attune_rewards.reward import request_weights, scored_requests
+from attune_rewards.tree import LEAF
+from attune_rewards.truth import truth_of
+from tests.rewards.answers import copied, corrected, reordered, silenced
+from tests.rewards.builders import answer, conversation, gold, paid, places, prediction, turn, wide
+from tests.rewards.specs import COMPOSITE, REWARDS, floor, total_of
+from tests.rewards.strategies import conversations, scored
+
+FEW = settings(max_examples=25)
+EXACT = 1e-12
+Played = tuple[Conversation, ConversationPrediction]
+DENSE = {name: spec for name, spec in REWARDS.items() if spec.dense}
+"""Without those that differ in the moment of payment alone."""
+
+
+def close(spec: RewardSpec) -> float:
+    """How near is equal: a null near 1 magnifies rounding."""
+    return EXACT if not spec.nulls else 1e-11
+
+
+def requests(about: Conversation, said: ConversationPrediction, spec: RewardSpec) -> Iterator[Score]:
+    for stage, number in places(truth_of(about)):
+        yield score_request(about, stage, number, answer(said, stage, number), spec)
+
+
+@FEW
+@given(scored())
+def test_annotations_fix_the_weights_values_stay_in_bounds_and_silence_is_0(pair: Played) -> None:
+    about, said = pair
+    for name, spec in DENSE.items():
+        lowest = min(-n / (1 - n) for n in (spec.nulls.get(part, 0.0) for part in spec.parts))
+        weights = request_weights(about, spec)
+        spoken, silent = requests(about, said, spec), requests(about, prediction(), spec)
+        for place, one, other in zip(places(truth_of(about)), spoken, silent, strict=True):
+            here = weights.get(place, {})
+            assert one.weight == other.weight == math.fsum(here.values()), name
+            assert (one.value is None) == (other.value is None) == (not here), name
+            assert one.value is None or lowest - EXACT <= one.value <= 1 + EXACT, name
+            assert one.parts.keys() == here.keys(), name
+            assert all(0 <= part <= 1 for part in one.parts.values()), name
+            assert dict(other.parts) == dict.fromkeys(here, 0.0), name
+        assert paid(about, prediction(), spec) == pytest.approx(floor(about, spec), abs=close(spec)), name
+
+
+@FEW
+@given(conversations(), st.sets(st.sampled_from(STAGES)))
+def test_the_right_answers_earn_1_and_weights_of_any_stages_sum_to_1(
+    about: Conversation, asked: set[Stage]
+) -> None:
+    said = gold(about)
+    for name, spec in DENSE.items():
+        values = [found.value for found in requests(about, said, spec) if found.value is not None]
+        assert values == pytest.approx([1.0] * len(values), abs=EXACT), name
+        assert paid(about, said, spec) == pytest.approx(1.0 if values else 0.0, abs=EXACT), name
+        weights = spec.weights(truth_of(about), asked)
+        assert math.fsum(weights.values()) == pytest.approx(1.0 if weights else 0.0, abs=EXACT), name
+        assert {slot.stage for slot in weights} <= asked, name
+
+
+@FEW
+@given(scored(), st.integers(0, 999))
+def test_neither_the_copy_nor_the_order_of_annotations_and_answers_moves_a_reward(
+    pair: Played, seed: int
+) -> None:
+    copy, other = copied(*pair), reordered(*pair, seed)
+    for name, spec in DENSE.items():
+        assert list(requests(*copy, spec)) == list(requests(*pair, spec)), name
+        assert paid(*other, spec) == pytest.approx(paid(*pair, spec), abs=close(spec)), name
+
+
+@FEW
+@given(scored())
+def test_a_correction_never_lowers_a_reward_and_silence_never_raises_it(pair: Played) -> None:
+    about, said = pair
+    nearer, quieter = list(corrected(about, said)), list(silenced(said))
+    for name, spec in DENSE.items():
+        before = paid(about, said, spec)
+        assert all(paid(about, better, spec) >= before - 1e-11 for better in nearer), name
+        assert all(paid(about, less, spec) <= before + 1e-11 for less in quieter), name
+
+
+@FEW
+@given(scored())
+def test_the_steps_sum_to_the_total_and_those_of_the_composite_to_the_strict_composite(pair: Played) -> None:
+    for name, spec in DENSE.items():
+        assert paid(*pair, spec) == pytest.approx(total_of(*pair, spec), abs=close(spec)), name
+    strict = score_conversation(*pair)["composite_strict"]
+    assert (strict is None) == (not request_weights(pair[0], COMPOSITE))
+    assert paid(*pair, COMPOSITE) == pytest.approx((strict or 0.0) / 100, abs=EXACT)
+
+
+@FEW
+@given(scored(full=True, complete=True))
+def test_strict_is_canonical_on_complete_answers_to_fully_annotated_conversations(pair: Played) -> None:
+    scores = score_conversation(*pair)
+    assert scores["fully_annotated"]
+    assert scores["composite_strict"] == pytest.approx(scores["composite_exact"], abs=1e-10)
+    assert scores["unscored_share"] <= 1 / 15  # at most one PANAS side that did not move
+    for pillar in ("emotion", "evaluation", "holistic"):
+        assert scores[f"strict_{pillar}"] == pytest.approx(scores[f"pillar_{pillar}"], abs=EXACT)
+    flat = scores | scores["post_score"]
+    twins = {name: flat[leaf.canonical] for name, leaf in LEAF.items() if leaf.canonical is not None}
+    assert len(twins) == 9  # all but PANAS and branches, which canonical takes as one each
+    assert {name: scores["strict_parts"][name] for name in twins} == pytest.approx(twins, abs=EXACT)
+
+
+def test_a_terminal_reward_differs_in_the_moment_of_payment_alone() -> None:
+    about = conversation(turn(tags=[]), questions=wide(q2="clear"))
+    for spec in (spec for spec in REWARDS.values() if not spec.dense):
+        dense = next(other for other in DENSE.values() if other.terminal() == spec)
+        assert list(requests(about, gold(about), spec)) == list(requests(about, gold(about), dense))
+
+
+def test_what_is_kept_on_a_conversation_is_that_of_an_equal_spec_and_of_no_other() -> None:
+    """Equal specs share a table, those that differ in nulls alone do not, whatever memory they had."""
+    about = conversation(questions=wide(q2="clear"))
+    for null in (0.1, 0.2, 0.1):  # each spec dies before the next is made
+        spec = RewardSpec.weighted("one", {"q2": 1}).measured_from({"q2": null})
+        ((_, _, kept),) = scored_requests(about, spec)["reflect", None].parts
+        assert kept == null
+    again = RewardSpec.weighted("one", {"q2": 1}).measured_from({"q2": 0.1})
+    assert hash(again) != hash(again.measured_from({"q2": 0.2}))
+    assert scored_requests(about, again) is scored_requests(
+        about, RewardSpec.weighted("one", {"q2": 1}).measured_from({"q2": 0.1})
+    )
