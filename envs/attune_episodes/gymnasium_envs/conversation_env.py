@@ -16,7 +16,7 @@ from attune_data.errors import SettingsError, UnknownNameError, show
 from attune_data.loading import Conversations
 from attune_data.schema import Conversation
 from attune_data.simulate.levels import Level
-from attune_episodes.data_source import check_flag
+from attune_episodes.data_arguments import check_flag
 from attune_episodes.gymnasium_envs.answers import read_text, read_typed
 from attune_episodes.gymnasium_envs.codec import Kept
 from attune_episodes.gymnasium_envs.outcome import Done, Lazy, Logged, done_of, metrics_of, result_of, told

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from attune_data.errors import SettingsError, UnknownNameError, show
 from attune_data.memo import memoised
 from attune_data.schema import Conversation
-from attune_episodes.data_source import check_flag
+from attune_episodes.data_arguments import check_flag
 from attune_episodes.gymnasium_envs.features import NUMERIC_STAGES, WORDS, checked_buckets, observe, size
 from attune_episodes.plan import plan
 from attune_episodes.request import Request
