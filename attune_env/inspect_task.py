@@ -11,11 +11,10 @@ from rich.markup import escape
 from attune_data.errors import AttuneError
 from attune_data.extras import needs_extra
 from attune_data.version import SCORING_VERSION, __version__
-from attune_episodes.inspect_env.arguments import Text, check_asking, conversations_of, settings_of
-from attune_episodes.inspect_env.samples import CLUSTER, metadata_of, told_of
+from attune_episodes.inspect_env.arguments import Text, arguments_of, check_asking, settings_of, tasks_of
+from attune_episodes.inspect_env.samples import CLUSTER, metadata_of, task_of
 from attune_episodes.inspect_env.scoring import score_replies
 from attune_episodes.inspect_env.versions import check_version
-from attune_episodes.settings_json import write_settings
 
 with needs_extra("inspect", "inspect_ai"):
     from inspect_ai import Task, task
@@ -73,30 +72,29 @@ def attune(
     check_version()
     try:
         check_asking(reasks, parallel, structured)
-        asked = {"mode": mode, "panas_strategy": panas_strategy, "labels": labels, "seed": seed}
-        settings, book = settings_of(data, codebook, stages, prompts, **asked)
-        conversations = conversations_of(
-            settings,
+        chosen = arguments_of(
             data,
+            where,
+            number=number,
             level=level,
             world_seed=world_seed,
-            number=number,
             split=split,
-            where=where,
             provenance=provenance,
         )
+        asked = {"mode": mode, "panas_strategy": panas_strategy, "labels": labels, "seed": seed}
+        settings = settings_of(chosen, codebook, stages, prompts, **asked)
+        conversations, tasks = tasks_of(chosen, settings)
     except AttuneError as error:
         # what Inspect shows as one message: any other error it shows with its own stack
         raise PrerequisiteError(escape(str(error))) from error
-    told = write_settings(settings, book)
     samples = [
         Sample(
-            id=one.conversation_id,
+            id=one.conversation.conversation_id,
             # for whoever reads the log; the solver asks what the plan says
-            input=one.turns[0].user_message or " ",
-            metadata=metadata_of(one, told),
+            input=one.conversation.turns[0].user_message or " ",
+            metadata=metadata_of(one),
         )
-        for one in conversations
+        for one in tasks
     ]
     return Task(
         dataset=MemoryDataset(samples, name=conversations.source),
@@ -136,7 +134,7 @@ def attune_scores() -> Scorer:
     """
 
     async def score(state: TaskState, target: Target) -> Score:
-        scored = score_replies(told_of(state.metadata), dict(state.store.items()))
+        scored = score_replies(task_of(state.metadata), dict(state.store.items()))
         return Score(
             value=scored.values,
             explanation=scored.explanation,

@@ -115,10 +115,10 @@ def output_folder(path: Path) -> Path:
 def find_codebook(given: Path | None, data: str) -> Codebook:
     """The codebook asked for, else the official one beside the data, else our own; says which."""
     from attune_data.codebook import Codebook, load_official
-    from attune_episodes.data_source import SAMPLE, codebook_for
+    from attune_episodes.data_arguments import SAMPLE, DataArguments
 
-    # a path, where codebook_for would take "simulated" for the world of that name
-    path = codebook_for(data if data == SAMPLE else Path(data), given)
+    # a path, where the text "simulated" would name a world
+    path = DataArguments(data if data == SAMPLE else Path(data)).codebook(given)
     book = Codebook.own() if path is None else load_official(path)
     wording = "our own wording" if path is None else f"the wording of {book.name}"
     print(f"questions in {wording}", file=sys.stderr)

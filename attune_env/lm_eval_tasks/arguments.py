@@ -11,19 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from attune_data import Conversations
-from attune_data.constants import Provenance
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
 from attune_data.loading import fingerprint
 from attune_data.schema import Conversation
-from attune_data.simulate.stream import Simulation
-from attune_episodes.data_source import SIMULATED, choose_data, codebook_for
+from attune_episodes.data_arguments import SAMPLE, DataArguments
 from attune_episodes.plan import plan
 from attune_episodes.score import default_spec
 from attune_episodes.settings import Settings
-from attune_episodes.settings_json import make_settings, write_settings
 from attune_episodes.training.arguments import unscored
 from attune_rewards.predictions import STAGES, Stage
 from attune_rewards.reward import scored_requests
@@ -42,8 +39,6 @@ class Asked:
     conversations: tuple[Conversation, ...]
     """Those with something to ask in these stages."""
     settings: Settings
-    codebook: str | None
-    """Path of the official codebook in use; None: our own wording."""
 
     @cached_property
     def by_id(self) -> Mapping[str, Conversation]:
@@ -53,8 +48,7 @@ class Asked:
     @property
     def documents(self) -> list[dict[str, Any]]:
         """One a conversation: what is asked, and nothing of the annotations, since logs are published."""
-        told = write_settings(self.settings, self.codebook)
-        written = json.dumps(told, ensure_ascii=False, sort_keys=True)
+        written = json.dumps(self.settings.to_json(), ensure_ascii=False, sort_keys=True)
         return [
             {
                 "conversation_id": one.conversation_id,
@@ -83,32 +77,25 @@ def read_arguments(metadata: Mapping[str, Any], stage: Stage | None) -> Asked:
         if name not in (*SETTINGS, *DATA):
             known = [PREFIX + one for one in (*DATA, *SETTINGS)]
             raise UnknownNameError("argument of --metadata", PREFIX + name, known)
-    data = given.get("data", "sample")
-    codebook = codebook_for(data, given.get("codebook"))
-    settings = make_settings(
-        {
-            "mode": given.get("mode", "default"),
-            "stages": _stages(given.get("stages"), stage),
-            "panas_strategy": given.get("panas_strategy", "absolute"),
-            "labels": given.get("labels", "masked"),
-            "seed": given.get("seed", 0),
-            "prompts": given.get("prompts", "full"),
-            "codebook": codebook,
-        }
-    )
-    chosen = _conversations(data, given)
-    conversations = tuple(one for one in chosen if plan(one, settings))
+    chosen = _arguments(given)
+    asked: dict[str, Any] = {name: given[name] for name in SETTINGS if name in given}
+    asked |= {
+        "stages": _stages(given.get("stages"), stage),
+        "codebook": chosen.codebook(given.get("codebook")),
+    }
+    settings = Settings.from_json(asked)
+    conversations = tuple(one for one in chosen.finite(f"{PREFIX}number=20") if plan(one, settings))
     if not conversations:
         raise DataError(
-            Problem(show(str(data)), "", f"nothing to ask in the stages {', '.join(settings.stages)}",
+            Problem(show(str(chosen.data)), "", f"nothing to ask in the stages {', '.join(settings.stages)}",
                     "a conversation with such requests", "attune data stats shows what is annotated")
         )  # fmt: skip
     spec = default_spec()
     if set(settings.stages) & set(COMPOSITE) and not any(
         scored_requests(one, spec, settings.stages) for one in conversations
     ):
-        raise unscored(spec, show(str(data)))
-    return Asked(conversations, settings, codebook)
+        raise unscored(spec, show(str(chosen.data)))
+    return Asked(conversations, settings)
 
 
 def _stages(given: object, stage: Stage | None) -> Sequence[str]:
@@ -133,18 +120,8 @@ def _stages(given: object, stage: Stage | None) -> Sequence[str]:
     return stages
 
 
-def _conversations(data: object, given: Mapping[str, Any]) -> Conversations:
+def _arguments(given: Mapping[str, Any]) -> DataArguments:
+    data = given.get("data", SAMPLE)
     if not isinstance(data, (str, Path, Conversations)):
         raise SettingsError(f"{PREFIX}data is {show(data)}; expected a path, a dataset's name or sample")
-    found = choose_data(
-        data,
-        level=given.get("level", "default"),
-        world_seed=given.get("world_seed", 0),
-        number=given.get("number"),
-        split=given.get("split"),
-        where=given.get("where"),
-        provenance=cast("Provenance | None", given.get("provenance")),
-    )
-    if isinstance(found, Simulation):
-        raise SettingsError(f"{PREFIX}data={SIMULATED} has no end; say how many with {PREFIX}number")
-    return found
+    return DataArguments(**{name: given[name] for name in DATA if name in given})

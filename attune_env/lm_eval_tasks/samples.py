@@ -16,13 +16,12 @@ from attune_data import Conversations
 from attune_data.errors import DataError, Problem, SettingsError, show
 from attune_data.jsonio import read_json
 from attune_data.loading import fingerprint
-from attune_episodes.data_source import choose_data, codebook_for
-from attune_episodes.recorded import Recording, all_replies, rollouts_of, together
+from attune_episodes.data_arguments import DataArguments
+from attune_episodes.logs import Recording, all_replies, rollouts_of, together
 from attune_episodes.rollout import Rollout
 from attune_episodes.score import default_spec
 from attune_episodes.settings import Settings
-from attune_episodes.settings_json import check_same, make_settings
-from attune_episodes.told import Told
+from attune_episodes.task import Task
 
 Json = Mapping[str, Any]
 _FILE: Final = re.compile(r"samples_attune_.+_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d[.\d]*)\.jsonl")
@@ -47,22 +46,21 @@ def rollouts_from(
     Returns:
         One rollout a conversation, model and settings, in the order of the samples; samples of single stages
         are put together. Where a conversation was asked about more than once by a model, the further times
-        have names of their own, as `attune_episodes.recorded.rollouts_of` gives them: `<model>@sample2` and
+        have names of their own, as `attune_episodes.logs.rollouts_of` gives them: `<model>@sample2` and
         so on.
 
     Raises DataError for what is no sample of ours, for a conversation that is not in the data or has changed
     since, and for prompts or a codebook other than those of the run.
     """
-    found = choose_data(data)
-    if not isinstance(found, Conversations):
-        raise SettingsError('data="simulated" has no end; give the conversations: choose_data(…, number=N)')
+    chosen = DataArguments(data)
+    found = chosen.finite("DataArguments(…, number=N).choose()")
     groups = together(_samples(source, em_model), lambda sample: sample.key)
     if not groups:
         raise DataError(
             Problem(show(str(source) if isinstance(source, (str, Path)) else "samples"), "", "no sample",
                     "samples of the attune tasks", "run lm_eval with --log_samples --output_path FOLDER")
         )  # fmt: skip
-    return rollouts_of([_recording(group, found, data) for group in groups])
+    return rollouts_of([_recording(group, found, chosen) for group in groups])
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,7 @@ class _Sample:
     conversation_id: str
     fingerprint: str
     settings: Json
-    """As `write_settings` gives them."""
+    """As `Settings.to_json` gives them."""
     replies: Mapping[str, str]
     """Id of a request -> text."""
     model: str
@@ -87,7 +85,7 @@ class _Sample:
         return (self.conversation_id, self.fingerprint, self.model, json.dumps(shared, sort_keys=True))
 
 
-def _recording(group: list[_Sample], found: Conversations, data: object) -> Recording:
+def _recording(group: list[_Sample], found: Conversations, chosen: DataArguments) -> Recording:
     first = group[0]
     conversation = found.by_id.get(first.conversation_id)
     if conversation is None:
@@ -103,15 +101,15 @@ def _recording(group: list[_Sample], found: Conversations, data: object) -> Reco
                     "the conversation has changed since the run: name the data that it was on")
         )  # fmt: skip
     stages = [stage for one in group for stage in one.settings["stages"]]
-    settings = _settings({**first.settings, "stages": stages}, data, first.place)
-    told, replies = Told(conversation, settings, default_spec()), all_replies(group)
-    _check_complete(told, replies, first.place)
+    settings = _settings({**first.settings, "stages": stages}, chosen, first.place)
+    task, replies = Task(conversation, settings, default_spec()), all_replies(group)
+    _check_complete(task, replies, first.place)
     facts = {"run_timestamp": first.date, "attune": {"lm_eval": {"samples": [one.place for one in group]}}}
-    return Recording(told, replies, first.model, facts)
+    return Recording(task, replies, first.model, facts)
 
 
-def _check_complete(told: Told, replies: Mapping[str, str], place: str) -> None:
-    asked = [request.id for request in told.requests]
+def _check_complete(task: Task, replies: Mapping[str, str], place: str) -> None:
+    asked = [request.id for request in task.requests]
     differing = sorted(set(asked) ^ replies.keys())
     if differing:
         raise DataError(
@@ -121,13 +119,12 @@ def _check_complete(told: Told, replies: Mapping[str, str], place: str) -> None:
         )  # fmt: skip
 
 
-def _settings(written: Json, data: object, place: str) -> Settings:
+def _settings(written: Json, chosen: DataArguments, place: str) -> Settings:
     book = written["codebook"]
     if book is not None and not Path(book).is_file():
-        book = codebook_for(data)  # samples may have come from another machine
-    settings = make_settings({**written, "codebook": book})
-    check_same("prompts", written, settings, f"{place} doc")
-    check_same("codebook", written, settings, f"{place} doc")
+        book = chosen.codebook()  # samples may have come from another machine
+    settings = Settings.from_json({**written, "codebook": book})
+    settings.check_same(written, f"{place} doc", "prompts", "codebook")
     return settings
 
 

@@ -16,10 +16,9 @@ from attune_data.means import mean
 from attune_data.schema import Conversation
 from attune_env.results.scores import outcome_counts
 from attune_env.statistics.bootstrap import Bootstrap
-from attune_episodes.recorded import replayed, scores_of
 from attune_episodes.score import default_spec
 from attune_episodes.settings import Settings
-from attune_episodes.told import Told
+from attune_episodes.task import Task, replay, scores_of
 from attune_rewards.metrics import LISTED
 from attune_rewards.predictions import STAGES, Stage
 from attune_rewards.tree import SCORED_STAGES
@@ -59,9 +58,9 @@ def metrics_of(
         Metric -> value, None where it is undefined; `<metric>_stderr` -> [value, participant], what a
         standard error is made of; `parse_rate` -> [replies that were parsed, replies].
     """
-    told = Told(conversation, settings, default_spec())
-    said = {request.id: reply for request, reply in zip(told.requests, replies, strict=True)}
-    played = replayed(told, said)
+    task = Task(conversation, settings, default_spec())
+    said = {request.id: reply for request, reply in zip(task.requests, replies, strict=True)}
+    played = replay(task, said)
     scores, outcomes = scores_of(played), outcome_counts(played.result)
     kept: dict[str, Any] = {}
     for name in names:

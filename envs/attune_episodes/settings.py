@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Final, Literal, get_args
 
-from attune_data.codebook import Codebook
-from attune_data.errors import SettingsError, UnknownNameError
+from attune_data.codebook import Codebook, load_official
+from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError
 from attune_episodes.prompts import PromptSet
 from attune_rewards.predictions import STAGES, Stage
 
@@ -103,3 +103,64 @@ class Settings:
             "prompts": {"name": self.prompt_set.name, "fingerprint": self.prompt_set.fingerprint},
             "codebook": {"name": self.codebook.name, "fingerprint": self.codebook.fingerprint},
         }
+
+    def to_json(self) -> dict[str, Any]:
+        """The settings as JSON values that `from_json` reads.
+
+        Prompts and codebook travel as names, paths and fingerprints: `check_same` finds a process that has
+        other files under these names.
+        """
+        return {
+            "mode": self.mode,
+            "stages": list(self.stages),
+            "panas_strategy": self.panas_strategy,
+            "labels": self.labels,
+            "seed": self.seed,
+            "prompts": self.prompts,
+            "codebook": self.codebook.path,
+            "fingerprints": self._fingerprints,
+        }
+
+    @staticmethod
+    def from_json(written: Mapping[str, Any]) -> Settings:
+        """The settings that `to_json` wrote, or any mapping with their names; fingerprints are not compared.
+
+        Raises UnknownNameError, SettingsError or DataError for a value that names nothing.
+        """
+        given: dict[str, Any] = {name: written[name] for name in _WRITTEN if name in written}
+        if "stages" in given:
+            given["stages"] = tuple(given["stages"])
+        book = written.get("codebook")
+        return Settings(**given, codebook=Codebook.own() if book is None else _official(str(book)))
+
+    def check_same(
+        self, written: Mapping[str, Any], place: str, *names: Literal["prompts", "codebook"]
+    ) -> None:
+        """Raises DataError where prompts or codebook have changed since `written` was made by `to_json`.
+
+        Args:
+            written: the settings as they were.
+            place: where they were found, for the error.
+            names: which of the two to compare.
+        """
+        for name in names:
+            now, then = self._fingerprints[name], written["fingerprints"][name]
+            if now != then:
+                named = written[name] or "our own wording"
+                raise DataError(
+                    Problem(place, f"settings.{name}", f"{named} with fingerprint {now} here",
+                            f"the one that was asked with, {then}",
+                            "use the same files and version of attune-env, or make the tasks again")
+                )  # fmt: skip
+
+    @property
+    def _fingerprints(self) -> dict[str, str]:
+        return {"prompts": self.prompt_set.fingerprint, "codebook": self.codebook.fingerprint}
+
+
+_WRITTEN: Final = ("mode", "stages", "panas_strategy", "labels", "seed", "prompts")
+
+
+@lru_cache(maxsize=8)
+def _official(path: str) -> Codebook:
+    return load_official(path)

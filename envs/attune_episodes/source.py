@@ -14,13 +14,11 @@ from typing import Any, Final, Literal, get_args
 
 import numpy as np
 
-from attune_data.constants import Provenance
 from attune_data.errors import SettingsError, UnknownNameError, show
 from attune_data.loading import Conversations
 from attune_data.schema import Conversation
-from attune_data.simulate.levels import Level
 from attune_data.simulate.stream import Simulation
-from attune_episodes.data_source import choose_data
+from attune_episodes.data_arguments import SAMPLE, DataArguments
 
 Sampling = Literal["sequential", "shuffled", "weighted"]
 SAMPLINGS: Final[tuple[Sampling, ...]] = get_args(Sampling)
@@ -41,41 +39,29 @@ class ConversationSource:
 
     def __init__(
         self,
-        data: str | Path | Conversations = "sample",
+        data: str | Path | Conversations = SAMPLE,
         *,
-        level: str | Level = "default",
-        world_seed: int = 0,
-        number: int | None = None,
-        split: str | None = None,
-        where: str | None = None,
-        provenance: Provenance | None = None,
         sampling: Sampling = "shuffled",
         weights: Mapping[str, float] | None = None,
         shard: Sequence[int] | None = None,
         training: bool = False,
+        **selection: Any,
     ) -> None:
         """Loads the data, or describes the world.
 
         Args:
-            data: "sample"; a path or a dataset's name, as `attune_data.load` takes it; "simulated", a world
-                without end whose conversations are made when they are played; or a `Conversations` object
-                (which a spec cannot write as JSON).
-            level: of a simulated world: a name of `attune_data.simulate.LEVELS`, or a Level.
-            world_seed: of a simulated world.
-            number: only the first so many; of a simulated world these are made at once and kept.
-            split: of a dataset that has several.
-            where: conditions on the conversations, as `attune_data.selection.select` reads them.
-            provenance: the mark of records that carry none, such as "own".
+            data: as `DataArguments` has it; an endless world makes its conversations when they are played.
             sampling: "sequential", in their order; "shuffled", each pass in an order of its own (an endless
                 world: independent draws of an index below 2**32); "weighted".
             weights: of "weighted": conversation id -> weight, at least 0; those not named weigh 1.
             shard: (index, count) takes every count-th conversation from index on. The shards of a count are
                 disjoint, and together they are everything.
             training: refuse benchmark records, which are for evaluation only.
+            selection: the other fields of `DataArguments`, such as `level`, `number`, `where`.
 
         Raises:
             SettingsError: arguments that do not go together, or that select nothing.
-            UnknownNameError: a sampling, level or conversation id that is not there.
+            UnknownNameError: no such sampling, level or conversation id.
             DataError: the data cannot be read, or holds nothing.
             BenchmarkTrainingError: `training` and a benchmark record.
         """
@@ -87,16 +73,7 @@ class ConversationSource:
         """The endless world; None where the conversations are known and counted."""
         self.conversations = Conversations([])
         """All conversations of all shards; none of an endless world."""
-        chosen = choose_data(
-            data,
-            level=level,
-            world_seed=world_seed,
-            number=number,
-            split=split,
-            where=where,
-            provenance=provenance,
-            training=training,
-        )
+        chosen = DataArguments(data, **selection).choose(training=training)
         if isinstance(chosen, Simulation):
             self.world = chosen
         else:

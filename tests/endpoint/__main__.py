@@ -7,9 +7,8 @@ import asyncio
 import os
 import signal
 
-from attune_data.simulate.stream import Simulation
 from attune_episodes import BUILTIN, Settings
-from attune_episodes.data_source import choose_data
+from attune_episodes.data_arguments import DataArguments
 from attune_episodes.settings import LABELS, MODES, PANAS_STRATEGIES
 from tests.endpoint.answers import answers_of
 from tests.endpoint.faults import Faults
@@ -48,13 +47,12 @@ def _options() -> argparse.Namespace:
 
 def _server(given: argparse.Namespace) -> Server:
     simulated = given.data == "simulated"
-    data = choose_data(
+    data = DataArguments(
         given.data,
         level=given.level,
         world_seed=given.world_seed,
         number=given.number or (20 if simulated else None),
-    )
-    assert not isinstance(data, Simulation)  # it has a number
+    ).finite("--number")
     settings = [
         Settings(mode=mode, panas_strategy=strategy, labels=labels, seed=given.seed, prompts=prompts)
         for mode in (MODES if "all" in given.modes else given.modes)

@@ -21,9 +21,8 @@ from attune_episodes import (
 from attune_episodes.attacks import EXPLOITS, SURFACE, UNANNOTATED, UNANSWERED, ExploitPolicy, play, without
 from attune_episodes.episode import Step
 from attune_episodes.policies.base import prepared
-from attune_episodes.recorded import replayed, scores_of
 from attune_episodes.score import default_spec
-from attune_episodes.told import Told
+from attune_episodes.task import Task, replay, scores_of
 from attune_rewards import PRESETS, RewardSpec, read_record
 from attune_rewards.scoring import score_conversation
 from attune_rewards.spec_files import describe_reward, reward_from
@@ -137,7 +136,7 @@ def episodes() -> Json:
             for policy in [builtin_policy(name, sample())]
         },
         "scores": {
-            about.conversation_id: scores_of(replayed(told_of(about), replies(about))) for about in (one, two)
+            about.conversation_id: scores_of(replay(told_of(about), replies(about))) for about in (one, two)
         },
     }
 
@@ -148,7 +147,7 @@ def _long(truth: object, turn: object, said: Any) -> float:
 
 def told_of(about: Conversation, settings: Settings | None = None) -> Told:
     """What a harness carries."""
-    return Told(about, settings or Settings(), default_spec())
+    return Task(about, settings or Settings(), default_spec())
 
 
 def attacks() -> Json:

@@ -26,7 +26,7 @@ def test_without_arguments_the_whole_protocol_is_asked_of_the_sample() -> None:
     found = read_arguments({"model": "lab/m", "seed": 5, "mode": "fast"}, None)
     assert found.settings == Settings()
     assert len(found.conversations) == 20
-    assert found.codebook is None
+    assert found.settings.codebook.path is None
 
 
 def test_a_task_of_one_stage_asks_that_one_whatever_the_list_says() -> None:
@@ -50,7 +50,7 @@ def test_a_document_says_what_is_asked_and_nothing_of_what_was_annotated() -> No
 
 def test_a_simulated_world_is_as_large_as_said() -> None:
     assert len(asked(data="simulated", number=2, world_seed=3).conversations) == 2
-    with pytest.raises(SettingsError, match="has no end; say how many with attune_number"):
+    with pytest.raises(SettingsError, match="have no end; say how many conversations: attune_number=20"):
         asked(data="simulated")
 
 

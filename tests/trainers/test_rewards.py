@@ -257,17 +257,6 @@ def test_the_next_batch_is_logged_too_even_if_it_is_the_same() -> None:
     assert len(log.extras) == 3
 
 
-def test_a_second_trainer_on_an_identical_batch_logs_it_to_its_own_log() -> None:
-    rows, texts = three()
-    first, second = Log(), Log()
-    for _ in range(2):
-        for log, name in ((first, "emotion_f1"), (second, "pairwise"), (second, "binary_hp")):
-            by_name()[name](**log.arguments(rows, texts))
-    assert first.metrics == second.metrics
-    assert len(first.metrics) == 2 * 6
-    assert len(first.extras) == len(second.extras) == 2
-
-
 def test_a_subset_of_the_functions_logs_as_well() -> None:
     rows, texts = three()
     log = Log()

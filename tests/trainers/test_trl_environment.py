@@ -20,7 +20,6 @@ from attune_episodes import Episode, Policy, Settings, plan, to_dataset
 from attune_episodes.policies.base import prepared
 from attune_episodes.trainers import ConversationEnvironment, conversation_rollouts
 from attune_episodes.trainers.trl_environment import NoEpisodeError, conversation_rows, episode_parts
-from attune_episodes.trainers.trl_generation import generate
 from attune_episodes.trainers.trl_rollout import THREADS, drawn
 from attune_rewards import RewardSpec
 from tests.trainers.batches import bare
@@ -224,16 +223,6 @@ def test_a_trainer_without_environments_or_with_several_processes_is_refused() -
 
     with pytest.raises(SettingsError, match="4 processes"):
         ours([[]], Trainer())
-
-
-def test_a_trainer_that_does_not_generate_as_known_is_refused() -> None:
-    class Older:
-        def _generate_single_turn(self, prompts: Any, images: Any) -> None:
-            raise AssertionError
-
-    for trainer in (object(), Older()):
-        with pytest.raises(SettingsError, match="other arguments"):
-            generate(trainer, [[1]])
 
 
 def test_rewards_that_rows_cannot_carry_are_paid_here() -> None:

@@ -12,7 +12,7 @@ import verifiers.v1 as vf
 
 from attune_episodes import Settings, builtin_policy, plan, rollout, score_row, to_dataset
 from attune_episodes.prompts import FOLDER
-from attune_episodes.told import Told
+from attune_episodes.task import Task
 from attune_episodes.verifiers_env import AttuneData, AttuneTask
 from tests.endpoint import Book, Call, answers_of, first_of, serve
 from tests.verifiers_env.play import (
@@ -98,7 +98,7 @@ def test_replies_are_linked_to_their_own_nodes_where_a_person_says_the_same_twic
     path.write_text(json.dumps(record), encoding="utf-8")
     config = {"data": str(path), "provenance": "own", "prompts": str(mine)}
     env = environment(config, {"harness": {"parallel": 21}})
-    requests = first_task(env).data.told.requests
+    requests = first_task(env).data.task.requests
     drafts = [request for request in requests if request.stage == "draft"][:3]
     assert len({request.messages[-1].content for request in drafts}) == 1
     book = Book()
@@ -262,12 +262,12 @@ def test_texts_of_any_script_come_through_whole(tmp_path: Any) -> None:
     path = tmp_path / "odd.json"
     path.write_text(json.dumps(record), encoding="utf-8")
     env = environment({"data": str(path), "provenance": "own"})
-    told: Told = first_task(env).data.told
-    with serve(first_of(answers_of([told.conversation], "lexicon"))) as server:
+    task: Task = first_task(env).data.task
+    with serve(first_of(answers_of([task.conversation], "lexicon"))) as server:
         (trace,) = played(env, server.url)
         assert server.unknown == []
     assert odd.strip() in asked(server.calls[0])[-1]["content"]
-    assert trace.reward == rollout(told.conversation, builtin_policy("lexicon", [told.conversation])).total
+    assert trace.reward == rollout(task.conversation, builtin_policy("lexicon", [task.conversation])).total
 
 
 def test_a_system_prompt_of_the_users_takes_the_place_of_the_plans(tmp_path: Any) -> None:

@@ -117,8 +117,8 @@ def test_training_is_by_request_on_simulated_people_only() -> None:
     assert found.number is not None
     some = tasks("train", number=2)
     assert {task.data.request.rsplit("/", 1)[1] for task in some} <= {"assess", "prefer", "reflect"}
-    assert {task.data.told.spec.name for task in some} == {RewardSpec.preset("skill").name}
-    assert for_training([task.data.told.conversation for task in some]) == "simulated"
+    assert {task.data.task.spec.name for task in some} == {RewardSpec.preset("skill").name}
+    assert for_training([task.data.task.conversation for task in some]) == "simulated"
     harness = config("train").agent.harness
     assert isinstance(harness, AttuneHarnessConfig)
     assert harness.reasks == 0
@@ -130,7 +130,7 @@ def test_held_out_people_are_others_and_the_measure_is_the_composite() -> None:
     assert (trained.level, trained.stages, trained.prompts) == (held.level, held.stages, held.prompts)
     assert (held.reward, held.granularity) == ("composite", "conversation")
     people = [
-        {task.data.told.conversation.participant for task in tasks(which, 200, number=12)}
+        {task.data.task.conversation.participant for task in tasks(which, 200, number=12)}
         for which in ("train", "held-out")
     ]
     assert people[0]
@@ -143,7 +143,7 @@ def test_both_sides_have_enough_to_do() -> None:
     rl = _read("rl.toml")
     needed = rl["max_steps"] * rl["orchestrator"]["batch_size"] // rl["orchestrator"]["train"]["group_size"]
     assert rl["orchestrator"]["batch_size"] % rl["orchestrator"]["train"]["group_size"] == 0
-    some = [task.data.told.conversation for task in tasks("train", 10_000, number=10)]
+    some = [task.data.task.conversation for task in tasks("train", 10_000, number=10)]
     number = config("train").taskset.number
     assert number is not None
     assert number * len(some) / 10 >= needed
@@ -154,7 +154,7 @@ def test_prompts_and_answers_fit_into_the_length_that_is_trained_on() -> None:
     rl = _read("rl.toml")
     for_answers = rl["orchestrator"]["train"]["sampling"]["max_completion_tokens"]
     longest = max(
-        sum(len(message.content) for message in task.data.told.requests[0].messages)
+        sum(len(message.content) for message in task.data.task.requests[0].messages)
         for task in tasks("train", 10_000, number=20)
     )
     # English has more than three characters a token in the tokenizers of today

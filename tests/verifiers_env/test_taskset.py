@@ -51,8 +51,8 @@ def test_a_task_carries_the_record_settings_and_reward_and_nothing_made_of_them(
     assert data.conversation == sample()[0].to_record()
     assert data.prompt == sample()[0].turns[0].user_message
     assert reward_from(data.reward) == RewardSpec.preset("skill")
-    assert data.told.settings == Settings(mode="verbose", seed=3)
-    assert data.told.requests == plan(sample()[0], Settings(mode="verbose", seed=3))
+    assert data.task.settings == Settings(mode="verbose", seed=3)
+    assert data.task.requests == plan(sample()[0], Settings(mode="verbose", seed=3))
 
 
 def test_a_task_comes_back_from_json_as_it_was() -> None:
@@ -60,15 +60,15 @@ def test_a_task_comes_back_from_json_as_it_was() -> None:
         for task in taskset(granularity=granularity, number=2, mode="omniscient"):
             again = AttuneData.model_validate(json.loads(task.data.model_dump_json()))
             assert again == task.data
-            assert again.told == task.data.told
+            assert again.task == task.data.task
             assert AttuneTask(again, task.config).hash == task.hash
 
 
 def test_a_worker_reads_a_conversation_only_once() -> None:
-    one, two = (first_task(environment()).data.told for _ in range(2))
+    one, two = (first_task(environment()).data.task for _ in range(2))
     assert one is two
     tasks = list(taskset(granularity="request", number=1))
-    assert len({id(task.data.told.conversation) for task in tasks}) == 1
+    assert len({id(task.data.task.conversation) for task in tasks}) == 1
 
 
 def test_one_request_a_task_gives_the_rows_of_a_training_set() -> None:
@@ -138,7 +138,7 @@ def test_an_official_codebook_beside_the_data_is_asked_with(tmp_path: Path) -> N
     (tmp_path / "annotation_codebook.json").write_text(json.dumps(book), encoding="utf-8")
     (task,) = taskset(data=str(path))
     assert task.data.settings["codebook"] == str(tmp_path / "annotation_codebook.json")
-    assert any("Did it greet the person?" in r.messages[-1].content for r in task.data.told.requests)
+    assert any("Did it greet the person?" in r.messages[-1].content for r in task.data.task.requests)
 
 
 def test_rewards_are_named_described_and_weighted(tmp_path: Path) -> None:

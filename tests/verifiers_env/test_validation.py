@@ -54,17 +54,17 @@ def test_validation_sees_a_prompt_that_tells_an_answer(
     # A plan is kept with its conversation. The plan kept here is made to tell an answer; the record without
     # its answers is another object, is planned anew, and tells nothing.
     leaking = AttuneTask(task.data.model_copy(update={"conversation": record}), task.config)
-    told = leaking.data.told
-    told.conversation.memo["plans"] = {
-        told.settings.key: tuple(
-            _with_answer(request) if request.stage == "reflect" else request for request in told.requests
+    asked = leaking.data.task
+    asked.conversation.memo["plans"] = {
+        asked.settings.key: tuple(
+            _with_answer(request) if request.stage == "reflect" else request for request in asked.requests
         )
     }
     try:
         assert not check(leaking)
         assert "sample-01/end/reflect depends on an annotated answer" in caplog.text
     finally:
-        told.conversation.memo.clear()
+        asked.conversation.memo.clear()
 
 
 def _with_answer(request: Any) -> Any:
@@ -123,4 +123,4 @@ def test_the_data_of_another_process_is_not_needed(tmp_path: Path) -> None:
     path.unlink()
     again = AttuneData.model_validate(json.loads(task.data.model_dump_json()))
     assert check(AttuneTask(again, task.config))
-    assert load("sample")[0].conversation_id == again.told.conversation.conversation_id
+    assert load("sample")[0].conversation_id == again.task.conversation.conversation_id

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -46,6 +46,8 @@ class Codebook:
     judge: Mapping[str, str]
     missing: tuple[str, ...] = ()
     """What an official file lacked, taken from our own wording instead."""
+    path: str | None = field(default=None, compare=False)
+    """The official file that was read; None for the wording shipped here."""
 
     @cached_property
     def fingerprint(self) -> str:

@@ -94,7 +94,7 @@ def load_official(path: str | Path) -> Codebook:
             panas[item] = wording.text
     return replace(
         own, name=f"official ({path.name})", binary=binary, pairwise=pairwise, questions=questions,
-        options=options, panas=panas, branches=branches, missing=tuple(missing),
+        options=options, panas=panas, branches=branches, missing=tuple(missing), path=str(path),
     )  # fmt: skip
 
 

@@ -2,75 +2,57 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from attune_data.errors import SettingsError, show
 from attune_data.loading import Conversations
-from attune_data.simulate.stream import Simulation
-from attune_episodes.data_source import check_flag, choose_data, codebook_for
+from attune_episodes.data_arguments import DataArguments, check_flag
+from attune_episodes.score import default_spec
 from attune_episodes.settings import Settings
-from attune_episodes.settings_json import make_settings
+from attune_episodes.task import Task
 from attune_episodes.training.arguments import unscored
 from attune_rewards.predictions import STAGES
 from attune_rewards.reward import scored_requests
-from attune_rewards.spec import RewardSpec
 
 Text = str | list[str]
 """A text, or the list that Inspect makes of one with commas in it."""
-SPEC: Final = "composite"
-"""What the rollouts are paid; the numbers of the task are those of `attune score`."""
 
 
-def conversations_of(
-    settings: Settings,
-    data: Text,
-    *,
-    level: str,
-    world_seed: int,
-    number: int | None,
-    split: str | None,
-    where: Text | None,
-    provenance: str | None,
-) -> Conversations:
-    """The conversations that the task plays: `choose_data` of these arguments.
-
-    Raises DataError where nothing in them is scored in the stages asked, and SettingsError for a simulated
-    world without a `number`, which has no end.
-    """
-    kept: Any = provenance
-    found = choose_data(
-        text_of("data", data),
-        level=level,
-        world_seed=world_seed,
-        number=number,
-        split=split,
-        where=None if where is None else text_of("where", where),
-        provenance=kept,
+def arguments_of(data: Text, where: Text | None, **others: Any) -> DataArguments:
+    """The data arguments, with texts that Inspect cut at commas put together again."""
+    return DataArguments(
+        text_of("data", data), where=None if where is None else text_of("where", where), **others
     )
-    if isinstance(found, Simulation):
-        raise SettingsError("simulated people have no end; say how many conversations: -T number=20")
-    spec = RewardSpec.preset(SPEC)
-    if not any(scored_requests(one, spec, settings.stages) for one in found):
-        raise unscored(spec, text_of("data", data))
-    return found
 
 
 def settings_of(
-    data: Text, codebook: Text | None, stages: Text | None, prompts: Text, **told: object
-) -> tuple[Settings, str | None]:
-    """How it is asked, and the path of the official codebook in use (None: our own wording).
+    chosen: DataArguments, codebook: Text | None, stages: Text | None, prompts: Text, **others: object
+) -> Settings:
+    """How it is asked.
 
     Args:
-        data: where the conversations are: the official codebook may lie beside them.
+        chosen: where the conversations are: the official codebook may lie beside them.
         codebook: path of the official codebook; None takes the one beside the data.
         stages: names, in a list or with commas between them; None for all of them.
         prompts: full, compact, or a folder of templates.
-        told: the other fields of `Settings`.
+        others: the other fields of `Settings`.
     """
-    path = codebook_for(text_of("data", data), None if codebook is None else text_of("codebook", codebook))
+    path = chosen.codebook(None if codebook is None else text_of("codebook", codebook))
     names = STAGES if stages is None else _names(stages)
-    text = text_of("prompts", prompts)
-    return make_settings({**told, "stages": names, "prompts": text, "codebook": path}), path
+    texts = {"stages": names, "prompts": text_of("prompts", prompts), "codebook": path}
+    return Settings.from_json({**others, **texts})
+
+
+def tasks_of(chosen: DataArguments, settings: Settings) -> tuple[Conversations, list[Task]]:
+    """The conversations, and a task for each.
+
+    Raises DataError where nothing in them is scored in the stages asked, and SettingsError for an endless
+    world.
+    """
+    found, spec = chosen.finite("-T number=20"), default_spec()
+    if not any(scored_requests(one, spec, settings.stages) for one in found):
+        raise unscored(spec, str(chosen.data))
+    return found, [Task(one, settings, spec) for one in found]
 
 
 def check_asking(reasks: object, parallel: object, structured: object) -> None:

@@ -20,7 +20,7 @@ from inspect_ai.model._generate_config import active_generate_config
 from inspect_ai.solver import TaskState
 from inspect_ai.util import JSONSchema, collect
 
-from attune_episodes.inspect_env.samples import REPLIES, told_of
+from attune_episodes.inspect_env.samples import REPLIES, task_of
 from attune_episodes.parsing import Unparsed, parse, sound
 from attune_episodes.request import Message, Request
 
@@ -43,18 +43,18 @@ async def ask_all(state: TaskState, *, reasks: int, parallel: int | None, struct
         parallel: at most so many requests of the sample at once; None: as many as Inspect lets out.
         structured: hold answers to their JSON schema.
     """
-    told = told_of(state.metadata, asking=True)
+    task = task_of(state.metadata, asking=True)
     asker = _Asker(get_model(), reasks, structured)
-    gate = anyio.CapacityLimiter(parallel or len(told.requests))
+    gate = anyio.CapacityLimiter(parallel or len(task.requests))
     try:
-        await collect(*(asker.ask(request, gate) for request in told.requests))
+        await collect(*(asker.ask(request, gate) for request in task.requests))
     finally:
-        found = {r.id: asker.entries[r.id] for r in told.requests if r.id in asker.entries}
+        found = {r.id: asker.entries[r.id] for r in task.requests if r.id in asker.entries}
         state.store.set(REPLIES, found)
-    last = asker.outputs[told.requests[-1].id]
+    last = asker.outputs[task.requests[-1].id]
     # for whoever reads the log: each request's question and its reply, not the chat that was sent
-    shown: list[ChatMessage] = list(asker.messages(told.requests[0])[:1])
-    for request in told.requests:
+    shown: list[ChatMessage] = list(asker.messages(task.requests[0])[:1])
+    for request in task.requests:
         output = asker.outputs[request.id]
         shown += [asker.messages(request)[-1]] + ([] if output.empty else [output.message])
     state.output = last

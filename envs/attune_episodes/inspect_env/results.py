@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from attune_data.errors import DataError, Problem, show
 from attune_data.extras import needs_extra
-from attune_episodes.inspect_env.samples import REPLIES, replies_in, told_of
-from attune_episodes.recorded import Recording, missing_in, rollouts_of
+from attune_episodes.inspect_env.samples import REPLIES, replies_in, task_of
+from attune_episodes.logs import Recording, rollouts_of
 from attune_episodes.rollout import Rollout
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def rollouts_from(
     Returns:
         One rollout a sample and epoch, in the order of the logs. Where a conversation was played more than
         once by a model (epochs, several logs), the further ones have names of their own, as
-        `attune_episodes.recorded.rollouts_of` gives them: `<model>@sample2` and so on.
+        `attune_episodes.logs.rollouts_of` gives them: `<model>@sample2` and so on.
 
     Samples that ended in an error or before every request was answered are left out with a warning. Raises
     DataError where there is nothing left, or where something is no log of this task; MissingExtraError
@@ -43,12 +43,12 @@ def rollouts_from(
     kept: list[Recording] = []
     left_out = 0
     for log, sample in _samples(source):
-        told = told_of(sample.metadata)
-        replies = replies_in(sample.store, told)
-        if sample.error is not None or missing_in(replies, told):
+        task = task_of(sample.metadata)
+        replies = replies_in(sample.store, task)
+        if sample.error is not None or task.missing(replies):
             left_out += 1
             continue
-        kept.append(Recording(told, replies, em_model or log.eval.model, _facts(log, sample)))
+        kept.append(Recording(task, replies, em_model or log.eval.model, _facts(log, sample)))
     if left_out:
         logger.warning("left out: %d samples that failed or are not complete", left_out)
     if not kept:

@@ -12,40 +12,30 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from attune_data.errors import DataError, Problem, show
-from attune_data.schema import Conversation
-from attune_episodes.inspect_env.arguments import SPEC
-from attune_episodes.recorded import texts_in
-from attune_episodes.told import Told, check_prompts, read_told, write_told
-from attune_rewards.spec import RewardSpec
-from attune_rewards.spec_files import describe_reward
+from attune_episodes.logs import texts_in
+from attune_episodes.task import Task
 
 CLUSTER: Final = "participant"
 """Key of a sample's metadata: whose conversation it is. Standard errors are clustered by it."""
 KEY: Final = "attune"
-"""Key of a sample's metadata, for what `metadata_of` writes and `told_of` reads."""
+"""Key of a sample's metadata, for what `metadata_of` writes and `task_of` reads."""
 REPLIES: Final = "attune:replies"
 """Key of a sample's store: request id -> `{"text", "status", "asks", "finish"}`."""
 
 
-def metadata_of(conversation: Conversation, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The metadata of a conversation's sample.
-
-    Args:
-        conversation: with its annotations.
-        settings: as `write_settings` gives them.
-    """
-    told = write_told(conversation, settings, describe_reward(RewardSpec.preset(SPEC)))
-    carried = {"id": conversation.conversation_id, **told}
+def metadata_of(task: Task) -> dict[str, Any]:
+    """The metadata of a conversation's sample."""
+    about = task.conversation
     return {
-        CLUSTER: conversation.participant,
-        "turns": len(conversation.turns),
-        "provenance": conversation.origin,
-        KEY: json.dumps(carried, ensure_ascii=False, sort_keys=True),
+        CLUSTER: about.participant,
+        "turns": len(about.turns),
+        "provenance": about.origin,
+        KEY: json.dumps(task.to_json(), ensure_ascii=False, sort_keys=True),
     }
 
 
-def told_of(metadata: Mapping[str, Any], *, asking: bool = False) -> Told:
-    """The conversation and the settings that a sample's metadata holds.
+def task_of(metadata: Mapping[str, Any], *, asking: bool = False) -> Task:
+    """The task that a sample's metadata holds.
 
     Args:
         metadata: of the sample.
@@ -59,13 +49,9 @@ def told_of(metadata: Mapping[str, Any], *, asking: bool = False) -> Told:
             Problem("sample", f"metadata.{KEY}", show(carried), "a sample of attune_env/attune",
                     "is it the log of another task?")
         )  # fmt: skip
-    data = json.loads(carried)
-    told = read_told(data)
-    if asking:
-        check_prompts(data, told)
-    return told
+    return Task.from_json(json.loads(carried), asking=asking)
 
 
-def replies_in(store: Mapping[str, Any], told: Told) -> dict[str, str]:
+def replies_in(store: Mapping[str, Any], task: Task) -> dict[str, str]:
     """Request id -> raw reply, of the requests that were answered."""
-    return texts_in(store.get(REPLIES), told)
+    return texts_in(store.get(REPLIES), task)

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from attune_episodes.inspect_env.samples import replies_in
-from attune_episodes.recorded import missing_in, replayed, scores_of
 from attune_episodes.settings import Settings
-from attune_episodes.told import Told
+from attune_episodes.task import Task, replay, scores_of
 from attune_rewards.metrics import LISTED
 from attune_rewards.predictions import Stage
 from attune_rewards.tree import LEAF, LEAVES, SCORED_STAGES
@@ -51,20 +50,20 @@ class Scored:
     complete: bool
 
 
-def score_replies(told: Told, store: Mapping[str, Any]) -> Scored:
+def score_replies(task: Task, store: Mapping[str, Any]) -> Scored:
     """The numbers of a conversation, by the replies in a sample's store.
 
     Where requests have no reply, because a limit ended the sample, nothing is scored: these replies are not
     known, which is something else than a model that was silent.
     """
-    replies, names = replies_in(store, told), metrics_of(told.settings)
-    missing = missing_in(replies, told)
+    replies, names = replies_in(store, task), metrics_of(task.settings)
+    missing = task.missing(replies)
     if missing:
         values = dict.fromkeys(names, UNSCORED) | {COMPLETE: 0.0}
-        outcomes = {r.id: "missing" if r.id in missing else "answered" for r in told.requests}
-        why = f"not scored: {_listed(missing)} of {len(told.requests)} requests have no reply"
+        outcomes = {r.id: "missing" if r.id in missing else "answered" for r in task.requests}
+        why = f"not scored: {_listed(missing)} of {len(task.requests)} requests have no reply"
         return Scored(values, why, outcomes, complete=False)
-    played = replayed(told, replies)
+    played = replay(task, replies)
     flat = scores_of(played)
     own = {PARSED: played.parse_rate, COMPLETE: 1.0}
     values = {name: _number(own.get(name, flat.get(name))) for name in names}

@@ -40,8 +40,9 @@ class Batch:
         """Part -> the completions that it concerns."""
         self.nulls: set[tuple[str, float]] = set()
         """(part, null) of all rows: what the reward functions must agree with."""
-        self._seen_by: list[tuple[object, set[str]]] = []
-        """Where it was logged, and the functions that have come to it with that."""
+        self._logged_by: set[str] = set()
+        """The functions that have come to the log since it was last written."""
+        self._lock = Lock()
         for row, (truth, text) in enumerate(zip(truths, texts, strict=True)):
             if truth is None:
                 self.scores.append(None)
@@ -53,10 +54,14 @@ class Batch:
                 self.nulls.add((name, null))
 
     def log(self, function: str, metric: LogMetric | None, extra: LogExtra | None) -> None:
-        """Logs the batch to each trainer once: by its first function, and anew when one comes again."""
-        with _lock:
-            if not self._is_first(function, (metric, extra)):
-                return
+        """Log the batch once: by its first function, and once more when one comes again."""
+        with self._lock:
+            again, first = function in self._logged_by, not self._logged_by
+            if again:
+                self._logged_by.clear()
+            self._logged_by.add(function)
+        if not (first or again):
+            return
         if extra is not None:
             extra("attune_reason", [None if score is None else score.reason for score in self.scores])
         if metric is None:
@@ -69,53 +74,46 @@ class Batch:
         for name, found in self.by_part.items():
             metric(f"attune/{name}", math.fsum(one.score for one in found) / len(found))
 
-    def _is_first(self, function: str, trainer: object) -> bool:
-        for known, functions in self._seen_by:  # one or two; compared, as what a trainer gives may not hash
-            if known == trainer:
-                again = function in functions
-                if again:
-                    functions.clear()
-                functions.add(function)
-                return again
-        self._seen_by.append((trainer, {function}))
-        return True
 
+class BatchScorer:
+    """Scores a batch once for all reward functions that share this.
 
-def score_batch(completions: object, truths: object, *, mixed: bool) -> Batch:
-    """The scores of a batch.
-
-    A trainer calls its reward functions one after the other on the same batch: the last one is kept, so
-    that only the first call scores. It is known by what it holds, not by where it lies in memory.
-
-    Args:
-        completions: a list of completions, as `text_of` takes them.
-        truths: the column `truth`, as long as the completions.
-        mixed: rows without a truth are another task's: not scored. Otherwise they are refused.
-
-    Raises TypeError, SettingsError or DataError for what the trainer got wrong; nothing that a model
-    writes raises.
+    A trainer calls its reward functions one after the other on the same batch, so the last batch is kept. It
+    is known by what it holds, not by where it lies in memory. Safe in threads; pickles without the batch.
     """
-    global _last
-    texts = tuple(map(text_of, _listed("completions", completions)))
-    if truths is None:
-        raise DataError(Problem("rows", "truth", "no such column", "the truth of each row", NO_TRUTH))
-    given = tuple(_listed("truth", truths))
-    if len(given) != len(texts):
-        raise SettingsError(f"{len(texts)} completions, but {len(given)} truths: one for each is needed")
-    with _lock:  # trainers may call in threads: the second waits for the scores of the first
-        last = _last
-        # equal texts are nearly always the very same objects, so this costs next to nothing
-        if last is not None and last.texts == texts and last.truths == given and (mixed or None not in given):
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._last: Batch | None = None
+
+    def __reduce__(self) -> tuple[type[BatchScorer], tuple[()]]:
+        return BatchScorer, ()
+
+    def __call__(self, completions: object, truths: object, *, mixed: bool) -> Batch:
+        """The scores of a batch.
+
+        Args:
+            completions: a list of completions, as `text_of` takes them.
+            truths: the column `truth`, as long as the completions.
+            mixed: rows without a truth are another task's: not scored. Otherwise they are refused.
+
+        Raises TypeError, SettingsError or DataError for what the trainer got wrong; nothing that a model
+        writes raises.
+        """
+        texts = tuple(map(text_of, _listed("completions", completions)))
+        if truths is None:
+            raise DataError(Problem("rows", "truth", "no such column", "the truth of each row", NO_TRUTH))
+        given = tuple(_listed("truth", truths))
+        if len(given) != len(texts):
+            raise SettingsError(f"{len(texts)} completions, but {len(given)} truths: one for each is needed")
+        with self._lock:  # trainers may call in threads: the second waits for the scores of the first
+            last = self._last
+            # equal texts are nearly always the very same objects, so this costs next to nothing
+            if last is None or last.texts != texts or last.truths != given:
+                for truth in given:
+                    check_kind(truth, mixed=mixed)
+                self._last = last = Batch(texts, given)
             return last
-        for truth in given:
-            check_kind(truth, mixed=mixed)
-        _last = made = Batch(texts, given)
-        return made
-
-
-_last: Batch | None = None
-_lock = Lock()
-"""Of the module, so that functions hold none and stay picklable."""
 
 
 def check_kind(truth: object, *, mixed: bool) -> None:

@@ -12,7 +12,7 @@ from itertools import repeat
 from typing import Any, Final
 
 from attune_data.errors import DataError, Problem, SettingsError, show
-from attune_episodes.trainers.batch import NO_TRUTH, LogExtra, LogMetric, check_kind, score_batch
+from attune_episodes.trainers.batch import NO_TRUTH, BatchScorer, LogExtra, LogMetric, check_kind
 from attune_episodes.training.arguments import reward_spec
 from attune_episodes.training.scoring import paid_by
 from attune_rewards.portable import check_portable
@@ -34,6 +34,8 @@ class PartReward:
     """All parts of that reward, and what each is measured from: 0 but under rewards like `skill`."""
     mixed: bool = False
     """Whether rows without a truth are let pass, as None."""
+    scorer: BatchScorer = field(default_factory=BatchScorer, compare=False, repr=False)
+    """Scores a batch once for all parts that share it."""
 
     @property
     def __name__(self) -> str:
@@ -70,7 +72,7 @@ class PartReward:
 
         Raises TypeError, SettingsError or DataError for rows or completions that cannot be scored.
         """
-        batch = score_batch(completions, truth, mixed=self.mixed)
+        batch = self.scorer(completions, truth, mixed=self.mixed)
         _check_reward(batch.nulls, self.reward, self.nulls)
         values: list[float | None] = [None] * len(batch.scores)
         for row, score, share, null in batch.by_part.get(self.part, ()):
@@ -103,7 +105,7 @@ class RowReward:
         **columns: object,
     ) -> list[float | None]:
         """The value of each completion; arguments and errors as for `PartReward`."""
-        batch = score_batch(completions, truth, mixed=self.mixed)
+        batch = BatchScorer()(completions, truth, mixed=self.mixed)
         batch.log(self.__name__, log_metric, log_extra)
         return [None if score is None else score.value for score in batch.scores]
 
@@ -141,9 +143,10 @@ def reward_functions(
         stage = LEAF[name].stage if name in LEAF else ""
         stages[stage] = stages.get(stage, 0.0) + weight
     nulls = {name: reward.nulls.get(name, 0.0) for name in weights}
+    scorer = BatchScorer()
     return [
         PartReward(name, weight / stages[LEAF[name].stage] if name in LEAF else weight,
-                   reward.name, nulls, mixed)
+                   reward.name, nulls, mixed, scorer)
         for name, weight in weights.items()
     ]  # fmt: skip
 

@@ -9,12 +9,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
-from attune_data.constants import Provenance
 from attune_data.errors import SettingsError, UnknownNameError, show
 from attune_data.loading import Conversations
 from attune_data.seeding import digest
-from attune_data.simulate.levels import Level
-from attune_episodes.data_source import SIMULATED, choose_data
+from attune_episodes.data_arguments import SIMULATED, DataArguments
 from attune_episodes.settings import Settings
 from attune_episodes.training.arguments import reward_spec, settings_of
 from attune_episodes.training.dataset import to_dataset
@@ -33,12 +31,6 @@ BUFFER: Final = 1_000
 def training_dataset(
     data: str | Path | Conversations = SIMULATED,
     *,
-    level: str | Level = "default",
-    world_seed: int = 0,
-    number: int | None = None,
-    split: str | None = None,
-    where: str | None = None,
-    provenance: Provenance | None = None,
     stages: Sequence[Stage] | None = None,
     prompts: str | None = None,
     settings: Settings | None = None,
@@ -46,6 +38,7 @@ def training_dataset(
     sampling: Sampling = "each",
     shuffle: int | None = None,
     allow_benchmark_training: bool = False,
+    **selection: Any,
 ) -> Dataset | IterableDataset:
     """Rows for trainers that take prompts and a reward function: one for each request that is scored.
 
@@ -54,13 +47,7 @@ def training_dataset(
     with another `world_seed`, or with a `split` of the data by participant.
 
     Args:
-        data: "simulated", "sample", a path, a dataset's name or `Conversations`, as `choose_data` has it.
-        level: of a simulated world.
-        world_seed: of a simulated world.
-        number: only the first so many conversations; None in a simulated world gives a stream without end.
-        split: of a dataset that has several.
-        where: conditions on the conversations.
-        provenance: the mark of records that carry none, such as "own".
+        data: as `DataArguments` has it. "simulated" without a `number` gives a stream without end.
         stages: the stages that are asked, in place of those of `settings`.
         prompts: "full", "compact" or a folder, in place of those of `settings`.
         settings: how the requests are asked; the default protocol if None.
@@ -70,6 +57,8 @@ def training_dataset(
             it has: some come several times, some not at all, by a hash of the conversation.
         shuffle: a seed to shuffle the rows with (a stream: within a buffer of 1,000); in order if None.
         allow_benchmark_training: make rows of benchmark records too, against their authors' rule.
+        selection: the other fields of `DataArguments`: `level`, `world_seed`, `number`, `split`, `where`,
+            `provenance`.
 
     Returns:
         A `Dataset`; an `IterableDataset`, for which the trainer needs `max_steps`, from an endless world.
@@ -89,15 +78,7 @@ def training_dataset(
             'name of a dataset, or Conversations; lists and Simulations go to to_dataset(…, reward="skill")'
         )
     asked, spec = settings_of(settings), reward_spec(reward)
-    chosen = choose_data(
-        data,
-        level=level,
-        world_seed=world_seed,
-        number=number,
-        split=split,
-        where=where,
-        provenance=provenance,
-    )
+    chosen = DataArguments(data, **selection).choose()
     given: dict[str, Any] = {} if stages is None else {"stages": stages}
     if prompts is not None:
         given["prompts"] = prompts

@@ -1,13 +1,11 @@
-"""What a rollout function needs of TRL's trainer: tokens and generation. The one place with a private call.
+"""What a rollout function needs of TRL's trainer: tokens and generation.
 
-TRL hands a rollout function its trainer and leaves open how to generate with it. The method called here is
-what the trainer itself generates with, by any of its backends, and it changes without notice: its
-arguments are looked at before it is called, and another version than those tried is named once.
+TRL hands a rollout function its trainer and leaves open how to generate with it. This uses the trainer's
+model, its generation settings, and vLLM where it runs: public names, which may still change.
 """
 
 from __future__ import annotations
 
-import inspect
 from typing import Any, Final
 
 from attune_data.errors import SettingsError
@@ -16,37 +14,65 @@ from attune_data.extras import warn_if_untested
 TESTED: Final = ("1.16", "1.17")
 """The tests train whole conversations with TRL from the first version up to, without, the second."""
 Chat = list[dict[str, str]]
-_METHOD: Final = "_generate_single_turn"
-_TAKES: Final = ("prompt_ids", "images", "multimodal_fields", "num_generations")
-_ROWS: Final = "reward functions over rows (training_dataset, reward_functions) do not depend on it"
+
+
+def sync_weights(trainer: Any) -> None:
+    """Hand the trainer's current weights to vLLM, where that generates; once before a rollout."""
+    if trainer.use_vllm:
+        trainer.vllm_generation.sync_weights()
 
 
 def generate(trainer: Any, prompts: list[list[int]]) -> tuple[list[list[int]], list[list[float]] | None]:
-    """One completion to each prompt, with the trainer's own sampling settings.
+    """Sample one completion for each prompt, with the trainer's own settings.
 
     Args:
-        trainer: a GRPOTrainer.
+        trainer: a GRPOTrainer, in one process.
         prompts: token ids of each prompt, generation prompt included.
 
     Returns:
         Token ids of each completion, up to its end-of-turn token or the limit `max_completion_length`; and
         the log-probability of each of these tokens where the backend gives them (vLLM), else None.
-
-    Raises SettingsError where this TRL has no such method, or one with other arguments.
     """
-    method = getattr(trainer, _METHOD, None)
-    if method is None or tuple(inspect.signature(method).parameters)[: len(_TAKES)] != _TAKES:
-        raise SettingsError(
-            f"GRPOTrainer.{_METHOD} is missing or takes other arguments than in TRL {TESTED[0]}, which was "
-            f"tested. Whole conversations need such a version; {_ROWS}"
+    if trainer.use_vllm:
+        _, completions, logprobs, _ = trainer.vllm_generation.generate(
+            prompts=prompts, images=None, num_generations=1
         )
-    completions, logprobs = method(prompts, None, {}, 1)
-    return completions, logprobs
+        return completions, [[top[0] for top in sequence] for sequence in logprobs]
+
+    import torch
+    from trl.models import unwrap_model_for_generation
+
+    tokenizer, device = trainer.processing_class, trainer.accelerator.device
+    longest = max(map(len, prompts))
+    gaps = [longest - len(prompt) for prompt in prompts]
+    padded = [[tokenizer.pad_token_id] * gap + prompt for gap, prompt in zip(gaps, prompts, strict=True)]
+    mask = [[0] * gap + [1] * (longest - gap) for gap in gaps]
+    with (
+        unwrap_model_for_generation(
+            trainer.model_wrapped, trainer.accelerator, generation_kwargs=trainer.generation_kwargs
+        ) as model,
+        torch.no_grad(),
+    ):
+        made = model.generate(
+            input_ids=torch.tensor(padded, device=device),
+            attention_mask=torch.tensor(mask, device=device),
+            generation_config=trainer.generation_config,
+        )
+    ends = set(trainer.eos_token_ids)
+    return [_up_to(ends, ids) for ids in made[:, longest:].tolist()], None
+
+
+def _up_to(ends: set[int], ids: list[int]) -> list[int]:
+    """The ids up to the first one that ends a turn, which stays."""
+    return next((ids[: index + 1] for index, token in enumerate(ids) if token in ends), ids)
 
 
 def check_version() -> None:
     """Warns (UntestedVersionWarning) where TRL's version is none with which the tests train."""
-    why = f"Whole conversations use a private method of GRPOTrainer, which may have changed; {_ROWS}"
+    why = (
+        "Whole conversations generate by attributes of GRPOTrainer that may have changed; reward functions "
+        "over rows (training_dataset, reward_functions) do not depend on them"
+    )
     warn_if_untested("trl", *TESTED, why)
 
 

@@ -29,7 +29,7 @@ from attune_episodes.trainers.trl_environment import (
     conversation_rows,
     episode_parts,
 )
-from attune_episodes.trainers.trl_generation import ChatTokens, check_version, generate
+from attune_episodes.trainers.trl_generation import ChatTokens, check_version, generate, sync_weights
 from attune_episodes.training.arguments import settings_of
 from attune_rewards.spec import RewardSpec
 
@@ -130,6 +130,7 @@ class ConversationRollout:
         else:
             places = drawn(environments, self.seed, trainer.state.global_step)
             sequences = [_Elided(one, tokens, place) for one, place in zip(environments, places, strict=True)]
+        sync_weights(trainer)
         while waiting := [sequence for sequence in sequences if sequence.waits()]:
             replies, logprobs = generate(trainer, [sequence.context() for sequence in waiting])
             for index, sequence in enumerate(waiting):

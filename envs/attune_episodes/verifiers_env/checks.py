@@ -8,7 +8,7 @@ from attune_data.errors import show
 from attune_episodes.plan import plan
 from attune_episodes.policies import builtin_policy
 from attune_episodes.rollout import rollout
-from attune_episodes.told import Told
+from attune_episodes.task import Task
 from attune_episodes.unanswered import unanswered
 from attune_episodes.verifiers_env.wire import AttuneData
 
@@ -18,18 +18,18 @@ EXACT: Final = 1e-9
 def problem_of(data: AttuneData) -> str | None:
     """What is wrong with a task, in one line; None if nothing is."""
     data.check_prompts()
-    told = data.told
-    return _leak(told) or _prompt(data, told) or _oracle(told)
+    task = data.task
+    return _leak(task) or _prompt(data, task) or _oracle(task)
 
 
-def _leak(told: Told) -> str | None:
+def _leak(task: Task) -> str | None:
     """A request that changes when all annotated answers are taken out of the record.
 
     This is stronger than looking for the answers in the text: whatever a prompt takes from an answer, be it
     its presence or its length, would make it another one.
     """
-    planned = plan(told.conversation, told.settings)
-    blank = plan(unanswered(told.conversation), told.settings)
+    planned = plan(task.conversation, task.settings)
+    blank = plan(unanswered(task.conversation), task.settings)
     if len(planned) != len(blank):
         return f"{len(planned)} requests, and {len(blank)} without the annotated answers"
     for request, other in zip(planned, blank, strict=True):
@@ -38,27 +38,27 @@ def _leak(told: Told) -> str | None:
     return None
 
 
-def _prompt(data: AttuneData, told: Told) -> str | None:
+def _prompt(data: AttuneData, task: Task) -> str | None:
     """A prompt that is carried and is not the one of the plan."""
-    if told.only is None:
+    if task.only is None:
         return None
-    (request,) = told.requests
+    (request,) = task.requests
     carried = data.prompt if isinstance(data.prompt, list) else []
     shown = [("system", data.system_prompt), *((one.role, one.content) for one in carried)]
     planned = [(message.role, message.content) for message in request.messages]
     return None if shown == planned else f"the prompt of {request.id} is not the one of the plan"
 
 
-def _oracle(told: Told) -> str | None:
-    oracle = builtin_policy("oracle", [told.conversation], told.settings)
-    best = rollout(told.conversation, oracle, told.settings, told.spec)
+def _oracle(task: Task) -> str | None:
+    oracle = builtin_policy("oracle", [task.conversation], task.settings)
+    best = rollout(task.conversation, oracle, task.settings, task.spec)
     for step in best.steps:
-        if told.only is not None and step.request.id != told.only:
+        if task.only is not None and step.request.id != task.only:
             continue
         value = step.score.value
         if value is not None and abs(value - 1) > EXACT:
             short = {part: score for part, score in step.score.parts.items() if abs(score - 1) > EXACT}
             return f"the annotations' own answers to {step.request.id} earn {value}, {show(short)}"
-    if told.only is None and best.total_name != "not_scored" and abs(best.total - 1) > EXACT:
+    if task.only is None and best.total_name != "not_scored" and abs(best.total - 1) > EXACT:
         return f"the annotations' own answers earn {best.total}"
     return None

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from attune_data.errors import SettingsError, show
 from attune_data.jsonio import parse_json
-from attune_episodes.data_source import check_source, codebook_for
+from attune_episodes.data_arguments import DataArguments
 from attune_episodes.settings import Settings
-from attune_episodes.settings_json import make_settings
 from attune_episodes.training.rows import RowMaker
 from attune_rewards.spec import RewardSpec
 from attune_rewards.spec_files import describe_reward, read_reward, reward_from
@@ -21,12 +20,12 @@ if TYPE_CHECKING:
     from attune_episodes.verifiers_env.config import AttuneTasksetConfig
 
 
-def configured(config: AttuneTasksetConfig) -> tuple[str | None, Settings, RewardSpec]:
-    """The path of the official codebook in use (None: our own wording), the settings and the reward.
+def configured(config: AttuneTasksetConfig) -> tuple[DataArguments, Settings, RewardSpec]:
+    """The conversations, the settings and the reward that a configuration names.
 
     Raises an AttuneError where a name is not known or fields do not go together. The data is not read.
     """
-    check_source(
+    chosen = DataArguments(
         config.data,
         level=config.level,
         world_seed=config.world_seed,
@@ -35,10 +34,16 @@ def configured(config: AttuneTasksetConfig) -> tuple[str | None, Settings, Rewar
         where=config.where,
         provenance=config.provenance,
     )
-    codebook = codebook_for(config.data, config.codebook)
-    settings, spec = _settings(config, codebook), _spec(config)
+    settings = Settings.from_json(
+        {
+            **config.model_dump(include={"mode", "stages", "panas_strategy", "labels", "prompts"}),
+            "seed": config.labels_seed,
+            "codebook": chosen.codebook(config.codebook),
+        }
+    )
+    spec = _spec(config)
     _check(config, settings, spec)
-    return codebook, settings, spec
+    return chosen, settings, spec
 
 
 def _check(config: AttuneTasksetConfig, settings: Settings, spec: RewardSpec) -> None:
@@ -58,20 +63,6 @@ def _check(config: AttuneTasksetConfig, settings: Settings, spec: RewardSpec) ->
         maker.check()
     elif not judged and spec.dense:
         maker.check()
-
-
-def _settings(config: AttuneTasksetConfig, codebook: str | None) -> Settings:
-    return make_settings(
-        {
-            "mode": config.mode,
-            "stages": config.stages,
-            "panas_strategy": config.panas_strategy,
-            "labels": config.labels,
-            "seed": config.labels_seed,
-            "prompts": config.prompts,
-            "codebook": codebook,
-        }
-    )
 
 
 def _spec(config: AttuneTasksetConfig) -> RewardSpec:

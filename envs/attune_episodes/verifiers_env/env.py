@@ -46,7 +46,7 @@ class AttuneEnv(vf.SingleAgentEnv, vf.Env[AttuneEnvConfig]):
         # A rollout for training is known by its client, which keeps the tokens; the taskset's own flag
         # (`training`) refuses earlier, where somebody sets it.
         if isinstance(data, AttuneData) and isinstance(agents.agent.ctx.client, vf.TrainClientConfig):
-            for_training(data.told.conversation)
+            for_training(data.task.conversation)
         await super().run(task, agents)
 
     async def finalize(self, task: AnyTask, episode: AnyEpisode) -> None:
@@ -69,9 +69,9 @@ class AttuneEnv(vf.SingleAgentEnv, vf.Env[AttuneEnvConfig]):
 
 
 def _incomplete(trace: AnyTrace, data: AttuneData) -> str | None:
-    missing = missing_of(trace, data.told)
+    missing = missing_of(trace, data.task)
     if missing:
-        asked = len(data.told.requests)
+        asked = len(data.task.requests)
         return f"{len(missing)} of {asked} requests have no reply, the first of them {show(missing[0])}"
     if any(reward is None for reward in trace.rewards.values()):
         return "the replies were not scored"

@@ -61,7 +61,7 @@ class AttuneHarness(vf.Harness[AttuneHarnessConfig]):
                 self.config.backoff,
             )
             asking = _Asking(chat, trace, self.config.reasks, _system(trace), begin(trace))
-            await asking.all(data.told.requests, self.config.parallel)
+            await asking.all(data.task.requests, self.config.parallel)
         return SUCCESS
 
 

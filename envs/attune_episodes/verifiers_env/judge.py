@@ -19,7 +19,7 @@ from verifiers.v1.types import UserMessage
 from attune_data.errors import AttuneError, one_line
 from attune_episodes.judging import Judgement, JudgeRequest, combined, judge_request, parse_judgement
 from attune_episodes.parsing import parse
-from attune_episodes.told import Told
+from attune_episodes.task import Task
 from attune_episodes.verifiers_env.config import DraftJudgeConfig
 from attune_episodes.verifiers_env.replies import JUDGE_KEY, replies_of
 from attune_episodes.verifiers_env.wire import AnyTrace
@@ -73,7 +73,7 @@ class _Rated:
     failed: int
 
 
-async def rate_drafts(config: DraftJudgeConfig, told: Told, trace: AnyTrace) -> None:
+async def rate_drafts(config: DraftJudgeConfig, task: Task, trace: AnyTrace) -> None:
     """Rates every draft of a trace and records what came of it. Never raises for a failure of the judge.
 
     Metrics: `draft_judge`, the mean rating in [0, 1] over the drafts that were rated; the share
@@ -83,14 +83,14 @@ async def rate_drafts(config: DraftJudgeConfig, told: Told, trace: AnyTrace) -> 
     """
     trace.record_metric("judge_failed", 1.0)  # stands where a time limit comes before the ratings
     judge = DraftJudge(config)
-    silent, asked = _drafts(told, trace)
+    silent, asked = _drafts(task, trace)
     rated = await asyncio.gather(*(_rate(judge, config.times, request, trace) for request in asked))
     scores = [0.0 for question in silent if question.dimensions]
     aligned = [0.0 for question in silent if question.questions]
     for one in rated:
         if not one.said:
             continue
-        judged, here = combined(one.said), truth_of(told.conversation).turn(one.turn)
+        judged, here = combined(one.said), truth_of(task.conversation).turn(one.turn)
         found = judge_score(judged.scores)
         agreed = None if here is None else binary_alignment(here.preferred, judged.binary)
         scores += [] if found is None else [found]
@@ -112,17 +112,17 @@ async def rate_drafts(config: DraftJudgeConfig, told: Told, trace: AnyTrace) -> 
             trace.record_reward("draft_judge", mean, config.weight)
 
 
-def _drafts(told: Told, trace: AnyTrace) -> tuple[list[JudgeRequest], list[JudgeRequest]]:
+def _drafts(task: Task, trace: AnyTrace) -> tuple[list[JudgeRequest], list[JudgeRequest]]:
     """What a judge would be asked of drafts that are empty or unreadable, and what it is asked of others."""
-    replies = replies_of(trace, told)
+    replies = replies_of(trace, task)
     silent: list[JudgeRequest] = []
     asked: list[JudgeRequest] = []
-    for request in told.requests:
+    for request in task.requests:
         if request.stage != "draft" or request.turn is None or request.id not in replies:
             continue
         said = parse(request, replies[request.id])
         text = said.text if isinstance(said, Draft) else ""
-        question = judge_request(told.conversation, request.turn, text or "-", told.settings)
+        question = judge_request(task.conversation, request.turn, text or "-", task.settings)
         if question is None:
             continue  # nothing to judge it by
         (asked if text.strip() else silent).append(question)

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from attune_episodes.recorded import missing_in, texts_in
-from attune_episodes.told import Told
+from attune_episodes.logs import texts_in
+from attune_episodes.task import Task
 
 if TYPE_CHECKING:
     from attune_episodes.verifiers_env.wire import AnyTrace
@@ -43,27 +43,27 @@ def entries_in(info: Mapping[str, Any]) -> Entries:
     return found if isinstance(found, Mapping) else {}
 
 
-def replies_in(info: Mapping[str, Any], said: Sequence[str | None], told: Told) -> dict[str, str]:
+def replies_in(info: Mapping[str, Any], said: Sequence[str | None], task: Task) -> dict[str, str]:
     """Request id -> raw reply, of the requests that were answered.
 
     Args:
         info: of the trace.
         said: everything that the model said in the trace. Where one request was played by a chat harness
             of another kind, the last of it is the answer.
-        told: what the task says.
+        task: what the task says.
     """
     entries = entries_in(info)
-    if not entries and told.only is not None:
-        return {told.only: said[-1] or ""} if said else {}
-    return texts_in(entries, told)
+    if not entries and task.only is not None:
+        return {task.only: said[-1] or ""} if said else {}
+    return texts_in(entries, task)
 
 
-def replies_of(trace: AnyTrace, told: Told) -> dict[str, str]:
+def replies_of(trace: AnyTrace, task: Task) -> dict[str, str]:
     """`replies_in` of a live trace."""
     said = [node.message.content for node in trace.nodes if node.sampled]
-    return replies_in(trace.info, [text if isinstance(text, str) else None for text in said], told)
+    return replies_in(trace.info, [text if isinstance(text, str) else None for text in said], task)
 
 
-def missing_of(trace: AnyTrace, told: Told) -> list[str]:
+def missing_of(trace: AnyTrace, task: Task) -> list[str]:
     """Ids of the requests without a reply, in their order."""
-    return missing_in(replies_of(trace, told), told)
+    return task.missing(replies_of(trace, task))

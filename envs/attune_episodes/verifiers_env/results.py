@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from attune_data.errors import DataError, Problem, show
-from attune_episodes.recorded import Recording, all_replies, missing_in, rollouts_of, together
+from attune_episodes.logs import Recording, all_replies, rollouts_of, together
 from attune_episodes.rollout import Rollout
 from attune_episodes.settings import Settings
-from attune_episodes.told import Told, read_told
+from attune_episodes.task import Task
 from attune_episodes.verifiers_env.replies import JUDGE_KEY, entries_in, replies_in
 from attune_rewards.reward import scored_requests
 
@@ -43,7 +43,7 @@ def rollouts_from(
         One rollout a trace, in their order. Traces of single requests are put together: one rollout a
         conversation, of the stages that its tasks asked, under one reward and one system prompt. Where a
         conversation was played more than once by a model, the further ones have names of their own, as
-        `attune_episodes.recorded.rollouts_of` gives them: `<model>@sample2` and so on.
+        `attune_episodes.logs.rollouts_of` gives them: `<model>@sample2` and so on.
 
     Traces that are not `ok`, and conversations of which requests are missing, are left out with a warning.
     Raises DataError where there is nothing left, or where something is no trace of this environment.
@@ -54,8 +54,8 @@ def rollouts_from(
         played = _read(trace)
         kept += [played] if played is not None else []
         left_out += played is None
-    whole = [one for one in kept if one.told.only is None]
-    joined, partial = _joined([one for one in kept if one.told.only is not None])
+    whole = [one for one in kept if one.task.only is None]
+    joined, partial = _joined([one for one in kept if one.task.only is not None])
     if left_out or partial:
         logger.warning(
             "left out: %d traces that are not ok, %d conversations of which requests are missing",
@@ -76,7 +76,7 @@ def rollouts_from(
 class _Played:
     """What one trace says."""
 
-    told: Told
+    task: Task
     replies: Mapping[str, str]
     model: str
     started: float
@@ -96,7 +96,7 @@ class _Played:
             "duration_seconds": self.seconds,
             "attune": {"verifiers": dict(self.about)},
         }
-        return Recording(self.told, self.replies, em_model, facts, self.system)
+        return Recording(self.task, self.replies, em_model, facts, self.system)
 
     @property
     def system(self) -> str | None:
@@ -110,17 +110,17 @@ class _Played:
             return record
         from attune_episodes.judging import add_judgements, judge_request, parse_judgement
 
-        told, model = self.told, str(self.judge.get("model"))
+        task, model = self.task, str(self.judge.get("model"))
         judged, kept = {}, {}
         for entry in record["turns"]:
             number = entry["turnNumber"]
             said = texts.get(str(number)) or ()
-            asked = judge_request(told.conversation, number, entry["em_drafted_response"], told.settings)
+            asked = judge_request(task.conversation, number, entry["em_drafted_response"], task.settings)
             if asked is not None and said:
                 named = {model if i == 0 else f"{model}#{i + 1}": text for i, text in enumerate(said)}
                 judged[number] = {name: parse_judgement(asked, text) for name, text in named.items()}
                 kept[number] = named
-        return add_judgements(record, judged, told.settings, replies=kept)
+        return add_judgements(record, judged, task.settings, replies=kept)
 
 
 def _traces(source: object) -> Iterator[Json]:
@@ -173,7 +173,7 @@ def _read(trace: Json) -> _Played | None:
         )  # fmt: skip
     if not trace.get("ok"):
         return None
-    told = read_told(data)
+    task = Task.from_json(data)
     info = _object(trace.get("info"), name, "info")
     for request, entry in entries_in(info).items():
         _object(entry, name, f"info.attune.replies.{request}")
@@ -183,8 +183,8 @@ def _read(trace: Json) -> _Played | None:
         for node in nodes
         if node.get("sampled")
     ]
-    replies = replies_in(info, [text if isinstance(text, str) else None for text in said], told)
-    if missing_in(replies, told):
+    replies = replies_in(info, [text if isinstance(text, str) else None for text in said], task)
+    if task.missing(replies):
         return None
     timing = _object(trace.get("timing"), name, "timing")
     agent = _object(timing.get("agent"), name, "timing.agent")
@@ -196,12 +196,12 @@ def _read(trace: Json) -> _Played | None:
         "version": _object(trace.get("verifiers"), name, "verifiers").get("version"),
         "traces": [trace.get("id")],
     }
-    planned = None if told.only is None else told.requests[0].messages[0].content
+    planned = None if task.only is None else task.requests[0].messages[0].content
     if data.get("system_prompt") and data["system_prompt"] != planned:
         about["system_prompt"] = data["system_prompt"]  # put in place of the plan's own
     player = _object(_object(trace.get("agent"), name, "agent").get("config"), name, "agent.config")
     return _Played(
-        told,
+        task,
         replies,
         str(player.get("model") or "unnamed"),
         float(timing.get("start") or 0.0),
@@ -218,9 +218,9 @@ def _joined(single: list[_Played]) -> tuple[list[_Played], int]:
     made, partial = [], 0
     for group in together(single, _shared):
         first = group[0]
-        told = replace(first.told, settings=_asked(first.told), only=None)
+        task = replace(first.task, settings=_asked(first.task), only=None)
         replies = all_replies(group)
-        if missing_in(replies, told):
+        if task.missing(replies):
             partial += 1
             continue
         costs = [one.cost for one in group if one.cost is not None]
@@ -228,7 +228,7 @@ def _joined(single: list[_Played]) -> tuple[list[_Played], int]:
         made.append(
             replace(
                 first,
-                told=told,
+                task=task,
                 replies=replies,
                 started=min(one.started for one in group),
                 seconds=sum(seconds) if seconds else None,
@@ -241,11 +241,11 @@ def _joined(single: list[_Played]) -> tuple[list[_Played], int]:
 
 def _shared(one: _Played) -> tuple[Hashable, ...]:
     """What requests of one conversation have in common: who was asked, how, in whose words and for what."""
-    told = one.told
-    return (told.conversation.conversation_id, one.model, told.settings.key, one.system, one.reward)
+    task = one.task
+    return (task.conversation.conversation_id, one.model, task.settings.key, one.system, one.reward)
 
 
-def _asked(told: Told) -> Settings:
+def _asked(task: Task) -> Settings:
     """The settings with the scored stages alone, as tasks of single requests ask them."""
-    scored = {stage for stage, _ in scored_requests(told.conversation, told.spec, told.settings.stages)}
-    return replace(told.settings, stages=tuple(s for s in told.settings.stages if s in scored))
+    scored = {stage for stage, _ in scored_requests(task.conversation, task.spec, task.settings.stages)}
+    return replace(task.settings, stages=tuple(s for s in task.settings.stages if s in scored))

@@ -11,7 +11,7 @@ from verifiers.v1.runtimes import Runtime
 from attune_episodes.episode import Episode, parse_rate
 from attune_episodes.parsing import parse
 from attune_episodes.score import score
-from attune_episodes.told import Told
+from attune_episodes.task import Task
 from attune_episodes.verifiers_env.checks import problem_of
 from attune_episodes.verifiers_env.config import AttuneTaskConfig
 from attune_episodes.verifiers_env.replies import entries_in, replies_of
@@ -53,33 +53,33 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
         Composite / 100) or `composite_partial`. A request: the value of its score, `<reward>_request`.
         Nothing where the reward scores nothing.
         """
-        told = self.data.told
-        if told.only is not None:
-            value = _request_score(told, trace).value
-            return {} if value is None else {f"{told.spec.name}_request": value}
-        episode = _played(told, trace)
+        task = self.data.task
+        if task.only is not None:
+            value = _request_score(task, trace).value
+            return {} if value is None else {f"{task.spec.name}_request": value}
+        episode = _played(task, trace)
         return {} if episode.total_name == "not_scored" else {episode.total_name: episode.total}
 
     @vf.metric
     async def parts(self, trace: AnyTrace) -> dict[str, float]:
         """Each part's mean score over the requests where it is scored, and how the replies came."""
-        told = self.data.told
+        task = self.data.task
         entries = entries_in(trace.info)
         counted = {
-            "requests": float(len(told.requests)),
-            "answered": float(len(replies_of(trace, told))),
+            "requests": float(len(task.requests)),
+            "answered": float(len(replies_of(trace, task))),
             "reasks": float(sum(entry.get("asks", 1) - 1 for entry in entries.values())),
             "retries": float(sum(entry.get("calls", 1) - entry.get("asks", 1) for entry in entries.values())),
         }
-        if told.only is not None:
-            earned = _request_score(told, trace)
+        if task.only is not None:
+            earned = _request_score(task, trace)
             parsed = float(not earned.reason.startswith("unparsed"))
             return {**earned.parts, "weight": earned.weight, "parse_rate": parsed, **counted}
-        steps = _played(told, trace).steps
+        steps = _played(task, trace).steps
         return {
             **part_means(step.score for step in steps),
             "parse_rate": parse_rate(steps),
-            "unscored_share": unscored_share(truth_of(told.conversation)),
+            "unscored_share": unscored_share(truth_of(task.conversation)),
             **counted,
         }
 
@@ -91,7 +91,7 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
         if judge.enabled and not self.scoring_deferred and self.data.request is None:
             from attune_episodes.verifiers_env.judge import rate_drafts
 
-            await rate_drafts(judge, self.data.told, trace)
+            await rate_drafts(judge, self.data.task, trace)
 
     async def validate(self, runtime: Runtime) -> bool:
         """Whether the annotations' own answers earn 1 and no annotated answer is in any prompt."""
@@ -101,16 +101,16 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
         return problem is None
 
 
-def _played(told: Told, trace: AnyTrace) -> Episode:
+def _played(task: Task, trace: AnyTrace) -> Episode:
     """The episode with the trace's replies; what has none counts as an empty reply."""
-    replies = replies_of(trace, told)
-    episode = Episode(told.conversation, told.settings, told.spec)
+    replies = replies_of(trace, task)
+    episode = Episode(task.conversation, task.settings, task.spec)
     while not episode.done:
         episode.submit(replies.get(episode.request.id))
     return episode
 
 
-def _request_score(told: Told, trace: AnyTrace) -> Score:
-    (request,) = told.requests
-    said = parse(request, replies_of(trace, told).get(request.id, ""))
-    return score(told.conversation, request, said, told.spec, stages=told.settings.stages)
+def _request_score(task: Task, trace: AnyTrace) -> Score:
+    (request,) = task.requests
+    said = parse(request, replies_of(trace, task).get(request.id, ""))
+    return score(task.conversation, request, said, task.spec, stages=task.settings.stages)

@@ -6,15 +6,12 @@ harnesses of other people look for it there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import verifiers.v1 as vf
 from pydantic import PrivateAttr
 
-from attune_data.schema import Conversation
-from attune_episodes.request import Request
-from attune_episodes.told import Told, check_prompts, read_told, write_told
+from attune_episodes.task import Task
 from attune_episodes.verifiers_env.config import Granularity
 
 AnyTrace: TypeAlias = vf.Trace[Any, Any, Any]
@@ -29,56 +26,35 @@ class AttuneData(vf.TaskData):
     conversation: dict[str, Any]
     """The record in the benchmark's format. It holds the annotated answers: never show it to a model."""
     settings: dict[str, Any]
-    """How it is asked about: `write_settings`."""
+    """How it is asked about: `Settings.to_json`."""
     reward: dict[str, Any]
-    """What is paid: `attune_rewards.spec_files.describe_reward`."""
+    """What is rewarded: `attune_rewards.spec_files.describe_reward`."""
     request: str | None = None
     """The id of the one request, `conversation/turn/stage`; None for a whole conversation."""
 
-    _told: tuple[tuple[object, ...], Told] | None = PrivateAttr(None)
+    _task: tuple[tuple[object, ...], Task] | None = PrivateAttr(None)
+
+    @staticmethod
+    def of(task: Task) -> AttuneData:
+        """The data of a task. That of a single request carries its prompt, for any chat harness."""
+        data = task.to_json()
+        if task.only is None:
+            # verifiers wants a prompt of every task; the harness asks what the plan says
+            prompt: Any = task.conversation.turns[0].user_message or " "
+            return AttuneData(name=data["id"], prompt=prompt, **data)
+        (system, *rest) = task.requests[0].chat()
+        about = {"name": task.only, "granularity": "request", "system_prompt": system["content"]}
+        return AttuneData.model_validate({**data, **about, "prompt": rest})
 
     @property
-    def told(self) -> Told:
-        """The same as the engine's objects (kept, so that asking again is cheap)."""
+    def task(self) -> Task:
+        """The engine's task (kept, so that asking again is cheap)."""
         # a copy with other fields takes this along: what was read is known by what it was read from
         source = (self.conversation, self.settings, self.reward, self.request)
-        if self._told is None or any(a is not b for a, b in zip(self._told[0], source, strict=True)):
-            self._told = source, read_told(self.__dict__)
-        return self._told[1]
+        if self._task is None or any(a is not b for a, b in zip(self._task[0], source, strict=True)):
+            self._task = source, Task.from_json(self.__dict__)
+        return self._task[1]
 
     def check_prompts(self) -> None:
         """Raises DataError where this process would ask something else than the task was made with."""
-        check_prompts(self.__dict__, self.told)
-
-
-def write_data(
-    conversation: Conversation,
-    settings: Mapping[str, Any],
-    reward: Mapping[str, Any],
-    request: Request | None = None,
-) -> AttuneData:
-    """The data of a task.
-
-    Args:
-        conversation: what it is about.
-        settings: as `write_settings` gives them.
-        reward: as `describe_reward` gives it.
-        request: the one request that is asked; None for the whole conversation.
-    """
-    shared = write_told(conversation, settings, reward)
-    if request is None:
-        name = conversation.conversation_id
-        # verifiers wants a prompt of every task; the harness asks what the plan says
-        return AttuneData(id=name, name=name, prompt=conversation.turns[0].user_message or " ", **shared)
-    (system, *rest) = request.chat()
-    return AttuneData.model_validate(
-        {
-            "id": request.id,
-            "name": request.id,
-            "granularity": "request",
-            "request": request.id,
-            "system_prompt": system["content"],
-            "prompt": rest,
-            **shared,
-        }
-    )
+        self.task.settings.check_same(self.settings, f"task {self.id}", "prompts")

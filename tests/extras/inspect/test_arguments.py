@@ -22,7 +22,7 @@ from attune_env.inspect_task import attune
 from attune_episodes import Settings, builtin_policy, rollout
 from attune_episodes.inspect_env import versions
 from attune_episodes.inspect_env.arguments import text_of
-from attune_episodes.inspect_env.samples import told_of
+from attune_episodes.inspect_env.samples import task_of
 from attune_episodes.inspect_env.scoring import metrics_of
 from attune_episodes.unanswered import unanswered
 from attune_rewards.aggregate import flatten
@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def settings_in(task: Any) -> Settings:
-    return told_of(task.dataset[0].metadata).settings
+    return task_of(task.dataset[0].metadata).settings
 
 
 def test_arguments_mean_what_they_mean_everywhere() -> None:

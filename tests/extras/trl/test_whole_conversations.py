@@ -15,7 +15,7 @@ from attune_data.errors import SettingsError
 from attune_data.extras import UntestedVersionWarning
 from attune_data.guard import BenchmarkTrainingError
 from attune_episodes import Episode, Settings
-from attune_episodes.trainers import trl_generation
+from attune_episodes.trainers import trl_generation, trl_rollout
 from attune_episodes.trainers.trl_environment import ConversationEnvironment
 from attune_episodes.trainers.trl_generation import check_version
 from attune_episodes.trainers.trl_rollout import (
@@ -38,17 +38,17 @@ class Played:
         self.batches: list[dict[str, Any]] = []
 
     def __call__(self, prompts: Any, trainer: Any) -> Any:
-        generate, contexts = trainer._generate_single_turn, []
+        generate, contexts = trl_rollout.generate, []
 
-        def kept(prompt_ids: Any, images: Any, multimodal_fields: Any, num_generations: int) -> Any:
-            contexts.append([list(ids) for ids in prompt_ids])
-            return generate(prompt_ids, images, multimodal_fields, num_generations)
+        def kept(trainer: Any, prompts: list[list[int]]) -> Any:
+            contexts.append([list(ids) for ids in prompts])
+            return generate(trainer, prompts)
 
-        trainer._generate_single_turn = kept
+        trl_rollout.generate = kept
         try:
             made = self.rollout(prompts, trainer)
         finally:
-            del trainer._generate_single_turn
+            trl_rollout.generate = generate
         self.batches.append(
             {
                 "contexts": contexts,
@@ -182,13 +182,13 @@ def test_log_probabilities_of_a_backend_stay_with_their_tokens(
     trainer = elided[0]
     trainer.environments = trainer.environments[:1]
     trainer.environments[0].reset(**trainer.train_dataset[0])
-    generate = trainer._generate_single_turn
+    generate = trl_rollout.generate
 
-    def with_logprobs(prompt_ids: Any, images: Any, multimodal_fields: Any, num_generations: int) -> Any:
-        replies, _ = generate(prompt_ids, images, multimodal_fields, num_generations)
+    def with_logprobs(trainer: Any, prompts: list[list[int]]) -> Any:
+        replies, _ = generate(trainer, prompts)
         return replies, [[-float(token) for token in reply] for reply in replies]
 
-    monkeypatch.setattr(trainer, "_generate_single_turn", with_logprobs)
+    monkeypatch.setattr(trl_rollout, "generate", with_logprobs)
     made = ConversationRollout(way)([None], trainer)
     ids, logprobs = made["completion_ids"][0], made["logprobs"][0]
     mask = made.get("env_mask", [[1] * len(ids)])[0]
@@ -224,18 +224,24 @@ def test_a_rollout_function_without_the_environment_is_told_before_the_first_ste
     refused(trainer_with(ours, tmp_path), "environment_factory")
 
 
-class OtherTRL(GRPOTrainer):  # type: ignore[misc, unused-ignore]
-    """A trainer whose private method takes other arguments, as in TRL 1.13."""
+def test_vllm_gets_the_weights_once_and_its_log_probabilities_are_kept() -> None:
+    class Backend:
+        synced = 0
 
-    def _generate_single_turn(
-        self, prompt_ids: Any, images: Any, multimodal_fields: Any, has_tool_images: bool = False
-    ) -> Any:
-        raise AssertionError("called in spite of its arguments")
+        def sync_weights(self) -> None:
+            self.synced += 1
 
+        def generate(self, *, prompts: Any, images: Any, num_generations: int) -> Any:
+            assert (images, num_generations) == (None, 1)
+            return prompts, [[7, 8] for _ in prompts], [[[-0.5], [-1.5]] for _ in prompts], None
 
-def test_a_private_method_with_other_arguments_is_told_before_the_first_step(tmp_path: Any) -> None:
-    ours: Any = conversation_rollouts(tiny.short()[:1], tiny.ASKED)
-    refused(trainer_with(ours, tmp_path, OtherTRL), "other arguments")
+    class Trainer:
+        use_vllm, vllm_generation = True, Backend()
+
+    trl_generation.sync_weights(Trainer)
+    assert Trainer.vllm_generation.synced == 1
+    made = trl_generation.generate(Trainer, [[1], [2, 3]])
+    assert made == ([[7, 8]] * 2, [[-0.5, -1.5]] * 2)
 
 
 def test_a_template_that_rewrites_earlier_messages_is_told_before_the_first_step(tmp_path: Any) -> None:
@@ -252,7 +258,7 @@ def test_another_version_of_trl_is_warned_of_by_name(monkeypatch: pytest.MonkeyP
         warnings.simplefilter("error")
         check_version()  # the installed one is one that was tested
     monkeypatch.setattr(trl_generation, "TESTED", ("9.7", "9.8"))
-    with pytest.warns(UntestedVersionWarning, match=r"trl 1\..* is installed.*9\.7.*private method"):
+    with pytest.warns(UntestedVersionWarning, match=r"trl 1\..* is installed.*9\.7.*may have changed"):
         check_version()
 
 

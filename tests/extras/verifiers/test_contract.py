@@ -11,11 +11,10 @@ from attune_data import Conversation
 from attune_env.testing import Outcome, check_env_contract
 from attune_episodes import BUILTIN, Policy
 from attune_episodes.policies.base import prepared
-from attune_episodes.settings_json import write_settings
+from attune_episodes.task import Task
 from attune_episodes.verifiers_env import AttuneEnv, AttuneTask, AttuneTaskset, rollouts_from
-from attune_episodes.verifiers_env.wire import write_data
+from attune_episodes.verifiers_env.wire import AttuneData
 from attune_rewards import RewardSpec
-from attune_rewards.spec_files import describe_reward
 from tests.endpoint import Book, Server, serve
 from tests.verifiers_env.play import context, environment, sample
 
@@ -31,10 +30,9 @@ class Player:
     def __call__(self, policy: Policy, about: Conversation, preset: str) -> Outcome:
         assert isinstance(self.env.taskset, AttuneTaskset)
         settings = self.env.taskset.settings
-        spec = describe_reward(RewardSpec.preset(preset))
-        task = AttuneTask(write_data(about, write_settings(settings, None), spec))
+        task = AttuneTask(AttuneData.of(Task(about, settings, RewardSpec.preset(preset))))
         book, player = Book(), prepared(policy, about)
-        for request in task.data.told.requests:
+        for request in task.data.task.requests:
             book.add(request, str(player.reply(request)))
         self.server.answers = book
         episode = self.runner.run(self.env.run_episode(task, context(self.server.url)))

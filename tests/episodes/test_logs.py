@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,32 +14,30 @@ from hypothesis import strategies as st
 from attune_data import load
 from attune_data.codebook import FILE_NAME
 from attune_episodes import Settings, builtin_policy, rollout
-from attune_episodes.data_source import codebook_for
-from attune_episodes.recorded import (
+from attune_episodes.data_arguments import DataArguments
+from attune_episodes.logs import (
     Recording,
     all_replies,
-    missing_in,
     rollouts_of,
-    scores_of,
     texts_in,
     together,
 )
 from attune_episodes.score import default_spec
-from attune_episodes.told import Told
+from attune_episodes.task import Task, scores_of
 
 ABOUT = load("sample")[:2]
 SPEC = default_spec()
 
 
-def told(index: int = 0, settings: Settings | None = None) -> Told:
-    return Told(ABOUT[index], settings or Settings(), SPEC)
+def task(index: int = 0, settings: Settings | None = None) -> Task:
+    return Task(ABOUT[index], settings or Settings(), SPEC)
 
 
 def recording(
     index: int = 0, settings: Settings | None = None, model: str = "lab/m", way: str = ""
 ) -> Recording:
     """A model that says nothing."""
-    asked = told(index, settings)
+    asked = task(index, settings)
     return Recording(asked, {request.id: "" for request in asked.requests}, model, way=way)
 
 
@@ -49,7 +48,7 @@ def names(*recordings: Recording) -> list[str]:
 def test_the_numbers_are_those_of_the_policy_that_said_it() -> None:
     ours = rollout(ABOUT[0], builtin_policy("lexicon", ABOUT))
     said = {step.request.id: step.reply for step in ours.steps}
-    (made,) = rollouts_of([Recording(told(), said, "lab/m", {"api_cost": 0.5})])
+    (made,) = rollouts_of([Recording(task(), said, "lab/m", {"api_cost": 0.5})])
     assert (made.total, made.policy, made.result["api_cost"]) == (ours.total, "lab/m", 0.5)
     assert scores_of(made) == scores_of(ours)
     assert scores_of(made)["composite_strict"] == pytest.approx(100 * ours.total, abs=1e-9)
@@ -72,11 +71,11 @@ def test_other_stages_are_no_other_words() -> None:
 
 
 def test_replies_are_read_from_entries_that_have_a_text() -> None:
-    first, second, *rest = [request.id for request in told().requests]
+    first, second, *rest = [request.id for request in task().requests]
     entries = {first: {"text": "a"}, second: {"text": None}, "other": {"text": "b"}, rest[0]: None}
-    assert texts_in(entries, told()) == {first: "a"}
-    assert texts_in(None, told()) == texts_in([], told()) == {}
-    assert missing_in({first: "a"}, told()) == [second, *rest]
+    assert texts_in(entries, task()) == {first: "a"}
+    assert texts_in(None, task()) == texts_in([], task()) == {}
+    assert task().missing({first: "a"}) == [second, *rest]
 
 
 @dataclass(frozen=True)
@@ -107,6 +106,10 @@ def test_a_line_goes_to_the_first_group_that_lacks_its_requests() -> None:
     ]  # fmt: skip
 
 
+def book_for(data: Any, given: Path | None = None) -> str | None:
+    return DataArguments(data).codebook(given)
+
+
 def test_the_official_wording_is_the_one_given_else_the_one_beside_a_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,10 +117,10 @@ def test_the_official_wording_is_the_one_given_else_the_one_beside_a_path(
     book = tmp_path / FILE_NAME
     for name in ("data", "sample", "simulated"):
         (tmp_path / name).mkdir()
-    assert codebook_for("data") is None
+    assert book_for("data") is None
     book.write_text("{}", "utf-8")
-    assert Path(codebook_for("data") or "").resolve() == book.resolve()
-    assert codebook_for(Path("simulated")) == codebook_for("data")  # a path names no world
-    assert codebook_for("data", Path("mine.json")) == "mine.json"
-    for data in ("sample", "simulated", "org/dataset", ABOUT):
-        assert codebook_for(data) is None
+    assert Path(book_for("data") or "").resolve() == book.resolve()
+    assert book_for(Path("simulated")) == book_for("data")  # a path names no world
+    assert book_for("data", Path("mine.json")) == "mine.json"
+    for data in ("sample", "simulated", "org/dataset", load("sample")):
+        assert book_for(data) is None

@@ -1,0 +1,162 @@
+"""`DataArguments`: which conversations an environment, a trainer or a harness takes, in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from attune_data.codebook import find_official
+from attune_data.constants import Provenance
+from attune_data.errors import DataError, Problem, SettingsError, show
+from attune_data.guard import for_training
+from attune_data.loading import Conversations, load
+from attune_data.selection import select
+from attune_data.simulate.levels import Level, level_of
+from attune_data.simulate.stream import Simulation
+
+SAMPLE: Final = "sample"
+"""The `data` that names the bundled conversations."""
+SIMULATED: Final = "simulated"
+"""The `data` that names a world of simulated conversations."""
+
+
+@dataclass(frozen=True)
+class DataArguments:
+    """The conversations to use. All values but a `Conversations` object can be written as JSON.
+
+    Arguments that cannot be meant are refused here, before anything is read:
+
+    Raises:
+        TypeError: `data` of another kind.
+        SettingsError: a value of another kind, or arguments that exclude each other.
+        UnknownNameError: a level that does not exist.
+    """
+
+    data: str | Path | Conversations = SAMPLE
+    """"sample"; a path or a dataset's name, as `attune_data.load` takes it; "simulated", an endless world
+    whose conversations are made when they are read; or a `Conversations` object."""
+    level: str | Level = "default"
+    """Of a simulated world: a name of `attune_data.simulate.LEVELS`, or a Level."""
+    world_seed: int = 0
+    """Of a simulated world: who its people are."""
+    number: int | None = None
+    """Only the first so many; of a simulated world these are made at once and kept."""
+    split: str | None = None
+    """Of a dataset that has several: which one."""
+    where: str | None = None
+    """Conditions on the conversations, as `attune_data.selection.select` reads them."""
+    provenance: Provenance | None = None
+    """The mark of records that carry none, such as "own"."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.data, (str, Path, Conversations)):
+            raise TypeError(
+                f"data is {show(self.data)} ({type(self.data).__name__}); "
+                f'expected "{SAMPLE}", "{SIMULATED}", a path, the name of a dataset, or Conversations'
+            )
+        if self.number is not None and (type(self.number) is not int or self.number < 1):
+            raise SettingsError(f"number is {show(self.number)}; it must be a whole number, at least 1")
+        if not isinstance(self.where, (str, type(None))):
+            raise SettingsError(
+                f'where is {show(self.where)}; expected a text such as "diagnosis=ADHD,who_5<13"'
+            )
+        if self.is_simulated:
+            self._refuse(f'data="{SIMULATED}"', "split", "where", "provenance")
+            level_of(self.level)
+        elif self.level != "default" or self.world_seed != 0:
+            raise SettingsError(
+                f'level and world_seed describe data="{SIMULATED}"; data is {show(self.data)}'
+            )
+        elif isinstance(self.data, Conversations):
+            self._refuse("data, a Conversations object,", "split", "provenance")
+
+    def _refuse(self, who: str, *names: str) -> None:
+        for name in names:
+            if (value := getattr(self, name)) is not None:
+                raise SettingsError(f"{name} is {show(value)}, which {who} does not take")
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether the conversations come from a simulated world (a `Path` named so is a path)."""
+        return isinstance(self.data, str) and self.data == SIMULATED
+
+    def choose(self, *, training: bool = False) -> Conversations | Simulation:
+        """The conversations; a `Simulation` where the arguments name an endless world.
+
+        Args:
+            training: refuse benchmark records, which are for evaluation only.
+
+        Raises DataError where the data cannot be read or nothing is selected; BenchmarkTrainingError where
+        benchmark records would be trained on.
+        """
+        check_flag("training", training)
+        if self.is_simulated:
+            if self.number is None:
+                return Simulation(self.world_seed, level=self.level)
+            return _simulated(self.world_seed, self.level, self.number)
+        chosen = self._read()[: self.number]
+        if training:
+            for_training(chosen)
+        return chosen
+
+    def finite(self, how: str) -> Conversations:
+        """The conversations of what must have an end; SettingsError for an endless world.
+
+        Args:
+            how: how `number` is given here, for the error: `-T number=20`.
+        """
+        found = self.choose()
+        if isinstance(found, Simulation):
+            raise SettingsError(f"simulated people have no end; say how many conversations: {how}")
+        return found
+
+    def codebook(self, given: str | Path | None = None) -> str | None:
+        """Path of the official codebook to ask with; None for the wording shipped here.
+
+        It is the one given, unread, else the one beside the data: in the folder of a file or folder or in one
+        of the two above. Nothing lies beside the sample, simulated people, a dataset's name or an object.
+        """
+        if given is not None:
+            return str(given)
+        if not isinstance(self.data, (str, Path)) or self.data == SAMPLE or self.is_simulated:
+            return None
+        path = Path(self.data)
+        found = find_official(path) if path.exists() else None
+        return None if found is None else str(found)
+
+    def _read(self) -> Conversations:
+        if isinstance(self.data, Conversations):
+            found = self.data
+        elif self.data == SAMPLE and self.split is None and self.provenance is None:
+            found = _sample()
+        else:
+            found = load(self.data, split=self.split, provenance=self.provenance)
+        if self.where is not None:
+            found = select(found, self.where)
+        if not found:
+            raise DataError(
+                Problem(
+                    found.source, "", "no conversation", "at least one conversation to play", "see load(…)"
+                )
+            )
+        return found
+
+
+def check_flag(name: str, value: object, *, optional: bool = False) -> None:
+    """Raises SettingsError where an argument that is True or False (or None, if `optional`) is neither."""
+    if not (isinstance(value, bool) or (optional and value is None)):
+        choices = "True, False or None" if optional else "True or False"
+        raise SettingsError(f"{name} is {show(value)}; it must be {choices}")
+
+
+@lru_cache(maxsize=1)
+def _sample() -> Conversations:
+    """The bundled sample, shared by all environments of a process: records are frozen, plans are kept."""
+    return load(SAMPLE)
+
+
+@lru_cache(maxsize=2)
+def _simulated(seed: int, level: str | Level, number: int) -> Conversations:
+    return Simulation(seed, level=level).take(number)

@@ -1,0 +1,144 @@
+"""`Task`: a conversation, how it is asked about, what is rewarded. `replay` scores recorded replies to one.
+
+What leaves this process to be played elsewhere (a task of verifiers, a sample of Inspect) carries a task as
+JSON. Prompts, weights and truths are pure functions of it and are made again where they are needed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, Final
+
+from attune_data.errors import DataError, Problem
+from attune_data.schema import Conversation
+from attune_episodes.plan import plan
+from attune_episodes.request import Request
+from attune_episodes.rollout import Rollout, rollout
+from attune_episodes.settings import Settings
+from attune_rewards.aggregate import flatten
+from attune_rewards.records import read_record
+from attune_rewards.scoring import score_conversation
+from attune_rewards.spec import RewardSpec
+from attune_rewards.spec_files import describe_reward, reward_from
+
+KEPT: Final = 256
+"""Conversations that a process keeps read, with their plans: the rollouts of a group share one."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One conversation to play, or one request of it."""
+
+    conversation: Conversation
+    settings: Settings
+    spec: RewardSpec
+    only: str | None = None
+    """The id of the one request that is asked; None: all of them."""
+
+    @cached_property
+    def requests(self) -> tuple[Request, ...]:
+        """The requests of the task, in the protocol's order."""
+        planned = plan(self.conversation, self.settings)
+        return planned if self.only is None else tuple(r for r in planned if r.id == self.only)
+
+    def to_json(self) -> dict[str, Any]:
+        """The task as JSON values: `id`, `conversation`, `settings`, `reward`, and `request` of a single one.
+
+        The conversation holds its annotated answers: never show it to a model. Raises SettingsError for a
+        reward with parts that are Python functions.
+        """
+        return {
+            "id": self.only or self.conversation.conversation_id,
+            "conversation": self.conversation.to_record(),
+            "settings": self.settings.to_json(),
+            "reward": describe_reward(self.spec),
+            **({} if self.only is None else {"request": self.only}),
+        }
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any], *, asking: bool = False) -> Task:
+        """The task that `to_json` wrote.
+
+        Args:
+            data: with `id`, `conversation`, `settings`, `reward` and, of a single request, `request`.
+            asking: the prompts are about to be sent, so they must be those that the task was made with.
+
+        Raises DataError where this process has another codebook than the task was made with (its option lists
+        decide what a number in a reply means), or other prompts if `asking`.
+        """
+        task = _read(
+            json.dumps(data["conversation"], ensure_ascii=False, sort_keys=True),
+            json.dumps(data["settings"], sort_keys=True),
+            json.dumps(data["reward"], sort_keys=True),
+            data.get("request"),
+        )
+        place = f"task {data.get('id')}"
+        task.settings.check_same(data["settings"], place, "codebook")
+        if asking:
+            task.settings.check_same(data["settings"], place, "prompts")
+        if not task.requests:
+            raise DataError(Problem(place, "request", str(task.only), "a request of its conversation"))
+        return task
+
+    def missing(self, replies: Mapping[str, str]) -> list[str]:
+        """Ids of the requests without a reply, in their order."""
+        return [request.id for request in self.requests if request.id not in replies]
+
+
+def replay(
+    task: Task,
+    replies: Mapping[str, str],
+    *,
+    em_model: str | None = None,
+    facts: Mapping[str, Any] | None = None,
+) -> Rollout:
+    """Score recorded replies: the rollout in which the model says what it said.
+
+    Args:
+        task: of a whole conversation.
+        replies: id of a request -> raw reply, of every request; KeyError for one that is missing.
+        em_model: the model's name in the result record; `policy/recorded` if None.
+        facts: further fields of the result record.
+    """
+    said = _Recorded(replies)
+    return rollout(task.conversation, said, task.settings, task.spec, em_model=em_model, facts=facts)
+
+
+def scores_of(played: Rollout) -> dict[str, float | None]:
+    """Metric, by its name in score files -> what `attune score` gives for the rollout's result record."""
+    prediction, _ = read_record(played.result, played.conversation)
+    return flatten(score_conversation(played.conversation, prediction))
+
+
+@dataclass(frozen=True)
+class _Recorded:
+    """A policy that says what was said."""
+
+    replies: Mapping[str, str]
+    name: str = "recorded"
+
+    def reply(self, request: Request) -> str:
+        return self.replies[request.id]
+
+
+@lru_cache(maxsize=KEPT)
+def _read(conversation: str, settings: str, reward: str, request: str | None) -> Task:
+    return Task(_conversation(conversation), _settings(settings), _reward(reward), request)
+
+
+@lru_cache(maxsize=KEPT)
+def _conversation(text: str) -> Conversation:
+    return Conversation.model_validate(json.loads(text))
+
+
+@lru_cache(maxsize=32)
+def _settings(text: str) -> Settings:
+    return Settings.from_json(json.loads(text))
+
+
+@lru_cache(maxsize=32)
+def _reward(text: str) -> RewardSpec:
+    return reward_from(json.loads(text))
