@@ -136,7 +136,7 @@ def episodes() -> Json:
             for policy in [builtin_policy(name, sample())]
         },
         "scores": {
-            about.conversation_id: scores_of(replay(told_of(about), replies(about))) for about in (one, two)
+            about.conversation_id: scores_of(replay(task_of(about), replies(about))) for about in (one, two)
         },
     }
 
@@ -145,7 +145,7 @@ def _long(truth: object, turn: object, said: Any) -> float:
     return min(1.0, len(said.text) / 1000)
 
 
-def told_of(about: Conversation, settings: Settings | None = None) -> Told:
+def task_of(about: Conversation, settings: Settings | None = None) -> Task:
     """What a harness carries."""
     return Task(about, settings or Settings(), default_spec())
 

@@ -29,7 +29,7 @@ from attune_episodes.trainers.trl_environment import conversation_rows
 from attune_episodes.trainers.verl import compute_score, to_verl
 from attune_rewards import STAGES
 from tests.frozen.keeping import digest
-from tests.frozen.traces import replies, sample, step_of, told_of
+from tests.frozen.traces import replies, sample, step_of, task_of
 from tests.trainers.batches import SPECS, called
 
 Json = dict[str, Any]
@@ -142,7 +142,7 @@ def harnesses() -> Json:
             said = {r.id: replies(about)[r.id] for r in plan(about, settings)}
             of_lm[about.conversation_id] = lm_eval.metrics_of(about, settings, list(said.values()), names)
             store = {REPLIES: {name: {"text": text} for name, text in said.items()}}
-            told = inspect.score_replies(told_of(about, settings), store)
+            told = inspect.score_replies(task_of(about, settings), store)
             of_inspect[about.conversation_id] = {"values": told.values, "explanation": told.explanation}
         found["lm_eval"][" ".join(stages)] = of_lm
         found["inspect"][" ".join(stages)] = of_inspect
