@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 import sys
 from collections.abc import Sequence
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
 
 CONCURRENCY = 16
 CALL_TIMEOUT = 300.0
+DEAREST = 1_000_000
+"""Dollars per million tokens: what is kept of a call bounds its cost."""
 STRUCTURED = ("auto", "on", "off")
 
 
@@ -151,6 +152,7 @@ def end(report: EndpointReport, done: str, next_command: str) -> None:
     if report.replaceable:
         print(f"earlier results that are still to be replaced: {report.replaceable}", file=sys.stderr)
     kept = "every answer" + " that could be written" * isinstance(stopped, Unwritten) + " is kept"
+    kept = kept if tally.calls_done else "nothing was answered"
     if isinstance(stopped, Interrupted):
         print(f"stopped; {kept}. Go on with: {report.command}", file=sys.stderr)
         raise typer.Exit(stopped.code)
@@ -260,8 +262,8 @@ def _price(asked: Asked) -> Price | None:
     if None in prices:
         raise SettingsError("--price-in and --price-out go together: dollars per million tokens in and out")
     for name, value in zip(("--price-in", "--price-out"), prices, strict=True):
-        if value is None or not math.isfinite(value) or value < 0:
-            raise SettingsError(f"{name} is {value}; expected dollars per million tokens")
+        if value is None or not 0 <= value <= DEAREST:
+            raise SettingsError(f"{name} is {value}; expected 0 to {DEAREST:,} dollars per million tokens")
     return Price(prices[0] or 0.0, prices[1] or 0.0)
 
 

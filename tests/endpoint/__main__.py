@@ -30,6 +30,7 @@ def _options() -> argparse.Namespace:
     add("--seed", type=int, default=0)
     add("--port", type=int, default=0, help="0: a free one")
     add("--latency-ms", type=float, default=0.0)
+    add("--gather", type=int, default=0, help="answer nobody before so many requests are in flight")
     add(
         "--fail",
         nargs="+",
@@ -64,6 +65,7 @@ def _server(given: argparse.Namespace) -> Server:
         answers_of(data, given.policy, settings),
         Faults(given.fail),
         latency=given.latency_ms / 1000,
+        gather=given.gather,
         key=given.key,
         model=given.model,
         structured=not given.no_structured,

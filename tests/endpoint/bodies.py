@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterator, Mapping
+from itertools import repeat
 from typing import Any
 
 from aiohttp import web
@@ -98,6 +100,30 @@ def _events(made: Mapping[str, Any], usage: bool) -> Iterator[dict[str, Any]]:
         yield head | {"choices": [], "usage": made["usage"]}
 
 
+def endless(fault: Fault) -> Iterator[tuple[bytes, float]]:
+    """The pieces of a body that is too long or never ends, and the seconds to wait after each."""
+    blanks = b" " * 10**6
+    if fault.kind == "drip":
+        yield from repeat((b" ", 0.05))
+    elif fault.kind == "flood":
+        yield from repeat((blanks, 0.0), int(fault.megabytes))
+    else:
+        packer = zlib.compressobj(9, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+        yield packer.compress(b" ") + packer.flush(zlib.Z_FULL_FLUSH), 0.0
+        # after a full flush equal pieces have equal bytes: they are packed once
+        piece = packer.compress(blanks) + packer.flush(zlib.Z_FULL_FLUSH)
+        yield from repeat((piece, 0.0), int(fault.megabytes))
+
+
+def merged(old: Any, new: Any) -> Any:
+    """The value with what the other one holds in its place, down to the members of objects and lists."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        return old | {name: merged(old.get(name), value) for name, value in new.items()}
+    if isinstance(old, list) and isinstance(new, list):
+        return [merged(*pair) for pair in zip(old, new, strict=True)]
+    return new
+
+
 def faulty(fault: Fault, body: Mapping[str, Any], answer: Answer, price: Price) -> web.Response:
     """The answer that a fault makes of a good one."""
     headers = {"Retry-After": fault.retry_after} if fault.retry_after else {}
@@ -105,8 +131,12 @@ def faulty(fault: Fault, body: Mapping[str, Any], answer: Answer, price: Price) 
         return error(fault.code, f"scripted {fault.code}", "scripted", headers)
     if fault.kind == "html":
         return web.Response(text=HTML, content_type="text/html", status=fault.code, headers=headers)
+    if fault.kind == "redirect":
+        return web.Response(text=HTML, status=fault.code, headers={"Location": fault.text})
     if fault.kind == "garbage":
         answer = fault.text
+    elif fault.kind == "long":
+        answer = "🌊" + "x" * int(fault.megabytes * 10**6)
     made = whole(body, answer, price)
     choice = made["choices"][0]
     content = str(choice["message"].get("content") or "")
@@ -122,6 +152,10 @@ def faulty(fault: Fault, body: Mapping[str, Any], answer: Answer, price: Price) 
     elif fault.kind == "content_filter":
         choice["message"]["content"] = None
         choice["finish_reason"] = "content_filter"
+    elif fault.kind == "merged":
+        # escaped: half a character has no bytes in UTF-8
+        text = json.dumps(merged(made, json.loads(fault.text)))
+        return web.Response(text=text, content_type="application/json", status=fault.code)
     response = _sent(body, made, fault.code)
     data = response.body
     assert isinstance(data, bytes)

@@ -12,7 +12,8 @@ from attune_data.seeding import digest
 
 Kind = Literal[
     "status", "drop", "reset", "hang", "html", "bad_utf8", "truncated",
-    "no_choices", "length", "refusal", "content_filter", "empty", "garbage",
+    "no_choices", "length", "refusal", "content_filter", "empty", "garbage", "merged", "redirect",
+    "long", "flood", "bomb", "drip",
 ]  # fmt: skip
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 GARBAGE: Final = "I would rather not say. {"
@@ -30,7 +31,9 @@ class Fault:
     """`status` (an error in OpenAI's form), `drop` (connection closed without a byte), `reset` (in the
     middle of the body), `hang`, `html` (a page in place of JSON), `bad_utf8`, `truncated` (half of the JSON),
     `no_choices`, `length` (half of the text, finish_reason length), `refusal`, `content_filter`, `empty` (no
-    content), `garbage` (a text that does not parse)."""
+    content), `garbage` (a text that does not parse), `merged` (the JSON of `text` merged into the body),
+    `redirect` (to `text`), `long` (a reply of `megabytes`, one wide character in it), `flood` (`megabytes`
+    of blanks), `bomb` (the same in gzip), `drip` (a blank every 50 ms, without an end)."""
     status: int = 0
     """The status code; 0: the usual one of the kind."""
     retry_after: str = ""
@@ -38,7 +41,9 @@ class Fault:
     seconds: float = 30.0
     """How long `hang` hangs, at most."""
     text: str = GARBAGE
-    """What `garbage` says."""
+    """What `garbage` says, `merged` changes, and where `redirect` leads."""
+    megabytes: float = 300
+    """How much `long`, `flood` and `bomb` send."""
     of: str = "*"
     """Pattern of the ids of the requests that are hit (`fnmatch`); those without an id match `*` only."""
     first: int = 0
@@ -58,7 +63,7 @@ class Fault:
     @property
     def code(self) -> int:
         """The HTTP status of the answer."""
-        return self.status or {"status": 500, "html": 502}.get(self.kind, 200)
+        return self.status or {"status": 500, "html": 502, "redirect": 307}.get(self.kind, 200)
 
     @staticmethod
     def read(text: str) -> Fault:

@@ -61,6 +61,10 @@ class Server:
     """Whether `response_format` is taken; if not, it gets 400."""
     price: tuple[float, float] | None = None
     """Dollars per million tokens in and out: `usage.cost` is then given."""
+    gather: int = 0
+    """Answers nobody before so many requests are in flight at once."""
+    packed: bool = False
+    """Whether answers come in gzip."""
     keep_bodies: bool = True
     url: str = ""
     """Base URL for clients, `http://127.0.0.1:PORT/v1`."""
@@ -127,6 +131,8 @@ class Server:
         try:
             response = await self._answer(request, call)
             call.status = response.status
+            if self.packed and isinstance(response, web.Response):
+                response.enable_compression(web.ContentCoding.gzip)
         finally:
             self.in_flight -= 1
         return response
@@ -135,6 +141,8 @@ class Server:
         raw = await request.read()
         if self.latency:
             await asyncio.sleep(self.latency)
+        while self.most_in_flight < self.gather and not self._closing.is_set():
+            await asyncio.sleep(0.01)
         if not self._let_in(request):
             return bodies.error(401, "Incorrect API key provided.", "invalid_api_key")
         try:
@@ -176,6 +184,8 @@ class Server:
             return await self._break_off(request, fault, bodies.completion(body, answer, self.price))
         if fault.kind == "hang":
             await self._sleep(fault.seconds)
+        if fault.kind in ("flood", "bomb", "drip"):
+            return await self._send_on(request, fault)
         return bodies.faulty(fault, body, answer, self.price)
 
     async def _sleep(self, seconds: float) -> None:
@@ -184,6 +194,20 @@ class Server:
             await asyncio.wait_for(self._closing.wait(), seconds)
         except TimeoutError:
             return
+
+    async def _send_on(self, request: web.Request, fault: Fault) -> web.StreamResponse:
+        """Sends a body that is too long, or never ends, until the client or the server has enough."""
+        packed = {"Content-Encoding": "gzip"} if fault.kind == "bomb" else {}
+        response = web.StreamResponse(
+            status=fault.code, headers={"Content-Type": "application/json", **packed}
+        )
+        await response.prepare(request)
+        for piece, seconds in bodies.endless(fault):
+            if self._closing.is_set():
+                break
+            await response.write(piece)
+            await asyncio.sleep(seconds)
+        return response
 
     async def _break_off(self, request: web.Request, fault: Fault, whole: web.Response) -> web.StreamResponse:
         """Resets the connection, before the answer or in the middle of it."""

@@ -322,6 +322,15 @@ def test_only_what_was_skipped_is_run_again(tmp_path: Path, data: Path, server: 
     assert out == "nothing is skipped in out\n"
 
 
+def test_a_server_that_is_not_there_is_told_once_and_no_answer_is_claimed(tmp_path: Path, data: Path) -> None:
+    with serve(answers_of(small("c-1"))) as gone:
+        command = f"run custom lab/m data --base-url {gone.url} -o out"
+    _, err = attune_here(command, tmp_path, 1)
+    assert err.count("no connection") == 1
+    assert err.splitlines()[-1] == f"nothing was answered. Go on with: attune {command}"
+    assert "_skipped_lab_m.json" not in names(tmp_path / "out")
+
+
 @pytest.mark.parametrize(("arguments", "message"), [
     ("custom m sample", "provider custom needs --base-url"),
     ("custom m sample --base-url localhost", "expected an address such as http://localhost:8000/v1"),
@@ -329,6 +338,7 @@ def test_only_what_was_skipped_is_run_again(tmp_path: Path, data: Path, server: 
     ("custom m sample --base-url http://h/v1 --structured of", "did you mean 'off'"),
     ("custom m sample --base-url http://h/v1 --temperature 3", "expected 0 to 2"),
     ("custom m sample --base-url http://h/v1 --price-in 3", "go together"),
+    ("custom m sample --base-url http://h/v1 --price-in 1 --price-out 1e300", "0 to 1,000,000 dollars"),
     ("custom m sample --base-url http://h/v1 --fit sample", "--fit is for built-in policies"),
     ("custom m sample --base-url http://h/v1 --judge-provider openai", "need --judge-model"),
     ("custom m sample --base-url http://h/v1 --concurrency 0", "concurrency"),

@@ -399,7 +399,8 @@ def test_what_a_server_says_of_itself_is_one_short_line(said: str) -> None:
 
 
 def test_every_fault_that_the_server_can_play_is_tried_here() -> None:
-    text = Path(__file__).read_text("utf-8")
+    here = Path(__file__)
+    text = here.read_text("utf-8") + here.with_name("test_hostile_servers.py").read_text("utf-8")
     assert [kind for kind in KINDS if kind != "status" and f'"{kind}' not in text] == []
 
 

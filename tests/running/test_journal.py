@@ -85,7 +85,7 @@ def test_a_file_cut_anywhere_keeps_every_whole_line_and_takes_new_ones(cut: int,
     '{"v":2,"group":"g","id":"i","digest":"d","call":{}}',
     '{"v":1,"group":"g","id":"i","digest":"d","call":{"reply":5}}', '{"v":1,"facts":5}', "\0", "\xff" * 9,
     '{"v":1,"group":5,"call":null}', "[" * 100_000, '{"v":1,"anew":[["a","b"]]}', '{"v":1,"anew":{"gr',
-    '{"v":1,"made":["a"]}', '{"v":1,"forget":{}}',
+    '{"v":1,"facts":{"lines passed over":"x"}}', '{"v":1,"made":["a"]}', '{"v":1,"forget":{}}',
 ])  # fmt: skip
 def test_a_damaged_line_is_passed_over(tmp_path: Path, line: str) -> None:
     path = fill(tmp_path, 1)

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, TypeGuard
 
+from attune_data.errors import one_line
 from attune_env.running.endpoint.faults import Fault, as_it_is, error_in, status_fault
 from attune_episodes.chat_answers import text_of
 from attune_episodes.parsing import Unparsed, sound
 from attune_episodes.parsing.extract import MAX_CHARS, without_reasoning
+
+MOST_TOKENS: Final = 10**9
+MOST_DOLLARS: Final = 10**6
+"""More than this for one answer is no count and no cost: it is taken as not told."""
+MOST_IN_ALL: Final = 10**15
+"""The same for a call with all its answers, so that no sum of such ever leaves the finite numbers."""
+LONGEST_NAME: Final = 200
+"""Characters kept of how an answer ended, and of the model that a server names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +119,22 @@ def _answer(body: Mapping[str, Any], choice: Mapping[str, Any], hide: Callable[[
     if not text.strip() and refusal:
         text, finish = refusal, "refusal"
     return Answer(
-        text=hide(sound(text)),
-        reasoning=hide(sound(reasoning)),
-        finish=hide(finish) if isinstance(finish, str) else "stop",
+        text=_text(text, hide),
+        reasoning=_text(reasoning, hide),
+        finish=_name(finish, hide) if isinstance(finish, str) else "stop",
         usage=_usage(body.get("usage")),
-        served=hide(body["model"]) if isinstance(body.get("model"), str) else "",
+        served=_name(body.get("model"), hide),
     )
+
+
+def _text(found: str, hide: Callable[[str], str]) -> str:
+    """A text as it may be kept: one that is too long to be read stays so."""
+    # hidden before it is cut: a part of a key would not be known any more
+    return hide(sound(found))[: MAX_CHARS + 1]
+
+
+def _name(found: object, hide: Callable[[str], str]) -> str:
+    return one_line(hide(found), LONGEST_NAME) if isinstance(found, str) else ""
 
 
 def _usage(found: object) -> Usage:
@@ -125,15 +143,19 @@ def _usage(found: object) -> Usage:
     details = found.get("completion_tokens_details")
     prompt = found.get("prompt_tokens_details")
     cost = found.get("cost")
-    known = isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < math.inf
     return Usage(
         tokens_in=_count(found.get("prompt_tokens")),
         tokens_out=_count(found.get("completion_tokens")),
         reasoning=_count(details.get("reasoning_tokens")) if isinstance(details, dict) else 0,
         cached=_count(prompt.get("cached_tokens")) if isinstance(prompt, dict) else 0,
-        cost=float(cost) if known and cost is not None else None,
+        cost=float(cost) if is_amount(cost, MOST_DOLLARS) else None,
     )
 
 
 def _count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else 0
+    return value if type(value) is int and 0 <= value <= MOST_TOKENS else 0
+
+
+def is_amount(value: object, most: int = MOST_IN_ALL) -> TypeGuard[int | float]:
+    """Whether a value is a number from 0 to `most`; true, NaN and infinity are none."""
+    return type(value) in (int, float) and 0 <= value <= most  # type: ignore[operator]

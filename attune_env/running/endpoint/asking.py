@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from attune_data.seeding import digest
 from attune_env.running.endpoint.answer import NO_USAGE, Answer, Usage
 from attune_env.running.endpoint.control import Breaker, Control
-from attune_env.running.endpoint.faults import Fault
+from attune_env.running.endpoint.faults import Fault, StopRun
 from attune_env.running.endpoint.journal import Finished
 from attune_env.running.endpoint.structured import Structured
 
@@ -74,7 +74,7 @@ class Patience:
         """The fault, or another kind of it where the server asks to wait longer than is waited."""
         if fault.retry_after is None or fault.retry_after <= self.longest_asked:
             return fault
-        return Fault("too_long_wait", f"{fault} and asks to wait {fault.retry_after:.0f} s")
+        return Fault("too_long_wait", f"{fault} and asks to wait {fault.retry_after:g} s")
 
     def over(self, fault: Fault, attempt: int, *, ever: bool) -> bool:
         """Whether a call is given up after this fault at its `attempt`-th attempt.
@@ -205,7 +205,8 @@ class Asker:
                 if with_schema and self.structured.refused(question.id, fault, attempt):
                     continue  # the same without a schema, at once
                 if self.patience.over(fault, attempt, ever=self.breaker.ever):
-                    self.breaker.failed(fault)
+                    if self.breaker.failed(fault):
+                        raise StopRun(str(self.control.reason)) from None
                     raise fault from None
                 await self.control.sleep(self.patience.wait(attempt, fault.retry_after))
                 continue

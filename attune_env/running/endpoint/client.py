@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import TracebackType
 from typing import Any
@@ -20,6 +20,7 @@ from attune_data.errors import SettingsError, one_line
 from attune_env.running.endpoint.answer import Answer, read_answer
 from attune_env.running.endpoint.faults import Fault, FilteredError, status_fault
 from attune_env.running.endpoint.providers import Endpoint
+from attune_env.running.endpoint.receiving import ACCEPTED, no_cookies, received, refuse_redirect
 
 CONNECT_SECONDS = 30.0
 """A server that does not take the connection by then is not there."""
@@ -32,7 +33,10 @@ class _OneEach(openai.DefaultAsyncHttpxClient):
     at all its connections for each request, which at 64 of them costs more than the request.
     """
 
-    def __init__(self, timeout: httpx.Timeout) -> None:
+    def __init__(self, timeout: httpx.Timeout, hide: Callable[[str], str]) -> None:
+        async def check(response: httpx.Response) -> None:
+            refuse_redirect(response, hide)
+
         try:
             trusted = httpx.create_ssl_context()
         except OSError as error:
@@ -43,6 +47,10 @@ class _OneEach(openai.DefaultAsyncHttpxClient):
             "timeout": timeout,
             "limits": httpx.Limits(max_connections=1, max_keepalive_connections=1),
             "verify": trusted,
+            "cookies": no_cookies(),
+            "follow_redirects": False,
+            # before httpx itself looks at the address, which may be none
+            "event_hooks": {"response": [check]},
         }
         try:
             super().__init__(**self._one)
@@ -55,14 +63,14 @@ class _OneEach(openai.DefaultAsyncHttpxClient):
         self._idle: list[httpx.AsyncClient] = []
 
     async def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
-        """Sends a request, and reads the whole answer."""
+        """Send a request and read the answer, up to a limit."""
         if self._idle:
             client = self._idle.pop()
         else:
             client = openai.DefaultAsyncHttpxClient(**self._one)
             self._all.add(client)
         try:
-            response = await client.send(request, **options)
+            response = await received(await client.send(request, **{**options, "stream": True}))
         except BaseException:
             # a connection that was left in the middle may never be free again
             self._all.discard(client)
@@ -91,7 +99,7 @@ class ChatClient:
         self.call_timeout = call_timeout
         timeout = httpx.Timeout(call_timeout, connect=min(CONNECT_SECONDS, call_timeout), pool=None)
         omit = openai.Omit()
-        headers: dict[str, Any] = dict(endpoint.headers)
+        headers: dict[str, Any] = {**endpoint.headers, "Accept-Encoding": ACCEPTED}
         # without a key no such header is sent; the SDK wants to be told with each request
         self._options: Any = {} if endpoint.key else {"headers": {"Authorization": omit}}
         if endpoint.provider != "openai":
@@ -103,7 +111,7 @@ class ChatClient:
             max_retries=0,
             timeout=timeout,
             default_headers=headers,
-            http_client=_OneEach(timeout),
+            http_client=_OneEach(timeout, endpoint.key.hidden_in),
         )
 
     async def __aenter__(self) -> ChatClient:
@@ -134,9 +142,10 @@ class ChatClient:
             response = error.response
         except (TimeoutError, openai.APITimeoutError):
             raise Fault("timeout", f"no answer within {self.call_timeout:g} s (--call-timeout)") from None
-        except openai.APIConnectionError as error:
-            raise Fault("connection", self._why(error)) from None
         except (openai.OpenAIError, httpx.HTTPError, httpx.InvalidURL) as error:
+            if isinstance(error.__cause__, Fault):
+                # the SDK takes whatever is raised while it sends for a lost connection
+                raise error.__cause__ from None
             raise Fault("connection", self._why(error)) from None
         try:
             raise self._refused(response)
@@ -158,4 +167,6 @@ class ChatClient:
         while deepest.__cause__ or deepest.__context__:
             deepest = deepest.__cause__ or deepest.__context__ or deepest
         said = str(cause) or str(deepest) or type(cause).__name__
-        return self.endpoint.key.hidden_in(f"no connection: {one_line(said, 200)} ({type(deepest).__name__})")
+        # hidden before it is cut: a part of a key would not be known any more
+        said = one_line(self.endpoint.key.hidden_in(said), 200)
+        return f"no connection: {said} ({type(deepest).__name__})"

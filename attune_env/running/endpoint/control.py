@@ -217,13 +217,18 @@ class Breaker:
                 )
             )
 
-    def failed(self, fault: Fault) -> None:
-        """Notes a call that is given up; stops the run where no other would do better."""
+    def failed(self, fault: Fault) -> bool:
+        """Notes a call that is given up; stops the run where no other would do better.
+
+        True where that is the server's doing: the call is not to be skipped, the next run makes it.
+        """
         self.in_a_row += 1
-        hopeless = fault.action == "stop" and (not self.ever or fault.kind != "not_found")
+        passing = self.ever and fault.kind in ("not_found", "redirect")
+        hopeless = fault.action == "stop" and not passing
         gone = not self.ever and fault.action == "retry"
         if hopeless or gone or self.in_a_row >= (IN_A_ROW_LATER if self.ever else IN_A_ROW):
             self.control.stop(StopRun(self._told(fault)))
+        return hopeless or gone
 
     def _told(self, fault: Fault) -> str:
         where = f"model {one_line(self.model, 100)} at {self.base_url}"
@@ -238,6 +243,7 @@ _ADVICE: Final = {
     "bad_key": "check the key",
     "no_credit": "the account has no credit left, or its quota is used up",
     "not_found": "check --base-url: most end in /v1",
+    "redirect": "if the server has moved, give its new address with --base-url",
     "connection": "is the server running, and --base-url right?",
     "web_page": "check --base-url: most end in /v1",
     "timeout": "is the server overloaded? give it more time with --call-timeout, or less to do at once with "

@@ -24,6 +24,7 @@ ACTIONS: Final[Mapping[str, Action]] = {
     "bad_encoding": "retry",
     "bad_json": "retry",
     "no_choices": "retry",
+    "too_large": "give_up",  # a body beyond all answers
     # requests that are refused
     "bad_request": "give_up",  # 400, 413, 422 and the like
     "forbidden": "give_up",  # 403
@@ -31,6 +32,7 @@ ACTIONS: Final[Mapping[str, Action]] = {
     "bad_key": "stop",  # 401
     "no_credit": "stop",  # 402, or a quota that is used up
     "not_found": "stop",  # 404, 405: the model or the address
+    "redirect": "stop",  # 3xx: another address
 }
 """Kind of fault -> what is done. An answer that came and cannot be read is no fault: it is asked again."""
 

@@ -114,6 +114,7 @@ class Job:
     def take(self, step: Step, call: Finished, journal: Journal) -> None:
         """Notes a finished call; a draft brings the judges' calls."""
         self._open -= 1
+        call = call.without_asides()
         if isinstance(step.request, JudgeRequest):
             self._judged.setdefault(step.request.turn, {})[step.judge] = (step.request, call)
             return

@@ -12,15 +12,17 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
 from attune_env.results.files import safe_name
 from attune_env.running.endpoint.anew import Anew
-from attune_env.running.endpoint.answer import Usage
+from attune_env.running.endpoint.answer import Usage, is_amount
 from attune_env.running.endpoint.locking import lock
+from attune_episodes.parsing.decode import is_sound
 
 FORMAT = 1
 """Version of a line's layout; lines of others are passed over."""
@@ -66,6 +68,10 @@ class Finished:
     """The model that the server named."""
     unread: tuple[tuple[str, str], ...] = ()
     """(reply, reason) of the answers before the last."""
+
+    def without_asides(self) -> Finished:
+        """The call without the texts that only the journal keeps: a result needs none of them."""
+        return replace(self, reasoning="", unread=tuple(("", reason) for _, reason in self.unread))
 
 
 _PARTS: Final = tuple(part.name for part in fields(Finished))
@@ -271,7 +277,8 @@ def _line(data: bytes) -> dict[str, Any] | None:
         if "call" in line:
             _finished(line["call"])
         elif "facts" in line:
-            dict(line["facts"])
+            if not all(type(fact) in (bool, int) for fact in dict(line["facts"]).values()):
+                raise TypeError("a fact that nobody notes")
         else:
             Anew().take(line)
     except (ValueError, TypeError, KeyError, RecursionError):
@@ -282,14 +289,22 @@ def _line(data: bytes) -> dict[str, Any] | None:
 def _finished(found: Mapping[str, Any]) -> Finished:
     """The call of a line; raises KeyError, TypeError or ValueError where it is none."""
     texts = {name: found[name] for name in ("reply", "reason", "finish", "reasoning", "served")}
-    if not all(isinstance(text, str) for text in texts.values()):
-        raise TypeError("a text is none")
+    unread = tuple((reply, reason) for reply, reason in found["unread"])
+    for text in (*texts.values(), *chain.from_iterable(unread)):
+        if not isinstance(text, str) or not is_sound(text):
+            raise TypeError("a text is none, or holds half a character")
+    usage = Usage(**found["usage"])
+    tokens = (usage.tokens_in, usage.tokens_out, usage.reasoning, usage.cached)
+    counts = (found["asks"], found["attempts"], *tokens)
+    amounts = (*counts, found["seconds"], 0 if usage.cost is None else usage.cost)
+    if not all(type(count) is int for count in counts) or not all(map(is_amount, amounts)):
+        raise ValueError("a number that cannot be")
     return Finished(
         **texts,
-        usage=Usage(**found["usage"]),
-        asks=int(found["asks"]),
-        attempts=int(found["attempts"]),
+        usage=usage,
+        asks=found["asks"],
+        attempts=found["attempts"],
         seconds=float(found["seconds"]),
         structured=bool(found["structured"]),
-        unread=tuple((str(reply), str(reason)) for reply, reason in found["unread"]),
+        unread=unread,
     )
