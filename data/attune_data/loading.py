@@ -154,6 +154,10 @@ def load(
     Raises:
         DataError: nothing found, or problems; `error.problems` lists all of them, file by file.
     """
+    if not isinstance(source, (str, Path)):
+        raise SettingsError(
+            f'the source is {show(source)}; expected a path, the name of a dataset, or "sample"'
+        )
     name = str(source)
     path = SAMPLE if name == "sample" else Path(source)
     if provenance is not None and provenance not in PROVENANCES:

@@ -111,6 +111,8 @@ def check_source(
     if isinstance(data, str) and data == SIMULATED:
         _refuse(data, split=split, where=where, provenance=provenance)
         level_of(level)
+        if type(world_seed) is not int:
+            raise SettingsError(f"world_seed is {show(world_seed)}; it must be a whole number")
     elif level != "default" or world_seed != 0:
         raise SettingsError(f'level and world_seed describe data="{SIMULATED}"; data is {show(data)}')
 

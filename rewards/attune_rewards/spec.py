@@ -85,7 +85,6 @@ class RewardSpec:
         return hash((self.name, self.root, self.left_out, self.dense, self.reference))
 
     @staticmethod
-    @cache
     def preset(name: str) -> RewardSpec:
         """A named spec.
 
@@ -98,11 +97,9 @@ class RewardSpec:
         what they hold: composite .59, emotion .48, behaviour .78, preference .50, holistic .59. They are
         for measuring, beside their nulls; to train, take `skill`.
         """
-        if name == "skill":
-            return _skill()
-        if name not in _ROOTS:
+        if name not in PRESETS:
             raise UnknownNameError("reward preset", name, PRESETS)
-        return RewardSpec(name, _ROOTS[name])
+        return _preset(name)
 
     @staticmethod
     def weighted(name: str, weights: Mapping[str, float]) -> RewardSpec:
@@ -209,7 +206,9 @@ def is_asked(stage: Stage, turn: TurnTruth | None) -> bool:
 
 
 @cache
-def _skill() -> RewardSpec:
+def _preset(name: str) -> RewardSpec:
+    if name != "skill":
+        return RewardSpec(name, _ROOTS[name])
     raw: dict[str, Any] = json.loads(SKILL_FILE.read_text(encoding="utf-8"))
     return skill_spec(raw["nulls"], raw["reference"])
 
