@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from typing import TYPE_CHECKING, Any
 
 from attune_data.lazy import lazy_names
@@ -19,6 +18,7 @@ from attune_data.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from importlib.abc import Loader, MetaPathFinder
     from importlib.machinery import ModuleSpec
     from types import ModuleType
 
@@ -50,6 +50,9 @@ if TYPE_CHECKING:
     from attune_episodes.trainers import reward_functions, row_reward, training_dataset
     from attune_episodes.verifiers_env import AttuneEnv, AttuneHarness, AttuneTaskset
     from attune_rewards import RewardSpec, Score
+
+else:  # importing their module takes longer than importing this whole package
+    MetaPathFinder, Loader = type("MetaPathFinder", (), {}), type("Loader", (), {})
 
 _HOME = {
     **dict.fromkeys(["BenchmarkTrainingError", "Conversation", "Conversations", "load"], "attune_data"),

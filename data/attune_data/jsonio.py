@@ -25,6 +25,7 @@ MAX_LISTED: Final = 1_000
 """Problems listed of one file; what goes beyond is said to."""
 CHARS_PER_VALUE: Final = 25
 """A long text with less than this for each value is refused: short values take 30 times their length."""
+CUT: Final = "it is cut off: fetch it or make it again"
 _FREE_VALUES: Final = 10_000
 """So many values are always accepted. A conversation of five turns has about 1,500."""
 _UNCOUNTED: Final = 100_000
@@ -70,12 +71,12 @@ def bad_byte(file: str, offset: int, error: UnicodeDecodeError) -> DataError:
     return DataError(Problem(file, place, found, "UTF-8 text", "save the file as UTF-8"))
 
 
-def parse_json(text: str, file: str, *, any_density: bool = False) -> Any:
+def parse_json(text: str, file: str, *, any_density: bool = False, if_cut: str = CUT) -> Any:
     """The value that `text` holds; raises DataError listing every problem found.
 
     Problems: empty, not JSON (with line and column), duplicate keys in one object, NaN or Infinity,
     nesting deeper than `MAX_DEPTH`, lone surrogates in strings or keys; and, without `any_density`, a long
-    text of very many short values.
+    text of very many short values. `if_cut` is the advice for a text that ends too early.
     """
     if not text or text.isspace():
         raise DataError(Problem(file, "", "an empty file", "a JSON object", "remove it or fetch it again"))
@@ -101,8 +102,7 @@ def parse_json(text: str, file: str, *, any_density: bool = False) -> Any:
         )
         raise DataError(
             Problem(file, f"line {error.lineno} column {error.colno}", found, "valid JSON",
-                    "it is cut off: fetch it again, or write one record a line" if at_end
-                    else "mend the syntax there")
+                    if_cut if at_end else "mend the syntax there")
         ) from error  # fmt: skip
     except RecursionError as error:
         raise DataError(

@@ -67,4 +67,4 @@ def _record(line: bytes, offset: int, size: int, where: str) -> Any:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
         raise bad_byte(where, offset, error) from error
-    return parse_json(text, where)
+    return parse_json(text, where, if_cut="it is cut off: fetch it again, or write one record a line")

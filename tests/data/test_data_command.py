@@ -65,7 +65,7 @@ def test_validating_lists_every_problem_on_a_line_of_its_own_and_fails(tmp_path:
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
         f"error: {path}/conversation_2.json: line 1 column 20: found the end of the file, "
-        "expected valid JSON; it is cut off: fetch it again, or write one record a line",
+        "expected valid JSON; it is cut off: fetch it or make it again",
         f"error: {path}/conversation_10.json: turns[0].annotations.pairwiseComparisons[0].winner: "
         'found "C", expected "A" or "B" (null if none was annotated)',
     ]
