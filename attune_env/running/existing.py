@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from attune_data.errors import DataError, SettingsError, one_line, show
-from attune_data.jsonio import read_json
 from attune_data.loading import fingerprint
 from attune_data.schema import Conversation
 from attune_data.version import SCORING_VERSION
-from attune_env.results.files import check_same_record
+from attune_env.results.files import check_same_record, read_result
 from attune_env.results.marks import mapping, marks_of
 from attune_episodes.settings import Settings
 
@@ -81,7 +80,7 @@ def is_complete(path: Path, result: Wanted) -> bool:
     if not path.exists():
         return False
     try:
-        record = read_json(path)
+        record = read_result(path)
     except DataError:
         return False
     check_same_record(path, record, result.names)

@@ -6,23 +6,27 @@ import json
 import subprocess
 import sys
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from attune_data import SettingsError, load
-from attune_env.results import read_results, score_results
+from attune_data import DataError, SettingsError, load
+from attune_data.codebook import Codebook
+from attune_env.results import read_results, save_results, score_results
+from attune_env.results.reparse import reparsed
+from attune_env.results.scores import outcome_counts
 from attune_env.running import run_builtin
 from attune_env.running.endpoint.asking import Price
 from attune_env.running.endpoint.control import Caps
 from attune_env.running.endpoint.job import calls_of
 from attune_env.running.endpoint.run import run_endpoint
-from attune_episodes import MODES, Settings, plan
+from attune_episodes import MODES, Settings, plan, rollout
 from attune_episodes.judging import judge_request
 from tests.endpoint import Server, answers_of, first_of, serve
 from tests.front.command import data_folder
 from tests.front.inside import attune_here
-from tests.running.playing import book, files, judge_answers, model, play, sample, small, without_times
+from tests.running.playing import QUICK, book, files, judge_answers, model, play, sample, small, without_times
 
 
 def test_five_full_turns_with_one_judge_take_26_calls(tmp_path: Path) -> None:
@@ -277,3 +281,38 @@ def test_a_judge_is_named_once(tmp_path: Path) -> None:
     with serve(book(1)) as server, pytest.raises(SettingsError, match="a judge is named twice"):
         play(server, sample(1), tmp_path, judges=["a", "a"])
     assert not server.calls
+
+
+def test_replies_too_long_to_be_read_make_a_result_that_is_read_and_never_made_again(tmp_path: Path) -> None:
+    data = sample(1)
+    with serve(lambda _: "x" * 1_100_000) as server:
+        report = play(server, data, tmp_path, patience=replace(QUICK, asks=1))
+        assert (report.written, len(server.calls)) == (1, 21)
+        report = play(server, data, tmp_path, patience=replace(QUICK, asks=1))
+        assert (report.written, report.complete_before, len(server.calls)) == (0, 1, 21)
+    (result,), problems, _ = read_results(tmp_path, data)
+    assert not problems
+    assert result.path.stat().st_size > 20_000_000
+    assert set(outcome_counts(result.record)) == {"unparsed:too_long"}
+    again = reparsed(result.record, data[0], Codebook.own(), "file")
+    assert outcome_counts(again) == outcome_counts(result.record)
+
+
+def test_a_result_beyond_what_is_read_is_not_written_and_its_conversation_is_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = sample(2)
+    monkeypatch.setattr("attune_env.results.files.MAX_RESULT_BYTES", 500_000)
+    with serve(first_of(book(1), lambda _: "y" * 50_000)) as server:
+        for _ in range(2):
+            report = play(server, data, tmp_path, patience=replace(QUICK, asks=1))
+            assert list(files(tmp_path)) == ["sample-01_custom_lab_m_default.json"]
+            (entry,) = report.failed
+            assert (entry["conversationId"], entry["request"]) == ("sample-02", "result")
+            assert "MB, expected at most 0 MB; bound the replies (--max-tokens)" in entry["reason"]
+        # what is in the journal is not asked again
+        assert len(server.calls) == sum(calls_of(about, Settings()) for about in data)
+    played = rollout(data[1], lambda _: "z" * 50_000)
+    with pytest.raises(DataError, match="at most 0 MB"):
+        save_results([played], tmp_path / "mine")
+    assert not files(tmp_path / "mine")

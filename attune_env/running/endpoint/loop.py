@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from attune_data.errors import one_line
-from attune_env.results.files import write_json
+from attune_env.results.files import TooLargeError, write_result
 from attune_env.running.endpoint.faults import Fault, StopRun
 from attune_env.running.endpoint.job import Job, Step
 from attune_env.running.endpoint.journal import Journal
@@ -202,8 +202,12 @@ class Loop:
 
     async def _finish(self, job: Job) -> None:
         """Writes the result; the wait for the disk is not the other calls' wait."""
-        await asyncio.to_thread(write_json, job.path, job.record())
-        await self.journal.made(job.group)
+        try:
+            await asyncio.to_thread(write_result, job.path, job.record())
+        except TooLargeError as error:
+            job.failed = ("result", str(error))
+        else:
+            await self.journal.made(job.group)
         self.conclude(job, self.tally)
 
     # --- being told to stop -----------------------------------------------------------------------------
