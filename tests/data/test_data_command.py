@@ -12,6 +12,7 @@ import pytest
 
 from attune_data import load
 from attune_data.stats import describe
+from tests import PATIENCE
 from tests.data.builders import (
     annotated,
     comparison,
@@ -36,7 +37,7 @@ def attune(*arguments: str | Path, **environment: str) -> subprocess.CompletedPr
         errors="replace",
         env={**os.environ, **environment},
         check=False,
-        timeout=60,
+        timeout=PATIENCE,
     )
     assert "Traceback" not in done.stderr
     return done

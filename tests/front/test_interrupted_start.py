@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import PATIENCE
 from tests.front.test_light_import import loaded_by
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +26,7 @@ def test_ctrl_c_while_modules_are_imported_first_and_inside_a_command(
     done = subprocess.run(
         [sys.executable, "-m", "attune_env", "run", "builtin", "empty", "sample"],
         capture_output=True, encoding="utf-8", cwd=tmp_path, env={**os.environ, "PYTHONPATH": path},
-        timeout=600,
+        timeout=PATIENCE,
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (130, "", says)
 

@@ -28,6 +28,7 @@ from attune_episodes.gymnasium_envs import no_answer
 from attune_episodes.gymnasium_envs.registration import CONVERSATION_ID, FEATURES_ID
 from attune_episodes.gymnasium_envs.wrappers import JSONAction, TypedAction
 from attune_rewards import STAGES
+from tests import PATIENCE
 from tests.gymnasium_envs.play import Env, episode, inner, make, player, random_act, same
 
 SAMPLE = load("sample")
@@ -127,7 +128,7 @@ def test_another_process_with_another_hash_seed_plays_the_same() -> None:
     )
     runs = [
         subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, check=True, encoding="utf-8", timeout=120,
+            [sys.executable, "-c", code], capture_output=True, check=True, encoding="utf-8", timeout=PATIENCE,
             env={**os.environ, "PYTHONHASHSEED": seed, "LC_ALL": locale},
         ).stdout
         for seed, locale in (("1", "C"), ("2", "C.UTF-8"))

@@ -11,6 +11,7 @@ import gymnasium
 import pytest
 
 from attune_episodes.gymnasium_envs.registration import ENVIRONMENTS, register_environments
+from tests import PATIENCE
 
 IDS = ["Attune/Conversation-v0", "Attune/Features-v0"]
 REPORT = "print(json.dumps(sorted(i for i in gymnasium.registry if i.startswith('Attune/'))))"
@@ -19,7 +20,7 @@ REPORT = "print(json.dumps(sorted(i for i in gymnasium.registry if i.startswith(
 def run(code: str) -> str:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", f"import json, sys\n{code}"],
-        capture_output=True, encoding="utf-8", timeout=120,
+        capture_output=True, encoding="utf-8", timeout=PATIENCE,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout

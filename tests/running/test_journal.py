@@ -30,6 +30,7 @@ from attune_env.running.endpoint.control import Caps
 from attune_env.running.endpoint.journal import CallKey, Finished, Journal, group_of, journal_name
 from attune_env.running.endpoint.loop import Silent
 from attune_episodes import plan
+from tests import PATIENCE
 from tests.endpoint import answers_of, endpoint_process, serve
 from tests.front.command import ATTUNE, attune, data_folder, names
 from tests.running.playing import files, play, small
@@ -212,7 +213,7 @@ def test_a_lock_goes_with_the_process_that_had_it(tmp_path: Path) -> None:
             Journal(tmp_path, MODEL)
     finally:
         process.kill()
-        process.communicate(timeout=20)
+        process.communicate(timeout=PATIENCE)
     Journal(tmp_path, MODEL).close()
 
 
