@@ -64,7 +64,8 @@ def run_builtin(
             path = output / result_name(*identity)
             if overwrite:
                 check_same_result(path, *identity)  # a result is made again, another's is not replaced
-            if not overwrite and is_complete(path, Wanted(conversation, asked, em_model, facts, training)):
+            wanted = Wanted(identity[0], conversations.by_id, asked, em_model, facts, training)
+            if not overwrite and is_complete(path, wanted):
                 skipped += 1
             else:
                 started = time.perf_counter()

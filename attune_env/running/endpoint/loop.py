@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from attune_data.errors import one_line
+from attune_data.errors import DataError, one_line
 from attune_env.results.files import TooLargeError, write_result
 from attune_env.running.endpoint.faults import Fault, StopRun
 from attune_env.running.endpoint.job import Job, Step
@@ -140,6 +140,12 @@ class Loop:
         self._next_beat = loop.call_later(BEAT_SECONDS, self._beat, loop)
 
     def _start(self, job: Job) -> None:
+        try:
+            job.hold()
+        except DataError as error:  # it was there when the data was checked
+            job.failed = ("conversation", str(error))
+            return
+        self.tally.count(job.group, job.planned)
         job.start(self.journal, schema_first=not self.tasks)
         self.tally.kept(job.kept)
 
@@ -150,6 +156,9 @@ class Loop:
             if found is None:
                 return
             job, step = found
+            if job.failed:
+                self.conclude(job, self.tally)
+                continue
             if step is None and job.anew:
                 self._unasked.append(job)
                 continue

@@ -191,7 +191,8 @@ def _job(
     identity: str,
 ) -> RejudgeJob:
     return RejudgeJob(
-        conversations.by_id[result.record["conversationId"]],
+        result.record["conversationId"],
+        conversations.by_id,
         replace(settings, mode=cast("Mode", result.mode)),
         1,
         result.em_model,

@@ -65,14 +65,14 @@ def select(conversations: Conversations, where: str | Where) -> Conversations:
     facts = [facts_of(conversation) for conversation in conversations]
     for condition in where.conditions:
         _check(condition, facts)
-    kept = list(zip(conversations, facts, strict=True))
+    kept: Sequence[int] = range(len(facts))
     for number, condition in enumerate(where.conditions):
-        left = [pair for pair in kept if condition.holds(pair[1])]
+        left = [index for index in kept if condition.holds(facts[index])]
         if not left:
             before = ",".join(map(str, where.conditions[:number]))
-            _nothing_left(condition, [found for _, found in kept], before)
+            _nothing_left(condition, [facts[index] for index in kept], before)
         kept = left
-    return conversations.narrowed_to(conversation for conversation, _ in kept)
+    return conversations.chosen(kept)
 
 
 def _check(condition: Condition, facts: Sequence[Facts]) -> None:
