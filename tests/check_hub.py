@@ -99,7 +99,7 @@ def _evaluate(venv: Path, work: Path, url: str) -> list[dict[str, Any]]:
     clean = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
     done = subprocess.run(
         list(map(str, command)), cwd=work, env=clean | {"ATTUNE_CHECK_KEY": KEY},
-        capture_output=True, text=True, timeout=300,
+        capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     if done.returncode:
         sys.exit(f"vf-eval failed:\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}")

@@ -19,11 +19,10 @@ import numpy.typing as npt
 from attune_data.affect import EMOTIONS, canonical_emotion
 from attune_data.constants import BRANCHES
 from attune_data.errors import DataError
-from attune_data.jsonio import read_json
 from attune_env.analyses.items_truth import Array, Place, Truths, Whole
 from attune_env.analyses.spent import SPENT, spent
 from attune_env.analyses.study import Study
-from attune_env.results.files import result_name
+from attune_env.results.files import read_result, result_name
 from attune_env.results.marks import mapping, marks_of, parts_of
 from attune_env.results.recorded import named_file
 from attune_env.statistics.scores import Key
@@ -147,7 +146,7 @@ def scored_record(folder: Path, entry: Mapping[str, Any]) -> Mapping[str, Any] |
     """The result record behind an entry of a scores file; None where it is not in the folder any more."""
     identity = entry["conversationId"], entry["em_model"], entry["mode"]
     try:
-        record = read_json(folder / (named_file(entry) or result_name(*identity)))
+        record = read_result(folder / (named_file(entry) or result_name(*identity)))
     except (DataError, OSError, ValueError):  # not there, no JSON, or a name that no file can have
         return None
     if not isinstance(record, dict):

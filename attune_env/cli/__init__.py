@@ -97,6 +97,9 @@ def main() -> NoReturn:
         # the reader (head, less) has left: nothing more to say, and no complaint at shutdown either
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        sys.exit(130)
     except OSError as error:
         name = f"{error.filename}: " if error.filename else ""
         _say(f"{name}{error.strerror or error}")

@@ -286,7 +286,6 @@ def only_skipped(
     conversations: Conversations, output: Path, model: Model, modes: Sequence[Mode]
 ) -> Conversations:
     """The conversations that an earlier run of the model skipped in these modes."""
-    from attune_data import Conversations
     from attune_env.running.endpoint.files import read_skipped, skipped_path
     from attune_env.running.samples import split_sample
 
@@ -295,8 +294,4 @@ def only_skipped(
         for entry in read_skipped(skipped_path(output, model.name))
         if entry["mode"] in modes and split_sample(entry["em_model"])[0] == model.full_name
     }
-    return Conversations(
-        [item for item in conversations if item.conversation_id in skipped],
-        source=conversations.source,
-        files=conversations.files,
-    )
+    return conversations.chosen(n for n, name in enumerate(conversations.by_id) if name in skipped)

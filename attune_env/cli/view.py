@@ -99,8 +99,7 @@ def read_records(
 
     Raises SettingsError where there is none, UnknownNameError for a model without one.
     """
-    from attune_data.jsonio import read_json
-    from attune_env.results.files import result_files, safe_name
+    from attune_env.results.files import read_result, result_files, safe_name
 
     files = result_files(folder)
     # files are named by their conversation: only if none is, all are read
@@ -109,7 +108,7 @@ def read_records(
     modes = set()
     for path in likely or files:
         try:
-            record = read_json(path)
+            record = read_result(path)
         except DataError:
             continue
         if not isinstance(record, dict) or record.get("conversationId") != conversation.conversation_id:

@@ -27,7 +27,8 @@ class Lines:
 
     def started(self, tally: Tally) -> None:
         """Says what there is to do."""
-        self.said(f"{tally.conversations} conversations to play, {tally.calls} calls")
+        about = "" if tally.is_counted else "about "
+        self.said(f"{tally.conversations} conversations to play, {about}{tally.calls} calls")
 
     def moved(self, tally: Tally) -> None:
         """Nothing: a line a call would be too many."""
@@ -105,7 +106,7 @@ def watcher(label: str) -> Lines | Bars:
 def conversation_line(job: Job, tally: Tally) -> str:
     """`3/20 c-3 default: complete; 63/420 calls, …`."""
     over = tally.conversations_done + tally.conversations_failed
-    which = f"{over}/{tally.conversations} {job.conversation.conversation_id} {job.names[2]}"
+    which = f"{over}/{tally.conversations} {job.conversation_id} {job.names[2]}"
     which += f" sample {job.sample}" if job.sample > 1 else ""
     end = f"skipped, {job.failed[0]}: {job.failed[1]}" if job.failed else "complete"
     left = tally.seconds_left

@@ -8,7 +8,7 @@ from typing import Any
 from attune_data import Conversations
 from attune_data.errors import UnknownNameError
 from attune_env.profile.files import MODE, asked_of, file_name, is_made, record_of
-from attune_env.results.files import check_same_result, write_json
+from attune_env.results.files import check_same_result, write_result
 from attune_env.running.builtin import RunReport
 from attune_episodes.profile import NULLS, Form, null
 
@@ -51,6 +51,6 @@ def run_null(
             "source_file": Path(conversations.files.get(about.conversation_id, "")).name or None,
             "api_cost": 0.0,
         }
-        write_json(path, record_of(about, em_model, asked_form, guess(about), asked, facts))
+        write_result(path, record_of(about, em_model, asked_form, guess(about), asked, facts))
         written += 1
     return RunReport(written, skipped)

@@ -13,9 +13,8 @@ from typing import Any, Final
 
 from attune_data import Conversation, Conversations, __version__
 from attune_data.errors import DataError, Problem, SettingsError, one_line, show
-from attune_data.jsonio import read_json
 from attune_data.loading import fingerprint
-from attune_env.results.files import check_same_record, safe_name
+from attune_env.results.files import check_same_record, read_result, safe_name
 from attune_env.results.marks import mapping, marks_of
 from attune_episodes.profile import (
     WARNING,
@@ -108,7 +107,7 @@ def is_made(path: Path, conversation_id: str, em_model: str, asked: Mapping[str,
     if not path.exists():
         return False
     try:
-        record = read_json(path)
+        record = read_result(path)
     except DataError:
         return False
     check_same_record(path, record, (conversation_id, em_model, MODE))
@@ -158,7 +157,7 @@ def _read(path: Path, conversations: Conversations) -> Guessed:
     def wrong(place: str, value: object, expected: str, advice: str = "move the file away") -> DataError:
         return DataError(Problem(str(path), place, show(value), expected, advice))
 
-    record = read_json(path)
+    record = read_result(path)
     if not isinstance(record, dict) or record.get("kind") != KIND:
         kind = record.get("kind") if isinstance(record, dict) else record
         raise wrong("kind", kind, f'"{KIND}"')

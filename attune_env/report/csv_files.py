@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from attune_data.errors import DataError, Problem, SettingsError
+from attune_data.jsonio import check_regular
 from attune_env.results.files import write_text
 
 
@@ -17,6 +18,7 @@ def check_csv(path: Path, head: str, *, overwrite: bool = False) -> None:
         raise SettingsError(f"{path}: a table goes into a file that ends in .csv")
     if path.is_dir():
         raise DataError(Problem(str(path), "", "a folder", "a file to write to", "choose another -o"))
+    check_regular(path)
     if not path.exists() or overwrite:
         return
     with path.open(encoding="utf-8", errors="replace") as stream:

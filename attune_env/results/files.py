@@ -9,18 +9,21 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from attune_data import Conversations
 from attune_data.codebook import Codebook
 from attune_data.destination import create, temporary
 from attune_data.errors import DataError, Problem, show
-from attune_data.jsonio import read_json
+from attune_data.jsonio import check_density, check_size, read_json
 from attune_data.loading import fingerprint
 from attune_env.results.marks import mapping, marks_of
 from attune_rewards.predictions import ConversationPrediction
 from attune_rewards.records import read_record
 
+MAX_RESULT_BYTES: Final = 100_000_000
+"""Largest result file: a hundred replies as long as any that is read. None is written that is larger."""
+_SHORTER: Final = "bound the replies (--max-tokens), then ask again with --overwrite"
 _UNSAFE = re.compile(r"[^\w.@+ -]", re.ASCII)
 _DEVICE = re.compile(r"\A(con|prn|aux|nul|com\d|lpt\d)(?= *\.)", re.IGNORECASE)
 """What Windows takes for a device, whatever stands behind the dot."""
@@ -62,7 +65,7 @@ def existing_record(path: Path, wanted: tuple[str, str, str]) -> object:
     if not path.exists():
         return None
     try:
-        found: object = read_json(path)
+        found: object = read_result(path)
     except DataError:
         return None
     check_same_record(path, found, wanted)
@@ -86,9 +89,34 @@ def _named(conversation_id: object, em_model: object, mode: object) -> str:
     return f"conversation {show(conversation_id)} by {show(em_model)} in mode {show(mode)}"
 
 
+class TooLargeError(DataError):
+    """A result that would not be read again."""
+
+
+def read_result(path: Path) -> Any:
+    """The JSON value in a result file; raises DataError where it cannot be read or is too large."""
+    return read_json(path, MAX_RESULT_BYTES)
+
+
+def write_result(path: Path, record: Mapping[str, Any]) -> None:
+    """Writes a result file as `write_json` does; raises TooLargeError where `read_result` would refuse it."""
+    text = json_text(record)
+    try:
+        check_size(len(text.encode()), str(path), MAX_RESULT_BYTES, _SHORTER)
+        check_density(text, str(path))
+    except DataError as error:
+        raise TooLargeError(error.problems) from None
+    write_text(path, text)
+
+
 def write_json(path: Path, value: Any) -> None:
     """Writes JSON (UTF-8, indented) so that the file is whole or as it was before."""
-    write_text(path, json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+    write_text(path, json_text(value))
+
+
+def json_text(value: Any) -> str:
+    """JSON as files here hold it: indented, characters as they are."""
+    return json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
 def write_text(path: Path, text: str) -> None:
@@ -165,7 +193,7 @@ def read_results(
         )  # fmt: skip
     for path in files:
         try:
-            record = read_json(path)
+            record = read_result(path)
         except DataError as error:
             problems.extend(error.problems)
             continue

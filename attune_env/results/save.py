@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from attune_env.results.files import check_same_result, result_name, write_json
+from attune_env.results.files import check_same_result, result_name, write_result
 from attune_episodes.rollout import Rollout
 
 
@@ -22,6 +22,6 @@ def save_results(rollouts: Iterable[Rollout], folder: str | Path) -> list[Path]:
         identity = (record["conversationId"], record["em_model"], record["mode"])
         path = Path(folder) / result_name(*identity)
         check_same_result(path, *identity)
-        write_json(path, record)
+        write_result(path, record)
         paths.append(path)
     return paths

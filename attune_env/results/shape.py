@@ -7,8 +7,12 @@ from typing import Any, Final
 
 from attune_data.errors import show
 from attune_env.results.marks import mapping
-from attune_rewards.aggregate import flatten
+from attune_rewards.aggregate import NOT_METRICS, flatten
 
+_NO_NUMBERS: Final = NOT_METRICS | {
+    "attune", "fully_annotated", "post_score", "strict_parts", "turn_scores",
+}  # fmt: skip
+"""Fields of an entry that are no metrics, or whose own fields are checked by name."""
 LARGEST: Final = 1e6
 """Beyond any metric; a mean of numbers near the largest float would overflow."""
 Fault = tuple[str, str, str]
@@ -55,12 +59,30 @@ def _entry(entry: Mapping[str, Any], here: str) -> Iterator[Fault]:
         if not isinstance(value, Mapping)
     ]
     yield from wrong
+    yield from _turns(entry.get("turn_scores"), f"{here}.turn_scores")
     if not wrong:
         for name, value in flatten(entry).items():
             yield from _number(value, f"{here}: {name}")
+        # what is neither a number nor an object of numbers is no metric: means would go without it
+        for name in sorted(entry.keys() - _NO_NUMBERS - flatten(entry).keys()):
+            value = entry[name]
+            for inner, number in value.items() if isinstance(value, Mapping) else [("", value)]:
+                yield from _number(number, f"{here}: {name}" + f".{inner}" * bool(inner))
         for name, count in marks["outcomes"].items():
             if type(count) is not int or not 0 <= count <= LARGEST:
                 yield f"{here}.attune.outcomes.{name}", show(count), "how often it came up"
+
+
+def _turns(turns: object, here: str) -> Iterator[Fault]:
+    if not isinstance(turns, list | None):
+        yield here, show(turns), "a list of objects, one for each turn"
+        return
+    for index, turn in enumerate(turns or ()):
+        if not isinstance(turn, Mapping) or type(turn.get("turnNumber")) is not int:
+            yield f"{here}[{index}]", show(turn), "an object with its turnNumber"
+            continue
+        for name, value in turn.items():
+            yield from _number(value, f"{here}[{index}]: {name}")
 
 
 def _group(group: object, here: str) -> Iterator[Fault]:

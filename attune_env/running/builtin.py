@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from attune_data import Conversations
-from attune_env.results.files import check_same_result, result_name, write_json
+from attune_env.results.files import check_same_result, result_name, write_result
 from attune_env.running.existing import Training, Wanted, is_complete, training_marks
 from attune_episodes.policies import FITTED, Policy, builtin_policy
 from attune_episodes.rollout import rollout
@@ -64,7 +64,8 @@ def run_builtin(
             path = output / result_name(*identity)
             if overwrite:
                 check_same_result(path, *identity)  # a result is made again, another's is not replaced
-            if not overwrite and is_complete(path, Wanted(conversation, asked, em_model, facts, training)):
+            wanted = Wanted(identity[0], conversations.by_id, asked, em_model, facts, training)
+            if not overwrite and is_complete(path, wanted):
                 skipped += 1
             else:
                 started = time.perf_counter()
@@ -81,7 +82,7 @@ def run_builtin(
                     },
                 )
                 record = played.result | {"duration_seconds": round(time.perf_counter() - started, 6)}
-                write_json(path, record)
+                write_result(path, record)
                 written += 1
             if on_done is not None:
                 on_done()

@@ -45,7 +45,9 @@ def training_marks(training: Training | None) -> dict[str, Any]:
 class Wanted:
     """A result that a run is to make, or to find."""
 
-    conversation: Conversation
+    conversation_id: str
+    conversations: Mapping[str, Conversation]
+    """By id; it is looked at only where there is a result to compare with."""
     settings: Settings
     em_model: str
     policy: Mapping[str, Any]
@@ -55,15 +57,15 @@ class Wanted:
     @property
     def names(self) -> tuple[str, str, str]:
         """(conversationId, em_model, mode)."""
-        return self.conversation.conversation_id, self.em_model, self.settings.mode
+        return self.conversation_id, self.em_model, self.settings.mode
 
     def describe(self) -> dict[str, Any]:
         """What tells it from results of other runs."""
         return {
-            "conversation": self.conversation.conversation_id,
+            "conversation": self.conversation_id,
             "model": self.em_model,
             "settings": self.settings.describe(),
-            "data": fingerprint(self.conversation),
+            "data": fingerprint(self.conversations[self.conversation_id]),
             "policy": self.policy,
             "scoring version": SCORING_VERSION,
             "training": _training(self.training.describe() if self.training is not None else {}),

@@ -1,10 +1,28 @@
-"""What a conversation is: schema, codebook, affect space, loading, the bundled sample."""
+"""What a conversation is: schema, codebook, affect space, loading, the bundled sample.
 
-from attune_data.errors import AttuneError, DataError, Problem, SettingsError, UnknownNameError
-from attune_data.guard import BenchmarkTrainingError, for_training
-from attune_data.loading import SAMPLE, Conversations, fingerprint, load
-from attune_data.schema import Conversation, Turn
+The public names load on first use: the command line answers to Ctrl-C before they do.
+"""
+
+from typing import TYPE_CHECKING
+
+from attune_data.lazy import lazy_names
 from attune_data.version import __version__
+
+if TYPE_CHECKING:
+    from attune_data.errors import AttuneError, DataError, Problem, SettingsError, UnknownNameError
+    from attune_data.guard import BenchmarkTrainingError, for_training
+    from attune_data.loading import SAMPLE, Conversations, fingerprint, load
+    from attune_data.schema import Conversation, Turn
+
+_HOME = {
+    **dict.fromkeys(
+        ["AttuneError", "DataError", "Problem", "SettingsError", "UnknownNameError"], "attune_data.errors"
+    ),
+    **dict.fromkeys(["BenchmarkTrainingError", "for_training"], "attune_data.guard"),
+    **dict.fromkeys(["SAMPLE", "Conversations", "fingerprint", "load"], "attune_data.loading"),
+    **dict.fromkeys(["Conversation", "Turn"], "attune_data.schema"),
+}
+"""Public name -> the module that it comes from."""
 
 __all__ = [
     "SAMPLE",
@@ -22,3 +40,5 @@ __all__ = [
     "for_training",
     "load",
 ]
+
+__getattr__, __dir__ = lazy_names(__name__, _HOME)

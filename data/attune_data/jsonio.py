@@ -25,6 +25,7 @@ MAX_LISTED: Final = 1_000
 """Problems listed of one file; what goes beyond is said to."""
 CHARS_PER_VALUE: Final = 25
 """A long text with less than this for each value is refused: short values take 30 times their length."""
+CUT: Final = "it is cut off: fetch it or make it again"
 _FREE_VALUES: Final = 10_000
 """So many values are always accepted. A conversation of five turns has about 1,500."""
 _UNCOUNTED: Final = 100_000
@@ -36,11 +37,9 @@ def read_text(path: Path, max_bytes: int | None = MAX_BYTES) -> str:
     try:
         check_regular(path)
         size = path.stat().st_size
-        if max_bytes is not None and size > max_bytes:
-            raise DataError(
-                Problem(str(path), "", f"{size / 1e6:.1f} MB", f"at most {max_bytes / 1e6:.0f} MB",
-                        "is this the right file? many conversations belong in a folder or a .jsonl file")
-            )  # fmt: skip
+        if max_bytes is not None:
+            advice = "is this the right file? many conversations belong in a folder or a .jsonl file"
+            check_size(size, str(path), max_bytes, advice)
         data = path.read_bytes()
     except OSError as error:
         raise unreadable(path, error) from error
@@ -48,6 +47,13 @@ def read_text(path: Path, max_bytes: int | None = MAX_BYTES) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise bad_byte(str(path), 0, error) from error
+
+
+def check_size(size: int, file: str, max_bytes: int, advice: str) -> None:
+    """Raises DataError for a file of more than `max_bytes`."""
+    if size > max_bytes:
+        found, expected = f"{size / 1e6:.1f} MB", f"at most {max_bytes / 1e6:.0f} MB"
+        raise DataError(Problem(file, "", found, expected, advice))
 
 
 def check_regular(path: Path) -> None:
@@ -70,17 +76,17 @@ def bad_byte(file: str, offset: int, error: UnicodeDecodeError) -> DataError:
     return DataError(Problem(file, place, found, "UTF-8 text", "save the file as UTF-8"))
 
 
-def parse_json(text: str, file: str, *, any_density: bool = False) -> Any:
+def parse_json(text: str, file: str, *, any_density: bool = False, if_cut: str = CUT) -> Any:
     """The value that `text` holds; raises DataError listing every problem found.
 
     Problems: empty, not JSON (with line and column), duplicate keys in one object, NaN or Infinity,
     nesting deeper than `MAX_DEPTH`, lone surrogates in strings or keys; and, without `any_density`, a long
-    text of very many short values.
+    text of very many short values. `if_cut` is the advice for a text that ends too early.
     """
     if not text or text.isspace():
         raise DataError(Problem(file, "", "an empty file", "a JSON object", "remove it or fetch it again"))
     if not any_density:
-        _check_density(text, file)
+        check_density(text, file)
     reader = _Reader()
     try:
         value = json.loads(
@@ -101,8 +107,7 @@ def parse_json(text: str, file: str, *, any_density: bool = False) -> Any:
         )
         raise DataError(
             Problem(file, f"line {error.lineno} column {error.colno}", found, "valid JSON",
-                    "it is cut off: fetch it again, or write one record a line" if at_end
-                    else "mend the syntax there")
+                    if_cut if at_end else "mend the syntax there")
         ) from error  # fmt: skip
     except RecursionError as error:
         raise DataError(
@@ -125,7 +130,7 @@ JSON_TOKEN: Final = re.compile(r'[][{},]|"(?:[^"\\\n]|\\.)*+"?')
 """A bracket, a comma or a string."""
 
 
-def _check_density(text: str, file: str) -> None:
+def check_density(text: str, file: str) -> None:
     """Raises DataError where the text would decode to too many values for its length."""
     most = _FREE_VALUES + len(text) // CHARS_PER_VALUE
     # the quick count takes the commas inside strings for values

@@ -39,7 +39,7 @@ def jsonl(path: Path) -> Iterator[Row]:
                                 "one conversation a line", "is this a file of conversations?")
                     )  # fmt: skip
                 where = f"{path}:{number}"
-                yield where, partial(_record, line, offset, size, where)
+                yield where, partial(_record, path, offset, len(line), size, where)
     except OSError as error:
         raise unreadable(path, error) from error
     if not records:
@@ -59,12 +59,17 @@ def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes, int]]:
         offset += size
 
 
-def _record(line: bytes, offset: int, size: int, where: str) -> Any:
+def _record(path: Path, offset: int, length: int, size: int, where: str) -> Any:
+    """Reads the record from its place in the file, so that no line need be kept to be read again."""
     if size > MAX_BYTES:
         found, expected = f"{size / 1e6:.1f} MB in one line", f"at most {MAX_BYTES / 1e6:.0f} MB"
         raise DataError(Problem(where, "", found, expected))
     try:
-        text = line.decode("utf-8")
+        with path.open("rb") as file:
+            file.seek(offset)
+            text = file.read(length).decode("utf-8")
+    except OSError as error:
+        raise unreadable(path, error) from error
     except UnicodeDecodeError as error:
         raise bad_byte(where, offset, error) from error
-    return parse_json(text, where)
+    return parse_json(text, where, if_cut="it is cut off: fetch it again, or write one record a line")

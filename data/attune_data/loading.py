@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
@@ -22,6 +22,7 @@ from attune_data.jsonio import MAX_LISTED, read_json
 from attune_data.lines import jsonl
 from attune_data.rows import Row, is_saved_dataset, named_dataset, saved_dataset, without_nulls
 from attune_data.schema import Conversation
+from attune_data.stored import Place, Stored
 from attune_data.validate import conversation_from
 
 SAMPLE = Path(__file__).parent / "sample"
@@ -37,7 +38,8 @@ class Conversations(Sequence[Conversation]):
     """Conversations in a fixed order, with where they came from.
 
     An immutable sequence: indexing, iterating, `len` and slicing (which gives `Conversations`) work as
-    for a tuple; `a + b` merges two sets. `by_id` finds one by its conversation id.
+    for a tuple; `a + b` merges two sets. `by_id` finds one by its conversation id. Of a set that was loaded
+    with `in_memory=False` each conversation is read again whenever it is asked for.
     """
 
     def __init__(
@@ -48,7 +50,7 @@ class Conversations(Sequence[Conversation]):
         left_out: Sequence[Problem] = (),
         files: Mapping[str, str] | None = None,
     ) -> None:
-        self._items = tuple(items)
+        self._items = items if isinstance(items, Stored) else tuple(items)
         self.files = dict(files or {})
         """Conversation id -> the file (or line, or row) that it was read from."""
         self.source = source
@@ -100,9 +102,17 @@ class Conversations(Sequence[Conversation]):
     def __repr__(self) -> str:
         return f"Conversations({len(self)} from {self.source!r}, {self.provenance})"
 
+    def chosen(self, indices: Iterable[int]) -> Conversations:
+        """Those at these places; what is not in memory is not read for it."""
+        if isinstance(self._items, Stored):
+            return self.narrowed_to(Stored(self._items.places[index] for index in indices))
+        return self.narrowed_to(self._items[index] for index in indices)
+
     @cached_property
-    def by_id(self) -> dict[str, Conversation]:
+    def by_id(self) -> Mapping[str, Conversation]:
         """Conversation id -> conversation."""
+        if isinstance(self._items, Stored):
+            return self._items.by_id
         return {item.conversation_id: item for item in self._items}
 
     @property
@@ -111,7 +121,8 @@ class Conversations(Sequence[Conversation]):
 
         A mix of other marks counts as "imported", the most restricted of those that may be trained on.
         """
-        marks = {item.origin for item in self._items}
+        held = self._items.places if isinstance(self._items, Stored) else self._items
+        marks = {item.origin for item in held}
         if not marks or "benchmark" in marks:
             return "benchmark"
         return marks.pop() if len(marks) == 1 else "imported"
@@ -136,6 +147,7 @@ def load(
     provenance: Provenance | None = None,
     skip_invalid: bool = False,
     split: str | None = None,
+    in_memory: bool = True,
 ) -> Conversations:
     """Conversations from a folder, a file, a dataset, or the bundled sample.
 
@@ -148,6 +160,8 @@ def load(
             Records under a folder called `Test Samples` are benchmark whatever is said here.
         skip_invalid: leave out what cannot be read instead of raising; `.left_out` says what and why.
         split: the split of a dataset that has several.
+        in_memory: False checks every record as ever, and keeps none: each is read again when it is asked
+            for. For sets that take much memory; what is read then must not change meanwhile.
 
     Returns:
         The conversations, ordered by file number (folder) or as they stand (JSONL, datasets).
@@ -155,6 +169,10 @@ def load(
     Raises:
         DataError: nothing found, or problems; `error.problems` lists all of them, file by file.
     """
+    if not isinstance(source, (str, Path)):
+        raise SettingsError(
+            f'the source is {show(source)}; expected a path, the name of a dataset, or "sample"'
+        )
     name = str(source)
     path = SAMPLE if name == "sample" else Path(source)
     if provenance is not None and provenance not in PROVENANCES:
@@ -181,15 +199,21 @@ def load(
                     'a folder of conversation_N.json, a .json or .jsonl file, a dataset name, or "sample"',
                     "check the path (quote it if it holds spaces)")
         )  # fmt: skip
+    forced: Provenance | None = "benchmark" if is_benchmark(path) else None
+    kept: list[Conversation] = []
+    places: list[Place] = []
+    problems: list[Problem] = []
     with garbage.paused():  # 2x faster
-        good, problems, files = _read_all(
-            records, provenance, forced="benchmark" if is_benchmark(path) else None
-        )
+        for place, conversation in _read_all(records, provenance, forced, problems):
+            if in_memory:
+                kept.append(conversation)
+            places.append(place)
     if problems and not skip_invalid:
         raise DataError(problems)
-    if not good:
+    if not places:
         raise DataError(problems or [Problem(name, "", "no records", "at least one conversation")])
-    return Conversations(good, source=name, left_out=problems, files=files)
+    files = {place.conversation_id: place.file for place in places}
+    return Conversations(kept if in_memory else Stored(places), source=name, left_out=problems, files=files)
 
 
 def is_benchmark(path: Path) -> bool:
@@ -200,16 +224,13 @@ def is_benchmark(path: Path) -> bool:
 
 
 def _read_all(
-    records: Iterable[Row],
-    default: Provenance | None,
-    forced: Provenance | None,
-) -> tuple[list[Conversation], list[Problem], dict[str, str]]:
-    good: list[Conversation] = []
-    problems: list[Problem] = []
+    records: Iterable[Row], default: Provenance | None, forced: Provenance | None, problems: list[Problem]
+) -> Iterator[tuple[Place, Conversation]]:
+    """Every sound record with its place; adds what is wrong with the others to `problems`."""
     first_seen: dict[str, str] = {}
     for file, read in records:
         try:
-            conversation = _conversation(read(), file, len(problems))
+            conversation = _marked(file, read, default, forced, len(problems))
         except DataError as error:
             problems.extend(error.problems)
             continue
@@ -221,10 +242,18 @@ def _read_all(
             )  # fmt: skip
             continue
         first_seen[key] = file
-        linked = Path(file).is_symlink() and is_benchmark(Path(file))
-        mark = "benchmark" if linked else forced or conversation.provenance or default
-        good.append(conversation.marked(mark) if mark else conversation)
-    return good, problems, first_seen
+        again = partial(_marked, file, read, default, forced)
+        yield Place(key, conversation.origin, file, again), conversation
+
+
+def _marked(
+    file: str, read: Callable[[], Any], default: Provenance | None, forced: Provenance | None, listed: int = 0
+) -> Conversation:
+    """The record with its provenance; `listed` problems are known already."""
+    conversation = _conversation(read(), file, listed)
+    linked = Path(file).is_symlink() and is_benchmark(Path(file))
+    mark = "benchmark" if linked else forced or conversation.provenance or default
+    return conversation.marked(mark) if mark else conversation
 
 
 def _conversation(value: Any, file: str, listed: int) -> Conversation:

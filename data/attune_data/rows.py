@@ -69,12 +69,14 @@ def _rows(loaded: Any, name: str, split: str | None) -> Iterator[Row]:
         loaded = loaded[split or next(iter(loaded))]
     as_text = "record" in loaded.column_names
     # as Arrow, not decoded: a column of images or sounds would open the paths and addresses in it
-    for index, table in enumerate(loaded.with_format("arrow")):
+    rows = loaded.with_format("arrow")
+    for index in range(len(rows)):
         where = f"{name}[{index}]"
-        yield where, partial(_row, table.to_pylist()[0], where, as_text=as_text)
+        yield where, partial(_row, rows, index, where, as_text=as_text)
 
 
-def _row(row: dict[str, Any], where: str, *, as_text: bool) -> Any:
+def _row(rows: Any, index: int, where: str, *, as_text: bool) -> Any:
+    (row,) = rows[index].to_pylist()
     if not as_text:
         return without_nulls(row)
     if not isinstance(row["record"], str):

@@ -65,6 +65,8 @@ class DataArguments:
         if self.is_simulated:
             self._refuse(f'data="{SIMULATED}"', "split", "where", "provenance")
             level_of(self.level)
+            if type(self.world_seed) is not int:
+                raise SettingsError(f"world_seed is {show(self.world_seed)}; it must be a whole number")
         elif self.level != "default" or self.world_seed != 0:
             raise SettingsError(
                 f'level and world_seed describe data="{SIMULATED}"; data is {show(self.data)}'

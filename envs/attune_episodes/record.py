@@ -12,6 +12,7 @@ from attune_data.loading import fingerprint
 from attune_data.schema import Conversation
 from attune_data.version import SCORING_VERSION
 from attune_episodes.parsing import Unparsed
+from attune_episodes.parsing.extract import kept
 from attune_episodes.request import Request
 from attune_episodes.settings import Settings
 from attune_rewards.panas import totals
@@ -115,7 +116,7 @@ def _turn(
     shown = requests["prefer"]
     entry["attune"] = {
         "outcomes": {stage: _outcome(request, answered) for stage, request in requests.items()},
-        "replies": {s: replies[r.id] for s, r in requests.items() if r and r.id in replies},
+        "replies": {s: kept(replies[r.id]) for s, r in requests.items() if r and r.id in replies},
     }
     if shown is not None:
         entry["attune"]["shown"] = {
@@ -162,5 +163,5 @@ def _post(
     }
     post["attune"] = {"outcomes": {"reflect": _outcome(request, answered)}}
     if request and request.id in replies:
-        post["attune"]["replies"] = {"reflect": replies[request.id]}
+        post["attune"]["replies"] = {"reflect": kept(replies[request.id])}
     return post

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, Final, Literal, get_args
 
 from attune_data.codebook import Codebook, load_official
-from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError
+from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
 from attune_episodes.prompts import PromptSet
 from attune_rewards.predictions import STAGES, Stage
 
@@ -51,6 +51,13 @@ class Settings:
                 raise UnknownNameError(kind, value, known)
         if isinstance(self.stages, str):
             raise SettingsError(f"stages is a list of names, such as ({self.stages!r},), not one text")
+        if not isinstance(self.stages, Collection):
+            raise SettingsError(f"stages is {show(self.stages)}; expected a list of names, such as {STAGES}")
+        if not isinstance(self.codebook, Codebook):
+            raise SettingsError(
+                f"codebook is {show(self.codebook)}; expected a Codebook, such as Codebook.own() or "
+                "load_official(path)"
+            )
         if type(self.seed) is not int:
             raise SettingsError(f"seed is {self.seed!r}; it must be a whole number")
         for stage in self.stages:

@@ -118,7 +118,6 @@ class RewardSpec:
         return {name: value for name, value in self.__dict__.items() if name != "_hash"}
 
     @staticmethod
-    @cache
     def preset(name: str) -> RewardSpec:
         """A named spec.
 
@@ -131,11 +130,9 @@ class RewardSpec:
         what they hold: composite .59, emotion .48, behaviour .78, preference .50, holistic .59. They are
         for measuring, beside their nulls; to train, take `skill`.
         """
-        if name == "skill":
-            return _skill()
-        if name not in _ROOTS:
+        if name not in PRESETS:
             raise UnknownNameError("reward preset", name, PRESETS)
-        return RewardSpec(name, _ROOTS[name])
+        return _preset(name)
 
     @staticmethod
     def weighted(name: str, weights: Mapping[str, float]) -> RewardSpec:
@@ -256,7 +253,9 @@ def is_asked(stage: Stage, turn: TurnTruth | None) -> bool:
 
 
 @cache
-def _skill() -> RewardSpec:
+def _preset(name: str) -> RewardSpec:
+    if name != "skill":
+        return RewardSpec(name, _ROOTS[name])
     raw: dict[str, Any] = json.loads(SKILL_FILE.read_text(encoding="utf-8"))
     return skill_spec(raw["nulls"], raw["reference"])
 

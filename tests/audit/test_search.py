@@ -18,6 +18,7 @@ from attune_episodes.policies.asked import AskedPolicy, fit_asked
 from attune_episodes.policies.constant import Answers, ConstantPolicy
 from attune_episodes.policies.fitted import FittedPolicy, fit_prior
 from attune_rewards import PRESETS, Assess, Draft, RewardSpec
+from tests import PATIENCE
 
 PEOPLE = simulate(20, seed=9)
 
@@ -87,7 +88,7 @@ def test_it_finds_the_same_in_another_process() -> None:
         "print(fit_searched(simulate(20, seed=9), Settings(), RewardSpec.preset('skill')))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, check=True, encoding="utf-8", timeout=120,
+        [sys.executable, "-c", code], capture_output=True, check=True, encoding="utf-8", timeout=PATIENCE,
         env={**os.environ, "PYTHONHASHSEED": "5", "LC_ALL": "C"},
     )  # fmt: skip
     assert done.stdout.strip() == str(searched("skill"))

@@ -12,6 +12,7 @@ import pytest
 
 from attune_data import load
 from attune_data.stats import describe
+from tests import PATIENCE
 from tests.data.builders import (
     annotated,
     comparison,
@@ -36,7 +37,7 @@ def attune(*arguments: str | Path, **environment: str) -> subprocess.CompletedPr
         errors="replace",
         env={**os.environ, **environment},
         check=False,
-        timeout=60,
+        timeout=PATIENCE,
     )
     assert "Traceback" not in done.stderr
     return done
@@ -65,7 +66,7 @@ def test_validating_lists_every_problem_on_a_line_of_its_own_and_fails(tmp_path:
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
         f"error: {path}/conversation_2.json: line 1 column 20: found the end of the file, "
-        "expected valid JSON; it is cut off: fetch it again, or write one record a line",
+        "expected valid JSON; it is cut off: fetch it or make it again",
         f"error: {path}/conversation_10.json: turns[0].annotations.pairwiseComparisons[0].winner: "
         'found "C", expected "A" or "B" (null if none was annotated)',
     ]

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attune_data import load
 from attune_data.errors import DataError, Problem
 from attune_data.jsonio import MAX_BYTES, MAX_DEPTH, parse_json, read_json
 from tests.data.builders import only_problem, problems_of, record, write
@@ -64,7 +65,13 @@ def test_what_is_not_json_is_located(text: str, place: str) -> None:
 def test_a_file_that_was_cut_off_is_said_to_be(text: str, place: str) -> None:
     problem = only(text)
     assert (problem.place, problem.expected) == (place, "valid JSON")
-    assert "cut off" in problem.advice
+    assert problem.advice == "it is cut off: fetch it or make it again"
+
+
+def test_a_line_that_was_cut_off_may_be_a_record_over_several_lines(tmp_path: Path) -> None:
+    (tmp_path / "people.jsonl").write_text('{"conversationId":\n "c-1"}\n')
+    with pytest.raises(DataError, match="or write one record a line"):
+        load(tmp_path / "people.jsonl")
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "1" * 400 + ".0"])

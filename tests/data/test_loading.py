@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import datasets
 import pytest
 
 from attune_data import AttuneError, Conversations, DataError, fingerprint, load
+from attune_data.selection import select
 from attune_data.validate import conversation_from
 from tests.data.builders import Json, folder, record, replaced, turn, with_annotations, without, write
 
@@ -234,3 +236,49 @@ def test_every_source_gives_the_same_fingerprint(tmp_path: Path) -> None:
         save(tmp_path / "texts", as_text(FULL, SPARSE)),
     ]
     assert len({load(source).fingerprint for source in sources}) == 1
+
+
+# sets that stay in their files
+
+
+@pytest.mark.parametrize("kind", ["folder", "lines", "file", "dataset"])
+def test_a_set_that_stays_in_its_files_is_the_one_in_memory(tmp_path: Path, kind: str) -> None:
+    records = [FULL, SPARSE] if kind != "file" else [FULL]
+    path = {"folder": tmp_path, "lines": tmp_path / "a.jsonl", "file": tmp_path / "conversation_1.json"}.get(
+        kind, tmp_path / "saved"
+    )
+    folder(tmp_path, dict(enumerate(records, 1)))
+    write(tmp_path / "a.jsonl", "\ufeff\n" + lines(*records))
+    save(tmp_path / "saved", as_text(*records))
+    held, stored = load(path), load(path, in_memory=False)
+    assert as_records(stored) == as_records(held)
+    assert (stored.files, stored.source) == (held.files, held.source)
+    assert (stored.fingerprint, stored.provenance) == (held.fingerprint, held.provenance)
+    assert list(stored.by_id) == list(held.by_id)
+    assert stored[0] is not stored[0]
+    for few in (stored[-1:], stored.chosen([len(stored) - 1]), select(stored, "turns>=1")[-1:]):
+        assert as_records(few) == as_records(held[-1:])
+        assert few[0] is not few[0]
+    assert pickle.loads(pickle.dumps(stored)).by_id["full"] == held.by_id["full"]
+
+
+def test_every_problem_of_a_set_that_stays_in_its_files_is_listed_at_the_start(tmp_path: Path) -> None:
+    bad = record(conversationId="x", turns=[])
+    folder(tmp_path, {1: FULL, 2: FULL, 3: bad, 4: "{", 5: SPARSE})
+    told = []
+    for in_memory in (True, False):
+        with pytest.raises(DataError) as caught:
+            load(tmp_path, in_memory=in_memory)
+        told.append(str(caught.value))
+        assert ids(load(tmp_path, in_memory=in_memory, skip_invalid=True)) == ["full", "sparse"]
+    assert told[0] == told[1]
+
+
+def test_a_conversation_that_changed_since_it_was_checked_is_not_taken_for_it(tmp_path: Path) -> None:
+    stored = load(folder(tmp_path, {1: FULL, 2: SPARSE}), in_memory=False)
+    write(tmp_path / "conversation_1.json", json.dumps(SPARSE))
+    (tmp_path / "conversation_2.json").unlink()
+    with pytest.raises(DataError, match=r'found "sparse", own, expected "full", own, as when the data was'):
+        stored[0]
+    with pytest.raises(DataError, match=r"conversation_2\.json: found no such file"):
+        stored.by_id["sparse"]

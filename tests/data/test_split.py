@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from attune_data import Conversation, Conversations, SettingsError, UnknownNameError, load
 from attune_data.selection import STRATA, parse_shares, split
 from attune_data.selection.split import Strata
+from tests import PATIENCE
 from tests.data.builders import conversation, record
 
 SAMPLE = load("sample")
@@ -129,7 +130,7 @@ def test_another_hash_seed_splits_the_same() -> None:
     )
     outputs = {
         subprocess.run([sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True,
-                       check=True, encoding="utf-8", timeout=60).stdout
+                       check=True, encoding="utf-8", timeout=PATIENCE).stdout
         for seed in ("1", "2")
     }  # fmt: skip
     assert len(outputs) == 1

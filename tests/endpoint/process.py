@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from tests import PATIENCE
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -30,7 +32,7 @@ class EndpointProcess:
 
     def facts(self) -> dict[str, Any]:
         """What it counted so far, as `Server.facts` has it."""
-        with urllib.request.urlopen(f"{self.url.removesuffix('/v1')}/facts", timeout=10) as answer:
+        with urllib.request.urlopen(f"{self.url.removesuffix('/v1')}/facts", timeout=PATIENCE) as answer:
             found: dict[str, Any] = json.load(answer)
         return found
 
@@ -47,7 +49,7 @@ def endpoint_process(*options: str | int | Path) -> Iterator[EndpointProcess]:
             command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints
         )
         try:
-            yield EndpointProcess(_first_line(process, complaints, 60), process.pid)
+            yield EndpointProcess(_first_line(process, complaints), process.pid)
         finally:
             if process.poll() is None:
                 os.kill(process.pid, signal.SIGTERM)
@@ -58,16 +60,16 @@ def endpoint_process(*options: str | int | Path) -> Iterator[EndpointProcess]:
                 process.communicate(timeout=10)
 
 
-def _first_line(process: subprocess.Popen[bytes], complaints: IO[bytes], seconds: float) -> str:
+def _first_line(process: subprocess.Popen[bytes], complaints: IO[bytes]) -> str:
     """The URL; RuntimeError with what the process complains of where none comes."""
     assert process.stdout is not None
-    until = time.monotonic() + seconds
+    until = time.monotonic() + PATIENCE
     line = b""
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)
         while not line.endswith(b"\n"):
             if not selector.select(max(0.0, until - time.monotonic())):
-                raise RuntimeError(f"the endpoint gave no URL within {seconds:.0f} s")
+                raise RuntimeError(f"the endpoint gave no URL within {PATIENCE:.0f} s")
             if not (piece := os.read(process.stdout.fileno(), 1)):
                 process.communicate(timeout=10)
                 complaints.seek(0)

@@ -15,6 +15,7 @@ from attune_episodes import Settings, builtin_policy, rollout
 from attune_episodes.skill import fit_skill, prior_scores, reference_data
 from attune_rewards import LEAVES, RewardSpec
 from attune_rewards.spec import MAX_NULL, SKILL_FILE, skill_spec
+from tests import PATIENCE
 
 SAMPLE = load("sample")
 FROZEN: dict[str, Any] = json.loads(SKILL_FILE.read_text("utf-8"))
@@ -42,7 +43,7 @@ def test_the_reference_is_named_as_it_is() -> None:
 def test_the_module_prints_the_very_file() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "attune_episodes.skill"],
-        capture_output=True, check=True, encoding="utf-8", timeout=120,
+        capture_output=True, check=True, encoding="utf-8", timeout=PATIENCE,
     )  # fmt: skip
     assert (done.stdout, done.stderr) == (SKILL_FILE.read_text("utf-8"), "")
 

@@ -18,6 +18,7 @@ from attune_data import BenchmarkTrainingError, Conversations, load
 from attune_data.errors import DataError, SettingsError, UnknownNameError
 from attune_data.simulate import Simulation, simulate
 from attune_episodes.source import ConversationSource
+from tests import PATIENCE
 
 IDS = [one.conversation_id for one in load("sample")]
 
@@ -79,7 +80,7 @@ def test_another_process_draws_the_same() -> None:
         "print(json.dumps([s.next(g).conversation_id for _ in range(30)]))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, check=True, encoding="utf-8", timeout=60
+        [sys.executable, "-c", code], capture_output=True, check=True, encoding="utf-8", timeout=PATIENCE
     )
     assert json.loads(done.stdout) == drawn(ConversationSource(), 30, seed=11)
 

@@ -13,6 +13,7 @@ from typing import Any
 from attune_data import Conversations
 from attune_env.results import result_name, write_json
 from attune_episodes import Settings, builtin_policy, rollout
+from tests import PATIENCE
 from tests.data.builders import Json, folder, record, replaced, write
 
 ATTUNE = Path(sys.executable).with_name("attune")
@@ -29,7 +30,7 @@ def attune(*arguments: str | Path, cwd: Path, code: int = 0, **environment: str)
         cwd=cwd,
         env={**os.environ, **environment},
         check=False,
-        timeout=120,
+        timeout=PATIENCE,
     )
     assert "Traceback" not in done.stderr, done.stderr
     assert done.returncode == code, (done.stdout, done.stderr)

@@ -23,6 +23,7 @@ from attune_episodes import BUILTIN, MODES, Episode, Policy, Settings, builtin_p
 from attune_episodes.policies.base import prepared
 from attune_episodes.settings import PANAS_STRATEGIES, Mode, PanasStrategy
 from attune_rewards import PRESETS, RewardSpec
+from tests import PATIENCE
 from tests.gymnasium_envs.play import player as by_gymnasium
 
 SHORT = load("sample")[:3]
@@ -69,7 +70,7 @@ def elsewhere() -> dict[str, list[float]]:
     )
     seed = "3" if os.environ.get("PYTHONHASHSEED") != "3" else "4"
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, check=True, encoding="utf-8", timeout=120,
+        [sys.executable, "-c", code], capture_output=True, check=True, encoding="utf-8", timeout=PATIENCE,
         env={**os.environ, "PYTHONHASHSEED": seed},
     )  # fmt: skip
     found: dict[str, list[float]] = json.loads(done.stdout)

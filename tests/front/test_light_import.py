@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from tests import PATIENCE
+
 FRAMEWORKS = (
     "scipy", "gymnasium", "datasets", "verifiers", "torch", "openenv", "matplotlib", "lm_eval", "inspect_ai",
 )  # fmt: skip
@@ -20,7 +22,7 @@ def loaded_by(statement: str) -> set[str]:
     """Top-level modules loaded in a fresh interpreter after a statement."""
     done = subprocess.run(
         [sys.executable, "-c", f"{statement}\n{REPORT}"],
-        capture_output=True, check=True, encoding="utf-8", timeout=600,
+        capture_output=True, check=True, encoding="utf-8", timeout=PATIENCE,
     )  # fmt: skip
     return set(done.stdout.split())
 

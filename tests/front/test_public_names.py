@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib
 import tomllib
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
 
 import attune_env
+from attune_data import AttuneError
 
 ROOT = Path(__file__).parents[2]
 
@@ -74,3 +76,27 @@ def test_the_floors_below_name_only_what_they_have(package: str) -> None:
     module = importlib.import_module(package)
     for name in module.__all__:
         assert getattr(module, name) is not None
+
+
+@pytest.mark.parametrize(("name", "arguments", "told"), [
+    ("Simulation", {"level": ["default"]}, r"no level named \"\['default'\]\"; .*known: plain"),
+    ("Settings", {"stages": 3}, "stages is 3; expected a list of names"),
+    ("Settings", {"prompts": 3}, "prompts is 3; expected full, compact or the path"),
+    ("Settings", {"codebook": "official"}, "codebook is \"official\"; expected a Codebook"),
+    ("training_dataset", {"stages": None, "prompts": 3}, "prompts is 3; expected full"),
+    ("training_dataset", {"level": ["default"], "number": 1}, "no level named"),
+    ("training_dataset", {"world_seed": ["x"], "number": 1}, r"world_seed is \['x'\]; .* a whole number"),
+    ("load", {"source": 3}, "the source is 3; expected a path"),
+    ("select", {"where": 3}, "where is 3; expected a text such as"),
+    ("split", {"shares": 0.8}, "shares is 0.8; expected parts and their shares"),
+    ("official_subset", {"name": 3}, "no official subset named \"3\""),
+    ("builtin_policy", {"name": ["prior"]}, "no built-in policy named"),
+    ("RewardSpec.preset", {"name": ["skill"]}, "no reward preset named"),
+])  # fmt: skip
+def test_an_argument_of_the_wrong_kind_is_told_as_what_it_is_beside_what_was_expected(
+    name: str, arguments: dict[str, object], told: str
+) -> None:
+    if name in ("select", "split", "official_subset", "builtin_policy"):
+        arguments = {"conversations": attune_env.load("sample"), **arguments}
+    with pytest.raises(AttuneError, match=told):
+        attrgetter(name)(attune_env)(**arguments)

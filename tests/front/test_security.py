@@ -226,7 +226,9 @@ FIELDS: tuple[tuple[str | int, ...], ...] = (
     ("conversations", 1, "mode"), ("conversations", 0, "post_score"), ("conversations", 0, "strict_parts"),
     ("conversations", 0, "attune"), ("conversations", 0, "attune", "outcomes"),
     ("conversations", 0, "attune", "outcomes", "ok"),
-    ("conversations", 0, "post_score", "q1_looking_for_f1"), ("aggregates", 0), ("aggregates", 0, "em_model"),
+    ("conversations", 0, "post_score", "q1_looking_for_f1"), ("conversations", 0, "composite_score"),
+    ("conversations", 0, "pooled_binary_om_metrics", "f1"), ("conversations", 0, "turn_scores", 0),
+    ("conversations", 0, "turn_scores", 0, "emotion_f1"), ("aggregates", 0), ("aggregates", 0, "em_model"),
     ("aggregates", 0, "mode"), ("aggregates", 0, "composite_score"), ("aggregates", 0, "parse_rate"),
 )  # fmt: skip
 

@@ -12,6 +12,7 @@ from attune_data.constants import PROVENANCES
 from attune_env.cli import main
 from attune_env.cli.serve import ProvenanceChoice
 from attune_episodes.openenv_env.hosts import host_name, refusal
+from tests import PATIENCE
 from tests.data.builders import folder, record
 from tests.front.command import Done, attune
 from tests.front.test_light_import import loaded_by
@@ -21,7 +22,11 @@ def without_openenv(cwd: Path, code: str) -> Done:
     """Runs code in a process in which OpenEnv cannot be imported, be it installed or not."""
     hidden = "import sys; sys.modules['openenv'] = sys.modules['fastapi'] = None; "
     return subprocess.run(
-        [sys.executable, "-c", hidden + code], capture_output=True, encoding="utf-8", cwd=cwd, timeout=60
+        [sys.executable, "-c", hidden + code],
+        capture_output=True,
+        encoding="utf-8",
+        cwd=cwd,
+        timeout=PATIENCE,
     )
 
 

@@ -27,6 +27,7 @@ from gymnasium.wrappers import FilterObservation, FlattenObservation, RecordEpis
 from attune_data import load
 from attune_episodes.gymnasium_envs import JSONAction, TypedAction, no_answer
 from attune_rewards import STAGES
+from tests import PATIENCE
 from tests.gymnasium_envs.play import ID, Env, episode, inner, make, random_act, same
 
 SAMPLE = load("sample")
@@ -121,7 +122,7 @@ PLAY = (
 def test_another_process_with_another_hash_seed_plays_the_same() -> None:
     runs = [
         subprocess.run(
-            [sys.executable, "-c", PLAY], capture_output=True, check=True, encoding="utf-8", timeout=600,
+            [sys.executable, "-c", PLAY], capture_output=True, check=True, encoding="utf-8", timeout=PATIENCE,
             env={**os.environ, "PYTHONHASHSEED": seed, "LC_ALL": locale},
         ).stdout
         for seed, locale in (("1", "C"), ("2", "C.UTF-8"))

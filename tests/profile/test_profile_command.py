@@ -19,6 +19,7 @@ from attune_episodes.profile import NULLS, WARNING
 from attune_rewards.predictions import STAGES
 from attune_rewards.spec import PRESETS
 from attune_rewards.tree import LEAF
+from tests import PATIENCE
 from tests.data.builders import Json, folder
 from tests.endpoint import Server, serve
 from tests.front.command import ATTUNE, own, read, snapshot, table_rows
@@ -164,11 +165,11 @@ def test_a_killed_run_loses_only_what_was_in_flight(place: Path) -> None:
     with serve(knowing(data), latency=0.3) as server:
         line = [str(ATTUNE), *map(str, words(server, "--concurrency", "1"))]
         process = subprocess.Popen(line, cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        until = time.monotonic() + 60
+        until = time.monotonic() + PATIENCE
         while not finished(place) and process.poll() is None and time.monotonic() < until:
             time.sleep(0.02)
         process.send_signal(signal.SIGKILL)
-        process.wait(timeout=60)
+        process.wait(timeout=PATIENCE)
         kept, asked = len(finished(place)), len(server.calls)
         assert 1 <= kept <= asked <= 4
         server.latency = 0.0

@@ -24,6 +24,7 @@ from attune_env.running.endpoint.faults import Fault, StopRun
 from attune_env.running.endpoint.loop import Silent, disk_message
 from attune_env.running.endpoint.structured import Structured
 from attune_env.running.endpoint.tally import Tally
+from tests import PATIENCE
 from tests.endpoint import answers_of, serve
 from tests.front.command import ATTUNE, data_folder
 from tests.running.playing import play, small
@@ -31,7 +32,7 @@ from tests.running.playing import play, small
 
 def run(work: Callable[[], Awaitable[None]]) -> None:
     async def main() -> None:
-        await asyncio.wait_for(work(), 20)
+        await asyncio.wait_for(work(), PATIENCE)
 
     asyncio.run(main())
 
@@ -230,7 +231,7 @@ def test_a_terminal_gets_bars_with_the_numbers(tmp_path: Path) -> None:
             if not piece:
                 break
             shown += piece
-        process.communicate(timeout=30)
+        process.communicate(timeout=PATIENCE)
     os.close(mine)
     text = shown.decode()
     assert process.returncode == 0

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from attune_data import SettingsError, load
-from attune_env.results import read_results, score_results
+from attune_data import Conversation, DataError, SettingsError, load
+from attune_data.codebook import Codebook
+from attune_env.results import read_results, save_results, score_results
+from attune_env.results.reparse import reparsed
+from attune_env.results.scores import outcome_counts
 from attune_env.running import run_builtin
 from attune_env.running.endpoint.asking import Price
 from attune_env.running.endpoint.control import Caps
-from attune_env.running.endpoint.job import calls_of
+from attune_env.running.endpoint.job import Job, calls_of
+from attune_env.running.endpoint.loop import Silent
 from attune_env.running.endpoint.run import run_endpoint
-from attune_episodes import MODES, Settings, plan
+from attune_env.running.endpoint.tally import Tally
+from attune_episodes import MODES, Settings, plan, rollout
 from attune_episodes.judging import judge_request
 from tests.endpoint import Server, answers_of, first_of, serve
 from tests.front.command import data_folder
 from tests.front.inside import attune_here
-from tests.running.playing import book, files, judge_answers, model, play, sample, small, without_times
+from tests.running.playing import QUICK, book, files, judge_answers, model, play, sample, small, without_times
 
 
 def test_five_full_turns_with_one_judge_take_26_calls(tmp_path: Path) -> None:
@@ -277,3 +284,90 @@ def test_a_judge_is_named_once(tmp_path: Path) -> None:
     with serve(book(1)) as server, pytest.raises(SettingsError, match="a judge is named twice"):
         play(server, sample(1), tmp_path, judges=["a", "a"])
     assert not server.calls
+
+
+def test_replies_too_long_to_be_read_make_a_result_that_is_read_and_never_made_again(tmp_path: Path) -> None:
+    data = sample(1)
+    with serve(lambda _: "x" * 1_100_000) as server:
+        report = play(server, data, tmp_path, patience=replace(QUICK, asks=1))
+        assert (report.written, len(server.calls)) == (1, 21)
+        report = play(server, data, tmp_path, patience=replace(QUICK, asks=1))
+        assert (report.written, report.complete_before, len(server.calls)) == (0, 1, 21)
+    (result,), problems, _ = read_results(tmp_path, data)
+    assert not problems
+    assert result.path.stat().st_size > 20_000_000
+    assert set(outcome_counts(result.record)) == {"unparsed:too_long"}
+    again = reparsed(result.record, data[0], Codebook.own(), "file")
+    assert outcome_counts(again) == outcome_counts(result.record)
+
+
+def test_a_result_beyond_what_is_read_is_not_written_and_its_conversation_is_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = sample(2)
+    monkeypatch.setattr("attune_env.results.files.MAX_RESULT_BYTES", 500_000)
+    with serve(first_of(book(1), lambda _: "y" * 50_000)) as server:
+        for _ in range(2):
+            report = play(server, data, tmp_path, patience=replace(QUICK, asks=1))
+            assert list(files(tmp_path)) == ["sample-01_custom_lab_m_default.json"]
+            (entry,) = report.failed
+            assert (entry["conversationId"], entry["request"]) == ("sample-02", "result")
+            assert "MB, expected at most 0 MB; bound the replies (--max-tokens)" in entry["reason"]
+        # what is in the journal is not asked again
+        assert len(server.calls) == sum(calls_of(about, Settings()) for about in data)
+    played = rollout(data[1], lambda _: "z" * 50_000)
+    with pytest.raises(DataError, match="at most 0 MB"):
+        save_results([played], tmp_path / "mine")
+    assert not files(tmp_path / "mine")
+
+
+class Counting(Silent):
+    """Counts the conversations in memory whenever one is finished."""
+
+    def __init__(self) -> None:
+        self.most = 0
+        self.planned: list[tuple[int, bool]] = []
+
+    def started(self, tally: Tally) -> None:
+        self.planned.append((tally.calls, tally.is_counted))
+
+    def finished(self, job: Job, tally: Tally) -> None:
+        self.most = max(self.most, sum(isinstance(held, Conversation) for held in gc.get_objects()))
+
+
+def test_conversations_in_files_are_read_when_their_turn_comes_and_let_go_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("attune_env.running.endpoint.session.COUNTED", 2)
+    path = data_folder(tmp_path / "data", [f"c-{n}" for n in range(30)])
+    stored = load(path, in_memory=False)
+    gc.collect()
+    counting, before = Counting(), sum(isinstance(held, Conversation) for held in gc.get_objects())
+    with serve(lambda _: "{}") as server:
+        report = play(
+            server, stored, tmp_path / "a", concurrency=2, watcher=counting, patience=replace(QUICK, asks=1)
+        )
+        assert counting.planned == [(270, False)]  # nine each, two of them counted
+        assert (report.written, report.tally.calls, report.tally.calls_done) == (30, 270, 270)
+        assert counting.most - before <= 6
+        held = play(server, load(path), tmp_path / "b", patience=replace(QUICK, asks=1))
+    assert held.written == 30
+    assert [*map(without_times, files(tmp_path / "a").values())] == [
+        *map(without_times, files(tmp_path / "b").values())
+    ]
+
+
+def test_a_conversation_that_can_no_longer_be_read_is_skipped_with_its_reason(tmp_path: Path) -> None:
+    stored = load(data_folder(tmp_path / "data", ["c-1", "c-2"]), in_memory=False)
+    (tmp_path / "data" / "conversation_2.json").write_text("{")
+    with serve(lambda _: "{}") as server:
+        with pytest.raises(DataError, match=r"conversation_2\.json"):
+            play(server, stored, tmp_path / "counted")
+        assert not server.calls
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("attune_env.running.endpoint.session.COUNTED", 1)
+            report = play(server, stored, tmp_path / "late", patience=replace(QUICK, asks=1))
+    assert report.written == 1
+    (entry,) = report.failed
+    assert (entry["conversationId"], entry["request"]) == ("c-2", "conversation")
+    assert "conversation_2.json: line 1 column 2: found the end of the file" in entry["reason"]

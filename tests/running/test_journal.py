@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import os
 import random
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,7 +22,7 @@ import typer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attune_data import SettingsError
+from attune_data import DataError, SettingsError
 from attune_env.cli.evaluate import end
 from attune_env.running.endpoint.anew import overwriting_in
 from attune_env.running.endpoint.answer import Usage
@@ -26,6 +30,7 @@ from attune_env.running.endpoint.control import Caps
 from attune_env.running.endpoint.journal import CallKey, Finished, Journal, group_of, journal_name
 from attune_env.running.endpoint.loop import Silent
 from attune_episodes import plan
+from tests import PATIENCE
 from tests.endpoint import answers_of, endpoint_process, serve
 from tests.front.command import ATTUNE, attune, data_folder, names
 from tests.running.playing import files, play, small
@@ -208,8 +213,13 @@ def test_a_lock_goes_with_the_process_that_had_it(tmp_path: Path) -> None:
             Journal(tmp_path, MODEL)
     finally:
         process.kill()
-        process.communicate(timeout=20)
+        process.communicate(timeout=PATIENCE)
     Journal(tmp_path, MODEL).close()
+
+
+def socket_at(path: Path) -> None:
+    with contextlib.chdir(path.parent), socket.socket(socket.AF_UNIX) as made:  # its path may not be long
+        made.bind(path.name)
 
 
 def test_a_link_in_the_journals_place_is_not_followed(tmp_path: Path) -> None:
@@ -218,6 +228,25 @@ def test_a_link_in_the_journals_place_is_not_followed(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="symbolic links"):
         Journal(tmp_path, MODEL)
     assert (tmp_path / "mine").read_text() == "mine"
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, socket_at], ids=["pipe", "socket"])
+@pytest.mark.parametrize("name", [
+    journal_name("custom/lab/m"), "c-1_custom_lab_m_default.json", "_skipped_lab_m.json",
+    "_run_custom_lab_m.json",
+])  # fmt: skip
+def test_a_run_never_waits_for_a_pipe_or_a_socket_in_the_place_of_a_file(
+    name: str, make: Callable[[Path], object], tmp_path: Path
+) -> None:
+    data = small("c-1")
+    make(tmp_path / name)
+    with serve(answers_of(data)) as server:
+        if name.startswith("_calls"):
+            with pytest.raises(DataError, match=r"_calls_.*found a pipe or a device, expected a file"):
+                play(server, data, tmp_path)
+            assert not server.calls
+        else:
+            assert play(server, data, tmp_path).written == 1
 
 
 @pytest.fixture

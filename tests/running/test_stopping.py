@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import PATIENCE
 from tests.endpoint import EndpointProcess, endpoint_process
 from tests.front.command import ATTUNE, attune, data_folder
 from tests.running.test_journal import journal_calls
@@ -30,7 +31,7 @@ def start(server: EndpointProcess, data: Path, out: Path) -> tuple[subprocess.Po
         "--concurrency", "3", "--api-key", "sk-secret-secret",
     ]  # fmt: skip
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE
     while not journal_calls(out) and process.poll() is None and time.monotonic() < until:
         time.sleep(0.02)
     return process, command[1:]
@@ -44,7 +45,7 @@ def test_a_run_that_is_told_to_stop_finishes_what_is_in_flight_and_says_how_to_g
     before = server.facts()["calls"]
     process, command = start(server, data, tmp_path / "out")
     process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == code, err
     served = server.facts()["calls"] - before
     assert len(journal_calls(tmp_path / "out")) == served  # nothing that was asked is lost

@@ -31,6 +31,7 @@ from attune_episodes.trainers import (
     training_dataset,
 )
 from attune_rewards import RewardSpec
+from tests import PATIENCE
 from tests.episodes.players import example
 from tests.rewards.builders import summing
 from tests.trainers.batches import BROKEN, SAMPLE, SPECS, called, messages, replies, rows_of
@@ -293,7 +294,7 @@ def test_in_threads_too_a_batch_is_scored_once_and_logged_once(monkeypatch: pyte
     together = Barrier(len(functions))
 
     def call(function: PartReward) -> list[float | None]:
-        together.wait(timeout=30)
+        together.wait(timeout=PATIENCE)
         return function(**log.arguments(rows, texts))
 
     with ThreadPoolExecutor(len(functions)) as pool:

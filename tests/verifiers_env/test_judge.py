@@ -15,6 +15,7 @@ from attune_episodes.judging import judge_request
 from attune_episodes.verifiers_env import rollouts_from
 from attune_episodes.verifiers_env.wire import AnyTrace
 from attune_rewards import Draft, read_record, score_conversation
+from tests import PATIENCE
 from tests.endpoint import Server, first_of, serve
 from tests.endpoint.answers import Messages
 from tests.verifiers_env.play import environment, first_task, lexicon, metric, played, reward, sample
@@ -173,16 +174,36 @@ def test_an_empty_draft_is_no_rating_where_the_judge_is_not_there() -> None:
     assert trace.reward == engine_total()
 
 
-def test_a_judge_that_is_cut_short_by_the_time_limit_of_scoring_counts_as_failed() -> None:
-    with serve(lexicon()) as server, serve(WithJudge(judging()), faults=["hang,seconds=60"]) as slow:
+def test_a_judge_that_is_cut_short_counts_as_failed() -> None:
+    hang = [f"hang,seconds={PATIENCE}"]
+    with serve(lexicon()) as server, serve(WithJudge(judging()), faults=hang) as slow:
+        (trace,) = played(environment({"number": 1}), server.url)
         judge = {"enabled": True, "model": "the/judge", "base_url": slow.url, "api_key_var": "NONE"}
-        env = environment({"number": 1, "task": {"draft_judge": judge}}, {"timeout": {"scoring": 1.0}})
-        (trace,) = played(env, server.url)
-        assert slow.calls
-    assert trace.stop_condition == "scoring_timeout"
+        task = first_task(environment({"number": 1, "task": {"draft_judge": judge}}))
+        trace.rewards, trace.metrics = {}, {}
+
+        async def limited() -> None:
+            scoring = asyncio.ensure_future(task.score(trace))
+            while not slow.calls:
+                await asyncio.sleep(0.01)
+            scoring.cancel()  # as verifiers' time limit of scoring does
+            with pytest.raises(asyncio.CancelledError):
+                await scoring
+
+        asyncio.run(limited())
     assert metric(trace, "judge_failed") == 1.0
     assert "draft_judge" not in trace.metrics
     assert trace.reward == engine_total()
+
+
+def test_the_time_limit_of_scoring_ends_the_wait_for_a_judge() -> None:
+    hang = [f"hang,seconds={PATIENCE}"]
+    with serve(lexicon()) as server, serve(WithJudge(judging()), faults=hang) as slow:
+        judge = {"enabled": True, "model": "the/judge", "base_url": slow.url, "api_key_var": "NONE"}
+        env = environment({"number": 1, "task": {"draft_judge": judge}}, {"timeout": {"scoring": 1.0}})
+        (trace,) = played(env, server.url)
+    assert trace.stop_condition == "scoring_timeout"
+    assert "draft_judge" not in trace.metrics
 
 
 def test_a_task_whose_scoring_is_deferred_asks_no_judge() -> None:

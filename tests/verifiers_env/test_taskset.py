@@ -22,6 +22,7 @@ from attune_episodes.verifiers_env import AttuneData, AttuneTask, AttuneTaskset
 from attune_episodes.verifiers_env.config import ENV_ID
 from attune_rewards import RewardSpec
 from attune_rewards.spec_files import describe_reward, reward_from
+from tests import PATIENCE
 from tests.verifiers_env.play import environment, first_task, sample, saved, taskset
 
 
@@ -161,7 +162,7 @@ def test_reading_traces_and_naming_the_package_does_not_load_verifiers() -> None
         "print('verifiers' in sys.modules)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=True
     )
     assert done.stdout.strip() == "False"
 

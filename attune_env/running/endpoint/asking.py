@@ -16,6 +16,7 @@ from attune_env.running.endpoint.control import Breaker, Control
 from attune_env.running.endpoint.faults import Fault, StopRun
 from attune_env.running.endpoint.journal import Finished
 from attune_env.running.endpoint.structured import Structured
+from attune_episodes.parsing.extract import kept
 
 if TYPE_CHECKING:
     from attune_env.running.endpoint.client import ChatClient
@@ -168,12 +169,12 @@ class Asker:
                 self.breaker.read("" if reason == OK else _blank(answer))
             if (reason == OK and not _cut(answer, question)) or ask == self.patience.asks:
                 break
-            unread.append((answer.text, reason if reason != OK else answer.finish))
+            unread.append((kept(answer.text), reason if reason != OK else answer.finish))
         return Finished(
-            reply=answer.text,
+            reply=kept(answer.text),
             reason=reason,
             finish=answer.finish,
-            reasoning=answer.reasoning,
+            reasoning=kept(answer.reasoning),
             usage=usage,
             asks=ask,
             attempts=attempts,

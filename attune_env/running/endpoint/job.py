@@ -52,7 +52,9 @@ class Step:
 class Job:
     """A conversation under way."""
 
-    conversation: Conversation
+    conversation_id: str
+    conversations: Mapping[str, Conversation]
+    """By id; it need not be in memory before the job starts, nor after it ends."""
     settings: Settings
     sample: int
     em_model: str
@@ -74,7 +76,8 @@ class Job:
     """Calls that the journal held."""
 
     def __post_init__(self) -> None:
-        self.group = group_of(self.conversation.conversation_id, self.settings.mode, self.sample)
+        self.group = group_of(self.conversation_id, self.settings.mode, self.sample)
+        self._conversation: Conversation | None = None
         self.requests: tuple[Request, ...] = ()
         self._done: dict[str, Finished] = {}
         self._judged: dict[int, dict[str, tuple[JudgeRequest, Finished]]] = {}
@@ -84,7 +87,17 @@ class Job:
     @property
     def names(self) -> tuple[str, str, str]:
         """(conversationId, em_model, mode) of its result."""
-        return self.conversation.conversation_id, self.em_model, self.settings.mode
+        return self.conversation_id, self.em_model, self.settings.mode
+
+    @property
+    def conversation(self) -> Conversation:
+        """The conversation: read again unless the job holds it."""
+        held = self._conversation
+        return self.conversations[self.conversation_id] if held is None else held
+
+    def hold(self) -> None:
+        """Keeps the conversation until `close`; raises DataError where it can no longer be read."""
+        self._conversation = self.conversation
 
     @property
     def planned(self) -> int:
@@ -199,7 +212,9 @@ class Job:
         self._done.clear()
         self._judged.clear()
         self.requests = ()
-        self.conversation.memo.pop("plans", None)
+        if self._conversation is not None:
+            self._conversation.memo.pop("plans", None)
+            self._conversation = None
 
     def _remarkable(self) -> dict[str, dict[str, Any]]:
         """Request id -> what was not as usual in its call."""

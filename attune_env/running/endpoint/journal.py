@@ -18,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
+from attune_data.jsonio import check_regular
 from attune_env.results.files import safe_name
 from attune_env.running.endpoint.anew import Anew
 from attune_env.running.endpoint.answer import Usage, is_amount
@@ -102,6 +103,7 @@ class Journal:
         self._waiting: list[tuple[bytes, asyncio.Future[int]]] = []
         self._writing: asyncio.Task[None] | None = None
         folder.mkdir(parents=True, exist_ok=True)
+        check_regular(self.path)
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
         self._file = os.open(self.path, flags, 0o666)
         try:

@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from attune_data.errors import one_line
-from attune_env.results.files import write_json
+from attune_data.errors import DataError, one_line
+from attune_env.results.files import TooLargeError, write_result
 from attune_env.running.endpoint.faults import Fault, StopRun
 from attune_env.running.endpoint.job import Job, Step
 from attune_env.running.endpoint.journal import Journal
@@ -140,6 +140,12 @@ class Loop:
         self._next_beat = loop.call_later(BEAT_SECONDS, self._beat, loop)
 
     def _start(self, job: Job) -> None:
+        try:
+            job.hold()
+        except DataError as error:  # it was there when the data was checked
+            job.failed = ("conversation", str(error))
+            return
+        self.tally.count(job.group, job.planned)
         job.start(self.journal, schema_first=not self.tasks)
         self.tally.kept(job.kept)
 
@@ -150,6 +156,9 @@ class Loop:
             if found is None:
                 return
             job, step = found
+            if job.failed:
+                self.conclude(job, self.tally)
+                continue
             if step is None and job.anew:
                 self._unasked.append(job)
                 continue
@@ -202,8 +211,12 @@ class Loop:
 
     async def _finish(self, job: Job) -> None:
         """Writes the result; the wait for the disk is not the other calls' wait."""
-        await asyncio.to_thread(write_json, job.path, job.record())
-        await self.journal.made(job.group)
+        try:
+            await asyncio.to_thread(write_result, job.path, job.record())
+        except TooLargeError as error:
+            job.failed = ("result", str(error))
+        else:
+            await self.journal.made(job.group)
         self.conclude(job, self.tally)
 
     # --- being told to stop -----------------------------------------------------------------------------

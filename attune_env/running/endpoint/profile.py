@@ -41,12 +41,12 @@ class ProfileJob(Job):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.group = group_of(self.conversation.conversation_id, MODE, self.sample)
+        self.group = group_of(self.conversation_id, MODE, self.sample)
 
     @property
     def names(self) -> tuple[str, str, str]:
         """(conversationId, em_model, "profile")."""
-        return self.conversation.conversation_id, self.em_model, MODE
+        return self.conversation_id, self.em_model, MODE
 
     @property
     def planned(self) -> int:
@@ -134,7 +134,7 @@ def run_profiles(
         asked = asked_of(about, asked_form, policy)
         file = Path(conversations.files.get(about.conversation_id, "")).name or None
         job = ProfileJob(
-            about, Settings(), 1, model.full_name, path,
+            about.conversation_id, conversations.by_id, Settings(), 1, model.full_name, path,
             {"source_file": file, "attune": training_marks(model.training)}, session.askers,
             partial(_identity, model.full_name, asked), form=asked_form, asked=asked,
         )  # fmt: skip

@@ -10,8 +10,7 @@ from typing import Any, cast
 
 from attune_data import Conversations
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
-from attune_data.jsonio import read_json
-from attune_env.results.files import Result, read_results
+from attune_env.results.files import Result, read_result, read_results
 from attune_env.results.marks import mapping, marks_of
 from attune_env.running.endpoint.anew import identity_of
 from attune_env.running.endpoint.answer import Usage
@@ -57,7 +56,7 @@ class RejudgeJob(Job):
 
         Raises DataError where the file holds other answers by now: a run has replaced it meanwhile.
         """
-        if self.in_place and _answers(read_json(self.path)) != _answers(self.before):
+        if self.in_place and _answers(read_result(self.path)) != _answers(self.before):
             raise DataError(
                 Problem(str(self.path), "", "other answers than those that were judged: another run has "
                         "replaced them meanwhile", "the result as it was",
@@ -192,7 +191,8 @@ def _job(
     identity: str,
 ) -> RejudgeJob:
     return RejudgeJob(
-        conversations.by_id[result.record["conversationId"]],
+        result.record["conversationId"],
+        conversations.by_id,
         replace(settings, mode=cast("Mode", result.mode)),
         1,
         result.em_model,
@@ -252,7 +252,7 @@ def _elsewhere(job: RejudgeJob) -> bool:
     Raises SettingsError where a result with other answers stands there, which would be lost.
     """
     try:
-        there = _answers(read_json(job.path)) if job.path.exists() else None
+        there = _answers(read_result(job.path)) if job.path.exists() else None
     except DataError:
         return False  # cut off: it is made again
     if there is not None and there != _answers(job.before):

@@ -70,14 +70,14 @@ def run_endpoint(
         asked = replace(base, mode=mode)
         for sample in range(1, samples + 1):
             em_model, policy = em_model_of(model, sample), policy_facts(model, judges, sample)
-            for conversation in conversations:
-                path = output / result_name(conversation.conversation_id, em_model, mode)
-                file = Path(conversations.files.get(conversation.conversation_id, "")).name or None
-                marks = {"policy": policy, **training_marks(model.training)}
-                result = Wanted(conversation, asked, em_model, policy, model.training)
+            marks = {"policy": policy, **training_marks(model.training)}
+            for identity in conversations.by_id:
+                path = output / result_name(identity, em_model, mode)
+                file = Path(conversations.files.get(identity, "")).name or None
+                result = Wanted(identity, conversations.by_id, asked, em_model, policy, model.training)
                 job = Job(
-                    conversation, asked, sample, em_model, path, {"source_file": file, "attune": marks},
-                    session.askers, partial(_identity, result),
+                    identity, conversations.by_id, asked, sample, em_model, path,
+                    {"source_file": file, "attune": marks}, session.askers, partial(_identity, result),
                 )  # fmt: skip
                 jobs.append((job, partial(is_complete, path, result)))
     todo = session.choose(jobs)

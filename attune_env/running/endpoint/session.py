@@ -33,6 +33,10 @@ PASSED_OVER: Final = "lines passed over"
 """Under that name the journal remembers of how many damaged lines a person was told."""
 
 
+COUNTED: Final = 500
+"""Conversations whose calls are counted before the first; reading more of them would hold that up."""
+
+
 @dataclass(frozen=True)
 class Model:
     """A model behind an endpoint."""
@@ -246,7 +250,8 @@ class Session:
                 )  # fmt: skip
             if journal.passed_over != journal.facts.get(PASSED_OVER, 0):
                 await journal.note({PASSED_OVER: journal.passed_over})
-            tally.calls = sum(job.planned for job in todo)
+            for job in todo[:COUNTED]:
+                tally.count(job.group, job.planned)
             await Loop(
                 todo, journal, tally, self.options.concurrency, self.folder, self.watcher, self._conclude
             ).go()

@@ -22,8 +22,6 @@ class Tally:
     """Conversations, counted once for each mode and sample, that this run plays."""
     conversations_done: int = 0
     conversations_failed: int = 0
-    calls: int = 0
-    """Calls that they take in all."""
     calls_done: int = 0
     calls_kept: int = 0
     """Of those, the ones that the journal held already."""
@@ -34,6 +32,26 @@ class Tally:
     usage: Usage = NO_USAGE
     """Of this run's calls."""
     started: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        self._counted: dict[str, int] = {}
+        self._sum = 0
+
+    def count(self, group: str, calls: int) -> None:
+        """Notes how many calls a conversation takes; once is enough."""
+        self._sum += calls - self._counted.get(group, 0)
+        self._counted[group] = calls
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether all conversations are counted."""
+        return len(self._counted) >= self.conversations
+
+    @property
+    def calls(self) -> int:
+        """Calls that the conversations take in all; those that are not counted yet take the mean."""
+        counted = len(self._counted)
+        return round(self._sum * max(self.conversations, counted) / counted) if counted else 0
 
     def finished(self, call: Finished) -> None:
         """Notes a call of this run."""

@@ -108,6 +108,11 @@ def parse_shares(text: str) -> dict[str, float]:
 
 def _checked(shares: Mapping[str, float]) -> dict[str, Fraction]:
     """The shares as exact fractions; raises SettingsError unless they are positive and sum to 1."""
+    if not isinstance(shares, Mapping) or not all(
+        isinstance(share, (int, float)) for share in shares.values()
+    ):
+        expected = 'parts and their shares, such as {"train": 0.8, "test": 0.2}'
+        raise SettingsError(f"shares is {show(shares)}; expected {expected}")
     if not shares:
         raise SettingsError("no parts to divide into: give each a share, such as train=0.8, test=0.2")
     if wrong := [f"{name}={show(share)}" for name, share in shares.items() if not 0 < share <= 1]:

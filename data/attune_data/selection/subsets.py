@@ -47,7 +47,7 @@ def official_subset(conversations: Conversations, name: str) -> Conversations:
         DataError: some of the files are missing; says which.
     """
     by_fold = {known.casefold(): known for known in SUBSETS}
-    known = by_fold.get(name.strip().casefold())
+    known = by_fold.get(str(name).strip().casefold())
     if known is None:
         raise UnknownNameError("official subset", name, SUBSETS)
     if others := {item.origin for item in conversations} - {"benchmark"}:

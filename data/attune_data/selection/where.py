@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from attune_data.errors import UnknownNameError, one_line, show
+from attune_data.errors import SettingsError, UnknownNameError, one_line, show
 from attune_data.loading import Conversations
 from attune_data.schema import Conversation
 from attune_data.selection.condition import ORDERINGS, Condition, Wanted
@@ -29,6 +29,8 @@ class Where:
     @classmethod
     def parse(cls, text: str) -> Where:
         """Reads `field=value,field<number,…`; raises SettingsError where the text is not that."""
+        if not isinstance(text, str):
+            raise SettingsError(f'where is {show(text)}; expected a text such as "diagnosis=ADHD,who_5<13"')
         return cls(parse_conditions(text))
 
     def __str__(self) -> str:
@@ -57,18 +59,20 @@ def select(conversations: Conversations, where: str | Where) -> Conversations:
         UnknownNameError: no such field in these conversations.
         SettingsError: `where` cannot be read; a value that none of them has; or nothing is left.
     """
-    where = Where.parse(where) if isinstance(where, str) else where
+    if not isinstance(conversations, Conversations):
+        raise TypeError(f"select takes Conversations, as load gives them; got {type(conversations).__name__}")
+    where = where if isinstance(where, Where) else Where.parse(where)
     facts = [facts_of(conversation) for conversation in conversations]
     for condition in where.conditions:
         _check(condition, facts)
-    kept = list(zip(conversations, facts, strict=True))
+    kept: Sequence[int] = range(len(facts))
     for number, condition in enumerate(where.conditions):
-        left = [pair for pair in kept if condition.holds(pair[1])]
+        left = [index for index in kept if condition.holds(facts[index])]
         if not left:
             before = ",".join(map(str, where.conditions[:number]))
-            _nothing_left(condition, [found for _, found in kept], before)
+            _nothing_left(condition, [facts[index] for index in kept], before)
         kept = left
-    return conversations.narrowed_to(conversation for conversation, _ in kept)
+    return conversations.chosen(kept)
 
 
 def _check(condition: Condition, facts: Sequence[Facts]) -> None:

@@ -72,6 +72,6 @@ def level_of(level: str | Level) -> Level:
     """The level itself, or the one with that name; raises UnknownNameError with a suggestion."""
     if isinstance(level, Level):
         return level
-    if level not in LEVELS:
+    if not isinstance(level, str) or level not in LEVELS:
         raise UnknownNameError("level", level, LEVELS)
     return LEVELS[level]

@@ -11,6 +11,7 @@ from attune_data.constants import JUDGE_DIMENSIONS
 from attune_data.errors import UnknownNameError
 from attune_episodes.judging.reply import Judgement
 from attune_episodes.parsing import Unparsed
+from attune_episodes.parsing.extract import kept
 from attune_episodes.settings import Settings
 from attune_rewards.predictions import Judged, YesNo
 
@@ -103,7 +104,10 @@ def add_judgements(
         },
     }
     if replies is not None:
-        marks["replies"] = {str(number): dict(sorted(replies[number].items())) for number in sorted(replies)}
+        marks["replies"] = {
+            str(number): {model: kept(said) for model, said in sorted(replies[number].items())}
+            for number in sorted(replies)
+        }
     ours = record.get("attune")
     return {
         **record,

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from attune_episodes.parsing.decode import Unparsed, decode, is_sound, same, sound_values
 
-__all__ = ["MAX_CHARS", "Unparsed", "extract_object", "without_reasoning"]
+__all__ = ["MAX_CHARS", "Unparsed", "extract_object", "kept", "without_reasoning"]
 
 MAX_CHARS: Final = 1_000_000
 """Longer replies are not read."""
@@ -26,6 +26,11 @@ MAX_CANDIDATES: Final = 20
 _REASONING = re.compile(r"<(/?)(think|thinking|reasoning)>", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t]*```[^\n`]*$", re.MULTILINE)
 _BLANK = re.compile(r"\s*+")
+
+
+def kept(text: str) -> str:
+    """As much of a reply as is kept anywhere: one that is too long to be read stays so."""
+    return text[: MAX_CHARS + 1]
 
 
 def without_reasoning(text: str) -> str | Unparsed:

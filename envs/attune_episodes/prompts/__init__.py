@@ -14,7 +14,7 @@ from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from attune_data.errors import DataError, Problem, UnknownNameError
+from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
 from attune_data.jsonio import read_json, read_text
 
 if TYPE_CHECKING:
@@ -55,8 +55,12 @@ class PromptSet:
 
         Raises UnknownNameError for neither, DataError for a folder that lacks a template.
         """
+        if not isinstance(name, (str, Path)):
+            raise SettingsError(
+                f"prompts is {show(name)}; expected {', '.join(NAMES)} or the path of a folder of templates"
+            )
         if name in NAMES:
-            return _packaged(name)
+            return _packaged(str(name))
         if not Path(name).is_dir():
             raise UnknownNameError("prompt set", name, (*NAMES, "a folder of templates"))
         _check_inside(Path(name))

@@ -17,6 +17,7 @@ from attune_episodes.parsing import render
 from attune_episodes.policies.base import BuiltinPolicy
 from attune_episodes.policies.shallow import pick_by
 from attune_episodes.request import Request
+from tests import PATIENCE
 from tests.data.builders import write
 from tests.data.importing.exports import (
     chat,
@@ -126,7 +127,11 @@ def strict_scores(data: Path, results: Path, policies: list[str]) -> dict[str, l
 
 def run(*arguments: str | Path) -> None:
     done = subprocess.run(
-        [str(ATTUNE), *map(str, arguments)], capture_output=True, encoding="utf-8", check=False, timeout=120
+        [str(ATTUNE), *map(str, arguments)],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr
 

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 import attune_data
 from attune_data import Conversations, SettingsError, UnknownNameError
 from attune_data.simulate import LEVELS, Level, Simulation, simulate
+from tests import PATIENCE
 from tests.check_extras import other_pythons
 from tests.data.simulate.worlds import ALL_LEVELS, digest
 
@@ -175,7 +176,7 @@ def test_bytes_do_not_depend_on_hash_seed_locale_or_time_zone() -> None:
     outputs = [
         subprocess.run(
             [sys.executable, "-c", PRINTS, *ALL_LEVELS], env={**os.environ, **environment},
-            check=True, capture_output=True, timeout=60,
+            check=True, capture_output=True, timeout=PATIENCE,
         ).stdout
         for environment in surroundings
     ]  # fmt: skip

@@ -18,6 +18,8 @@ from typing import Any, Self
 
 import aiohttp
 
+from tests import PATIENCE
+
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -26,8 +28,6 @@ FLAGS = (
     "--host-resolver-rules=MAP * ~NOTFOUND", "--remote-debugging-port=0", "--force-color-profile=srgb",
 )  # fmt: skip
 """Nothing outside this machine can be reached: every host name is one that does not exist."""
-START_SECONDS = 60.0
-ANSWER_SECONDS = 60.0
 Json = dict[str, Any]
 
 
@@ -68,7 +68,7 @@ class Page:
         future: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self._waiting[number] = future
         await self._socket.send_json({"id": number, "method": method, "params": parameters})
-        answer = await asyncio.wait_for(future, ANSWER_SECONDS)
+        answer = await asyncio.wait_for(future, PATIENCE)
         assert "error" not in answer, (method, answer["error"])
         result: Json = answer["result"]
         return result
@@ -81,7 +81,7 @@ class Page:
         await self.call("Emulation.setEmulatedMedia", features=[scheme])
         self._loaded.clear()
         await self.call("Page.navigate", url=path.resolve().as_uri())
-        await asyncio.wait_for(self._loaded.wait(), ANSWER_SECONDS)
+        await asyncio.wait_for(self._loaded.wait(), PATIENCE)
 
     async def ask(self, script: str) -> Any:
         """The value of a JavaScript expression."""
@@ -165,11 +165,11 @@ async def browser(executable: str) -> AsyncIterator[Page]:
 
 async def _port(file: Path, process: subprocess.Popen[bytes]) -> int:
     """The port that the browser listens on, once it says so."""
-    end = time.monotonic() + START_SECONDS
+    end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         if process.poll() is not None:
             raise RuntimeError(f"Chromium ended at once, with exit code {process.returncode}")
         if file.exists() and (lines := file.read_text().split()):
             return int(lines[0])
         await asyncio.sleep(0.05)
-    raise TimeoutError(f"Chromium did not start within {START_SECONDS:.0f} s")
+    raise TimeoutError(f"Chromium did not start within {PATIENCE:.0f} s")

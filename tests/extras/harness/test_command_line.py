@@ -13,6 +13,7 @@ import pytest
 from attune_env.lm_eval_tasks import rollouts_from
 from attune_env.results import save_results
 from attune_episodes import Settings
+from tests import PATIENCE
 from tests.endpoint import answers_of, serve
 from tests.extras.harness.evaluating import CLOSE
 from tests.extras.harness.test_numbers import noisy
@@ -38,7 +39,7 @@ def test_the_command_gives_the_composite_and_its_samples_give_it_again(tmp_path:
             env=environment,
             capture_output=True,
             encoding="utf-8",
-            timeout=300,
+            timeout=PATIENCE,
         )
         assert done.returncode == 0, done.stderr
         assert server.unknown == []

@@ -29,6 +29,7 @@ from attune_rewards.aggregate import flatten
 from attune_rewards.predictions import STAGES
 from attune_rewards.records import read_record
 from attune_rewards.scoring import score_conversation
+from tests import PATIENCE
 from tests.extras.inspect.evaluating import written
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -133,7 +134,9 @@ def test_the_tested_range_and_the_entry_point_are_those_of_the_distribution() ->
 
 
 def python(code: str) -> str:
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", timeout=PATIENCE
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -14,6 +14,7 @@ from attune_data.selection import select
 from attune_env import save_results
 from attune_episodes import Settings
 from attune_episodes.inspect_env import rollouts_from
+from tests import PATIENCE
 from tests.endpoint import answers_of, serve
 from tests.extras.inspect.evaluating import MODEL
 from tests.front.command import attune, composites, read
@@ -35,7 +36,7 @@ def test_the_command_plays_what_its_arguments_say(tmp_path: Path) -> None:
     with serve(answers_of(chosen, "lexicon", settings), ["garbage,first=1,of=*/1/prefer"]) as server:
         done = subprocess.run(
             list(map(str, command)),
-            cwd=ROOT, capture_output=True, encoding="utf-8", timeout=120,
+            cwd=ROOT, capture_output=True, encoding="utf-8", timeout=PATIENCE,
             env={**os.environ, "LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": "none"},
         )  # fmt: skip
         assert server.unknown == []

@@ -15,10 +15,10 @@ from websockets.sync.client import ClientConnection, connect
 
 from attune_episodes.openenv_env import Limits, attune_app
 from attune_episodes.openenv_env.server import HARD_LIMIT
+from tests import PATIENCE
 from tests.front.command import ATTUNE
 
 Json = dict[str, Any]
-PATIENCE = 600.0
 """Seconds after which a test fails rather than hang."""
 
 

@@ -16,6 +16,7 @@ from attune_data import Conversations
 from attune_data.errors import DataError, SettingsError
 from attune_episodes import score_row
 from attune_episodes.trainers import reward_functions, row_reward, training_dataset
+from tests import PATIENCE
 from tests.extras.trl import tiny
 
 REWARD = "skill"
@@ -133,7 +134,7 @@ def test_reward_functions_pickle_into_another_process(tmp_path: Path) -> None:
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path / "functions.pickle")],
-        capture_output=True, check=True, timeout=120,
+        capture_output=True, check=True, timeout=PATIENCE,
     )  # fmt: skip
     values, torch_loaded = pickle.loads(done.stdout)
     assert values == here

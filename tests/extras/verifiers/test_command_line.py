@@ -16,6 +16,7 @@ import verifiers.v1 as vf
 from attune_data.simulate import simulate
 from attune_episodes import builtin_policy, rollout
 from attune_episodes.verifiers_env import AttuneHarnessConfig, AttuneTasksetConfig, rollouts_from
+from tests import PATIENCE
 from tests.endpoint import answers_of, serve
 from tests.verifiers_env.play import lexicon, sample
 
@@ -30,7 +31,7 @@ def command(name: str, *arguments: str, cwd: Path, url: str = "", code: int = 0)
     env |= {"HOME": str(cwd), "PRIME_INFERENCE_URL": url, "NO_COLOR": "1", "COLUMNS": "200"}
     done = subprocess.run(
         [str(BIN / name), *arguments], cwd=cwd, env=env, stdin=subprocess.DEVNULL,
-        capture_output=True, encoding="utf-8", timeout=240,
+        capture_output=True, encoding="utf-8", timeout=PATIENCE,
     )  # fmt: skip
     assert done.returncode == code, done.stdout[-3000:] + done.stderr[-3000:]
     return done.stdout + done.stderr

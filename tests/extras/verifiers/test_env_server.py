@@ -17,6 +17,7 @@ from verifiers.v1.serve import EnvClient, env_config_data, serve_env
 
 from attune_episodes import builtin_policy, rollout, score_row, to_dataset
 from attune_episodes.verifiers_env import rollouts_from
+from tests import PATIENCE
 from tests.endpoint import serve
 from tests.verifiers_env.play import MODEL, context, environment, lexicon, played, sample
 
@@ -38,7 +39,7 @@ def env_server(workers: int, config: Any) -> Iterator[str]:
     process = spawning.Process(target=_serve, args=(workers, config, addresses))
     process.start()
     try:
-        yield addresses.get(timeout=120)
+        yield addresses.get(timeout=PATIENCE)
     finally:
         if process.pid is not None and process.is_alive():
             os.kill(process.pid, signal.SIGTERM)
