@@ -47,6 +47,7 @@ def _hostile(request: Request) -> list[str]:
         f"Sure! Here: {right} I hope that helps.",
         f"<think>{other}</think>{right}",
         f"<think>{other}\n{right}",
+        f"{other}<think>hm</think> so </think>{right}",
         f"{other}\n{right}",
         f"{right}\n{right}",
         f"```\n{other}\n```\n```json\n{right}\n```",
