@@ -34,6 +34,6 @@ def test_ctrl_c_while_modules_are_imported_first_and_inside_a_command(
 def test_the_installed_command_starts_there() -> None:
     """An entry point whose module is heavy cannot catch what comes while it loads."""
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["scripts"]
-    assert scripts == {"attune": "attune_env.__main__:main"}
-    loaded = loaded_by("import attune_env.__main__")
-    assert not {"pydantic", "typer", "asyncio"} & loaded
+    assert scripts == {"attune": "attune_data.starting:main"}
+    loaded = loaded_by("import attune_data.starting")
+    assert not {"pydantic", "typer", "asyncio", "gymnasium", "numpy"} & loaded

@@ -71,9 +71,9 @@ class _Said:
 def _env_episode(env: Any, form: str, step: str, stages: Sequence[Any]) -> Json:
     about = sample()[0]
     said, hp = _Said(about), "assess_hp" in stages
-    actions = iter(kept(ACTIONS)[f"{step}, {' '.join(stages)}"]) if form == "flat" else None
+    actions = iter(kept(ACTIONS)[f"{step}, {' '.join(stages)}"]) if form == "structured" else None
     observation, info = env.reset(seed=0)
-    opening = {name: value for name, value in info.items() if name not in ("request", "requests")}
+    opening = {name: value for name, value in info.items() if name != "request"}
     steps, ended = [], False
     while not ended:
         shown = _observation(observation)
@@ -89,7 +89,7 @@ def _env_episode(env: Any, form: str, step: str, stages: Sequence[Any]) -> Json:
             {
                 "shown": shown,
                 "reward": reward,
-                **{n: info[n] for n in ("scored", "parts", "value", "reason", "status")},
+                **{n: info[n] for n in ("scored", "parts", "value", "status")},
             }
         )
     return {

@@ -72,6 +72,7 @@ def level_of(level: str | Level) -> Level:
     """The level itself, or the one with that name; raises UnknownNameError with a suggestion."""
     if isinstance(level, Level):
         return level
-    if not isinstance(level, str) or level not in LEVELS:
+    given: object = level
+    if not isinstance(given, str) or given not in LEVELS:
         raise UnknownNameError("level", level, LEVELS)
     return LEVELS[level]

@@ -67,7 +67,8 @@ def builtin_policy(
         fit_on: fit those of `FITTED` on these instead.
     """
     settings = settings or Settings()
-    if not isinstance(name, str) or name not in KINDS:
+    given: object = name
+    if not isinstance(given, str) or given not in KINDS:
         raise UnknownNameError("built-in policy", name, BUILTIN)
     if name in FITTED:
         from attune_episodes.policies.fitted import FittedPolicy, fit_mode, fit_prior

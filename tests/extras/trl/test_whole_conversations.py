@@ -38,17 +38,15 @@ class Played:
         self.batches: list[dict[str, Any]] = []
 
     def __call__(self, prompts: Any, trainer: Any) -> Any:
-        generate, contexts = trl_rollout.generate, []
+        generate, contexts = trl_generation.generate, []
 
         def kept(trainer: Any, prompts: list[list[int]]) -> Any:
             contexts.append([list(ids) for ids in prompts])
             return generate(trainer, prompts)
 
-        trl_rollout.generate = kept
-        try:
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(trl_rollout, "generate", kept)
             made = self.rollout(prompts, trainer)
-        finally:
-            trl_rollout.generate = generate
         self.batches.append(
             {
                 "contexts": contexts,
@@ -182,7 +180,7 @@ def test_log_probabilities_of_a_backend_stay_with_their_tokens(
     trainer = elided[0]
     trainer.environments = trainer.environments[:1]
     trainer.environments[0].reset(**trainer.train_dataset[0])
-    generate = trl_rollout.generate
+    generate = trl_generation.generate
 
     def with_logprobs(trainer: Any, prompts: list[list[int]]) -> Any:
         replies, _ = generate(trainer, prompts)

@@ -1,0 +1,32 @@
+"""The first moments of the command `attune`: answers to Ctrl-C before anything heavy is imported.
+
+On the lowest floor, since importing `attune_env` imports Gymnasium.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from importlib import import_module
+from types import FrameType
+from typing import NoReturn
+
+
+def main() -> NoReturn:
+    """Runs the command line.
+
+    Ctrl-C during its imports ends the process at once: raised as KeyboardInterrupt in the middle of an
+    import, it comes out as a traceback or gets lost.
+    """
+    raises = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if raises:  # it may be ignored, as in a background job
+        signal.signal(signal.SIGINT, _leave)
+    command_line = import_module("attune_env.cli").main
+    if raises:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    raise SystemExit(command_line())
+
+
+def _leave(number: int, frame: FrameType | None) -> NoReturn:
+    os.write(2, b"stopped\n")
+    os._exit(130)
