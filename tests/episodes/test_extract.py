@@ -96,6 +96,7 @@ def test_objects_in_a_reasoning_block_are_ignored(tag: str) -> None:
         f'{{"a": 2}} the server swallowed the opening tag </think>{ONE}',
         f'<think>{{"a": 2}}<think>{{"a": 3}}</think>{{"a": 4}}</think>{ONE}',
         f'<think>{{"a": 2}}</think>{FENCED}',
+        f'<think>{{"a": 2}}</think>{{"a": 3}} and so </think>{ONE}',  # the second block was not opened
     ],
 )
 def test_only_what_follows_the_last_reasoning_counts(text: str) -> None:
@@ -143,6 +144,7 @@ def test_a_reply_that_is_one_object_is_read_whatever_its_strings_say(word: str) 
         ("```json\n[1]\n```", "not_an_object"),
         (f'{ONE} or rather {{"a": 2}}', "ambiguous"),
         (f'{FENCED}\n```json\n{{"a": 2}}\n```', "ambiguous"),
+        (f"{FENCED}\n```\n[1\n```", "ambiguous"),  # a broken fence beside a good one, though it has no brace
         (f'{ONE} then {{"a": ', "ambiguous"),
         (f"{ONE} then {{a: 2}}", "ambiguous"),
         ('{"a": 1, "a": 2}', "duplicate_keys"),

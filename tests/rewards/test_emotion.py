@@ -88,6 +88,8 @@ def test_turn_scores_hold_the_overlap_under_official_names(
         ([Tag("Upset", 5), Tag("Proud", 2)], [Tag("Upset", 4), Tag("Guilty", 2)], 1.0, 5 / 12),
         # (|5 - 4| + |2 - 7|)/2 = 3; F1 = 1; (5/6 + 1/6)/2 = ½
         ([Tag("Upset", 5), Tag("Proud", 2)], [Tag("Proud", 7), Tag("Upset", 4)], 3.0, 1 / 2),
+        # a tag given twice counts with its first known intensity: |5 - 4|, ½ the error of |5 - 7|; F1 = 1
+        ([Tag("Upset", 5)], [UPSET, Tag("Upset", 4), Tag("upset", 7)], 1.0, 5 / 6),
         # a tag outside the 20 lowers F1 to ⅔ and has no error of its own
         ([Tag("Upset", 5)], [Tag("Upset", 5), Tag("Wistful", 5)], 0.0, 2 / 3),
     ],
