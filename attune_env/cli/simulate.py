@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from enum import StrEnum
 from itertools import islice
@@ -79,6 +80,8 @@ def simulate(
     from attune_data.simulate import Simulation
     from attune_data.writing import write_dataset, write_folder, write_jsonl
 
+    if count > sys.maxsize:
+        raise SettingsError("--count is more than any disk holds: give a smaller one")
     as_jsonl = format is FormatChoice.jsonl or (format is None and output.suffix == ".jsonl")
     if output.suffix in (".json", ".jsonl") and not as_jsonl:
         raise SettingsError(f"{output} is the name of a file: give a folder, or a name that ends in .jsonl")

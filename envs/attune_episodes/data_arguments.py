@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -124,8 +125,7 @@ class DataArguments:
             return str(given)
         if not isinstance(self.data, (str, Path)) or self.data == SAMPLE or self.is_simulated:
             return None
-        path = Path(self.data)
-        found = find_official(path) if path.exists() else None
+        found = find_official(Path(self.data)) if os.path.exists(self.data) else None
         return None if found is None else str(found)
 
     def _read(self) -> Conversations:

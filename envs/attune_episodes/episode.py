@@ -12,7 +12,7 @@ from attune_episodes.parsing import Unparsed, parse, render, sound
 from attune_episodes.plan import plan
 from attune_episodes.record import result_record
 from attune_episodes.request import Request
-from attune_episodes.score import as_scored, default_spec, resolved
+from attune_episodes.score import as_scored, default_spec, resolved, reward_spec
 from attune_episodes.settings import Settings
 from attune_rewards.predictions import PREDICTION_OF, Prediction
 from attune_rewards.reward import NOT_SCORED, Score, scored_requests
@@ -79,7 +79,7 @@ class Episode:
     ) -> None:
         self.conversation = conversation
         self.settings = settings or Settings()
-        self.spec = RewardSpec.preset(reward) if isinstance(reward, str) else reward or default_spec()
+        self.spec = default_spec() if reward is None else reward_spec(reward)
         self.requests = plan(conversation, self.settings)
         self._scored = scored_requests(conversation, self.spec, self.settings.stages)
         self.steps: list[Step] = []

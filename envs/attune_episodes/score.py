@@ -21,6 +21,15 @@ def default_spec() -> RewardSpec:
     return RewardSpec.preset("composite")
 
 
+def reward_spec(reward: object) -> RewardSpec:
+    """A reward from a spec or the name of a preset; UnknownNameError or TypeError for anything else."""
+    if isinstance(reward, str):
+        return RewardSpec.preset(reward)
+    if not isinstance(reward, RewardSpec):
+        raise TypeError(f"a reward is a RewardSpec or the name of a preset, got {type(reward).__name__}")
+    return reward
+
+
 def resolved(truth: ConversationTruth, said: Prediction) -> Prediction:
     """The prediction with PANAS changes turned into items: clamp(pre + change, 1-7)."""
     if isinstance(said, Reflect) and said.panas_change is not None:

@@ -134,9 +134,9 @@ class Settings:
 
         Raises UnknownNameError, SettingsError or DataError for a value that names nothing.
         """
+        if not isinstance(written, Mapping):
+            raise SettingsError(f"settings are {show(written)}; expected a mapping, such as to_json() gives")
         given: dict[str, Any] = {name: written[name] for name in _WRITTEN if name in written}
-        if "stages" in given:
-            given["stages"] = tuple(given["stages"])
         book = written.get("codebook")
         return Settings(**given, codebook=Codebook.own() if book is None else _official(str(book)))
 

@@ -137,6 +137,8 @@ class RewardSpec:
     @staticmethod
     def weighted(name: str, weights: Mapping[str, float]) -> RewardSpec:
         """A spec from part names and positive weights, such as {"emotion_va": 2, "pairwise": 1}."""
+        if not isinstance(weights, Mapping):
+            raise SettingsError(f"weights are {show(weights)}; they must map parts to numbers")
         if not weights:
             raise SettingsError("a reward needs at least one part")
         return RewardSpec(

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from attune_data import UnknownNameError
+from attune_data import UnknownNameError, load
 from attune_data.affect import EMOTIONS
 from attune_data.constants import Q2_OPTIONS, Q3_OPTIONS
 from attune_episodes import Episode, EpisodeOverError, Settings, Unparsed
@@ -228,3 +228,9 @@ def test_a_typed_reply_of_another_stage_is_a_bug_of_the_caller(asked: Stage, giv
 
 def test_every_stage_has_its_class_of_reply() -> None:
     assert {type(reply) for reply in PREDICTION_CLASSES.values()} == set(get_args(Prediction))
+
+
+def test_a_reward_of_another_kind_is_refused() -> None:
+    for wrong in (3, ["composite"], {"pairwise": 1}, False):
+        with pytest.raises(TypeError, match="a RewardSpec or the name of a preset"):
+            Episode(load("sample")[0], reward=wrong)  # type: ignore[arg-type]

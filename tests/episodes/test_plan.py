@@ -6,10 +6,11 @@ import os
 import subprocess
 import sys
 from itertools import chain, combinations, pairwise
+from typing import Any
 
 import pytest
 
-from attune_data import load
+from attune_data import AttuneError, load
 from attune_episodes import MODES, Request, Settings, plan
 from attune_episodes.prompts import NAMES, PromptSet
 from attune_episodes.settings import Mode
@@ -184,3 +185,18 @@ def test_chat_gives_copies_that_do_not_reach_into_the_plan() -> None:
     chat = request.chat()
     chat[0]["content"] = "changed"
     assert request.chat() == [dict(message) for message in request.messages] != chat
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ("default", "expected a mapping"),
+        (None, "expected a mapping"),
+        ({"stages": 3}, "expected a list of names"),
+        ({"stages": "assess"}, "stages is a list of names"),
+        ({"prompts": "x" * 5_000}, "a folder of templates"),
+    ],
+)
+def test_written_settings_that_cannot_be_meant_are_refused(written: Any, told: str) -> None:
+    with pytest.raises(AttuneError, match=told):
+        Settings.from_json(written)

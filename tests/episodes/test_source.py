@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from attune_data import BenchmarkTrainingError, Conversations, load
 from attune_data.errors import DataError, SettingsError, UnknownNameError
 from attune_data.simulate import Simulation, simulate
+from attune_episodes.data_arguments import DataArguments
 from attune_episodes.source import ConversationSource
 from tests import PATIENCE
 
@@ -223,3 +224,7 @@ def test_what_cannot_be_is_said_with_the_choices(
 ) -> None:
     with pytest.raises(error, match=told):
         ConversationSource(**arguments)
+
+
+def test_nothing_lies_beside_a_name_that_is_too_long_for_a_path() -> None:
+    assert DataArguments("x" * 5_000).codebook() is None

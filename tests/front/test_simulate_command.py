@@ -139,6 +139,7 @@ def test_what_is_no_data_set_is_never_touched(tmp_path: Path, options: list[str]
     (["--count", "0"], "'--count' / '-n': Input should be greater than or equal to 1"),
     (["--count", "-4"], "'--count' / '-n': Input should be greater than or equal to 1"),
     (["--count", "many"], "'--count' / '-n': Input should be a valid integer"),
+    (["--count", "9" * 400], "--count is more than any disk holds"),
     (["--start", "-1"], "'--start': Input should be greater than or equal to 0"),
     (["--topics", "unsen"], "'unsen' is not one of"),
     (["--templates", "none"], "'none' is not one of"),

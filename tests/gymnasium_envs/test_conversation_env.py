@@ -428,6 +428,8 @@ def test_every_mode_plays(mode: str) -> None:
         ({"stages": ("asess",)}, UnknownNameError, "did you mean 'assess'"),
         ({"stages": ()}, SettingsError, "no stage is asked"),
         ({"stages": "assess"}, SettingsError, "stages is a list of names"),
+        ({"stages": 3}, SettingsError, "stages is 3; expected a list of names"),
+        ({"prompts": "x" * 5_000}, UnknownNameError, "a folder of templates"),
         ({"step": "turns"}, UnknownNameError, "did you mean 'turn'"),
         ({"mode": "loud"}, UnknownNameError, "verbose_omniscient"),
         ({"panas_strategy": "x"}, UnknownNameError, "blind_delta"),

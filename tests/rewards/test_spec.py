@@ -204,6 +204,7 @@ def test_format_weighs_beside_all_the_others_and_not_in_drafts() -> None:
         (lambda: RewardSpec.preset("zzz"), UnknownNameError, "known: composite, emotion"),
         (lambda: RewardSpec.weighted("w", {"emotion_av": 1}), UnknownNameError, "did you mean 'emotion_va'"),
         (lambda: RewardSpec.weighted("w", {}), SettingsError, "at least one part"),
+        (lambda: RewardSpec.weighted("w", ["pairwise"]), SettingsError, "map parts to numbers"),  # type: ignore[arg-type]
         (lambda: RewardSpec.weighted("w", {"q1": 0}), SettingsError, "weight of part 'q1' is 0"),
         (lambda: RewardSpec.weighted("w", {"q1": -1}), SettingsError, "a number above 0"),
         (lambda: RewardSpec.weighted("w", {"q1": math.nan}), SettingsError, "weight of part 'q1' is nan"),

@@ -143,7 +143,7 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
             data, level=level, world_seed=world_seed, number=number, split=split, where=where,
             provenance=provenance, sampling=sampling, weights=weights, shard=shard, training=training,
         )  # fmt: skip
-        asked: Any = stages if isinstance(stages, str) else tuple(stages)
+        asked: Any = stages  # Settings checks them and puts them in order
         self.settings = Settings(mode, asked, panas_strategy, labels, labels_seed, prompts)
         self.reward_spec = _reward(reward, dense)
         self.by_turn = step == "turn"

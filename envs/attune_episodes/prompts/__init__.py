@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
@@ -61,7 +62,7 @@ class PromptSet:
             )
         if name in NAMES:
             return _packaged(str(name))
-        if not Path(name).is_dir():
+        if not os.path.isdir(name):  # False, too, for what cannot be a path
             raise UnknownNameError("prompt set", name, (*NAMES, "a folder of templates"))
         _check_inside(Path(name))
         return _load(Path(name), f"custom ({Path(name).name})")

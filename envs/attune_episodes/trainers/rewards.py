@@ -12,8 +12,8 @@ from itertools import repeat
 from typing import Any, Final
 
 from attune_data.errors import DataError, Problem, SettingsError, show
+from attune_episodes.score import reward_spec
 from attune_episodes.trainers.batch import NO_TRUTH, BatchScorer, LogExtra, LogMetric, check_kind
-from attune_episodes.training.arguments import reward_spec
 from attune_episodes.training.scoring import paid_by
 from attune_rewards.portable import check_portable
 from attune_rewards.spec import RewardSpec, above_null

@@ -13,8 +13,9 @@ from attune_data.errors import SettingsError, UnknownNameError, show
 from attune_data.loading import Conversations
 from attune_data.seeding import digest
 from attune_episodes.data_arguments import SIMULATED, DataArguments
+from attune_episodes.score import reward_spec
 from attune_episodes.settings import Settings
-from attune_episodes.training.arguments import reward_spec, settings_of
+from attune_episodes.training.arguments import settings_of
 from attune_episodes.training.dataset import to_dataset
 from attune_rewards.predictions import Stage
 from attune_rewards.spec import RewardSpec

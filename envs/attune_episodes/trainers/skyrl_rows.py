@@ -12,10 +12,11 @@ from attune_data.schema import Conversation
 from attune_data.version import __version__
 from attune_episodes.plan import plan
 from attune_episodes.request import Request
+from attune_episodes.score import reward_spec
 from attune_episodes.settings import Settings
 from attune_episodes.trainers.growing_chat import Chat, fresh_messages
 from attune_episodes.trainers.reshape import fact_types, facts, reshaped
-from attune_episodes.training.arguments import described, reward_spec, sequence_of, settings_of, unscored
+from attune_episodes.training.arguments import described, sequence_of, settings_of, unscored
 from attune_episodes.training.rows import RowMaker
 from attune_rewards.spec import RewardSpec
 

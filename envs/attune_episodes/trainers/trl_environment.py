@@ -20,8 +20,9 @@ from attune_data.version import __version__
 from attune_episodes.episode import Episode, parse_rate
 from attune_episodes.plan import plan
 from attune_episodes.request import Request
+from attune_episodes.score import reward_spec
 from attune_episodes.settings import Settings
-from attune_episodes.training.arguments import described, reward_spec, sequence_of, settings_of, unscored
+from attune_episodes.training.arguments import described, sequence_of, settings_of, unscored
 from attune_rewards.reward import part_means, scored_requests
 from attune_rewards.spec import RewardSpec
 

@@ -12,15 +12,6 @@ from attune_episodes.settings import Settings
 from attune_rewards.spec import RewardSpec
 
 
-def reward_spec(reward: object) -> RewardSpec:
-    """A reward from a spec or the name of a preset; UnknownNameError or TypeError for anything else."""
-    if isinstance(reward, str):
-        return RewardSpec.preset(reward)
-    if not isinstance(reward, RewardSpec):
-        raise TypeError(f"a reward is a RewardSpec or the name of a preset, got {type(reward).__name__}")
-    return reward
-
-
 def settings_of(settings: object) -> Settings:
     """The settings, the default protocol for None; TypeError for anything else."""
     if settings is None:

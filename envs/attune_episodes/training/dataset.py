@@ -10,9 +10,9 @@ from attune_data.constants import Provenance
 from attune_data.guard import for_training, training_stream
 from attune_data.schema import Conversation
 from attune_data.version import SCORING_VERSION, __version__
-from attune_episodes.score import default_spec
+from attune_episodes.score import default_spec, reward_spec
 from attune_episodes.settings import Settings
-from attune_episodes.training.arguments import described, reward_spec, settings_of, unscored
+from attune_episodes.training.arguments import described, settings_of, unscored
 from attune_episodes.training.rows import Row, RowMaker
 from attune_rewards.spec import RewardSpec
 
