@@ -122,7 +122,7 @@ def _part(
     asked: Sources, files: Sequence[tuple[Path, dict[str, Any]]], command: str
 ) -> tuple[Part, list[Problem]]:
     scores = merged(_named(files), asked.mode)
-    scored = int(scores["metadata"]["n_conversations"])
+    scored = scores["metadata"]["n_conversations"]
     mode = _mode(files, asked.mode)
     warnings: list[Problem] = []
     conversations, without = None, ""

@@ -165,7 +165,8 @@ def read_scores(path: Path) -> dict[str, Any]:
         raise DataError(
             [Problem(str(path), *fault, "make the file again with `attune score`") for fault in wrong[:SHOWN]]
         )
-    return scores
+    # counted again: what the file says of its entries may be anything
+    return {**scores, "metadata": {**scores["metadata"], **counts_of(scores["conversations"])}}
 
 
 def check_replaceable(path: Path) -> None:

@@ -17,6 +17,7 @@ import pytest
 
 from attune_data import Conversations, DataError, SettingsError, load
 from attune_data.validate import conversation_from
+from attune_env.analyses.sources import Sources, read_parts
 from attune_env.report.table import Table, field_text
 from attune_env.report.tables import group_tables, leaderboard
 from attune_env.results import (
@@ -419,3 +420,15 @@ def test_names_of_files_cannot_forge_a_line_of_an_error(tmp_path: Path) -> None:
                   cwd=tmp_path, code=1)  # fmt: skip
     assert all(line.isprintable() for line in told.stderr.splitlines())
     assert "error: forged" not in told.stderr.splitlines()
+
+
+@pytest.mark.parametrize(
+    "wrong", [None, {}, [], "many", 10**400, 7], ids=["none", "object", "list", "text", "huge", "other"]
+)
+def test_what_a_scores_file_counts_is_counted_again(tmp_path: Path, scores: Json, wrong: Any) -> None:
+    counts = ("models", "modes", "n_conversations", "n_results")
+    forged = scores | {"metadata": scores["metadata"] | dict.fromkeys(counts, wrong)}
+    path = write(tmp_path / "scores.json", forged)
+    assert read_scores(path)["metadata"] == scores["metadata"]
+    asked = Sources([path], scores_only=True)
+    assert read_parts(asked, "attune report")[0][0].scored == 2
