@@ -30,7 +30,8 @@ def accuracy(truth: TruthPairs, answers: Mapping[str, str]) -> float:
     """
     if not truth:
         return 0.0
-    return sum((answers.get(question) == "yes") == (want == "yes") for question, want in truth) / len(truth)
+    right = [(answers.get(question) == "yes") == (want == "yes") for question, want in truth]
+    return sum(right) / len(right)
 
 
 def right_share(wanted: Sequence[tuple[K, str]], answers: Mapping[K, str]) -> float:
@@ -88,13 +89,12 @@ class Confusion:
 
 def pooled(turns: Iterable[tuple[TruthPairs, Mapping[str, str]]]) -> Confusion:
     """Counts over all questions of several turns, a missing answer counting as "no"."""
-    counts = {(True, True): 0, (False, False): 0, (False, True): 0, (True, False): 0}
+    right, wrong = {"yes": 0, "no": 0}, {"yes": 0, "no": 0}
     for truth, answers in turns:
         for question, want in truth:
-            counts[want == "yes", answers.get(question) == "yes"] += 1
-    return Confusion(
-        tp=counts[True, True], tn=counts[False, False], fp=counts[False, True], fn=counts[True, False]
-    )
+            outcome = right if (answers.get(question) == "yes") == (want == "yes") else wrong
+            outcome[want] += 1
+    return Confusion(tp=right["yes"], tn=right["no"], fp=wrong["no"], fn=wrong["yes"])
 
 
 def _ratio(part: float, whole: float) -> float:

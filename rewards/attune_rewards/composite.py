@@ -7,7 +7,7 @@ take their weights from `tree.COMPOSITE`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Final
 
@@ -39,15 +39,28 @@ def canonical(node: Node, case: Case) -> float:
     if not node.children:
         return float(case[str(LEAF[node.name].canonical)])
     below = _counting(node)
-    total, value = math.fsum(child.weight for child in below), 0.0
-    for child in below:  # one after the other: `sum` adds up otherwise from Python 3.12 on
-        value += child.weight / total * canonical(child, case)
-    return value
+    return _weighted(below, [canonical(child, case) for child in below])
 
 
-def _mean_of(names: tuple[str, ...], case: Case) -> float:
-    first, second, third = (canonical(COMPOSITE.part(name), case) for name in names)
+def _weighted(nodes: Sequence[Node], values: Sequence[float]) -> float:
+    total, mean = math.fsum(node.weight for node in nodes), 0.0
+    for node, value in zip(nodes, values, strict=True):  # `sum` adds up otherwise from Python 3.12 on
+        mean += node.weight / total * value
+    return mean
+
+
+def _exact(case: Case) -> float:
+    pillars = COMPOSITE.children
+    return 100 * _weighted(pillars, [case[f"pillar_{pillar.name}"] for pillar in pillars])
+
+
+def _mean_of(nodes: tuple[Node, ...], case: Case) -> float:
+    first, second, third = (canonical(node, case) for node in nodes)
     return (first + second + third) / 3
+
+
+def _named(nodes: Iterable[Node]) -> str:
+    return ", ".join(node.name for node in nodes)
 
 
 def _strict(node: Node, case: Case) -> float | None:
@@ -65,13 +78,14 @@ _TITLES: Final = {
     "holistic": "Holistic Comprehension",
 }
 _ALL: Final = stages_of(COMPOSITE)
-_TURN, _WIDE = ("emotion", "binary", "pairwise"), ("panas", "questions", "branches")
+_TURN = tuple(COMPOSITE.part(name) for name in ("emotion", "binary", "pairwise"))
+_WIDE = COMPOSITE.part("holistic").children
 
 METRICS: Final[tuple[Metric, ...]] = (
     *(
         ConversationMetric(
             f"pillar_{pillar.name}",
-            f"weighted mean of {', '.join(child.name for child in _counting(pillar))} (see the tree)",
+            f"weighted mean of {_named(_counting(pillar))} (see the tree)",
             partial(canonical, pillar),
             group="composite", needs=stages_of(pillar), scale=100.0,
             edges="an undefined panas_baseline_adjusted counts ½" if pillar.name == "holistic" else "",
@@ -80,16 +94,16 @@ METRICS: Final[tuple[Metric, ...]] = (
         for pillar in COMPOSITE.children
     ),
     ConversationMetric(
-        "turn_level_average", f"mean of {', '.join(_TURN)}", partial(_mean_of, _TURN),
+        "turn_level_average", f"mean of {_named(_TURN)}", partial(_mean_of, _TURN),
         group="composite", needs=("assess", "prefer"),
     ),
     ConversationMetric(
-        "conversation_wide_average", f"mean of {', '.join(_WIDE)}", partial(_mean_of, _WIDE),
+        "conversation_wide_average", f"mean of {_named(_WIDE)}", partial(_mean_of, _WIDE),
         group="composite", needs=("reflect",),
     ),
     ConversationMetric(
         "composite_exact", "100 × the weighted mean of the three pillars",
-        lambda case: 100 * canonical(COMPOSITE, case), group="composite", needs=_ALL, high=100.0,
+        _exact, group="composite", needs=_ALL, high=100.0,
     ),
     ConversationMetric(
         "composite_score", "composite_exact, rounded to 2 places",

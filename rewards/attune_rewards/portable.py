@@ -115,8 +115,12 @@ def from_plain(
         for field, value in plain["annotated"].items()
     }
     here = None if turn is None else _turn(told, turn, tuple(applicable))
+    truth = _truth(told, conversation_id, here)
     parts = [(_KNOWN[name], float(weight), float(null)) for name, weight, null in plain["parts"]]
-    return ScoredRequest.of(stage, parts, _truth(told, conversation_id, here), here)
+    for part, _, _ in parts:
+        if not part.defined(truth, stage, here):
+            raise ValueError(f"nothing is annotated that part {part.name} reads")
+    return ScoredRequest.of(stage, parts, truth, here)
 
 
 def _turn(told: Mapping[str, Any], number: int, applicable: tuple[str, ...]) -> TurnTruth:

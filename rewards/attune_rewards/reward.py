@@ -98,7 +98,7 @@ class ScoredRequest:
         scores, paid = {}, 0.0
         for (name, weight, null), scorer in zip(self.parts, self.scorers, strict=True):
             scores[name] = value = 0.0 if said is None else scorer(said)
-            paid += weight * (above_null(value, null) if null else value)
+            paid += weight * above_null(value, null) if null else weight * value
         return Score(paid / self.weight, reason, scores, self.weight)
 
 

@@ -6,12 +6,13 @@ them; without any turn the means that are always defined are 0. Source: AttuneBe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from functools import cache
 from typing import Any, Final, Literal
 
 from attune_data.means import mean
 from attune_data.schema import Conversation
-from attune_rewards.metric import Case, ConversationMetric, Metric, ReflectMetric, TurnMetric
+from attune_rewards.metric import Case, ConversationMetric, ReflectMetric, TurnMetric
 from attune_rewards.metrics import METRICS
 from attune_rewards.predictions import ConversationPrediction, Reflect, Stage, TurnPrediction
 from attune_rewards.tree import SCORED_STAGES
@@ -34,42 +35,40 @@ def score_conversation(
     None rather than read as silence, and the strict total of the rest is called `composite_partial`, since
     it is no Composite.
     """
-    truth, left_out = truth_of(conversation), prediction.not_asked
+    truth, blank = truth_of(conversation), _blank(prediction.not_asked)
     answered = [(turn, prediction.turns[turn.turn]) for turn in truth.turns if turn.turn in prediction.turns]
-    turns = [_turn_scores(turn, said, left_out) for turn, said in answered]
+    turns = [_turn_scores(turn, said, blank) for turn, said in answered]
     scores: dict[str, Any] = {"turn_scores": turns}
     case = Case(truth, prediction, answered, scores)
 
     def write(metrics: Sequence[ConversationMetric]) -> None:
         for metric in metrics:
-            scores[metric.name] = None if _is_blank(metric, left_out) else metric.value(case)
+            scores[metric.name] = None if metric.name in blank else metric.value(case)
 
-    scores |= {m.column: _average(m, turns, left_out) for m in _TURN if m.averaged}
+    for metric in _TURN:
+        if metric.averaged:
+            average = mean(turn[metric.name] for turn in turns)
+            always_defined = not metric.undefined and metric.name not in blank
+            scores[metric.column] = 0.0 if average is None and always_defined else average
     write([metric for metric in _WHOLE if metric.group == "turn"])
     scores["post_score"] = _post_scores(truth, prediction, q1_overlap)
     write([metric for metric in _WHOLE if metric.group != "turn"])
-    if left_out.isdisjoint(SCORED_STAGES):
+    if prediction.not_asked.isdisjoint(SCORED_STAGES):
         del scores["composite_partial"]
     return scores
 
 
-def _is_blank(metric: Metric, left_out: frozenset[Stage]) -> bool:
-    return not left_out.isdisjoint(metric.needs)
+@cache
+def _blank(left_out: frozenset[Stage]) -> frozenset[str]:
+    """Names of the metrics that mean nothing without these stages."""
+    return frozenset(metric.name for metric in METRICS if not left_out.isdisjoint(metric.needs))
 
 
 def _turn_scores(
-    turn: TurnTruth, said: TurnPrediction, left_out: frozenset[Stage]
+    turn: TurnTruth, said: TurnPrediction, blank: Collection[str]
 ) -> dict[str, float | int | None]:
-    values = {m.name: None if _is_blank(m, left_out) else m.value(turn, said) for m in _TURN}
+    values = {m.name: None if m.name in blank else m.value(turn, said) for m in _TURN}
     return {"turnNumber": turn.turn, **values}
-
-
-def _average(
-    metric: TurnMetric, turns: Sequence[dict[str, float | int | None]], left_out: frozenset[Stage]
-) -> float | None:
-    average = mean(turn[metric.name] for turn in turns)
-    always_defined = not metric.undefined and not _is_blank(metric, left_out)
-    return 0.0 if average is None and always_defined else average
 
 
 def _post_scores(

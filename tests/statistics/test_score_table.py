@@ -26,12 +26,12 @@ def entry(
 
 
 ENTRIES = [
-    entry("c1", A, "P", tau=0.5, gap=0.1),
-    entry("c2", A, "Q", tau=None, gap=None),
-    entry("c3", A, "P", tau=1.0, gap=0.3),
-    entry("c4", A, "R", tau=0.0, gap=0.2),
-    entry("c1", B, "P", tau=0.8, gap=None),
-    entry("c3", B, "P", tau=0.2, gap=None),
+    entry("c1", A, "P", tau=0.5, perspective_gap_om_hp=0.1),
+    entry("c2", A, "Q", tau=None, perspective_gap_om_hp=None),
+    entry("c3", A, "P", tau=1.0, perspective_gap_om_hp=0.3),
+    entry("c4", A, "R", tau=0.0, perspective_gap_om_hp=0.2),
+    entry("c1", B, "P", tau=0.8, perspective_gap_om_hp=None),
+    entry("c3", B, "P", tau=0.2, perspective_gap_om_hp=None),
 ]
 
 
@@ -45,7 +45,7 @@ def test_rows_are_conversations_and_what_is_missing_is_undefined() -> None:
     assert table.metric("tau").tolist() == pytest.approx(
         np.array([[0.5, 0.8], [nan, nan], [1.0, 0.2], [0.0, nan]]), nan_ok=True
     )
-    both = table.of_metrics(["gap", "tau", "nothing"], [B])
+    both = table.of_metrics(["perspective_gap_om_hp", "tau", "nothing"], [B])
     assert both.shape == (4, 1, 3)
     assert both[0, 0, 1] == 0.8
     assert np.isnan(both[:, 0, [0, 2]]).all()
@@ -70,7 +70,7 @@ def test_intervals_are_the_kernels_on_rows_sorted_by_id() -> None:
 
 def test_a_summary_by_hand() -> None:
     table = ScoreTable.of(ENTRIES, resamples=100)
-    (tau, gap), (other, none) = metric_summaries(table, ["tau", "gap"], [A, B])
+    (tau, gap), (other, none) = metric_summaries(table, ["tau", "perspective_gap_om_hp"], [A, B])
     # scored: (.5 + 1 + 0)/3 = .5; with the unscored c2 as 0: 1.5/4 = .375; unscored 1/4
     assert (tau.mean.mean, tau.mean.n, tau.results, tau.unscored_share) == (0.5, 3, 4, 0.25)
     assert tau.with_unscored_as_zero is not None

@@ -54,7 +54,7 @@ def read_truth(text: str) -> tuple[Request, ScoredRequest]:
         raise _refused(f"scoring version {show(version)}", f"this is {SCORING_VERSION}")
     try:
         request, scored = _read(told)
-        scored.score(None)  # every part finds the annotations that it reads
+        scored.score(None)  # the weights make a mean
         return request, scored
     except (AttributeError, LookupError, TypeError, ValueError, ZeroDivisionError) as error:
         raise _refused(show(text), f"it does not read: {type(error).__name__} {error}") from error
