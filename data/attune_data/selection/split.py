@@ -109,9 +109,7 @@ def parse_shares(text: str) -> dict[str, float]:
 def _checked(shares: Mapping[str, float]) -> dict[str, Fraction]:
     """The shares as exact fractions; raises SettingsError unless they are positive and sum to 1."""
     given: object = shares
-    if not isinstance(given, Mapping) or not all(
-        isinstance(share, (int, float)) for share in given.values()
-    ):
+    if not isinstance(given, Mapping) or not all(isinstance(share, (int, float)) for share in given.values()):
         expected = 'parts and their shares, such as {"train": 0.8, "test": 0.2}'
         raise SettingsError(f"shares is {show(shares)}; expected {expected}")
     if not shares:
