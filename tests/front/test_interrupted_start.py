@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tomllib
@@ -26,9 +27,14 @@ def test_ctrl_c_while_modules_are_imported_first_and_inside_a_command(
     done = subprocess.run(
         [sys.executable, "-m", "attune_env", "run", "builtin", "empty", "sample"],
         capture_output=True, encoding="utf-8", cwd=tmp_path, env={**os.environ, "PYTHONPATH": path},
-        timeout=PATIENCE,
+        timeout=PATIENCE, preexec_fn=_listens,
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (130, "", says)
+
+
+def _listens() -> None:
+    """A job in the background of a shell is started with Ctrl-C ignored; this process is none."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def test_the_installed_command_starts_there() -> None:
