@@ -70,8 +70,8 @@ class ScoredRequest:
     truth: ConversationTruth
     turn: TurnTruth | None
     """The truth of its turn; None in the reflect stage."""
-    scorers: tuple[Scorer, ...]
-    """What scores each of the parts."""
+    terms: tuple[tuple[str, float, float, Scorer], ...]
+    """The same, each with what scores it."""
     weight: float
     """Sum of the weights."""
 
@@ -84,8 +84,8 @@ class ScoredRequest:
     ) -> ScoredRequest:
         """The request with these parts, their weights and nulls."""
         named = tuple((part.name, weight, null) for part, weight, null in parts)
-        scorers = tuple(_scorer(part, truth, stage, turn) for part, _, _ in parts)
-        return ScoredRequest(stage, named, truth, turn, scorers, math.fsum(w for _, w, _ in named))
+        terms = tuple((part.name, w, null, _scorer(part, truth, stage, turn)) for part, w, null in parts)
+        return ScoredRequest(stage, named, truth, turn, terms, math.fsum(w for _, w, _ in named))
 
     def score(self, said: Prediction | None, reason: str = OK) -> Score:
         """What a prediction earns; None, a reply that could not be parsed, scores 0 on every part.
@@ -96,7 +96,7 @@ class ScoredRequest:
             wanted = PREDICTION_OF[self.stage].__name__
             raise TypeError(f"stage {self.stage} takes {wanted}, got {type(said).__name__}")
         scores, paid = {}, 0.0
-        for (name, weight, null), scorer in zip(self.parts, self.scorers, strict=True):
+        for name, weight, null, scorer in self.terms:
             scores[name] = value = 0.0 if said is None else scorer(said)
             paid += weight * above_null(value, null) if null else weight * value
         return Score(paid / self.weight, reason, scores, self.weight)
