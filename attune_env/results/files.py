@@ -132,6 +132,10 @@ def write_text(path: Path, text: str) -> None:
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(fresh, path)
+    except IsADirectoryError as error:
+        fresh.unlink(missing_ok=True)
+        # the system names the temporary file, which is gone by then
+        raise IsADirectoryError(error.errno, error.strerror, str(path)) from None
     except BaseException:
         fresh.unlink(missing_ok=True)
         raise

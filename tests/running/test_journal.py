@@ -24,11 +24,12 @@ from hypothesis import strategies as st
 
 from attune_data import DataError, SettingsError
 from attune_env.cli.evaluate import end
+from attune_env.results.files import write_text
 from attune_env.running.endpoint.anew import overwriting_in
 from attune_env.running.endpoint.answer import Usage
 from attune_env.running.endpoint.control import Caps
 from attune_env.running.endpoint.journal import CallKey, Finished, Journal, group_of, journal_name
-from attune_env.running.endpoint.loop import Silent
+from attune_env.running.endpoint.loop import Silent, disk_message
 from attune_episodes import plan
 from tests import PATIENCE
 from tests.endpoint import answers_of, endpoint_process, serve
@@ -257,6 +258,16 @@ def test_a_run_never_waits_for_a_pipe_or_a_socket_in_the_place_of_a_file(
             assert not server.calls
         else:
             assert play(server, data, tmp_path).written == 1
+
+
+def test_a_folder_in_the_place_of_a_file_is_named(tmp_path: Path) -> None:
+    taken = tmp_path / "c-1_builtin_always-no_default.json"
+    taken.mkdir()
+    with pytest.raises(IsADirectoryError) as caught:
+        write_text(taken, "{}")
+    assert caught.value.filename == str(taken)
+    assert [path.name for path in tmp_path.iterdir()] == [taken.name]
+    assert disk_message(caught.value, tmp_path) == f"cannot write to {taken}: is a directory"
 
 
 @pytest.fixture

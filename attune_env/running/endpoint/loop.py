@@ -257,4 +257,5 @@ def disk_message(error: OSError, folder: Path) -> str:
         advice = "; lower --concurrency, or raise the limit (ulimit -n), then go on"
     else:
         advice = ""
-    return one_line(f"cannot write to {folder}: {said}{advice}", 300)
+    place = error.filename if isinstance(error, IsADirectoryError) and error.filename else folder
+    return one_line(f"cannot write to {place}: {said}{advice}", 300)
