@@ -41,4 +41,4 @@ def test_a_wrong_name_gets_the_nearest(tmp_path: Path) -> None:
 ])  # fmt: skip
 def test_nothing_of_a_harness_is_loaded(statement: str) -> None:
     loaded = loaded_by(statement)
-    assert not {"lm_eval", "torch", "transformers", "datasets", "verifiers", "numpy"} & loaded
+    assert not {"lm_eval", "torch", "transformers", "datasets", "verifiers"} & loaded
