@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 VENV_WORKS := $(shell $(BIN)/python -c 'import pip' 2>/dev/null && echo yes)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports doctests readme wheel hub check-extras soak bench clean
+.PHONY: help demo test test-all check lint types imports doctests readme wheel hub check-extras soak bench clean
 
 help:  ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -46,8 +46,11 @@ demo: $(VENV)/.installed  ## Install, run every built-in policy over the sample,
 	$(BIN)/attune demo --output "$(DEMO_OUT)"
 	@echo "the commands live in $(BIN): source $(BIN)/activate"
 
-test: $(VENV)/.installed-dev  ## Install what tests need, then run them (about 21 CPU minutes)
-	$(BIN)/python -m pytest -n 2 --quiet -m "not soak"
+test: $(VENV)/.installed-dev  ## Install what tests need, then run the quick ones
+	$(BIN)/python -m pytest -n 2 --quiet -m "not slow and not soak"
+
+test-all: test  ## Then the slow ones too: statistical, long, fuzzing
+	$(BIN)/python -m pytest -n 2 --quiet -m "slow and not soak"
 
 check: lint types imports test doctests readme wheel  ## Everything a change must pass
 

@@ -4,7 +4,7 @@
 * The tests of a package of the base whose releases break things: with the oldest and the newest release that
   pyproject.toml admits, pre-releases included, where the venv of the checks has another one.
 * Every extra that has tests in `tests/extras/<extra>/`: a fresh venv gets `.[dev,<extra>]` and runs them.
-* Every other supported Python on the PATH: a fresh venv gets `.[dev]` and runs the base test suite.
+* Every other supported Python on the PATH: a fresh venv gets `.[dev]` and runs the quick tests.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ def run(*command: str | Path) -> bool:
 def tested(python: str | Path, name: str, *tests: str) -> bool:
     """Runs the tests with that Python; whether they passed."""
     spread = () if name in SERIAL else ("-n", "2")
-    return run(python, "-m", "pytest", "--quiet", *spread, "-m", "not soak", *tests)
+    chosen = "not slow and not soak" if tests == ("tests",) else "not soak"
+    return run(python, "-m", "pytest", "--quiet", *spread, "-m", chosen, *tests)
 
 
 def in_venv(name: str, python: str, extras: str, tests: str) -> bool:
