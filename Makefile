@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 VENV_WORKS := $(shell $(BIN)/python -c 'import pip' 2>/dev/null && echo yes)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check lint types imports doctests readme wheel hub check-extras soak bench clean
+.PHONY: help demo test test-all check lint types imports doctests wheel hub check-extras soak bench clean
 
 help:  ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -52,7 +52,7 @@ test: $(VENV)/.installed-dev  ## Install what tests need, then run the quick one
 test-all: test  ## Then the slow ones too: statistical, long, fuzzing
 	$(BIN)/python -m pytest -n 2 --quiet -m "slow and not soak"
 
-check: lint types imports test doctests readme wheel  ## Everything a change must pass
+check: lint types imports test doctests wheel  ## Everything a change must pass
 
 lint: $(VENV)/.installed-dev  ## Style and common mistakes
 	$(BIN)/ruff check .
@@ -67,9 +67,6 @@ imports: $(VENV)/.installed-dev  ## The floors: imports go down only
 # Modules of extras are left out: their packages are not in this venv.
 doctests: $(VENV)/.installed-dev  ## Examples in docstrings
 	$(BIN)/python -m pytest --quiet --doctest-modules --doctest-ignore-import-errors attune_env envs rewards data
-
-readme: $(VENV)/.installed-dev  ## Code blocks of README and docs, and the examples
-	$(BIN)/python -m tests.run_documents
 
 wheel: $(VENV)/.installed-dev  ## Build the wheel, install it in an empty venv, run it from another folder
 	$(BIN)/python -m tests.check_wheel

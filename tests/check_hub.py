@@ -19,7 +19,7 @@ from typing import Any, Final
 from attune_env import builtin_policy, load, plan, rollout
 from tests.endpoint import endpoint_process
 from tests.hub_folder import description
-from tests.run_documents import LINK
+from tests.documents import LINK
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 POLICY: Final = "lexicon"

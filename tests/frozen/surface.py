@@ -22,7 +22,7 @@ import typer
 
 from attune_env.cli import app, main
 from tests.front.inside import attune_here
-from tests.run_documents import BLOCK, ROOT
+from tests.documents import BLOCK, ROOT
 
 Json = dict[str, Any]
 STARTED = re.compile(r"^Usage: .*?attune")
@@ -103,7 +103,7 @@ def _code(line: str, place: Path) -> int | str | None:
 
 
 def documents() -> Json:
-    """Outputs shown in documents. `run_documents` checks those after python; the others stay as they are."""
+    """Outputs shown in documents. `tests/test_documents.py` checks those after python; the others stay as they are."""
     found = {}
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         blocks = [(match[1], match[2]) for match in BLOCK.finditer(path.read_text(encoding="utf-8"))]

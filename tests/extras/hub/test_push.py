@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import pytest
 
 from tests.hub_folder import ROOT, make_hub_folder
-from tests.run_documents import LINK
+from tests.documents import LINK
 
 PRIME = "prime>=0.18,<0.19"
 Json = dict[str, Any]

@@ -1,9 +1,8 @@
-"""Runs what the documents show: code blocks, shell blocks, and the examples.
+"""Run what the documents show: code blocks, shell blocks, and the examples.
 
 A `python` block runs in the document's own namespace; if a `text` block follows it, that must be what it
-prints. In a `bash` block every line that calls `attune` runs in a temporary folder and must exit with 0
-(`make` lines are run by the checks themselves). Relative links must lead somewhere. Each example that
-needs no extra runs from another folder.
+prints. In a `bash` block every line that calls `attune` must exit with 0 (`make` lines are run by the checks
+themselves). Relative links must lead somewhere.
 """
 
 from __future__ import annotations
@@ -14,14 +13,11 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-NEEDS_EXTRA = "attune-env["
-"""Examples that name the extra which they need are run where it is installed, by `tests/extras/`."""
 UNFINISHED = ("PLACEHOLDER", "TODO", "FIXME")
 LINK = re.compile(r"\[[^\]]+\]\((?!https?:|#)([^)#\s]+)[^)]*\)")
 
@@ -30,7 +26,7 @@ def check_links(path: Path) -> list[str]:
     """Relative links that lead nowhere."""
     targets = LINK.findall(path.read_text(encoding="utf-8"))
     return [
-        f"{path.relative_to(ROOT)} links to {target}, which is not there"
+        f"{path.relative_to(ROOT)} links to {target}, which does not exist"
         for target in targets
         if not (path.parent / target).exists()
     ]
@@ -75,31 +71,3 @@ def run_shell(text: str, folder: str) -> list[str]:
         if done.returncode:
             problems.append(f"`{command}` exits with {done.returncode}: {done.stderr.strip()[-500:]}")
     return problems
-
-
-def main() -> int:
-    """Runs everything; 1 if anything fails."""
-    problems: list[str] = []
-    with tempfile.TemporaryDirectory() as folder:
-        pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")]
-        for document in [*pages, *sorted((ROOT / "docs").glob("*.md"))]:
-            os.chdir(folder)
-            problems += check_links(document) + check_document(document, folder)
-            print(f"checked {document.relative_to(ROOT)}")
-        for example in sorted((ROOT / "examples").rglob("*.py")):
-            code = example.read_text(encoding="utf-8")
-            if "__main__" not in code or NEEDS_EXTRA in code:
-                continue
-            done = subprocess.run([sys.executable, str(example)], cwd=folder, capture_output=True, text=True)
-            if done.returncode or not done.stdout.strip():
-                name = example.relative_to(ROOT)
-                problems.append(f"{name} exits with {done.returncode}: {done.stderr[-800:]}")
-            print(f"ran {example.relative_to(ROOT)}")
-        os.chdir(ROOT)
-    for problem in problems:
-        print(f"FAILED {problem}", file=sys.stderr)
-    return bool(problems)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,0 +1,44 @@
+"""Documents and examples do what they say, run from a folder that is not the checkout."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.documents import ROOT, check_document, check_links
+
+FRONT = ("README.md", "CONTRIBUTING.md", "SECURITY.md")
+PAGES = [*FRONT, *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md")))]
+NEEDS_EXTRA = "attune-env["
+"""Examples that name the extra which they need are run where it is installed, by `tests/extras/`."""
+EXAMPLES = [
+    str(path.relative_to(ROOT))
+    for path in sorted((ROOT / "examples").rglob("*.py"))
+    if "__main__" in (code := path.read_text(encoding="utf-8")) and NEEDS_EXTRA not in code
+]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page: str) -> None:
+    assert check_links(ROOT / page) == []
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(p, marks=() if p in FRONT else pytest.mark.slow) for p in PAGES]
+)
+def test_a_page_runs_and_prints_what_it_shows(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert check_document(ROOT / page, str(tmp_path)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_an_example_runs(example: str, tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, ROOT / example], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
