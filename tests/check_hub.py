@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from attune_env import builtin_policy, load, plan, rollout
+from tests.documents import LINK
 from tests.endpoint import endpoint_process
 from tests.hub_folder import description
-from tests.documents import LINK
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 POLICY: Final = "lexicon"

@@ -21,8 +21,8 @@ import gymnasium
 import typer
 
 from attune_env.cli import app, main
-from tests.front.inside import attune_here
 from tests.documents import BLOCK, ROOT
+from tests.front.inside import attune_here
 
 Json = dict[str, Any]
 STARTED = re.compile(r"^Usage: .*?attune")
@@ -103,7 +103,7 @@ def _code(line: str, place: Path) -> int | str | None:
 
 
 def documents() -> Json:
-    """Outputs shown in documents. `tests/test_documents.py` checks those after python; the others stay as they are."""
+    """Outputs shown in documents; `tests/test_documents.py` runs the Python that prints them."""
     found = {}
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         blocks = [(match[1], match[2]) for match in BLOCK.finditer(path.read_text(encoding="utf-8"))]

@@ -20,8 +20,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from tests.hub_folder import ROOT, make_hub_folder
 from tests.documents import LINK
+from tests.hub_folder import ROOT, make_hub_folder
 
 PRIME = "prime>=0.18,<0.19"
 Json = dict[str, Any]
