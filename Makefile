@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 VENV_WORKS := $(shell $(BIN)/python -c 'import pip' 2>/dev/null && echo yes)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check lint types imports doctests wheel hub check-extras soak bench clean
+.PHONY: help demo test test-all check lint types imports doctests wheel hub check-extras soak docs bench clean
 
 help:  ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -80,8 +80,12 @@ check-extras: $(VENV)/.installed-dev  ## What needs more than the base: one venv
 soak: $(VENV)/.installed-dev  ## What takes an hour
 	$(BIN)/python -m pytest --quiet -s -m soak
 
+docs: $(VENV)/.created  ## Build the documentation site into site/
+	$(PIP) --editable ".[docs]"
+	$(BIN)/python docs/build_site.py site
+
 bench: $(VENV)/.installed  ## Speed, as ratios measured in one run
 	$(BIN)/python -m tests.bench
 
 clean:  ## Remove what was made here
-	rm -rf $(VENV) .venv-* build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache results
+	rm -rf $(VENV) .venv-* build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache results site

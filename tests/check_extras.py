@@ -31,7 +31,7 @@ FIRST = dict.fromkeys(("bertscore", "trl", "verl"), "torch==2.13.0")
 """Extra -> what is installed by itself before it: asked for together, PyTorch brings gigabytes of CUDA."""
 BELOW = {"verl": (3, 13)}
 """Extra -> the first Python that it does not support."""
-SERIAL = ("bertscore", "chromium", "hub", "inspect", "trl", "verifiers", "verl")
+SERIAL = ("bertscore", "chromium", "docs", "hub", "inspect", "trl", "verifiers", "verl")
 """Tests that want both cores for themselves."""
 
 

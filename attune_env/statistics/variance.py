@@ -37,7 +37,8 @@ class VarianceSplit:
 def variance_split(values: Array) -> VarianceSplit:
     """Splits the variance of one metric; `values` has shape (rows, models), NaN = undefined.
 
-    With x_ij the score of model j on conversation i, n complete rows, k models, means x_i., x_.j and x..:
+    With `x_ij` the score of model j on conversation i, n complete rows, k models, and means `x_i.`, `x_.j`
+    and `x..`::
 
         SS_model = n Σ_j (x_.j - x..)²         MS_model = SS_model / (k - 1)
         SS_conv  = k Σ_i (x_i. - x..)²         MS_conv  = SS_conv / (n - 1)

@@ -54,7 +54,7 @@ def best_constants(form: Form, conversations: Iterable[Conversation]) -> dict[st
 
 
 def set_f1(truth: frozenset[str], guess: frozenset[str]) -> float:
-    """2 |both| / (|truth| + |guess|); 1 where both are empty."""
+    """Dice overlap of two sets, in [0, 1]; 1 where both are empty."""
     return 2 * len(truth & guess) / (len(truth) + len(guess)) if truth or guess else 1.0
 
 

@@ -1,0 +1,154 @@
+"""Build the documentation site: the pages of docs/, the files they link to, and every public name.
+
+    python docs/build_site.py [FOLDER]      (`make docs`; the folder is site/ unless another is named)
+
+The pages are Markdown, readable where it lies. Their links out of docs/ lead to pages made of those files. A page
+in none of the groups below, a dead link and a broken docstring are errors.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+from sphinx.cmd.build import build_main
+
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+PROJECT = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
+GROUPS = {
+    "Start": ("quickstart", "protocol", "data", "data-card"),
+    "Evaluate": (
+        *("evaluate", "policies", "report", "viewing", "results", "migration"),
+        *("lm-eval", "inspect", "verifiers", "profile-prediction"),
+    ),
+    "Train": (
+        *("training", "trainers-trl", "trainers", "openenv", "gymnasium"),
+        *("simulator", "simulated-conversations", "learning"),
+    ),
+    "Understand": (
+        "rewards",
+        "reward-card",
+        "audit",
+        "statistics",
+        "analyses",
+        "analyses-items",
+        "performance",
+    ),
+    "Reference": ("metrics", "importing", "python"),
+    "Develop": ("CONTRIBUTING", "testing", "examples", "releasing", "SECURITY", "CHANGELOG"),
+}
+"""Heading of the navigation -> its pages, in order."""
+FIRST = ("attune_env", "attune_episodes", "attune_rewards", "attune_data")
+"""Packages that document a public name before any other that exports it."""
+SOURCES = (".", "envs", "rewards", "data")
+
+
+def public_packages() -> list[ModuleType]:
+    """The packages that name their public members in `__all__`: the four floors, then what lies in them."""
+    inits = [
+        ".".join(path.parent.relative_to(ROOT / floor).parts)
+        for floor in SOURCES
+        for path in sorted((ROOT / floor).glob("attune_*/**/__init__.py"))
+        if "__all__ = " in path.read_text(encoding="utf-8")
+    ]
+    return [
+        importlib.import_module(name) for name in (*FIRST, *(name for name in inits if name not in FIRST))
+    ]
+
+
+def reference() -> Iterator[tuple[str, str]]:
+    """(path, text) of a page per package; a name is documented on the first page that exports it."""
+    homes: dict[int, str] = {}
+    packages = public_packages()
+    for package in packages:
+        name = package.__name__
+        own, other = [], []
+        for member in (member for member in package.__all__ if not member.startswith("__")):
+            try:
+                value = getattr(package, member)
+            except ImportError:
+                other.append(f"* ``{member}``, where its extra is installed")
+                continue
+            shared = not isinstance(value, str | int | float | tuple | ModuleType)
+            if shared and id(value) in homes:
+                other.append(f"* :py:obj:`{homes[id(value)]}`")
+            else:
+                homes[id(value)] = f"{name}.{member}"
+                own.append(member)
+        text = f"{name}\n{'=' * len(name)}\n\n.. automodule:: {name}\n"
+        text += f"   :members: {', '.join(own)}\n   :imported-members:\n" if own else ""
+        text += "\n".join(["", "Also exported:", "", *other, ""]) if other else ""
+        yield f"reference/{name}.rst", text
+    listed = "\n".join(f"reference/{package.__name__}" for package in packages)
+    yield "python.md", f"# Python reference\n\n```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```\n"
+
+
+def examples() -> Iterator[tuple[str, str]]:
+    """(path, Markdown) of a page per file in examples/, and of the page that lists them."""
+    names = []
+    for path in sorted((ROOT / "examples").rglob("*")):
+        name = str(path.relative_to(ROOT))
+        if path.suffix == ".md":
+            yield name, linked(name)
+            names.append(name.removesuffix(".md"))
+        elif path.suffix in (".py", ".toml") and path.name != "__init__.py":
+            code = path.read_text(encoding="utf-8")
+            yield f"{name}.md", f"# {name}\n\n```{path.suffix[1:].replace('py', 'python')}\n{code}```\n"
+            names.append(name)
+    yield "examples.md", "# Examples\n\n```{toctree}\n:maxdepth: 1\n\n" + "\n".join(names) + "\n```\n"
+
+
+def place(path: str) -> str | None:
+    """Where a file of the checkout stands in the site; None if it is not in it."""
+    if path.startswith("docs/"):
+        return path.removeprefix("docs/")
+    if path.startswith("examples/"):
+        return path if path.endswith(".md") else f"{path}.md"
+    return path if path in PROJECT else None
+
+
+def linked(path: str) -> str:
+    """The Markdown of a file; a relative link leads to the target's page, or is plain text if it has none."""
+    page = place(path)
+
+    def inside(match: re.Match[str]) -> str:
+        text, target, anchor = match.groups()
+        found = place(os.path.normpath(f"{os.path.dirname(path)}/{target}"))
+        return text if found is None else f"{text}({os.path.relpath(found, os.path.dirname(page))}{anchor})"
+
+    content = (ROOT / path).read_text(encoding="utf-8")
+    return re.sub(r"(\[[^\]]+\])\((?!https?:|#)([^)#\s]+)([^)\s]*)\)", inside, content)
+
+
+def write_source(folder: Path) -> None:
+    """Writes what Sphinx reads: pages of docs/, of the checkout, of the examples and of the public names."""
+    shutil.copytree(DOCS / "images", folder / "images")
+    shutil.copy(DOCS / "conf.py", folder)
+    pages = {page.name: linked(f"docs/{page.name}") for page in DOCS.glob("*.md")}
+    pages |= {name: linked(name) for name in PROJECT}
+    pages |= dict((*examples(), *reference()))
+    for caption, names in GROUPS.items():
+        entries = "\n".join(names)
+        pages["index.md"] += f"\n```{{toctree}}\n:caption: {caption}\n:hidden:\n\n{entries}\n```\n"
+    for name, content in pages.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content, encoding="utf-8")
+
+
+def main(target: str = "site") -> int:
+    """Builds the site; not 0 if anything in it is wrong."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_source(Path(folder))
+        return build_main(["-q", "-W", "--keep-going", "-b", "html", folder, target])
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:2]))
