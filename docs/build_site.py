@@ -2,8 +2,8 @@
 
     python docs/build_site.py [FOLDER]      (`make docs`; the folder is site/ unless another is named)
 
-The pages are Markdown, readable where it lies. Their links out of docs/ lead to pages made of those files. A page
-in none of the groups below, a dead link and a broken docstring are errors.
+The pages are Markdown, readable where it lies. Their links out of docs/ lead to pages made of those files.
+A page in none of the groups below, a dead link and a broken docstring are errors.
 """
 
 from __future__ import annotations
