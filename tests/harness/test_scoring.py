@@ -104,3 +104,9 @@ def test_both_harnesses_and_the_report_call_a_metric_the_same() -> None:
     assert shown - judged <= inspect
     for stages, names in ((STAGES, OF_ALL), *(((stage,), names) for stage, names in OF_STAGE.items())):
         assert set(names) <= set(reported(Settings(stages=stages)))
+
+
+def test_inspect_shows_the_two_composites_first() -> None:
+    asked: tuple[Stage, ...] = ("assess", "prefer", "reflect")
+    assert reported(Settings(stages=asked))[:2] == ("composite_score", "composite_strict")
+    assert reported(Settings(stages=("assess",)))[0] == "composite_partial"

@@ -18,6 +18,7 @@ from attune_rewards.tree import LEAF, LEAVES, SCORED_STAGES
 UNSCORED: Final = math.nan
 """What Inspect leaves out of means, standard errors and reductions over epochs, one metric at a time."""
 _NEEDED: Final[dict[str, tuple[Stage, ...]]] = {
+    **{m.column: m.needs for m in LISTED if set(SCORED_STAGES).issubset(m.needs)},
     **{m.column: m.needs for m in LISTED if m.group in ("composite", "strict")},
     **{m.column: m.needs for m in LISTED},
     **{f"strict_{name}": (LEAF[name].stage,) for name in LEAVES},
