@@ -52,7 +52,7 @@ test: $(VENV)/.installed-dev  ## Install what tests need, then run the quick one
 test-all: test  ## Then the slow ones too: statistical, long, fuzzing
 	$(BIN)/python -m pytest -n 2 --quiet -m "slow and not soak"
 
-check: lint types imports test doctests wheel  ## Everything a change must pass
+check: lint types imports test doctests  ## Everything a change must pass
 
 lint: $(VENV)/.installed-dev  ## Style and common mistakes
 	$(BIN)/ruff check .
@@ -68,7 +68,7 @@ imports: $(VENV)/.installed-dev  ## The floors: imports go down only
 doctests: $(VENV)/.installed-dev  ## Examples in docstrings
 	$(BIN)/python -m pytest --quiet --doctest-modules --doctest-ignore-import-errors attune_env envs rewards data
 
-wheel: $(VENV)/.installed-dev  ## Build the wheel, install it in an empty venv, run it from another folder
+wheel: $(VENV)/.installed-dev  ## Build both wheels, install each in an empty venv, run it from another folder
 	$(BIN)/python -m tests.check_wheel
 
 hub: $(VENV)/.installed-dev  ## Make build/hub, the folder to push to the Environments Hub

@@ -1,4 +1,4 @@
-"""Builds the wheel, installs it into an empty venv, runs it from another folder, alone and under verifiers.
+"""Build both wheels, install each into an empty venv, run it from another folder, alone and under verifiers.
 
 An editable install can hide a missing file or a missing requirement; this cannot.
 """
@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
@@ -29,6 +30,23 @@ print(json.dumps({
     "simulated": next(iter(to_dataset(Simulation(1))))["provenance"],
 }))
 """
+
+LIGHT = """
+import json, sys, attune_data, attune_episodes, attune_rewards
+from attune_data.simulate import Simulation
+from attune_episodes import Settings, builtin_policy, rollout
+from attune_episodes.trainers import score
+from attune_episodes.training.rows import RowMaker
+from attune_rewards import RewardSpec
+sample = attune_data.load("sample")
+rows = list(RowMaker(Settings(), RewardSpec.preset("skill")).rows(Simulation(1)[0]))
+print(json.dumps({
+    "oracle": rollout(sample[0], builtin_policy("oracle", sample)).total,
+    "reward": score(rows[0], "{}")["reward"],
+    "version": attune_data.__version__,
+}))
+"""
+"""What a trainer does with the lower floors alone."""
 
 
 def run(*command: str | Path, cwd: str | Path) -> str:
@@ -76,7 +94,35 @@ def main() -> None:
         assert (work / "demo" / "report" / "report.html").is_file()
         (work / "hub").mkdir()
         check_hub(work / "venv", wheel, work / "hub")
+        check_core(work)
         print(f"{wheel.name}: installs by itself, finds its data, runs")
+
+
+def check_core(work: Path) -> None:
+    """attune-core is light: at most 25 distributions and 260 MB, and plays, makes rows and rewards them."""
+    core = ROOT / "packaging" / "core"
+    run(sys.executable, "-m", "build", "--wheel", "--outdir", work / "core", core, cwd=work)
+    (wheel,) = (work / "core").glob("*.whl")
+    venv.create(work / "light", with_pip=True)
+    python = work / "light" / "bin" / "python"
+    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel, cwd=work)
+    facts = json.loads(run(python, "-c", LIGHT, cwd=work))
+    project, light = (
+        tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        for folder in (ROOT, core)
+    )
+    assert facts["version"] == light["version"] == project["version"], facts
+    assert abs(facts["oracle"] - 1) < 1e-12, facts
+    assert facts["reward"] < 0, facts
+    shared = {need for need in project["dependencies"] if need in light["dependencies"]}
+    assert shared == set(light["dependencies"]), (
+        f"asked for otherwise than by attune-env: {light['dependencies']}"
+    )
+    listed = json.loads(run(python, "-m", "pip", "list", "--format", "json", cwd=work))
+    size = sum(file.stat().st_size for file in (work / "light").rglob("*") if file.is_file()) / 1e6
+    assert len(listed) <= 25, listed
+    assert size <= 260, size
+    print(f"{wheel.name}: {len(listed)} distributions, {size:.0f} MB")
 
 
 if __name__ == "__main__":
