@@ -113,8 +113,13 @@ class Request:
         return f"{self.conversation_id}/{'end' if self.turn is None else self.turn}/{self.stage}"
 
     @property
+    def plain(self) -> bool:
+        """Whether the answer is plain text: a draft, unless reasoning is asked with it."""
+        return self.stage == "draft" and not self.verbose
+
+    @property
     def schema(self) -> dict[str, Any]:
-        """JSON schema of the answer, made anew at each call."""
+        """JSON schema of the answer, a new one at each call."""
         return answers.schema_of(self)
 
     def chat(self) -> list[dict[str, str]]:

@@ -40,9 +40,12 @@ class JudgeRequest:
         """`conversation/turn/judge`, beside the ids of the plan."""
         return f"{self.conversation_id}/{self.turn}/judge"
 
+    plain = False
+    """The answer is a JSON object."""
+
     @property
     def schema(self) -> Schema:
-        """JSON schema of the answer, made anew at each call."""
+        """JSON schema of the answer, a new one at each call."""
         properties: dict[str, Any] = {}
         if self.dimensions:
             properties["scores"] = scale_schema(self.dimensions, 1, 7)

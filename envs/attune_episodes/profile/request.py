@@ -31,9 +31,12 @@ class ProfileRequest:
         """`conversation/profile`."""
         return f"{self.conversation_id}/profile"
 
+    plain = False
+    """The answer is a JSON object."""
+
     @property
     def schema(self) -> Schema:
-        """JSON schema of the answer, made anew at each call; null is no answer."""
+        """JSON schema of the answer, a new one at each call; null is no answer."""
         properties: dict[str, Any] = {}
         for choice in self.form.choices:
             properties[choice.name] = {"type": ["string", "null"]}
