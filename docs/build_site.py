@@ -24,14 +24,23 @@ DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 PROJECT = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
 GROUPS = {
-    "Start": ("quickstart", "protocol", "data", "data-card"),
+    "Start": (
+        "quickstart",
+        "protocol",
+        "prompts",
+        "answers",
+        "data",
+        "data-format",
+        "selection",
+        "data-card",
+    ),
     "Evaluate": (
         *("evaluate", "policies", "report", "viewing", "results", "migration"),
-        *("lm-eval", "inspect", "verifiers", "profile-prediction"),
+        *("draft-judge", "lm-eval", "inspect", "verifiers", "profile-prediction"),
     ),
     "Train": (
         *("training", "trainers-trl", "trainers", "openenv", "gymnasium"),
-        *("simulator", "simulated-conversations", "learning"),
+        *("simulator", "simulator-model", "simulated-conversations", "learning"),
     ),
     "Understand": (
         "rewards",
@@ -42,7 +51,7 @@ GROUPS = {
         "analyses-items",
         "performance",
     ),
-    "Reference": ("metrics", "importing", "python"),
+    "Reference": ("metrics", "importing", "importing-sources", "python"),
     "Develop": ("CONTRIBUTING", "testing", "examples", "releasing", "SECURITY", "CHANGELOG"),
 }
 """Heading of the navigation -> its pages, in order."""

@@ -68,7 +68,7 @@ def simulate(
 ) -> None:
     """Make annotated conversations of simulated people: training data that is not the benchmark.
 
-    The same seed gives the same bytes on every machine. docs/simulator.md describes the people.
+    The same seed gives the same bytes on every machine. docs/simulator.md describes the participants.
 
     Example: attune data simulate --count 1000 --seed 7 -o simulated
 

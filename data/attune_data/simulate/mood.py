@@ -1,6 +1,6 @@
 """What a person feels from turn to turn: affect that drifts, a family of feelings, shifts that are tagged.
 
-The equations stand in docs/simulator.md; names follow it. Nothing here reads or writes text.
+The equations are in docs/simulator-model.md; names follow it. Nothing here reads or writes text.
 """
 
 from __future__ import annotations
