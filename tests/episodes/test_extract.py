@@ -15,7 +15,6 @@ from tests.episodes.builders import UNICODE
 
 ONE = '{"a": 1}'
 FENCED = f"```json\n{ONE}\n```"
-BIG = 20_000  # characters of the degenerate replies below
 DEEP = '{"a":' * 100_000
 
 
@@ -159,10 +158,6 @@ def test_each_way_to_hold_no_object_has_its_code(text: str, code: str) -> None:
     assert code_of(text) == code
 
 
-def test_a_key_given_twice_with_the_same_value_is_fine() -> None:
-    assert extract_object('{"a": {"b": [1]}, "a": {"b": [1]}}') == {"a": {"b": [1]}}
-
-
 @pytest.mark.parametrize("text", ['{"a": true, "a": 1}', '{"a": true} {"a": 1}', '{"a": 0} {"a": false}'])
 def test_a_boolean_is_not_equal_to_a_number(text: str) -> None:
     assert code_of(text) in ("duplicate_keys", "ambiguous")
@@ -178,44 +173,6 @@ def test_nesting_is_read_to_a_fixed_depth(depth: int) -> None:
     # the object itself lies at depth 0, so that its innermost list lies at `depth`
     found = extract_object('{"a": ' + "[" * depth + "]" * depth + "}")
     assert isinstance(found, dict) is (depth <= MAX_DEPTH)
-
-
-def test_the_longest_reply_that_is_read() -> None:
-    assert extract_object(" " * (MAX_CHARS - len(ONE)) + ONE) == {"a": 1}
-    assert code_of(" " * MAX_CHARS + ONE) == "too_long"
-
-
-@pytest.mark.parametrize(
-    ("unit", "start", "code"),
-    [
-        ("<think>", "", "unfinished_reasoning"),
-        ("</think>", "", "empty"),
-        ("```a\n", "", "no_json"),
-        ("```a\n", "{", "truncated"),
-        ('\\"', '{"a": "', "truncated"),
-        ('"', "{", "too_long"),
-        ('"\n', "{", "too_long"),
-        ("{", "", "too_deep"),
-        ("[", "", "too_deep"),
-        ("{}\n", "so ", None),
-        ("[[],", "{", "too_deep"),
-        ("}", "", "no_json"),
-        ("<", "", "no_json"),
-        (", ", "{", "too_long"),
-        ("{}", "", None),
-    ],
-)
-def test_a_reply_that_repeats_itself_to_the_end_is_read_like_any_other(
-    unit: str, start: str, code: str | None
-) -> None:
-    found = extract_object(start + unit * (BIG // len(unit)))
-    assert (found.code if isinstance(found, Unparsed) else None) == code
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.text(alphabet='{}[]"\\,:/ \n`<>think1aTrue') | st.text())
-def test_no_text_makes_it_raise(text: str) -> None:
-    assert isinstance(extract_object(text), (dict, Unparsed))
 
 
 VALUES = st.recursive(

@@ -108,22 +108,6 @@ def test_mode_worked_by_hand() -> None:
     assert said.branches["managing"] == 2
 
 
-@pytest.mark.parametrize("strategy", ["delta", "blind_delta"])
-def test_prior_guesses_changes_where_changes_are_asked(strategy: Any) -> None:
-    said = fit_prior(DATA, Settings(panas_strategy=strategy))
-    # positive +6 as before; negative -10 (Anna) against +6 (Cleo), clamped at -1:
-    # c = -10: 1 - 1 = 0; c = 6: -.6 + 1 = .4; c = 0: 0; so +6
-    assert said.panas == (PanasGuess(change=6), PanasGuess(change=6))
-
-
-def test_nothing_to_fit_on_gives_neutral_answers() -> None:
-    for fit in (fit_mode, fit_prior):
-        said = fit([person("Dora")], Settings())
-        assert (said.tags, said.q2, said.q3) == ((), None, None)
-        assert (said.observed, said.side) == ({}, "A")
-        assert set(said.branches.values()) == {4}
-
-
 def leaf_means(data: Sequence[Conversation], name: str, settings: Settings) -> dict[str, float]:
     """Leaf -> mean score on the very data that the policy is fitted on."""
     policy = builtin_policy(name, data, settings, fit_on=data)
@@ -180,26 +164,12 @@ def reannotated(about: Conversation) -> Conversation:
 @pytest.mark.parametrize("name", FITTED)
 def test_answers_do_not_depend_on_the_scored_participants_own_annotations(name: str) -> None:
     data = list(load("sample"))
-    for who in ("P01", "P03", "P17"):  # the first two own two conversations each
+    for who in ("P01", "P17"):  # the first owns two conversations
         theirs = [about for about in data if about.participant == who]
         assert len(theirs) == (1 if who == "P17" else 2)
         other = [reannotated(about) if about.participant == who else about for about in data]
         for about in theirs:
             assert answers_of(name, other, about) == answers_of(name, data, about)
-
-
-@pytest.mark.parametrize("name", FITTED)
-def test_answers_do_depend_on_other_participants_annotations(name: str) -> None:
-    data = list(load("sample"))
-    other = [about if about is data[0] else reannotated(about) for about in data]
-    assert answers_of(name, other, data[0]) != answers_of(name, data, data[0])
-
-
-@pytest.mark.parametrize("name", FITTED)
-def test_answers_do_not_depend_on_the_order_of_the_data(name: str) -> None:
-    data = list(load("sample"))
-    for about in data[:5]:
-        assert answers_of(name, data[::-1], about) == answers_of(name, data, about)
 
 
 @pytest.mark.parametrize("name", FITTED)

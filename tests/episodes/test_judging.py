@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import shutil
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
-from attune_data import Conversation, UnknownNameError, load
+from attune_data import Conversation, load
 from attune_data.codebook import Codebook
 from attune_data.constants import JUDGE_DIMENSIONS
 from attune_data.errors import DataError
-from attune_episodes import MODES, Settings, plan
-from attune_episodes.judging import JudgeRequest, judge_request
+from attune_episodes import MODES, Settings, Unparsed, builtin_policy, rollout
+from attune_episodes.judging import (
+    Judgement,
+    JudgeRequest,
+    add_judgements,
+    combined,
+    judge_request,
+    parse_judgement,
+)
 from attune_episodes.prompts import FOLDER, NAMES, PromptSet
+from attune_rewards import Judged, read_record, score_conversation
 from tests.episodes.builders import ASKED, BACKGROUND, NEVER, NOT_ASKED, UNICODE, conversation, turn
 
 DRAFT = "I hear you."
@@ -53,23 +61,6 @@ def test_a_judge_rates_the_four_dimensions_and_answers_the_applicable_questions(
         assert f"\n{question}: {book.binary_text(question, observer=True)}\n" in text
     assert not any(f"\n{question}:" in text for question in NOT_ASKED)
     assert text.endswith('{"scores": {"overall_score": 1-7, …}, "answers": {"B1": "yes" or "no", …}}')
-
-
-def test_the_schema_takes_a_whole_answer_and_nothing_else() -> None:
-    check = Draft202012Validator(asked().schema)
-    Draft202012Validator.check_schema(asked().schema)
-    good: Any = {"scores": dict.fromkeys(JUDGE_DIMENSIONS, 4), "answers": dict.fromkeys(ASKED, "no")}
-    assert check.is_valid(good)
-    for bad in (
-        good | {"scores": good["scores"] | {"helpfulness": 8}},
-        good | {"answers": good["answers"] | {"B1": "na"}},
-        {"scores": good["scores"]},
-        good | {"more": 1},
-    ):
-        assert not check.is_valid(bad)
-    # made anew: changing one does not change the next
-    asked().schema["properties"].clear()
-    assert asked().schema["properties"]
 
 
 def test_the_judge_sees_the_talk_so_far_the_reference_and_the_draft() -> None:
@@ -120,31 +111,10 @@ def test_a_model_s_reply_in_the_place_of_the_edited_one_is_no_reference() -> Non
     assert edited not in request.messages[0].content
 
 
-def test_without_a_question_only_ratings_are_asked() -> None:
-    request = asked(conversation(turn(1, binary=[])))
-    assert (request.dimensions, request.questions) == (JUDGE_DIMENSIONS, ())
-    assert told(request).endswith('\n{"scores": {"overall_score": 1-7, …}}')
-    assert list(request.schema["properties"]) == ["scores"]
-
-
 def test_with_neither_there_is_nothing_to_judge_by() -> None:
     assert judge_request(without_reference(text=None, binary=[]), 1, DRAFT) is None
     na = [{"questionId": "B1", "observedBehavior": "na", "preferredBehavior": "na"}]
     assert judge_request(without_reference(text=None, binary=na), 1, DRAFT) is None
-
-
-def test_every_turn_of_the_sample_can_be_judged() -> None:
-    for about in load("sample"):
-        for here in about.turns:
-            request = asked(about, here.turn_number)
-            assert request.dimensions == JUDGE_DIMENSIONS
-            assess = next(r for r in plan(about) if r.turn == here.turn_number and r.stage == "assess")
-            assert request.questions == assess.questions
-
-
-def test_an_unknown_turn_is_refused_naming_those_there_are() -> None:
-    with pytest.raises(UnknownNameError, match=r'no turn named "3"; .*known: 1, 2'):
-        judge_request(conversation(), 3, DRAFT)
 
 
 @pytest.mark.parametrize(
@@ -170,19 +140,6 @@ def test_a_draft_is_shown_as_it_stands_and_cannot_end_the_material(draft: str) -
     assert told(asked(draft=draft)) == text
 
 
-def test_half_characters_are_replaced() -> None:
-    text = told(asked(draft="tired \ud83d"))
-    assert "tired \ufffd" in text
-    assert text.encode("utf-8")
-
-
-def test_the_wording_comes_from_the_codebook() -> None:
-    book = Codebook.own()
-    other = {name: f"JUDGE-{name}?" for name in JUDGE_DIMENSIONS}
-    text = told(asked(codebook=replace(book, judge=other)))
-    assert all(f"{name}: JUDGE-{name}?" in text for name in JUDGE_DIMENSIONS)
-
-
 def test_a_set_of_ones_own_may_have_a_judge_of_its_own(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(FOLDER / "compact", tmp_path / "mine"))
     usual = PromptSet.named("full")
@@ -199,10 +156,147 @@ def test_a_set_of_ones_own_may_have_a_judge_of_its_own(tmp_path: Path) -> None:
         asked(prompts=str(folder))
 
 
-def test_a_judge_that_is_a_link_out_of_its_folder_is_refused(tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(FOLDER / "full", tmp_path / "mine"))
-    (tmp_path / "secret").write_text("SECRET", encoding="utf-8")
-    (folder / "judge.md").unlink()
-    (folder / "judge.md").symlink_to(tmp_path / "secret")
-    with pytest.raises(DataError, match=r"judge\.md.*a link out of the folder"):
-        PromptSet.named(str(folder))
+ABOUT = conversation()
+
+
+def request() -> JudgeRequest:
+    found = judge_request(ABOUT, 1, "I hear you.")
+    assert found is not None
+    return found
+
+
+REQUEST = request()
+FOUR = dict(zip(JUDGE_DIMENSIONS, (5, 6, 4, 7), strict=True))
+WHOLE: Any = {"scores": FOUR, "answers": dict.fromkeys(ASKED, "yes")}
+
+
+# --- reading -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps(WHOLE),
+        f"Sure.\n```json\n{json.dumps(WHOLE)}\n```",
+        f"<think>the draft says {{}}</think>{json.dumps(WHOLE)}",
+    ],
+)
+def test_a_whole_answer_is_read_wherever_it_stands(text: str) -> None:
+    assert parse_judgement(REQUEST, text) == Judgement(FOUR, dict.fromkeys(ASKED, "yes"))
+
+
+@pytest.mark.parametrize(
+    ("given_", "scores", "answers"),
+    [
+        ({"scores": {"helpfulness": 7}}, {"helpfulness": 7}, {}),
+        ({"scores": {"helpfulness": "4", "tone_match": 4.0}}, {"helpfulness": 4, "tone_match": 4}, {}),
+        ({"scores": {"helpfulness": 8, "tone_match": 4.5, "overall_score": 0}, "answers": {"b1": True}},
+         {}, {"B1": "yes"}),
+        ({"scores": {"helpfulness": True, "wit": 7}, "answers": {"B2": " NO "}}, {}, {"B2": "no"}),
+        ({"scores": [5, 6, 4, 7], "answers": {"B1": "yes", "B6": "yes", "B5": "na"}}, {}, {"B1": "yes"}),
+        ({"scores": {"Helpfulness": 5, "helpfulness": 2}, "answers": None}, {"helpfulness": 2}, {}),
+    ],
+)  # fmt: skip
+def test_each_value_stands_for_itself(
+    given_: Any, scores: Mapping[str, int], answers: Mapping[str, Any]
+) -> None:
+    assert parse_judgement(REQUEST, json.dumps(given_)) == Judgement(scores, answers)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (None, "empty"),
+        ("", "empty"),
+        ("A fine draft, 7 of 7.", "no_json"),
+        ('{"scores": {"overall_score": 5', "truncated"),
+        ('{"overall_score": 5}', "no_fields"),
+        ('{"scores": {}, "answers": {"B6": "yes"}}', "no_fields"),
+        ('{"scores": {"overall_score": 1}} {"scores": {"overall_score": 7}}', "ambiguous"),
+        ('{"scores": {"overall_score": 1, "overall_score": 7}}', "duplicate_keys"),
+    ],
+)
+def test_what_says_nothing_for_certain_is_unparsed_with_its_reason(text: str | None, code: str) -> None:
+    said = parse_judgement(REQUEST, text)
+    assert isinstance(said, Unparsed)
+    assert said.code == code
+
+
+# --- several judges -------------------------------------------------------------------------------------
+
+
+def test_scores_are_averaged_over_the_judges_who_gave_them() -> None:
+    said = [Judgement({"overall_score": 4, "helpfulness": 7}), Judgement({"overall_score": 7}), Judgement()]
+    # (4 + 7) / 2 = 5.5; helpfulness has one judge
+    assert combined(said) == Judged({"overall_score": 5.5, "helpfulness": 7.0}, None)
+
+
+@pytest.mark.parametrize(
+    ("votes", "want"),
+    [
+        (["yes"], "yes"),
+        (["yes", "no"], None),
+        (["yes", "yes", "no"], "yes"),
+        (["no", None, "no", "yes"], "no"),
+        (["yes", None], "yes"),
+        (["yes", "no", "no", "yes"], None),
+        ([None, None], None),
+        ([], None),
+    ],
+)
+def test_an_answer_is_the_majoritys_and_a_tie_is_none(votes: list[Any], want: str | None) -> None:
+    said = [Judgement({}, {"B1": vote} if vote else {}) for vote in votes]
+    assert combined(said).binary == ({"B1": want} if want else None)
+
+
+# --- in result records -----------------------------------------------------------------------------------
+
+
+RECORD = rollout(ABOUT, builtin_policy("oracle", [ABOUT])).result
+
+
+def test_judgements_in_a_record_are_what_scoring_reads_back() -> None:
+    record = add_judgements(
+        RECORD,
+        {
+            1: {"j/one": Judgement(FOUR, dict.fromkeys(ASKED, "yes")), "j/two": Unparsed("no_json")},
+            2: {"j/one": Judgement({"overall_score": 1}, {}), "j/two": Judgement({"overall_score": 2}, {})},
+        },
+        replies={1: {"j/two": "no 😀"}},
+    )
+    read, warnings = read_record(json.loads(json.dumps(record)), ABOUT)
+    assert warnings == ()
+    assert read.turns[1].judged == Judged(FOUR, dict.fromkeys(ASKED, "yes"))
+    assert read.turns[2].judged == Judged({"overall_score": 1.5}, None)
+    scored = score_conversation(ABOUT, read)
+    first, second = (entry["draft_judge_score"] for entry in scored["turn_scores"])
+    # (5 + 6 + 4 + 7) / 4 = 5.5, (5.5 - 1) / 6 = .75; (1.5 - 1) / 6 = 1/12
+    assert (first, second) == (pytest.approx(0.75), pytest.approx(1 / 12))
+    # wanted: B1 no, B2 yes, B13 unknown, B5 yes, B999 yes: 3 of 4 agree with yes throughout
+    assert scored["turn_scores"][0]["draft_binary_alignment"] == pytest.approx(3 / 4)
+    assert scored["turn_scores"][1]["draft_binary_alignment"] is None
+    marks = record["attune"]["judge"]
+    assert marks["models"] == ["j/one", "j/two"]
+    assert marks["outcomes"]["1"] == {"j/one": "ok", "j/two": "unparsed:no_json"}
+    assert marks["replies"] == {"1": {"j/two": "no 😀"}}
+    assert marks["template"] == Settings().prompt_set.judge_fingerprint
+
+
+def test_no_judgement_moves_the_composite() -> None:
+    without = score_conversation(ABOUT, read_record(RECORD, ABOUT)[0])
+    low = Judgement(dict.fromkeys(JUDGE_DIMENSIONS, 1), dict.fromkeys(ASKED, "no"))
+    worst = {number: {"j": low} for number in (1, 2)}
+    judged = score_conversation(ABOUT, read_record(add_judgements(RECORD, worst), ABOUT)[0])
+    moved = {name for name in judged if judged[name] != without[name]}
+    assert moved == {"turn_scores", "avg_draft_judge_score", "avg_draft_binary_alignment"}
+    assert judged["avg_draft_judge_score"] == 0
+
+
+def test_the_record_given_is_left_as_it_is_and_old_judgements_are_taken_out() -> None:
+    before = json.dumps(RECORD)
+    old = add_judgements(RECORD, {n: {"j/old": Judgement(FOUR)} for n in (1, 2)})
+    assert json.dumps(RECORD) == before
+    new = add_judgements(old, {2: {"j/new": Judgement({"tone_match": 2})}})
+    assert "j/old" not in json.dumps(new)
+    assert new["turns"][0] == RECORD["turns"][0]
+    assert add_judgements(new, {})["turns"] == RECORD["turns"]

@@ -11,38 +11,38 @@ All else that the person said is an answer, and nothing may depend on it.
 
 from __future__ import annotations
 
+import math
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import fields, replace
 from functools import cache
-from itertools import combinations, pairwise
 
 import pytest
-from scipy.stats import chi2_contingency
 
-from attune_data import Conversation
-from attune_data.affect import EMOTIONS
-from attune_episodes import MODES, Request, Settings, plan
-from attune_episodes.plan import OPTION_FIELDS
-from attune_episodes.prompts import NAMES
-from attune_episodes.settings import LABELS, PANAS_STRATEGIES
+from attune_data import Conversation, Turn
+from attune_episodes import Request, Settings, plan
+from attune_episodes.settings import PANAS_STRATEGIES, PanasStrategy
 from attune_episodes.shown import label_responses, show_comparisons
-from tests.episodes.builders import told
+from attune_rewards.truth import truth_of
+from tests.episodes.builders import (
+    BACKGROUND,
+    EVERY_SETTING,
+    NEVER,
+    PRE_TOTALS,
+    conversation,
+    reannotated,
+    record,
+    request_of,
+    setting_id,
+    told,
+    turn,
+)
 from tests.episodes.leaks import (
-    BOOK,
     CLUES,
-    LEAST_P,
-    Shown,
     answered_otherwise,
-    answers_of,
-    assert_fair,
-    assert_uniform,
     attack,
     corpus,
-    frame,
-    narrow_walk,
-    one_a_turn,
-    reworded,
     rows,
     shown,
     texts_of,
@@ -72,27 +72,7 @@ def handed(request: Request) -> tuple[object, ...]:
 # --- 1. other answers, the same prompts ----------------------------------------------------------
 
 
-def test_the_walk_takes_every_conversation_through_every_mode_and_all_48_settings_occur() -> None:
-    seen = [(about.conversation_id, s) for about, s in walk()]
-    assert {(id_, s.mode, s.prompts) for id_, s in seen} == {
-        (about.conversation_id, mode, prompts) for about in corpus() for mode in MODES for prompts in NAMES
-    }
-    simulated = {s for id_, s in seen if id_.startswith("sim")}
-    assert len(simulated) == len(MODES) * len(NAMES) * len(PANAS_STRATEGIES) * len(LABELS) == 48
-
-
-@pytest.mark.parametrize("twin", [answered_otherwise, unanswered])
-def test_the_twins_differ_in_every_single_answer_and_ask_the_same(twin: Twin) -> None:
-    answers = 0
-    for about in corpus():
-        other = twins(twin)[about.conversation_id]
-        before, after = answers_of(about), answers_of(other)
-        assert before.keys() == after.keys()
-        assert [place for place in before if before[place] == after[place]] == []
-        answers += len(before)
-    assert answers > 50_000
-
-
+@pytest.mark.slow
 def test_no_request_depends_on_any_answer() -> None:
     requests: Counter[str] = Counter()
     for number, (about, settings) in enumerate(walk()):
@@ -104,32 +84,10 @@ def test_no_request_depends_on_any_answer() -> None:
     assert min(requests.values()) > 2_000  # each stage was there
 
 
-def test_the_answer_schema_does_not_depend_on_any_answer() -> None:
-    for about in corpus()[::5]:
-        for strategy in PANAS_STRATEGIES:
-            settings = Settings("verbose", panas_strategy=strategy)
-            want = [repr(request.schema) for request in plan(about, settings)]  # repr: key order too
-            for twin in (answered_otherwise, unanswered):
-                other = plan(twins(twin)[about.conversation_id], settings)
-                assert [repr(request.schema) for request in other] == want
-
-
 # --- 2. value by value ---------------------------------------------------------------------------
 
 
-def test_a_thread_holds_only_the_messages_that_earlier_requests_ended_with() -> None:
-    """So what is shown of every last message below holds of the whole prompt."""
-    for about, settings in narrow_walk():
-        threaded, placeholder = settings.prompt_set.threaded, settings.prompt_set.placeholder
-        thread = [("system", settings.prompt_set.render("system", {}))]
-        for request in plan(about, settings):
-            *before, last = ((message.role, message.content) for message in request.messages)
-            assert before == thread
-            assert last[0] == "user"
-            if threaded and request.stage in ("draft", "assess"):
-                thread += [last, ("assistant", placeholder)]
-
-
+@pytest.mark.slow
 def test_a_text_stands_in_a_prompt_exactly_as_often_as_its_stage_may_show_it() -> None:
     """Alternates in prefer of their turn only, the reply of a turn after its draft, nothing of later turns.
 
@@ -137,7 +95,7 @@ def test_a_text_stands_in_a_prompt_exactly_as_often_as_its_stage_may_show_it() -
     within it. None is skipped: each must stand there as often as in the visible texts, and no more.
     """
     forbidden = coincide = 0
-    for about, settings in narrow_walk():
+    for about, settings in walk():
         texts = Counter(text for turn in about.turns for text in texts_of(turn))
         assert min(map(len, texts)) >= 20  # long enough not to stand in a template by chance
         for request in plan(about, settings):
@@ -152,163 +110,197 @@ def test_a_text_stands_in_a_prompt_exactly_as_often_as_its_stage_may_show_it() -
     assert coincide / forbidden < 0.06  # the rest stands nowhere in the prompt
 
 
-@cache
-def frames() -> dict[tuple[object, ...], set[str]]:
-    """What is left of the prompts of each kind where all that may differ between conversations is cut."""
-    found: dict[tuple[object, ...], set[str]] = defaultdict(set)
-    for about, settings in narrow_walk():
-        for request in plan(about, settings):
-            kind: tuple[object, ...] = (request.stage, settings.prompts, settings.verbose)
-            kind += (settings.labels,) if request.stage == "prefer" else ()
-            kind += (settings.panas_strategy,) if request.stage == "reflect" else ()
-            found[kind].add(frame(about, request, settings))
-    return found
-
-
-def test_apart_from_what_may_be_seen_all_prompts_of_a_kind_are_one_and_the_same_text() -> None:
-    """No room is left for an answer: no number, name or option that another conversation has not."""
-    several = {kind: sorted(texts, key=len)[:2] for kind, texts in frames().items() if len(texts) > 1}
-    assert several == {}
-    assert len(frames()) == 2 * 2 * (3 + len(LABELS) + len(PANAS_STRATEGIES))
-
-
-def test_a_prompt_names_all_twenty_feelings_or_none() -> None:
-    for kind, texts in frames().items():
-        for text in texts:
-            named = [name for name in EMOTIONS if re.search(rf"\b{name}\b", text)]
-            assert named == (list(EMOTIONS) if kind[0] in ("assess", "reflect") else []), kind
-
-
-def test_options_are_always_the_whole_list_in_the_order_of_the_codebook() -> None:
-    want = [(name, BOOK.options[name]) for name in OPTION_FIELDS]
-    for about, settings in narrow_walk():
-        for request in plan(about, settings):
-            asked = list(request.options.items())
-            assert asked == (want if request.stage == "reflect" else [])
-    for kind, texts in frames().items():
-        for text in texts:
-            listed = [[text.find(option) for option in options] for _, options in want]
-            if kind[0] == "reflect":
-                assert all(sorted(places) == places and places[0] > -1 for places in listed)
-            else:
-                assert {place for places in listed for place in places} == {-1}
-
-
-def test_no_prompt_names_the_conversation_the_person_or_the_model() -> None:
-    for about, settings in narrow_walk():
-        profile, source = about.participant_profile, about.metadata
-        assert profile is not None
-        assert source is not None
-        names = [about.conversation_id, profile.participant_id, profile.profile_type, source.model]
-        for request in plan(about, settings):
-            prompt, texts = told(request), "\n".join(visible_texts(about, request, settings))
-            for name in (*filter(None, names), ".json", "conversation_"):
-                assert prompt.count(name) == texts.count(name), (request.id, name)
-
-
 # --- 3. labels, sides and order ------------------------------------------------------------------
-# All draws are hashes of fixed seeds, so that no figure below can flicker. A chi-square test must give
-# p > 1e-4, a share lie within 4.5 standard errors: of about 20 tests and 600 shares an honest shuffle then
-# fails one in 200 changes of the data.
 
 
-def test_the_six_ways_to_label_are_equally_frequent() -> None:
-    assert_uniform((row.order for row in one_a_turn()), 6)
-
-
-@pytest.mark.parametrize("what", ["label", "side", "number"])
-def test_where_the_winner_is_shown_is_uniform(what: str) -> None:
-    """The label is also the place among the texts, which are printed in the order of the labels."""
-    kinds = {"label": 3, "side": 2, "number": 12}[what]
-    assert_uniform((getattr(row, what) for row in one_a_turn()), kinds)
-
-
-@pytest.mark.parametrize("what", ["label", "side", "number", "label_a", "label_b", "swapped"])
-@pytest.mark.parametrize("answer", ["winner", "question", "side in the file"])
-def test_what_is_shown_is_independent_of_who_won_and_what_was_asked(what: str, answer: str) -> None:
-    def known(row: Shown) -> str:
-        in_file = "AB"[(row.side == "B") != row.swapped]
-        return {"winner": row.winner, "question": row.question, "side in the file": in_file}[answer]
-
-    counts = Counter((known(row), getattr(row, what)) for row in one_a_turn())
-    table = [[counts[a, b] for b in {b for _, b in counts}] for a in {a for a, _ in counts}]
-    assert chi2_contingency(table).pvalue > LEAST_P
-
-
-def test_the_winner_stands_on_side_a_half_of_the_time_whatever_question_number_and_label() -> None:
-    sides: dict[tuple[str, Hashable], list[bool]] = defaultdict(list)
-    for row in rows():
-        for what in ("question", "number", "label", "place", "winner"):
-            sides[what, getattr(row, what)].append(row.side == "A")
-    assert len(sides) == 17 + 12 + 3 + 12 + 3
-    for drawn in sides.values():
-        assert_fair(sum(drawn), len(drawn))  # each flip is a coin of its own
-    assert_fair(sum(row.side == "A" for row in rows()), len(rows()))
-
-
-def test_labels_of_one_turn_say_nothing_of_those_of_the_next() -> None:
-    order = {row.turn: row.order for row in one_a_turn()}
-    pairs = [
-        (order[first], order[second])
-        for first, second in pairwise(sorted(order))
-        if first[:2] == second[:2] and first[2] % 2  # turns 1-2, 3-4, …: each turn once
-    ]
-    assert_uniform(pairs, 36, least=4_500)
-
-
-def test_sides_within_a_turn_are_independent_of_each_other() -> None:
-    flips: dict[tuple[int, str, int], dict[int, bool]] = defaultdict(dict)
-    for row in rows():
-        flips[row.turn][row.place] = row.swapped
-    assert_uniform((tuple(turn[i] for i in range(4)) for turn in flips.values()), 16)
-    for i, j in combinations(range(12), 2):
-        equal = sum(turn[i] == turn[j] for turn in flips.values())
-        assert_fair(equal, len(flips))
-
-
-def test_labels_sides_and_order_depend_on_seed_id_and_turn_alone() -> None:
-    for seed in (0, 1):
-        settings = Settings(stages=("prefer",), seed=seed, prompts="compact")
-        for about in corpus()[::2]:
-            here = plan(about, settings)
-            there = plan(twins(reworded)[about.conversation_id], settings)
-            assert [r.messages for r in here] != [r.messages for r in there]
-            assert [(list(r.shown_labels.items()), r.comparisons) for r in here] == [
-                (list(r.shown_labels.items()), r.comparisons) for r in there
-            ]
-
-
-@pytest.mark.parametrize("number", [0, 7, 20, 120, 229])
-def test_given_the_texts_the_winners_side_and_label_are_fair_coins_over_seeds(number: int) -> None:
-    about = corpus()[number]
-    n = 1_500
-    for turn in about.turns[:2]:
-        wins: Counter[tuple[int, str]] = Counter()
-        for seed in range(1_000, 1_000 + n):
-            place = (seed, about.conversation_id)
-            labels = label_responses(turn, place, masked=True)
-            for c in show_comparisons(turn, labels, place, masked=True):
-                asked = turn.comparisons[c.index]
-                winner = asked.response_a if asked.winner == "A" else asked.response_b
-                won = labels[c.label_a] == winner
-                wins.update([(c.index, "AB"[not won]), (c.index, c.label_a if won else c.label_b)])
-        for index in range(12):
-            assert_fair(wins[index, "A"], n)  # ± 4.5·0.5/38.7 = 0.058
-            for label in "XYZ":
-                assert_fair(wins[index, label], n, 1 / 3)  # ± 4.5·0.471/38.7 = 0.055
-
-
-TABLES = [clues for size in range(1, 5) for clues in combinations(CLUES, size)]
-
-
-@pytest.mark.parametrize("clues", TABLES, ids=" ".join)
+@pytest.mark.slow
+@pytest.mark.parametrize("clues", [CLUES, CLUES[:2], CLUES[2:]], ids=" ".join)
 def test_no_table_of_labels_sides_and_numbers_predicts_a_winner(clues: tuple[str, ...]) -> None:
     accuracy, error = attack(rows(), clues)
     assert error < 0.003  # half of the turns under 8 seeds: about 5,000 turns with a spread below 0.2
     assert abs(accuracy - 0.5) < 4.5 * error  # a fair coin, whichever question it is
 
 
+@pytest.mark.slow
 def test_the_same_attack_succeeds_on_official_labels_which_do_tell_the_source() -> None:
     official = Settings(stages=("prefer",), prompts="compact", labels="official")
     accuracy, error = attack(shown(official, corpus()), ("label_a", "label_b"))
     assert accuracy > 0.5 + 4.5 * error
+
+
+SEEN_BEFORE = {"MSG-1", "OM-1"}
+EVERYTHING = {f"{kind}-{n}" for kind in ("MSG", "OM", "ALT", "HUM") for n in (1, 2, 3)}
+VISIBLE = {
+    # in turn 2 of 3; whatever text is not named here is forbidden there
+    "draft": {*SEEN_BEFORE, "MSG-2"},
+    "assess": {*SEEN_BEFORE, "MSG-2", "OM-2"},
+    "assess_hp": {*SEEN_BEFORE, "MSG-2", "OM-2"},
+    "prefer": {*SEEN_BEFORE, "MSG-2", "OM-2", "ALT-2", "HUM-2"},
+    "reflect": {*SEEN_BEFORE, "MSG-2", "OM-2", "MSG-3", "OM-3"},
+}
+THREE_TURNS = conversation(turn(1), turn(2), turn(3))
+every_setting = pytest.mark.parametrize("settings", EVERY_SETTING, ids=setting_id)
+
+
+def everything_in(request: Request) -> str:
+    """All that a policy is handed, except what is for the record only."""
+    handed = replace(request, conversation_id="", shown_labels={})
+    return str([getattr(handed, field.name) for field in fields(handed)])
+
+
+def shows_totals(text: str) -> list[bool]:
+    return [re.search(rf"\b{total}\b", text) is not None for total in PRE_TOTALS]
+
+
+def reflect(about: Conversation, settings: Settings) -> Request:
+    return request_of("reflect", settings, of=about)
+
+
+@every_setting
+def test_each_stage_sees_its_texts_and_no_others(settings: Settings) -> None:
+    for stage, visible in VISIBLE.items():
+        request = next(r for r in plan(THREE_TURNS, settings) if r.stage == stage and r.turn in (2, None))
+        assert {marker for marker in EVERYTHING if marker in told(request)} == visible
+        assert {marker for marker in EVERYTHING if marker in everything_in(request)} == visible
+
+
+@every_setting
+def test_no_annotated_answer_changes_anything_that_is_asked(settings: Settings) -> None:
+    raw = record(turn(1), turn(2), turn(3))
+    original, other = Conversation.model_validate(raw), Conversation.model_validate(reannotated(raw))
+    assert original != other
+    assert plan(original, settings) == plan(other, settings)
+
+
+@every_setting
+def test_ids_sources_unknown_fields_and_free_text_annotations_are_never_shown(settings: Settings) -> None:
+    raw = record()
+    for about in (Conversation.model_validate(raw), Conversation.model_validate(reannotated(raw))):
+        for request in plan(about, settings):
+            assert [marker for marker in NEVER if marker in everything_in(request)] == []
+
+
+@every_setting
+def test_the_background_is_told_once_and_only_in_omniscient_modes(settings: Settings) -> None:
+    for request in plan(THREE_TURNS, settings):
+        times = {told(request).count(marker) for marker in BACKGROUND}
+        assert times == ({1} if settings.omniscient else {0})
+
+
+def test_without_a_background_the_omniscient_modes_say_so() -> None:
+    bare = conversation(turn(1), metadata=None, participant_profile=None, prePanas=None)
+    assert "No background is known." in told(request_of("draft", Settings(mode="omniscient"), of=bare))
+
+
+@every_setting
+def test_totals_before_are_shown_under_absolute_and_delta_only(settings: Settings) -> None:
+    request = reflect(THREE_TURNS, settings)
+    shown = settings.panas_strategy != "blind_delta"
+    assert request.pre_totals == (PRE_TOTALS if shown else None)
+    if not settings.omniscient:  # their background tells the feelings before in any case
+        assert shows_totals(told(request)) == [shown, shown]
+    for earlier in plan(THREE_TURNS, settings)[:-1]:
+        assert earlier.pre_totals is None
+        assert shows_totals(told(earlier)) == [settings.omniscient] * 2
+
+
+@pytest.mark.parametrize("strategy", PANAS_STRATEGIES)
+@pytest.mark.parametrize("side", ["totalPositiveAffect", "totalNegativeAffect"])
+def test_one_total_alone_is_not_shown(strategy: PanasStrategy, side: str) -> None:
+    about = conversation(prePanas={side: 37})
+    request = reflect(about, Settings(panas_strategy=strategy))
+    assert request.pre_totals is None
+    assert shows_totals(told(request)) == [False, False]
+
+
+@every_setting
+def test_labels_betray_their_source_only_under_the_official_style(settings: Settings) -> None:
+    request = request_of("prefer", settings)
+    last = request.messages[-1]["content"].casefold()
+    named = [name for name in ("original", "alternate", "human", "improved", "edited") if name in last]
+    if settings.labels == "masked":
+        assert named == []
+        assert set(request.responses) == {"X", "Y", "Z"}
+        assert all({c.label_a, c.label_b} <= {"X", "Y", "Z"} for c in request.comparisons)
+    else:
+        assert named == ["original", "alternate"]
+        assert list(request.responses) == ["original", "alternate1", "alternate2"]
+
+
+def test_official_labels_keep_the_order_and_the_sides_of_the_file() -> None:
+    about = conversation()
+    request = request_of("prefer", Settings(labels="official"), of=about)
+    names = {"original": "original", "alternate": "alternate1", "human": "alternate2"}
+    want = [(names[c.response_a], names[c.response_b]) for c in about.turns[0].comparisons]
+    assert [(c.label_a, c.label_b) for c in request.comparisons] == want
+    assert [c.index for c in request.comparisons] == list(range(12))
+    assert not any(c.swapped for c in request.comparisons)
+    kinds = {"original": "OM-1", "alternate1": "ALT-1", "alternate2": "HUM-1"}
+    assert all(marker in request.responses[label] for label, marker in kinds.items())
+
+
+PLACES = [(seed, f"conversation-{n}") for seed in (0, 1, 2) for n in range(400)]
+N = len(PLACES)  # 1200 draws, fixed: the tests below cannot flicker
+TURN = conversation().turns[0]
+
+
+def labels_at(place: tuple[int, str], here: Turn = TURN) -> dict[str, str]:
+    return dict(label_responses(here, place, masked=True))
+
+
+def swaps_at(place: tuple[int, str], here: Turn = TURN) -> list[bool]:
+    """Whether each comparison of the conversation is shown with its sides swapped."""
+    shown = show_comparisons(here, label_responses(here, place, masked=True), place, masked=True)
+    return [c.swapped for c in sorted(shown, key=lambda c: c.index)]
+
+
+def assert_uniform(drawn: Iterable[Hashable], kinds: int) -> None:
+    """Every kind turns up, each within 4.5 standard deviations of its binomial mean."""
+    counts = Counter(drawn)
+    n, p = counts.total(), 1 / kinds
+    assert len(counts) == kinds
+    assert max(abs(count - n * p) for count in counts.values()) < 4.5 * math.sqrt(n * p * (1 - p))
+
+
+def labelling(place: tuple[int, str], here: Turn = TURN) -> tuple[tuple[str, str], ...]:
+    return tuple(labels_at(place, here).items())
+
+
+FIRST, SECOND = conversation().turns
+DRAWS: dict[str, tuple[Callable[[tuple[int, str]], Hashable], int]] = {
+    "the 3! ways to label three responses": (labelling, 6),  # 200 ± 58 each
+    "labels of two turns": (lambda place: (labelling(place, FIRST), labelling(place, SECOND)), 36),
+    "sides of neighbouring comparisons": (lambda place: tuple(swaps_at(place)[:2]), 4),
+    "sides of one comparison in two turns": (
+        lambda place: (swaps_at(place, FIRST)[0], swaps_at(place, SECOND)[0]), 4,
+    ),
+    **{f"sides of {i}": (lambda place, i=i: swaps_at(place)[i], 2) for i in range(12)},  # type: ignore[misc]
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", DRAWS)
+def test_draws_are_uniform_and_independent(what: str) -> None:
+    draw, kinds = DRAWS[what]
+    assert_uniform(map(draw, PLACES), kinds)
+
+
+def test_the_winner_stands_on_side_a_as_often_as_on_side_b() -> None:
+    winners = dict(truth_of(conversation()).turns[0].winners)
+    sides = []
+    for place in PLACES:
+        labels = label_responses(TURN, place, masked=True)
+        first = show_comparisons(TURN, labels, place, masked=True)[0]
+        sides.append(first.to_shown(winners[first.index]))
+    assert_uniform(sides, 2)
+
+
+@pytest.mark.parametrize("place", PLACES[:20])
+def test_a_pick_in_the_prompt_names_the_same_response_in_the_conversation(place: tuple[int, str]) -> None:
+    labels = label_responses(TURN, place, masked=True)
+    for c in show_comparisons(TURN, labels, place, masked=True):
+        asked = TURN.comparisons[c.index]
+        theirs = {"A": asked.response_a, "B": asked.response_b}
+        assert labels[c.label_a] == theirs[c.to_conversation("A")]
+        assert labels[c.label_b] == theirs[c.to_conversation("B")]
+        assert c.question == asked.question_id
+        assert [c.to_shown(c.to_conversation(side)) for side in ("A", "B")] == ["A", "B"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -65,11 +65,6 @@ def test_the_same_words_again_are_a_sample_and_other_words_are_not() -> None:
     ]  # fmt: skip
 
 
-def test_other_stages_are_no_other_words() -> None:
-    """Single stages put together lack those that a conversation has no annotation of."""
-    assert names(recording(), recording(1, Settings(stages=("assess", "reflect")))) == ["lab/m", "lab/m"]
-
-
 def test_replies_are_read_from_entries_that_have_a_text() -> None:
     first, second, *rest = [request.id for request in task().requests]
     entries = {first: {"text": "a"}, second: {"text": None}, "other": {"text": "b"}, rest[0]: None}
@@ -96,14 +91,6 @@ def test_together_keeps_every_line_once_and_no_request_twice_in_a_group(lines: l
     for group in groups:
         assert len({line.about for line in group}) == 1
         assert len(all_replies(group)) == sum(len(line.replies) for line in group)
-
-
-def test_a_line_goes_to_the_first_group_that_lacks_its_requests() -> None:
-    x, y = Line("a", {"x": "1"}), Line("a", {"y": "1"})
-    again = [replace(one, replies=dict(one.replies)) for one in (x, y)]
-    assert together([x, again[0], y, again[1], Line("b", {"x": ""})], lambda line: line.about) == [
-        [x, y], [x, y], [Line("b", {"x": ""})],
-    ]  # fmt: skip
 
 
 def book_for(data: Any, given: Path | None = None) -> str | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
-import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attune_data import Conversation, Conversations, UnknownNameError, load
+from attune_data import Conversation, UnknownNameError, load
 from attune_episodes import BUILTIN, KINDS, Settings, builtin_policy, parse, plan, rollout
 from attune_episodes.policies import FITTED
 from attune_episodes.policies.base import Policy, prepared
-from attune_rewards import Assess, AssessHP, Prefer, Reflect
+from attune_rewards import Prefer
 from tests.episodes.players import SETTINGS, example
-from tests.rewards.builders import EMOJI, LONG, RIGHT_TO_LEFT, Json, comparison, conversation, turn
+from tests.rewards.builders import EMOJI, LONG, RIGHT_TO_LEFT, comparison, conversation, turn
 from tests.rewards.strategies import conversations
 
 SAMPLE = load("sample")[:4]
@@ -25,7 +23,7 @@ CONTENT_FREE = [name for name, kind in KINDS.items() if kind == "content-free"]
 WORDS = st.sampled_from([EMOJI, RIGHT_TO_LEFT, LONG, "hostile! upset, proud", "{}", ""]) | st.text(
     max_size=30
 )
-few = settings(max_examples=30, deadline=None)
+few = settings(max_examples=15, deadline=None)
 
 
 def rewritten(about: Conversation, change: Callable[[str], str]) -> Conversation:
@@ -68,12 +66,6 @@ def test_content_free_policies_read_no_text(name: str, texts: list[str], asked: 
     assert all_replies(name, other, asked) == all_replies(name, SAMPLE[:2], asked)
 
 
-def test_the_check_of_content_free_policies_can_fail() -> None:
-    other = [rewritten(about, lambda text: text[::-1] + "upset") for about in SAMPLE]
-    for name in ("copy", "lexicon"):
-        assert all_replies(name, other) != all_replies(name, SAMPLE)
-
-
 @few
 @given(about=conversations(), asked=SETTINGS, seed=st.integers())
 def test_random_answers_depend_on_seed_and_request_only(
@@ -83,28 +75,6 @@ def test_random_answers_depend_on_seed_and_request_only(
     requests = plan(about, asked)
     forwards = {r.id: policy.reply(r) for r in requests}
     assert forwards == {r.id: builtin_policy("random", [], seed=seed).reply(r) for r in reversed(requests)}
-
-
-def test_another_seed_draws_other_answers() -> None:
-    seeds = {json.dumps(all_replies("random", SAMPLE[:1], seed=seed)) for seed in range(5)}
-    assert len(seeds) == 5
-    # every request draws for itself: the turns of a conversation are not answered alike
-    first, second = (json.loads(all_replies("random", SAMPLE[:1])[0][at])["observed"] for at in (1, 5))
-    both = first.keys() & second.keys()
-    assert {q: first[q] for q in both} != {q: second[q] for q in both}
-
-
-def test_random_picks_and_answers_are_about_even() -> None:
-    sides: list[str] = []
-    answers: list[str] = []
-    for said in all_replies("random", load("sample")):
-        for reply in map(json.loads, said):
-            sides += reply.get("picks", {}).values()
-            answers += reply.get("observed", {}).values()
-    for drawn, one in ((sides, "A"), (answers, "yes")):
-        # n > 1000 fair draws: a share outside 0.4-0.6 is more than 6 standard deviations away
-        assert len(drawn) > 1000
-        assert 0.4 < drawn.count(one) / len(drawn) < 0.6
 
 
 # --- constants, worked by hand ------------------------------------------------------------------------
@@ -127,12 +97,6 @@ def test_always_gives_one_answer_side_a_and_midpoints(answer: str) -> None:
     assert (len(reflect.panas), len(reflect.branches)) == (20, 4)
 
 
-def test_empty_answers_nothing_but_lists() -> None:
-    _, assess, again, prefer, reflect = parsed("empty", example())
-    assert (assess, again, prefer) == (Assess(()), AssessHP(), Prefer())
-    assert reflect == Reflect(q1=(), q3_follow_up=())
-
-
 # --- shallow -----------------------------------------------------------------------------------------
 
 
@@ -153,30 +117,6 @@ def test_longest_and_shortest_pick_by_length() -> None:
         asked = Settings(seed=seed, stages=("prefer",))
         assert parsed("longest", about, asked) == [Prefer({0: "B", 1: "A", 2: "A"})]
         assert parsed("shortest", about, asked) == [Prefer({0: "A", 1: "B", 2: "B"})]
-
-
-@pytest.mark.parametrize("name", ["longest", "shortest"])
-@few
-@given(letter=st.characters(exclude_categories=["Cs"]), asked=SETTINGS)
-def test_longest_and_shortest_read_lengths_only(name: str, letter: str, asked: Settings) -> None:
-    other = [rewritten(about, lambda text: letter * len(text)) for about in SAMPLE[:1]]
-    assert all_replies(name, other, asked) == all_replies(name, SAMPLE[:1], asked)
-
-
-def masked(said: list[list[str]]) -> list[list[Json]]:
-    """The replies without drafts and emotion tags, which name words."""
-    return [
-        [{k: v for k, v in json.loads(reply).items() if k not in ("draft", "emotions")} for reply in one]
-        for one in said
-    ]
-
-
-def test_copy_reads_which_words_are_shared_and_no_more() -> None:
-    # a letter cipher keeps which words are the same, and nothing else of them
-    other = [rewritten(about, lambda text: codecs.encode(text, "rot13")) for about in SAMPLE]
-    assert masked(all_replies("copy", other)) == masked(all_replies("copy", SAMPLE))
-    torn = [rewritten(about, lambda text: text[::-1] + str(len(text))) for about in SAMPLE]
-    assert masked(all_replies("copy", torn)) != masked(all_replies("copy", SAMPLE))
 
 
 def test_copy_worked_by_hand() -> None:
@@ -228,15 +168,3 @@ def test_an_unknown_name_is_refused_with_the_nearest(wrong: str, meant: str) -> 
 def test_policies_that_need_the_conversation_refuse_to_play_without(name: str) -> None:
     with pytest.raises(TypeError, match="for_conversation"):
         builtin_policy(name, SAMPLE).reply(plan(SAMPLE[0])[0])
-
-
-def test_the_oracle_refuses_a_request_of_another_conversation() -> None:
-    oracle = prepared(builtin_policy("oracle", []), example())
-    strange = [request for request in plan(SAMPLE[0]) if request.turn == 3]
-    with pytest.raises(LookupError, match="no request of 'c1'"):
-        oracle.reply(strange[0])
-
-
-def test_slices_keep_what_policies_need() -> None:
-    assert isinstance(SAMPLE, Conversations)
-    assert len({about.participant for about in SAMPLE}) == 4

@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import json
 import shutil
-from itertools import product
 from pathlib import Path
 
 import pytest
 
 from attune_data import DataError, UnknownNameError
-from attune_data.affect import EMOTIONS
 from attune_data.codebook import Codebook, load_official
-from attune_data.constants import BINARY_IDS, BRANCHES, PAIRWISE_IDS
-from attune_episodes import MODES, Settings, plan
+from attune_data.constants import BINARY_IDS, PAIRWISE_IDS
+from attune_episodes import Settings, plan
 from attune_episodes.prompts import FOLDER, NAMES, TEMPLATES, PromptSet
-from attune_episodes.settings import Mode
 from tests.episodes.builders import (
     ASKED,
-    EVERY_SETTING,
     NOT_ASKED,
-    PW_ASKED,
     UNICODE,
     Json,
     conversation,
-    request_of,
-    setting_id,
     told,
     turn,
 )
@@ -39,26 +32,6 @@ def folder(tmp_path: Path) -> Path:
     return Path(shutil.copytree(FOLDER / "full", tmp_path / "mine"))
 
 
-@pytest.mark.parametrize("settings", EVERY_SETTING, ids=setting_id)
-def test_every_template_renders_whatever_is_or_is_not_annotated(settings: Settings) -> None:
-    bare = conversation(
-        {"turnNumber": 1, "userMessage": "", "llmResponse": ""}, turn(2, binary=[]),
-        metadata=None, participant_profile=None, prePanas=None, conversationWideQuestions=None,
-    )  # fmt: skip
-    for about in (conversation(), bare):
-        for request in plan(about, settings):
-            assert all(message["content"].strip() == message["content"] for message in request.messages)
-            assert all(message["content"] for message in request.messages)
-            text = told(request).replace("“None”", "")  # a word of the codebook
-            assert not any(mark in text for mark in ("{{", "{%", "Undefined", "None"))
-
-
-@pytest.mark.parametrize(("mode", "prompts"), list(product(MODES, NAMES)))
-def test_reasoning_is_asked_for_in_the_verbose_modes_only(mode: Mode, prompts: str) -> None:
-    for request in plan(conversation(), Settings(mode=mode, prompts=prompts)):
-        assert ('"reasoning"' in request.messages[-1]["content"]) is mode.startswith("verbose")
-
-
 @pytest.mark.parametrize("prompts", NAMES)
 def test_the_observer_wording_is_for_assess_and_the_facing_wording_for_assess_hp(prompts: str) -> None:
     for stage, observer in (("assess", True), ("assess_hp", False)):
@@ -68,28 +41,6 @@ def test_the_observer_wording_is_for_assess_and_the_facing_wording_for_assess_hp
             assert f"{question}: {OWN.binary_text(question, observer=observer)}\n" in last
         assert OWN.binary["B1"].text != OWN.binary["B1"].observer
         assert not any(f"{question}:" in last for question in NOT_ASKED)
-
-
-def test_questions_that_do_not_apply_are_named_as_such() -> None:
-    assert f"leave them out: {', '.join(NOT_ASKED)}." in told(request_of("assess"))
-
-
-def test_a_turn_without_questions_says_so() -> None:
-    text = told(request_of("assess", of=conversation(turn(1, binary=[]))))
-    assert "No yes/no question applies to this turn." in text
-    assert '"observed"' not in text
-
-
-@pytest.mark.parametrize("prompts", NAMES)
-def test_all_feelings_branches_options_and_comparison_questions_are_named(prompts: str) -> None:
-    settings = Settings(prompts=prompts)
-    assert ", ".join(EMOTIONS) in told(request_of("assess", settings))
-    last = told(request_of("reflect", settings))
-    assert ", ".join(EMOTIONS) in last
-    assert all(f"{name}: {OWN.branches[name].observer}" in last for name in BRANCHES)
-    assert all(option in last for options in OWN.options.values() for option in options)
-    prefer = told(request_of("prefer", settings))
-    assert all(f"[{q}] {OWN.pairwise[q]}" in prefer for q in PW_ASKED)
 
 
 @pytest.mark.parametrize("prompts", NAMES)
@@ -160,29 +111,12 @@ def test_a_folder_of_ones_own_is_used(folder: Path) -> None:
     assert settings.describe()["prompts"]["fingerprint"] != Settings().describe()["prompts"]["fingerprint"]
 
 
-def test_a_copied_folder_asks_the_same_under_another_name(folder: Path) -> None:
-    settings = Settings(prompts=str(folder))
-    assert plan(conversation(), settings) == plan(conversation())
-    assert settings.prompt_set.fingerprint == PromptSet.named("full").fingerprint
-
-
-def test_a_folder_without_set_json_is_a_thread_with_the_usual_placeholder(folder: Path) -> None:
-    (folder / "set.json").unlink()
-    assert plan(conversation(), Settings(prompts=str(folder))) == plan(conversation())
-
-
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_a_folder_that_lacks_a_template_is_refused_naming_it(folder: Path, template: str) -> None:
     (folder / f"{template}.md").unlink()
     with pytest.raises(DataError) as caught:
         plan(conversation(), Settings(prompts=str(folder)))
     assert [(p.file, p.place) for p in caught.value.problems] == [(str(folder), f"{template}.md")]
-
-
-def test_all_missing_templates_are_listed_at_once(tmp_path: Path) -> None:
-    with pytest.raises(DataError) as caught:
-        PromptSet.named(str(tmp_path))
-    assert [p.place for p in caught.value.problems] == [f"{template}.md" for template in TEMPLATES]
 
 
 def test_a_set_that_is_no_folder_is_unknown() -> None:
@@ -198,30 +132,8 @@ def test_an_unknown_variable_names_its_template(folder: Path, template: str) -> 
     assert [p.place for p in caught.value.problems] == [f"{template}.md"]
 
 
-@pytest.mark.parametrize("template", TEMPLATES)
-def test_a_slip_of_syntax_names_its_template(folder: Path, template: str) -> None:
-    (folder / f"{template}.md").write_text("{% for %}", encoding="utf-8")
-    with pytest.raises(DataError) as caught:
-        plan(conversation(), Settings(mode="omniscient", prompts=str(folder)))
-    assert [p.place for p in caught.value.problems] == [f"{template}.md"]
-
-
 @pytest.mark.parametrize("text", ["{", "[]", '"threaded"'])
 def test_a_broken_set_json_is_refused_naming_it(folder: Path, text: str) -> None:
     (folder / "set.json").write_text(text, encoding="utf-8")
     with pytest.raises(DataError, match=r"set\.json"):
         PromptSet.named(str(folder))
-
-
-def test_an_edited_folder_is_read_anew(folder: Path) -> None:
-    before = PromptSet.named(str(folder))
-    (folder / "draft.md").write_text("EDITED", encoding="utf-8")
-    after = PromptSet.named(str(folder))
-    assert after.fingerprint != before.fingerprint
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_no_response_could_be_mistaken_for_the_placeholder(name: str) -> None:
-    prompts = PromptSet.named(name)
-    assert prompts.threaded is (name == "full")
-    assert not prompts.threaded or prompts.placeholder.startswith("[[")

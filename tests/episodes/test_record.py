@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from attune_data import Conversation, __version__, fingerprint, load
+from attune_data import Conversation, load
 from attune_data.affect import EMOTIONS
-from attune_data.version import SCORING_VERSION
-from attune_episodes import Episode, Settings, Unparsed, builtin_policy, rollout
+from attune_episodes import Episode, Settings, Unparsed
 from attune_episodes.score import resolved
 from attune_rewards import (
     STAGES,
-    Assess,
     ConversationPrediction,
     Reflect,
-    Tag,
     read_record,
-    score_conversation,
 )
 from attune_rewards.truth import truth_of
-from tests.episodes.players import PLAYED, SETTINGS, UNREADABLE, example, play, unannotated
-from tests.rewards.builders import GOLDEN, Json, answer, gold, summing
+from tests.episodes.players import PLAYED, SETTINGS, example, play
+from tests.rewards.builders import Json, answer, gold, summing
 
 RECORD = {
     "conversationId", "source_file", "em_model", "run_timestamp", "mode", "turns", "post_conversation",
@@ -50,7 +44,7 @@ ANSWERS = (
     "em_binary_om_assessment", "em_binary_human_prediction", "em_binary_om_assessment_hp",
     "em_binary_human_prediction_hp", "em_pairwise_selections",
 )  # fmt: skip
-some = settings(max_examples=60, deadline=None)
+some = settings(max_examples=25, deadline=None)
 Played = tuple[Conversation, ConversationPrediction]
 
 
@@ -76,26 +70,6 @@ def test_a_record_has_the_official_fields_and_attune_and_nothing_else(
     assert post["predicted_post_panas"].keys() == PANAS
     assert post["predicted_conversation_wide"].keys() == WIDE
     assert (record["mode"], post["panas_strategy"]) == (asked.mode, asked.panas_strategy)
-
-
-def test_the_official_files_have_these_very_fields() -> None:
-    files = sorted((GOLDEN / "results").glob("*.json"))
-    assert files
-    for path in files:
-        record = json.loads(path.read_text("utf-8"))
-        assert record.keys() == RECORD
-        for entry in record["turns"]:
-            assert entry.keys() == TURN
-        post = record["post_conversation"]
-        assert post.keys() <= POST
-        assert (post.get("predicted_conversation_wide") or {}).keys() <= WIDE
-
-
-@some
-@given(played=PLAYED, asked=SETTINGS, silence=st.sampled_from(sorted(UNREADABLE)))
-def test_a_record_is_plain_json_without_nan(played: Played, asked: Settings, silence: str) -> None:
-    record = play(*played, asked, silence=silence).result()
-    assert json.loads(json.dumps(record, allow_nan=False)) == record
 
 
 @some
@@ -149,91 +123,10 @@ def test_empty_answers_are_empty_not_null() -> None:
     assert (wide["q2_emotionClarity"], wide["q3_modelFit"]) == (None, None)
 
 
-def test_a_list_that_was_not_answered_beside_answers_stays_null() -> None:
-    (entry,) = of_example("…", '{"observed": {"B1": "yes"}}')["turns"]
-    assert entry["em_emotion_tags"] is None
-    assert (entry["em_binary_om_assessment"], entry["em_binary_human_prediction"]) == ({"B1": "yes"}, {})
-
-
-def test_a_tag_without_intensity_keeps_a_null_in_its_place() -> None:
-    (entry,) = of_example("…", '{"emotions": ["upset", {"emotion": "Proud", "intensity": 9}]}')["turns"]
-    assert entry["em_emotion_tags"] == [
-        {"emotion": "Upset", "intensity": None}, {"emotion": "Proud", "intensity": None},
-    ]  # fmt: skip
-
-
-def test_reasoning_stands_in_its_own_fields() -> None:
-    (entry,) = of_example(
-        '{"reasoning": "warm", "draft": "hi"}', '{"reasoning": "sad", "emotions": []}', mode="verbose"
-    )["turns"]
-    assert (entry["em_drafted_response"], entry["response_reasoning"]) == ("hi", "warm")
-    assert entry["emotion_reasoning"] == "sad"
-
-
 # --- frames -------------------------------------------------------------------------------------------
 
 
-@some
-@given(played=PLAYED, asked=SETTINGS)
-def test_picks_stand_in_the_conversations_own_frame(played: Played, asked: Settings) -> None:
-    about, _ = played
-    record = play(*played, asked).result()
-    for turn, entry in zip(about.turns, record["turns"], strict=True):
-        assert entry["pairwise_assignment"] == {
-            str(i): {"A": c.response_a, "B": c.response_b} for i, c in enumerate(turn.comparisons)
-        }
-        assert (entry["em_pairwise_selections"] or {}).keys() <= entry["pairwise_assignment"].keys()
-
-
-def swapped(record: Mapping[str, Any]) -> Json:
-    """The record as a runner would write it that showed every comparison the other way round."""
-    copy: Json = json.loads(json.dumps(record))
-    for entry in copy["turns"]:
-        entry["pairwise_assignment"] = {
-            index: {"A": frame["B"], "B": frame["A"]} for index, frame in entry["pairwise_assignment"].items()
-        }
-        entry["em_pairwise_selections"] = {
-            index: {"A": "B", "B": "A"}[side]
-            for index, side in (entry["em_pairwise_selections"] or {}).items()
-        }
-    return copy
-
-
-def test_swapped_frames_read_as_the_same_picks() -> None:
-    for about in load("sample")[:5]:
-        record = rollout(about, builtin_policy("random", [about])).result
-        other, warnings = read_record(swapped(record), about)
-        assert warnings == ()
-        assert other == read_record(record, about)[0]
-        flipped = swapped(record)
-        for entry, mine in zip(flipped["turns"], record["turns"], strict=True):
-            entry["pairwise_assignment"] = mine["pairwise_assignment"]
-        assert read_record(flipped, about)[0] != other  # letters alone, without their frame, say the opposite
-
-
-def test_sides_as_shown_do_not_reach_the_record() -> None:
-    about = load("sample")[0]
-    policy = builtin_policy("longest", [about])
-    records = [rollout(about, policy, Settings(seed=seed)).result for seed in range(4)]
-    picks = [[entry["em_pairwise_selections"] for entry in record["turns"]] for record in records]
-    assert picks == picks[:1] * 4
-
-
 # --- attune -------------------------------------------------------------------------------------------
-
-
-def test_attune_names_what_made_the_record() -> None:
-    about, asked = example(), Settings(seed=5, stages=("assess", "reflect"))
-    record = Episode(about, asked).result("lab/model", {"attune": {"policy": {"name": "x"}}})
-    assert record["attune"] == {
-        "versions": {"attune-env": __version__, "scoring": SCORING_VERSION},
-        "settings": asked.describe(),
-        "data": {"fingerprint": fingerprint(about), "provenance": "own"},
-        "not_asked": ["draft", "assess_hp", "prefer"],
-        "complete": False,
-        "policy": {"name": "x"},
-    }
-    assert record["em_model"] == "lab/model"
 
 
 def test_outcomes_and_raw_replies_are_kept_per_stage() -> None:
@@ -280,27 +173,3 @@ def test_totals_before_are_recorded_where_they_were_shown(strategy: Any, shown: 
     want = (35, 20) if strategy == "absolute" else (40, 30)
     totals = post["predicted_post_panas"]
     assert (totals["totalPositiveAffect"], totals["totalNegativeAffect"]) == want
-
-
-def test_without_attune_a_whole_record_scores_the_same() -> None:
-    about = load("sample")[2]
-    record = rollout(about, builtin_policy("random", [about])).result
-    bare = json.loads(json.dumps(record))
-    for part in (bare, *bare["turns"], bare["post_conversation"]):
-        del part["attune"]
-    full, plain = (score_conversation(about, read_record(r, about)[0]) for r in (record, bare))
-    assert plain == full
-
-
-def test_a_record_of_nothing_annotated_reads_without_warning() -> None:
-    about = unannotated()
-    record = play(about, gold(about)).result()
-    assert read_record(record, about)[1] == ()
-    assert [entry["attune"]["outcomes"]["prefer"] for entry in record["turns"]] == ["not_asked"] * 2
-
-
-def test_an_emotion_outside_the_twenty_is_kept() -> None:
-    episode = Episode(example(), Settings(stages=("assess",)))
-    episode.submit(Assess((Tag("Wistful 🤍", 3),)))
-    (entry,) = episode.result()["turns"]
-    assert entry["em_emotion_tags"] == [{"emotion": "Wistful 🤍", "intensity": 3}]

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
-from itertools import product
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attune_data import load
-from attune_data.affect import EMOTIONS
-from attune_episodes import MODES, Request, Settings, parse, plan, render
-from attune_episodes.policies.oracle import OraclePolicy
-from attune_episodes.settings import PANAS_STRATEGIES, Mode, PanasStrategy
+from attune_episodes import Request, Settings, parse, render
 from attune_rewards import Assess, AssessHP, Draft, Prediction, Prefer, Reflect, Tag
-from tests.episodes.builders import ASKED, UNICODE, predictions, request_of
+from tests.episodes.builders import UNICODE, predictions, request_of
 
 REQUESTS = {
     "draft": request_of("draft"),
@@ -39,15 +34,6 @@ def test_parse_reads_back_what_render_writes(name: str, data: st.DataObject) -> 
     request = REQUESTS[name]
     said = data.draw(predictions(request))
     assert parse(request, render(request, said)) == said
-
-
-@pytest.mark.parametrize("strategy", PANAS_STRATEGIES)
-@pytest.mark.parametrize("mode", MODES)
-def test_the_oracle_is_read_back_whole(mode: Mode, strategy: PanasStrategy) -> None:
-    for about in load("sample")[:5]:
-        oracle = OraclePolicy().for_conversation(about)
-        for request in plan(about, Settings(mode=mode, panas_strategy=strategy)):
-            assert parse(request, oracle.reply(request)) == oracle.prediction(request)
 
 
 @pytest.mark.parametrize(
@@ -89,41 +75,3 @@ def test_the_oracle_is_read_back_whole(mode: Mode, strategy: PanasStrategy) -> N
 )
 def test_unanswered_fields_are_left_out(name: str, said: Prediction, want: dict[str, object]) -> None:
     assert written(REQUESTS[name], said) == want
-
-
-def test_reasoning_comes_first() -> None:
-    for name, said in (("draft", Draft("x", "why")), ("prefer", Prefer({}, "why"))):
-        assert next(iter(written(REQUESTS[name], said))) == "reasoning"
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_picks_are_written_under_the_numbers_and_sides_of_the_prompt(seed: int) -> None:
-    request = request_of("prefer", Settings(seed=seed))
-    for c in request.comparisons:
-        # the conversation's side A is the prompt's side B where the sides are swapped
-        want = {str(c.number): "B" if c.swapped else "A"}
-        assert written(request, Prefer({c.index: "A"})) == {"picks": want}
-    assert any(c.swapped for c in request.comparisons)
-
-
-def test_only_what_the_request_asks_is_written() -> None:
-    assess = written(REQUESTS["assess_hp"], AssessHP({"B1": "yes", "B6": "yes", "B20": "no"}, {"B7": "no"}))
-    assert assess == {"observed": {"B1": "yes"}, "preferred": {}}
-    assert written(REQUESTS["prefer"], Prefer({99: "A"})) == {"picks": {}}
-    items, changes = dict.fromkeys(EMOTIONS, 4), dict.fromkeys(EMOTIONS, 0)
-    both = Reflect(items, panas_change=changes, panas_totals=(40.0, 40.0))
-    assert written(REQUESTS["reflect"], both) == {"post_panas": items, "fourBranchScores": {}}
-    assert written(REQUESTS["reflect on changes"], both) == {"panas_change": changes, "fourBranchScores": {}}
-
-
-def test_text_is_not_escaped() -> None:
-    assert UNICODE in render(REQUESTS["draft"], Draft(UNICODE))
-
-
-@pytest.mark.parametrize(
-    ("word", "name"), list(product(["<think>", "</think>", "<thinking>so</thinking>"], ["draft", "assess"]))
-)
-def test_reasoning_tags_inside_a_string_are_text(word: str, name: str) -> None:
-    text = f"a {word} b"
-    said = Draft(text, text) if name == "draft" else Assess((), dict.fromkeys(ASKED, "yes"), {}, text)
-    assert parse(REQUESTS[name], render(REQUESTS[name], said)) == said

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
-import threading
+import pickle
 from collections.abc import Awaitable, Callable
 
 import pytest
 
 from attune_data import Conversation, load
+from attune_data.memo import KEPT
 from attune_episodes import (
     Episode,
     Request,
     Rollout,
     Settings,
     builtin_policy,
-    render,
+    plan,
     rollout,
     rollout_async,
     rollout_batch,
+    score,
 )
+from attune_episodes.parsing import parse
+from attune_episodes.policies.base import as_policy
 from attune_rewards import Assess, Draft, Prediction, Prefer, Reflect, RewardSpec
 from attune_rewards.predictions import AssessHP
 from tests.episodes.players import example
@@ -111,31 +116,6 @@ def test_whatever_answers_can_play(policy: Callable[[Chat], str], name: str) -> 
     assert played.result["em_model"] == f"policy/{name}"
 
 
-def test_a_function_gets_fresh_plain_messages() -> None:
-    seen: list[Chat] = []
-
-    def meddler(messages: Chat) -> str:
-        seen.append([dict(m) for m in messages])
-        messages[0]["content"] = "changed"
-        messages.clear()
-        return ""
-
-    rollout(ONE, meddler)
-    again = list(seen)
-    seen.clear()
-    rollout(ONE, meddler)
-    assert seen == again
-    assert all(m.keys() == {"role", "content"} for messages in seen for m in messages)
-    assert all(messages[-1]["role"] == "user" for messages in seen)
-
-
-def test_a_policy_is_prepared_once_an_episode() -> None:
-    policy = PerConversation()
-    conversations = list(load("sample"))[:3]
-    rollout_batch(conversations, policy)
-    assert sorted(policy.seen) == [c.conversation_id for c in conversations]
-
-
 def test_the_rollout_is_the_episode_played_by_hand() -> None:
     conversation = load("sample")[0]
     policy = builtin_policy("longest", [conversation])
@@ -149,15 +129,6 @@ def test_the_rollout_is_the_episode_played_by_hand() -> None:
     assert played.steps == tuple(episode.steps)
     assert (played.total, played.total_name) == (episode.total, "preference")
     assert played.result == episode.result("policy/longest", {"run_timestamp": "t"})
-
-
-def test_facts_reach_the_record() -> None:
-    played = rollout(
-        ONE, first_side, em_model="lab/model", facts={"source_file": "conversation_7.json", "api_cost": 0.5}
-    )
-    assert [played.result[key] for key in ("em_model", "source_file", "api_cost")] == [
-        "lab/model", "conversation_7.json", 0.5,
-    ]  # fmt: skip
 
 
 def test_parts_are_means_over_the_requests_where_they_are_scored() -> None:
@@ -216,37 +187,121 @@ def test_at_most_so_many_calls_at_a_time(concurrency: int) -> None:
     assert most == concurrency
 
 
-def test_a_batch_of_nothing_is_empty() -> None:
-    assert rollout_batch([], first_side) == []
+class ModelDownError(Exception):
+    pass
 
 
-@pytest.mark.parametrize("concurrency", [0, -1])
-def test_a_senseless_concurrency_is_refused(concurrency: int) -> None:
-    with pytest.raises(ValueError, match=f"concurrency is {concurrency}; it must be at least 1"):
-        rollout_batch([ONE], first_side, concurrency=concurrency)
+def broken(messages: Chat) -> str:
+    raise ModelDownError("no route to 😢")
 
 
-def test_rollouts_may_run_in_several_threads() -> None:
-    conversation = load("sample")[1]
-    policy = builtin_policy("copy", [conversation])
-    want = rollout(conversation, policy).total
-    totals: list[float] = []
-    threads = [
-        threading.Thread(target=lambda: totals.append(rollout(conversation, policy).total)) for _ in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert totals == [want] * 4
+async def broken_async(messages: Chat) -> str:
+    raise ModelDownError("no route to 😢")
 
 
-def test_text_and_typed_answers_of_one_policy_leave_the_same_record() -> None:
-    class Written(Typed):
-        def reply(self, request: Request) -> str:  # type: ignore[override]  # the same, as text
-            return render(request, Typed().reply(request))
+@pytest.mark.parametrize("policy", [broken, broken_async])
+def test_an_error_of_the_policy_is_raised_as_it_is(policy: Callable[[Chat], str]) -> None:
+    with pytest.raises(ModelDownError, match="no route"):
+        rollout(ONE, policy)
+    with pytest.raises(ModelDownError, match="no route"):
+        rollout_batch(load("sample")[:3], policy)
 
-    typed, written = (
-        rollout(ONE, policy, facts={"run_timestamp": "t"}).result for policy in (Typed(), Written())
-    )
-    assert typed == written
+
+def test_an_error_in_a_batch_stops_the_others() -> None:
+    calls = 0
+
+    def third_fails(messages: Chat) -> str:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise ModelDownError("gone")
+        return ""
+
+    with pytest.raises(ModelDownError):
+        rollout_batch(load("sample"), third_fails, concurrency=1)
+    assert calls == 3
+
+
+class NameOnly:
+    name = "nobody"
+
+
+@pytest.mark.parametrize("thing", [None, 42, "oracle", NameOnly(), ["a"]])
+def test_what_cannot_answer_is_refused_saying_what_can(thing: object) -> None:
+    with pytest.raises(TypeError, match=r"is no policy: give an object with .*reply\(request\)"):
+        as_policy(thing)
+
+
+@pytest.mark.parametrize("reply", [{"picks": {}}, b"{}", 3])
+def test_a_reply_that_is_neither_text_nor_prediction_is_a_type_error(reply: object) -> None:
+    with pytest.raises(TypeError, match=type(reply).__name__):
+        rollout(ONE, lambda messages: reply)  # type: ignore[arg-type, return-value]  # the slip under test
+
+
+SAMPLE = load("sample")
+
+
+def fresh() -> Conversation:
+    return load("sample")[0]
+
+
+def test_new_specs_and_seeds_do_not_grow_what_is_kept() -> None:
+    about = fresh()
+    for seed in range(3 * KEPT):
+        episode = Episode(about, Settings(seed=seed), RewardSpec.weighted("own", {"q2": 1.0 + seed}))
+        episode.submit("draft")
+    assert {kind: len(kept) for kind, kept in about.memo.items() if isinstance(kept, dict)} == {
+        "plans": KEPT,
+        "rewards": KEPT,
+    }
+
+
+def test_what_was_used_still_pickles_and_compares() -> None:
+    about, asked = fresh(), Settings(seed=2)
+    played = rollout(about, builtin_policy("longest", SAMPLE), asked)
+    for thing in (about, asked, plan(about, asked), played.steps, RewardSpec.preset("composite")):
+        assert pickle.loads(pickle.dumps(thing)) == thing
+    assert copy.deepcopy(asked) == asked
+    assert hash(pickle.loads(pickle.dumps(asked))) == hash(asked)
+
+
+def test_a_kept_plan_cannot_be_changed_from_outside() -> None:
+    about = fresh()
+    request = plan(about)[1]
+    request.schema["required"].clear()
+    request.chat()[0]["content"] = "changed"
+    with pytest.raises(TypeError):
+        request.messages[0]["content"] = "changed"  # type: ignore[index]  # the slip under test
+    again = plan(about)[1]
+    assert again.schema["required"]
+    assert again.messages == plan(fresh())[1].messages
+
+
+def test_a_request_of_another_conversation_is_refused() -> None:
+    request = plan(SAMPLE[0])[1]
+    with pytest.raises(ValueError, match="is no request of 'sample-02'"):
+        score(SAMPLE[1], request, parse(request, "{}"))
+
+
+def test_an_error_of_a_policy_names_the_request() -> None:
+    def broken(messages: list[dict[str, str]]) -> str:
+        raise RuntimeError("rate limit")
+
+    with pytest.raises(RuntimeError, match="rate limit") as caught:
+        rollout_batch(SAMPLE[:2], broken)
+    assert caught.value.__notes__ == ["while 'broken' answered sample-01/1/draft"]
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    ({"mode": None}, "no mode named"), ({"stages": "reflect"}, "list of names"),
+    ({"seed": "x"}, "whole number"), ({"prompts": "ful"}, "did you mean 'full'"),
+])  # fmt: skip
+def test_wrong_settings_are_told_at_once(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises((ValueError, LookupError), match=message):
+        Settings(**arguments)  # type: ignore[arg-type]  # the slips under test
+
+
+@pytest.mark.parametrize("wrong", [SAMPLE, "sample", None])
+def test_an_episode_is_of_one_conversation(wrong: object) -> None:
+    with pytest.raises(TypeError, match="one Conversation"):
+        Episode(wrong)  # type: ignore[arg-type]  # the slip under test

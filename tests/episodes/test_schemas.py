@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,14 +11,10 @@ import jsonschema
 import pytest
 
 from attune_data import Conversation, load
-from attune_data.affect import EMOTIONS
-from attune_data.codebook import Codebook
-from attune_episodes import MODES, Request, Settings, parse, plan, render
-from attune_episodes.parsing import Unparsed
+from attune_episodes import MODES, Request, Settings, plan, render
 from attune_episodes.policies.oracle import OraclePolicy
 from attune_episodes.settings import PANAS_STRATEGIES, Mode, PanasStrategy
 from tests.episodes.builders import (
-    ASKED,
     EVERY_SETTING,
     Json,
     conversation,
@@ -67,12 +62,6 @@ def test_the_oracle_answers_by_the_schema(mode: Mode, strategy: PanasStrategy) -
             check(request, reply_to(request, about))
 
 
-@pytest.mark.parametrize("mode", ["default", "verbose"])
-def test_the_oracle_answers_by_the_schema_where_nothing_is_asked_of_the_reply(mode: Mode) -> None:
-    for request in plan(HOLES, Settings(mode=mode)):
-        check(request, reply_to(request, HOLES))
-
-
 @pytest.mark.parametrize("settings", EVERY_SETTING, ids=setting_id)
 def test_schemas_are_plain_json_and_strict(settings: Settings) -> None:
     for request in plan(HOLES, settings):
@@ -81,12 +70,6 @@ def test_schemas_are_plain_json_and_strict(settings: Settings) -> None:
         for found in objects_in(request.schema):
             assert found["additionalProperties"] is False
             assert found["required"] == list(found["properties"]) != []
-
-
-def test_schemas_are_json_schemas() -> None:
-    every = {json.dumps(request.schema) for settings in EVERY_SETTING for request in plan(HOLES, settings)}
-    for text in every:
-        jsonschema.Draft202012Validator.check_schema(json.loads(text))
 
 
 @pytest.mark.parametrize("settings", EVERY_SETTING, ids=setting_id)
@@ -110,22 +93,6 @@ def test_the_fields_of_each_stage() -> None:
     assert set(request_of("assess", of=conversation(turn(1, binary=[]))).schema["properties"]) == {"emotions"}
     change = request_of("reflect", Settings(panas_strategy="blind_delta")).schema["properties"]
     assert set(change) == {"panas_change", "fourBranchScores", *questions}
-
-
-def test_ids_and_numbers_are_those_that_are_asked() -> None:
-    both = request_of("assess").schema["properties"]
-    assert tuple(both["observed"]["properties"]) == tuple(both["preferred"]["properties"]) == ASKED
-    picks = request_of("prefer").schema["properties"]["picks"]["properties"]
-    assert list(picks) == [str(number) for number in range(1, 13)]
-    assert tuple(request_of("reflect").schema["properties"]["post_panas"]["properties"]) == EMOTIONS
-
-
-def test_options_follow_the_codebook_and_free_text_has_none() -> None:
-    options = dict(Codebook.own().options) | {"q2_emotionClarity": ("ONLY",), "q3_modelFit": ()}
-    book = replace(Codebook.own(), options=options)
-    fields = request_of("reflect", Settings(codebook=book)).schema["properties"]
-    assert fields["q2_emotionClarity"] == {"type": "string", "enum": ["ONLY"]}
-    assert fields["q3_modelFit"] == {"type": "string"}
 
 
 def test_answers_that_parse_would_not_read_are_refused() -> None:
@@ -152,36 +119,3 @@ def test_answers_that_parse_would_not_read_are_refused() -> None:
             inner = inner[step]
         inner[path[-1]] = wrong
         assert not valid(request, value), path
-
-
-@pytest.mark.parametrize("strategy", PANAS_STRATEGIES)
-def test_every_required_field_is_required(strategy: PanasStrategy) -> None:
-    about = conversation()
-    for request in plan(about, Settings(mode="verbose", panas_strategy=strategy)):
-        whole = reply_to(request, about)
-        for name in whole:
-            part = copy.deepcopy(whole)
-            del part[name]
-            assert not valid(request, part)
-
-
-@pytest.mark.parametrize("strategy", PANAS_STRATEGIES)
-@pytest.mark.parametrize("end", ["minimum", "maximum"])
-def test_the_extremes_that_a_schema_allows_are_read_whole(strategy: PanasStrategy, end: str) -> None:
-    for request in plan(conversation(), Settings(mode="verbose", panas_strategy=strategy)):
-        value = _extreme(dict(request.schema), end)
-        check(request, value)
-        said = parse(request, json.dumps(value))
-        assert not isinstance(said, Unparsed)
-        assert json.loads(render(request, said)) == value
-
-
-def _extreme(schema: Json, end: str) -> Any:
-    """A value at one end of everything that a schema allows."""
-    if "enum" in schema:
-        return schema["enum"][0 if end == "minimum" else -1]
-    if schema["type"] == "object":
-        return {name: _extreme(child, end) for name, child in schema["properties"].items()}
-    if schema["type"] == "array":
-        return [_extreme(schema["items"], end)] if end == "maximum" else []
-    return schema[end] if schema["type"] == "integer" else "words"

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from functools import cache
 from typing import Any
 
 import pytest
 
 from attune_data import Conversations, load
-from attune_episodes import Settings, builtin_policy, rollout
+from attune_episodes import builtin_policy, rollout
 from attune_episodes.skill import fit_skill, prior_scores, reference_data
-from attune_rewards import LEAVES, RewardSpec
-from attune_rewards.spec import MAX_NULL, SKILL_FILE, skill_spec
-from tests import PATIENCE
+from attune_rewards import RewardSpec
+from attune_rewards.spec import SKILL_FILE, skill_spec
 
 SAMPLE = load("sample")
 FROZEN: dict[str, Any] = json.loads(SKILL_FILE.read_text("utf-8"))
@@ -26,6 +23,7 @@ def reference() -> Conversations:
     return reference_data()
 
 
+@pytest.mark.slow
 def test_the_frozen_nulls_are_the_priors_scores_on_simulated_people() -> None:
     now = prior_scores(reference())
     assert FROZEN["nulls"].keys() == now.keys()
@@ -38,51 +36,6 @@ def test_the_reference_is_named_as_it_is() -> None:
     assert (len(made), made.provenance) == (500, "simulated")
     assert FROZEN["reference"] == f"{made.source} (500 conversations, {made.fingerprint})"
     assert RewardSpec.preset("skill").reference == FROZEN["reference"]
-
-
-def test_the_module_prints_the_very_file() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "attune_episodes.skill"],
-        capture_output=True, check=True, encoding="utf-8", timeout=PATIENCE,
-    )  # fmt: skip
-    assert (done.stdout, done.stderr) == (SKILL_FILE.read_text("utf-8"), "")
-
-
-def test_the_module_prints_one_for_data_of_ones_own() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "attune_episodes.skill", "sample"],
-        capture_output=True, check=True, encoding="utf-8", timeout=60,
-    )  # fmt: skip
-    printed = json.loads(done.stdout)
-    assert printed["reference"] == f"sample ({len(SAMPLE)} conversations, {SAMPLE.fingerprint})"
-    assert printed["nulls"] == pytest.approx(prior_scores(SAMPLE), abs=1e-12)
-
-
-def test_the_prior_earns_nothing_on_average_and_the_oracle_one() -> None:
-    spec = RewardSpec.preset("skill")
-    prior, oracle = (builtin_policy(name, reference()) for name in ("prior", "oracle"))
-    values: dict[str, list[float]] = {}
-    for about in reference():
-        for part, score in rollout(about, prior, reward=spec).parts.items():
-            values.setdefault(part, []).append(spec.transform(part, score))
-        assert rollout(about, oracle, reward=spec).total == pytest.approx(1.0, abs=1e-12)
-    assert values.keys() == set(LEAVES) - set(spec.left_out)
-    for scores in values.values():
-        assert sum(scores) / len(scores) == pytest.approx(0.0, abs=1e-12)
-
-
-def test_worse_than_the_prior_is_below_zero() -> None:
-    totals = [rollout(about, lambda messages: "", reward="skill").total for about in SAMPLE]
-    assert max(totals) < 0
-
-
-def test_nulls_of_ones_own_data() -> None:
-    data = SAMPLE[:6]
-    spec = fit_skill(data, Settings(panas_strategy="delta"))
-    assert spec.reference == f"sample (6 conversations, {data.fingerprint})"
-    nulls = prior_scores(data, Settings(panas_strategy="delta"))
-    assert {leaf: null for leaf, null in nulls.items() if null <= MAX_NULL} == spec.nulls
-    assert set(spec.left_out) == {leaf for leaf, null in nulls.items() if null > MAX_NULL}
 
 
 def test_parts_that_teach_nothing_are_left_out_and_named() -> None:

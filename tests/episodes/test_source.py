@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,10 +12,8 @@ from hypothesis import strategies as st
 
 from attune_data import BenchmarkTrainingError, Conversations, load
 from attune_data.errors import DataError, SettingsError, UnknownNameError
-from attune_data.simulate import Simulation, simulate
-from attune_episodes.data_arguments import DataArguments
+from attune_data.simulate import Simulation
 from attune_episodes.source import ConversationSource
-from tests import PATIENCE
 
 IDS = [one.conversation_id for one in load("sample")]
 
@@ -56,14 +50,6 @@ def test_orders_depend_on_the_generator_alone(sampling: Any) -> None:
     assert drawn(ConversationSource(sampling=sampling), 30, seed=6) != first
 
 
-def test_without_a_generator_the_seed_of_reset_order_counts() -> None:
-    source = ConversationSource(sampling="shuffled")
-    source.reset_order(3)
-    first = [source.next_index() for _ in range(25)]
-    source.reset_order(3)
-    assert [source.next_index() for _ in range(25)] == first
-
-
 @pytest.mark.parametrize("seed", [-1, 0.5, True, "1", np.int64(3)])
 def test_a_seed_that_is_no_whole_number_from_0_is_refused(seed: Any) -> None:
     source = ConversationSource(sampling="sequential")
@@ -71,19 +57,6 @@ def test_a_seed_that_is_no_whole_number_from_0_is_refused(seed: Any) -> None:
     with pytest.raises(SettingsError, match=r"seed is .*; it must be a whole number from 0"):
         source.reset_order(seed)
     assert source.next_index() == first + 1  # the order goes on as it was
-
-
-def test_another_process_draws_the_same() -> None:
-    code = (
-        "import json, numpy as np\n"
-        "from attune_episodes.source import ConversationSource\n"
-        "s, g = ConversationSource(), np.random.default_rng(11)\n"
-        "print(json.dumps([s.next(g).conversation_id for _ in range(30)]))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, check=True, encoding="utf-8", timeout=PATIENCE
-    )
-    assert json.loads(done.stdout) == drawn(ConversationSource(), 30, seed=11)
 
 
 @given(
@@ -117,21 +90,6 @@ def test_a_world_without_end_is_made_on_demand_and_shared_out() -> None:
         len(whole)
 
 
-def test_shuffling_a_world_draws_far_indices_of_its_own_shard() -> None:
-    source = ConversationSource("simulated", shard=(1, 3))
-    generator = np.random.default_rng(0)
-    indices = [source.next_index(generator) for _ in range(500)]
-    assert all(index % 3 == 1 for index in indices)
-    assert len(set(indices)) == 500
-    assert max(indices) > 2**31
-
-
-def test_a_counted_world_is_like_any_other_data() -> None:
-    source = ConversationSource("simulated", world_seed=4, number=3, sampling="shuffled")
-    assert sorted(drawn(source, 3)) == sorted(one.conversation_id for one in simulate(3, seed=4))
-    assert not source.endless
-
-
 def test_memory_of_a_world_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     from attune_episodes import source as module
 
@@ -153,11 +111,6 @@ def test_weights_are_kept_to() -> None:
     assert abs(counts[IDS[5]] - 200) < 5 * (200**0.5)
 
 
-def test_what_is_not_named_weighs_one() -> None:
-    counts = Counter(drawn(ConversationSource(number=2, sampling="weighted", weights={IDS[0]: 3}), 4000))
-    assert abs(counts[IDS[0]] - 3000) < 5 * (4000 * 0.75 * 0.25) ** 0.5
-
-
 def test_conversations_are_found_by_id_and_index_whatever_the_shard() -> None:
     source = ConversationSource(shard=(0, 20))
     assert source.by_id(IDS[7]).conversation_id == IDS[7]
@@ -166,22 +119,6 @@ def test_conversations_are_found_by_id_and_index_whatever_the_shard() -> None:
         source.by_id(IDS[0].replace("-", "_"))
     with pytest.raises(SettingsError, match="has 20 conversations"):
         source.conversation(20)
-
-
-def test_conditions_choose(tmp_path: Path) -> None:
-    source = ConversationSource(where="turns>=6", sampling="sequential")
-    wanted = [one.conversation_id for one in load("sample") if len(one.turns) >= 6]
-    assert drawn(source, len(source)) == wanted
-    assert 0 < len(wanted) < 20
-
-
-def test_data_may_be_a_path_or_conversations_in_memory(tmp_path: Path) -> None:
-    two = load("sample")[3:5]
-    (tmp_path / "two.jsonl").write_text(
-        "\n".join(json.dumps(one.to_record(), ensure_ascii=False) for one in two), encoding="utf-8"
-    )
-    for data in (two, tmp_path / "two.jsonl", str(tmp_path / "two.jsonl")):
-        assert drawn(ConversationSource(data, sampling="sequential"), 2) == IDS[3:5]
 
 
 def test_benchmark_records_are_refused_for_training() -> None:
@@ -224,7 +161,3 @@ def test_what_cannot_be_is_said_with_the_choices(
 ) -> None:
     with pytest.raises(error, match=told):
         ConversationSource(**arguments)
-
-
-def test_nothing_lies_beside_a_name_that_is_too_long_for_a_path() -> None:
-    assert DataArguments("x" * 5_000).codebook() is None

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import pickle
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +16,14 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as quick
 
-from attune_data import BenchmarkTrainingError, Conversation, DataError, SettingsError, UnknownNameError, load
-from attune_data.constants import Q2_OPTIONS
+from attune_data import BenchmarkTrainingError, Conversation, SettingsError, load
+from attune_data.constants import Q2_OPTIONS, Provenance
 from attune_data.version import SCORING_VERSION, __version__
 from attune_episodes import Settings, plan, to_dataset
-from attune_episodes.training.dataset import CHUNK
 from attune_episodes.training.rows import RowMaker
-from attune_rewards import STAGES, Draft, RewardSpec, Stage
+from attune_rewards import Draft, RewardSpec, Stage
 from tests.data.builders import folder
-from tests.episodes.builders import EVERY_SETTING, conversation, reannotated, record, setting_id
-from tests.episodes.players import SETTINGS, example, unannotated
+from tests.episodes.players import SETTINGS, example
 from tests.rewards.strategies import conversations
 
 SAMPLE = load("sample")
@@ -59,13 +62,6 @@ def test_one_row_for_each_request_that_a_part_scores() -> None:
     )
 
 
-def test_the_prompt_is_the_request_of_the_plan() -> None:
-    asked = {request.id: request.chat() for request in plan(mine())}
-    for row in to_dataset([mine()]):
-        assert row["prompt"] == asked[row["id"]]
-        assert row["prompt"][-1]["role"] == "user"
-
-
 def test_the_truth_holds_what_scoring_needs_and_nothing_else() -> None:
     assess, prefer, reflect = map(json.loads, to_dataset([mine()])["truth"])
     assert assess == {
@@ -95,35 +91,6 @@ def test_the_truth_holds_what_scoring_needs_and_nothing_else() -> None:
     }  # fmt: skip
 
 
-def test_a_reward_of_few_parts_takes_few_annotations_along() -> None:
-    (row,) = to_dataset([mine()], reward=RewardSpec.weighted("om", {"binary_om": 1}))
-    assert set(json.loads(row["truth"])["annotated"]) == {"observed"}
-    assert (row["weight"], row["reward"]) == (1.0, "om")
-
-
-def test_changes_take_the_items_before_along() -> None:
-    row = to_dataset([mine()], Settings(panas_strategy="delta"))[-1]
-    truth = json.loads(row["truth"])
-    assert truth["asked"]["changes"] is True
-    assert sum(truth["annotated"]["pre"].values()) == 50  # 30 positive, 20 negative
-
-
-def test_nulls_of_the_spec_stand_in_the_row() -> None:
-    spec = RewardSpec.preset("skill")
-    for row in to_dataset([mine()], reward="skill"):
-        parts = json.loads(row["truth"])["parts"]
-        assert json.loads(row["nulls"]) == {name: spec.nulls[name] for name, _, _ in parts}
-
-
-@pytest.mark.parametrize(("stages", "want"), [
-    (("assess",), {"assess"}), (("draft", "prefer"), {"prefer"}), (STAGES, {"assess", "prefer", "reflect"}),
-])  # fmt: skip
-def test_a_subset_of_stages_has_its_own_weights(stages: tuple[Stage, ...], want: set[str]) -> None:
-    rows = to_dataset(SAMPLE[:3], Settings(stages=stages))
-    assert set(rows["stage"]) == want
-    assert sum(rows["weight"]) == pytest.approx(3.0, abs=1e-12)
-
-
 def test_format_makes_rows_of_assess_hp_too() -> None:
     rows = to_dataset([mine()], reward=COMPOSITE.with_format(0.1))
     assert rows["stage"][:] == ["assess", "assess_hp", "prefer", "reflect"]
@@ -133,47 +100,11 @@ def test_format_makes_rows_of_assess_hp_too() -> None:
 # --- promises ------------------------------------------------------------------------------------
 
 
-@quick(max_examples=60, deadline=None)
+@quick(max_examples=25, deadline=None)
 @given(about=conversations(), asked=SETTINGS)
 def test_the_weights_of_a_conversation_sum_to_one(about: Conversation, asked: Settings) -> None:
     weights = [row["weight"] for row in RowMaker(asked, COMPOSITE).rows(about)]
     assert sum(weights) == pytest.approx(1.0 if weights else 0.0, abs=1e-12)
-
-
-@pytest.mark.parametrize("settings", EVERY_SETTING, ids=setting_id)
-def test_no_annotated_answer_moves_a_prompt(settings: Settings) -> None:
-    raw = record()
-    rows, others = (
-        [*RowMaker(settings, COMPOSITE.with_format(0.1)).rows(Conversation.model_validate(one))]
-        for one in (raw, reannotated(raw))
-    )
-    assert [row["prompt"] for row in rows] == [row["prompt"] for row in others]
-    assert all(row["truth"] != other["truth"] for row, other in zip(rows, others, strict=True)
-               if row["stage"] != "assess_hp")  # fmt: skip
-    assert not any("FELT-1" in message["content"] for row in rows for message in row["prompt"])
-
-
-def test_rows_are_the_same_at_every_call() -> None:
-    first, again = (to_dataset(load("sample")) for _ in range(2))
-    assert first.to_list() == again.to_list()
-    assert len(set(first["id"])) == len(first) == 214
-
-
-def test_many_conversations_make_one_table() -> None:
-    many = [SAMPLE[0].model_copy(update={"conversation_id": f"c{i}"}) for i in range(CHUNK + 2)]
-    rows = to_dataset(many, Settings(stages=("reflect",)))
-    assert rows["conversation_id"][:] == [f"c{i}" for i in range(CHUNK + 2)]
-
-
-def test_types_are_fixed_whatever_the_rows_hold() -> None:
-    reflect_only = to_dataset([mine()], Settings(stages=("reflect",)))
-    assert reflect_only["turn"][:] == [None]
-    assert reflect_only.features == to_dataset(SAMPLE).features
-    assert reflect_only.features["turn"] == datasets.Value("int32")
-
-
-def test_what_is_not_annotated_makes_no_row() -> None:
-    assert set(to_dataset([unannotated().marked("own"), mine()])["id"]) == set(to_dataset([mine()])["id"])
 
 
 # --- who may be trained on -----------------------------------------------------------------------
@@ -223,16 +154,6 @@ def test_what_is_no_set_of_conversations_is_refused(given_: Any, message: str) -
         to_dataset(given_)
 
 
-def test_wrong_settings_are_refused() -> None:
-    with pytest.raises(TypeError, match=r"settings are a Settings\(…\), got str"):
-        to_dataset(SAMPLE, "composite")  # type: ignore[call-overload]  # the slip under test
-
-
-def test_an_unknown_reward_is_refused_with_the_nearest() -> None:
-    with pytest.raises(UnknownNameError, match="did you mean 'composite'"):
-        to_dataset(SAMPLE, reward="compsite")
-
-
 def test_a_part_of_ones_own_cannot_travel_and_says_what_to_do() -> None:
     for name in ("brevity", "format"):
         spec = COMPOSITE.with_part(name, "draft", lambda truth, turn, said: float(said == Draft("")), 0.1)
@@ -257,15 +178,74 @@ def test_a_reward_that_scores_no_stage_asked_is_refused(reward: Any, stages: tup
             to_dataset(given_, Settings(stages=stages), reward)
 
 
-def test_conversations_without_annotations_make_no_dataset() -> None:
-    with pytest.raises(DataError, match="nothing annotated that reward 'emotion' scores"):
-        to_dataset([unannotated().marked("own")], reward="emotion")
-    with pytest.raises(DataError, match="at least one conversation"):
-        to_dataset([])
+SAMPLE = load("sample")
 
 
-def test_the_record_of_the_rich_conversation_is_whole() -> None:
-    # the fixture has annotations in every stage, or the tests above would pass on nothing
-    assert {row["stage"] for row in RowMaker(Settings(), COMPOSITE).rows(conversation())} == {
-        "assess", "prefer", "reflect",
-    }  # fmt: skip
+@dataclass(frozen=True)
+class Endless:
+    """The sample over and over under new names; from `bad` on its records are marked benchmark."""
+
+    bad: int | None = None
+
+    def __iter__(self) -> Iterator[Conversation]:
+        for index in itertools.count():
+            about = SAMPLE[index % len(SAMPLE)]
+            mark: Provenance = "benchmark" if self.bad is not None and index >= self.bad else "own"
+            yield about.model_copy(update={"conversation_id": f"s{index}", "provenance": mark})
+
+
+@dataclass(frozen=True)
+class Once:
+    """The sample as a lazy source that can be read again."""
+
+    def __iter__(self) -> Iterator[Conversation]:
+        return iter(SAMPLE)
+
+
+def ids(rows: Any, count: int) -> list[str]:
+    return [row["id"] for row in islice(rows, count)]
+
+
+def test_a_lazy_source_gives_the_rows_of_the_table() -> None:
+    stream = to_dataset(Once(), Settings(panas_strategy="delta"), "skill")
+    assert isinstance(stream, datasets.IterableDataset)
+    table = to_dataset(SAMPLE, Settings(panas_strategy="delta"), "skill")
+    assert list(stream) == table.to_list()
+    assert stream.features == table.features
+    assert "reward skill, no benchmark records." in stream.info.description
+
+
+def test_an_endless_source_is_endless_and_starts_anew_at_each_pass() -> None:
+    stream = to_dataset(Endless())
+    first = ids(stream, 300)
+    assert first == ids(stream, 300)
+    assert len(set(first)) == 300
+    assert ids(stream.take(5), 9) == first[:5]
+    assert ids(stream.skip(5), 5) == first[5:10]
+
+
+def test_a_stream_resumes_where_it_was() -> None:
+    stream = to_dataset(Endless())
+    rows = iter(stream)
+    before = [next(rows)["id"] for _ in range(20)]
+    state = stream.state_dict()
+    after = [next(rows)["id"] for _ in range(5)]
+    again = to_dataset(Endless())
+    again.load_state_dict(state)
+    assert ids(again, 5) == after
+    assert ids(to_dataset(Endless()), 25) == before + after
+
+
+def test_a_stream_travels_to_a_worker_process() -> None:
+    stream = to_dataset(Once(), reward="skill")
+    assert ids(pickle.loads(pickle.dumps(stream)), 400) == ids(stream, 400)
+
+
+def test_benchmark_records_are_refused_at_the_call_or_when_they_come() -> None:
+    with pytest.raises(BenchmarkTrainingError, match=r'"s0" \(marked benchmark; item 0 of the stream\)'):
+        to_dataset(Endless(bad=0))
+    good = len(to_dataset(SAMPLE[:1]))
+    rows = iter(to_dataset(Endless(bad=1)))
+    assert {row["conversation_id"] for row in islice(rows, good)} == {"s0"}
+    with pytest.raises(BenchmarkTrainingError, match="item 1 of the stream"):
+        next(rows)
