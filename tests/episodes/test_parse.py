@@ -388,7 +388,7 @@ def test_no_shape_of_text_takes_ten_times_its_room(shape: str) -> None:
 
 
 KINDS = {"draft": Draft, "assess": Assess, "assess_hp": AssessHP, "prefer": Prefer, "reflect": Reflect}
-REQUESTS = (
+EVERY_KIND = (
     *(request_of(stage) for stage in STAGES),
     request_of("reflect", Settings(panas_strategy="delta")),
 )
@@ -419,7 +419,7 @@ def assert_sound(request: Request, found: Prediction | Unparsed) -> None:
 
 NOISE = st.sampled_from(["{", "}", "[", "]", '"', ",", ":", "\\", "null", "NaN", "True", "// ", "\n", "```\n",
                          "<think>", "</think>", "\ufeff", "\x00", LONE, "10", "é", "B1", "yes"])  # fmt: skip
-REPLIES = st.sampled_from(REQUESTS).flatmap(lambda r: predictions(r).map(lambda said: (r, render(r, said))))
+REPLIES = st.sampled_from(EVERY_KIND).flatmap(lambda r: predictions(r).map(lambda said: (r, render(r, said))))
 
 
 @settings(max_examples=100, deadline=None)
