@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from attune_data.errors import SettingsError, one_line
-from attune_data.selection.condition import Condition, Wanted
 from attune_data.selection.facts import Facts, facts_of
-from attune_data.selection.where import Where
+from attune_data.selection.where import Condition, Wanted, Where
 from attune_env.analyses.analysis import Analysis
 from attune_env.analyses.by_score.shared import between, defined, noun, resampled, titled
 from attune_env.analyses.by_score.wording import (

@@ -39,13 +39,11 @@ WhereOption = Annotated[
 ]
 
 
-def read_data(
-    path: str, *, skip_invalid: bool = False, where: str | None = None, in_memory: bool = True
-) -> Conversations:
+def read_data(path: str, *, skip_invalid: bool = False, where: str | None = None) -> Conversations:
     """The conversations of a path that meet the conditions; says how many they are where some do not."""
     from attune_data import load
 
-    conversations = load(path, skip_invalid=skip_invalid, in_memory=in_memory)
+    conversations = load(path, skip_invalid=skip_invalid)
     left_out(conversations.left_out, skip=skip_invalid)
     return selected(conversations, where)
 

@@ -186,10 +186,7 @@ def run(
         codebook=find_codebook(codebook, path),
     )
     with garbage.paused():
-        # a built-in policy is fitted on all of them; a server is asked about one after the other
-        conversations = read_data(
-            path, skip_invalid=skip_invalid, where=where, in_memory=provider == "builtin"
-        )[:limit]
+        conversations = read_data(path, skip_invalid=skip_invalid, where=where)[:limit]
     output_folder(output)
     score = score_command(output, path, where)
     if provider == "builtin":

@@ -51,14 +51,14 @@ def split(
 
     Example: attune data split sample --into train=0.8,test=0.2 --stratify diagnosis -o parts
     """
-    from attune_data.destination import check_parts
+    from attune_data.destination import check_folder
     from attune_data.selection import parse_shares
     from attune_data.selection import split as divide
     from attune_data.writing import write_parts
     from attune_env.report.table import Table
 
     shares = parse_shares(into)
-    check_parts(output, overwrite=overwrite)
+    check_folder(output, overwrite=overwrite)
     conversations = read_data(path, skip_invalid=skip_invalid, where=where)
     parts = divide(conversations, shares, seed=seed, stratify=stratify.value if stratify else None)
     write_parts(parts, output, numbers=numbers_of(conversations), overwrite=overwrite)

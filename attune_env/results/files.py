@@ -15,7 +15,7 @@ from attune_data import Conversations
 from attune_data.codebook import Codebook
 from attune_data.destination import create, temporary
 from attune_data.errors import DataError, Problem, show
-from attune_data.jsonio import check_density, check_size, read_json
+from attune_data.jsonio import check_size, read_json
 from attune_data.loading import fingerprint
 from attune_env.results.marks import mapping, marks_of
 from attune_rewards.predictions import ConversationPrediction
@@ -103,7 +103,6 @@ def write_result(path: Path, record: Mapping[str, Any]) -> None:
     text = json_text(record)
     try:
         check_size(len(text.encode()), str(path), MAX_RESULT_BYTES, _SHORTER)
-        check_density(text, str(path))
     except DataError as error:
         raise TooLargeError(error.problems) from None
     write_text(path, text)

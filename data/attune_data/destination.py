@@ -1,4 +1,4 @@
-"""Where data sets are written to: what may be replaced, and putting the new in its place when it is whole.
+"""Where data sets are written to: what may be replaced, and how the new takes the place of the old.
 
 Nothing that is not a data set of this project is ever removed.
 """
@@ -27,62 +27,39 @@ _BESIDE_ROWS: Final = ("dataset_info.json", "state.json")
 
 
 def check_folder(folder: Path, *, overwrite: bool = False) -> None:
-    """Raises DataError unless a data set may be written to `folder`: new, empty, or one to be replaced."""
-    if not folder.exists():
-        if folder.is_symlink():
-            raise DataError(
-                Problem(str(folder), "", "a link that leads nowhere", "a folder to write to",
-                        "remove the link, or make the folder it names")
-            )  # fmt: skip
-        return
-    if not folder.is_dir():
-        raise DataError(Problem(str(folder), "", "a file", "a folder to write to", "choose another -o"))
-    inside = shown(folder)
-    if other := [path.name for path in inside if not _is_data(path)]:
-        raise _occupied(folder, other, "a new or empty folder, or one that holds data only", "move them away")
-    if inside and not overwrite:
-        names = [path.name for path in inside]
-        raise _occupied(folder, names, "a new or empty folder", "replace the data with --overwrite")
+    """Raises DataError unless a data set, or parts of one, may be written to `folder`.
 
-
-def check_parts(folder: Path, *, overwrite: bool = False) -> None:
-    """Raises DataError unless parts may be written into `folder`: new, empty, or parts to be replaced."""
+    It may be new, empty, or hold data alone and be overwritten.
+    """
     if not folder.is_dir():
-        check_folder(folder)
+        if folder.exists() or folder.is_symlink():
+            found = "a file" if folder.exists() else "a link that leads nowhere"
+            raise DataError(Problem(str(folder), "", found, "a folder to write to", "choose another -o"))
         return
     inside = shown(folder)
-    if other := [path.name for path in inside if not path.is_dir()]:
-        raise _occupied(folder, other, "a new or empty folder, or one of parts", "move them away")
-    for part in inside:
-        if part.is_symlink():
-            # what it leads to belongs to somebody: replacing the parts would empty it
-            raise _occupied(
-                folder, [f"{part.name}, a link"], "parts that are folders of their own", "remove it"
-            )
-        check_folder(part, overwrite=True)
-    if inside and not overwrite:
-        names = [path.name for path in inside]
-        raise _occupied(folder, names, "a new or empty folder", "replace all parts with --overwrite")
+    other = [path for path in inside if not _is_data(path)]
+    if other or (inside and not overwrite):
+        names = [path.name for path in other or inside]
+        found = f"{', '.join(names[:3])}{f' and {len(names) - 3} more' if len(names) > 3 else ''}"
+        wanted = "a new or empty folder" + (", or one that holds data only" if other else "")
+        advice = "move them away" if other else "replace the data with --overwrite"
+        raise DataError(Problem(str(folder), "", found, wanted, f"choose another -o, or {advice}"))
 
 
 def check_jsonl(path: Path, *, overwrite: bool = False) -> None:
     """Raises unless conversations may be written to the file `path`; see `write_jsonl`."""
     if path.suffix != ".jsonl":
         raise SettingsError(f"{path}: one record a line goes into a file that ends in .jsonl")
-    if path.is_dir():
-        raise DataError(Problem(str(path), "", "a folder", "a file to write to", "choose another -o"))
     if not path.exists():
         return
+    if path.is_dir():
+        raise DataError(Problem(str(path), "", "a folder", "a file to write to", "choose another -o"))
     if not _holds_conversations(path):
-        raise DataError(
-            Problem(str(path), "", "a file that does not start with a conversation",
-                    "a new file, or conversations to replace", "choose another -o")
-        )  # fmt: skip
+        found, wanted = "a file that does not start with a conversation", "a new file, or conversations"
+        raise DataError(Problem(str(path), "", found, wanted, "choose another -o"))
     if not overwrite:
-        raise DataError(
-            Problem(str(path), "", "a file of conversations", "a new file",
-                    "choose another -o, or replace it with --overwrite")
-        )  # fmt: skip
+        advice = "choose another -o, or replace it with --overwrite"
+        raise DataError(Problem(str(path), "", "a file of conversations", "a new file", advice))
 
 
 def _holds_conversations(path: Path) -> bool:
@@ -98,7 +75,10 @@ def _holds_conversations(path: Path) -> bool:
     return isinstance(record, dict) and {"conversationId", "turns"} <= set(record)
 
 
-def _is_data(path: Path) -> bool:
+def _is_data(path: Path, *, or_part: bool = True) -> bool:
+    """Whether it is a file of a data set, or a folder (no link) that holds nothing but such files."""
+    if path.is_dir():
+        return or_part and not path.is_symlink() and all(_is_data(p, or_part=False) for p in shown(path))
     if not path.is_file():
         return False
     if path.name in _BESIDE_ROWS:
@@ -109,11 +89,6 @@ def _is_data(path: Path) -> bool:
 def shown(folder: Path) -> list[Path]:
     """What stands in a folder, hidden files left out."""
     return [path for path in sorted(folder.iterdir()) if not path.name.startswith(".")]
-
-
-def _occupied(folder: Path, names: list[str], expected: str, advice: str) -> DataError:
-    found = f"{', '.join(names[:3])}{f' and {len(names) - 3} more' if len(names) > 3 else ''}"
-    return DataError(Problem(str(folder), "", found, expected, f"choose another -o, or {advice}"))
 
 
 def temporary(parent: Path, name: str) -> Path:
@@ -148,22 +123,17 @@ def in_place_of(folder: Path, *, overwrite: bool) -> Iterator[Path]:
     try:
         yield fresh
         check_folder(folder, overwrite=overwrite)  # it may have been filled meanwhile
-        install(fresh, folder)
+        if not folder.exists():
+            fresh.rename(folder)
+            return
+        for old in shown(folder):
+            for file in shown(old) if old.is_dir() else [old]:
+                file.unlink()
+            if old.is_dir() and not any(old.iterdir()):  # hidden files are left alone
+                old.rmdir()
+        for new in sorted(fresh.iterdir()):
+            there = folder / new.name
+            for file in new.iterdir() if there.is_dir() else [new]:
+                os.replace(file, folder / file.relative_to(fresh))
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
-
-
-def install(fresh: Path, folder: Path) -> None:
-    """Puts a filled folder in the place of another, in one step where that does not exist."""
-    if not folder.exists():
-        fresh.rename(folder)
-        return
-    clear(folder)
-    for new in sorted(fresh.iterdir()):
-        os.replace(new, folder / new.name)
-
-
-def clear(folder: Path) -> None:
-    """Removes the data set in a folder, and nothing else."""
-    for old in [path for path in folder.iterdir() if _is_data(path)]:
-        old.unlink()

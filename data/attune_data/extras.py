@@ -20,8 +20,13 @@ class UntestedVersionWarning(UserWarning):
 
 
 def install_line(extra: str) -> str:
-    """The command that installs an extra of this project."""
-    return f'pip install "attune-env[{extra}]"'
+    """The command that installs an extra of this project: of the light distribution where that is installed."""
+    try:
+        version("attune-core")
+        name = "attune-core"
+    except PackageNotFoundError:
+        name = "attune-env"
+    return f'pip install "{name}[{extra}]"'
 
 
 def missing_extra(extra: str, error: ImportError) -> MissingExtraError:

@@ -1,7 +1,6 @@
 """Reading JSON that other people wrote: strict where `json.loads` is lax, exact about the place.
 
-`json.loads` lets NaN, duplicate keys and lone surrogates through; here each of them is a `Problem`. A text
-that would take many times its own room is refused before it is decoded.
+`json.loads` lets NaN, duplicate keys and lone surrogates through; here each of them is a `Problem`.
 """
 
 from __future__ import annotations
@@ -22,14 +21,11 @@ MAX_BYTES = 20_000_000
 MAX_DEPTH = 64
 """Deepest nesting accepted; the formats here use nine levels."""
 MAX_LISTED: Final = 1_000
-"""Problems listed of one file; what goes beyond is said to."""
-CHARS_PER_VALUE: Final = 25
-"""A long text with less than this for each value is refused: short values take 30 times their length."""
+"""Problems listed of one file."""
 CUT: Final = "it is cut off: fetch it or make it again"
-_FREE_VALUES: Final = 10_000
-"""So many values are always accepted. A conversation of five turns has about 1,500."""
-_UNCOUNTED: Final = 100_000
-"""The values of a text of at most so many characters are not counted."""
+JSON_TOKEN: Final = re.compile(r'[][{},]|"(?:[^"\\\n]|\\.)*+"?')
+"""A bracket, a comma or a string; possessive, so that a search stays linear where a string has no end."""
+_BLANK: Final = re.compile(r"\s*+")
 
 
 def read_text(path: Path, max_bytes: int | None = MAX_BYTES) -> str:
@@ -76,17 +72,15 @@ def bad_byte(file: str, offset: int, error: UnicodeDecodeError) -> DataError:
     return DataError(Problem(file, place, found, "UTF-8 text", "save the file as UTF-8"))
 
 
-def parse_json(text: str, file: str, *, any_density: bool = False, if_cut: str = CUT) -> Any:
-    """The value that `text` holds; raises DataError listing every problem found.
+def parse_json(text: str, file: str, *, if_cut: str = CUT) -> Any:
+    """Return the value that `text` holds; raises DataError listing every problem found.
 
     Problems: empty, not JSON (with line and column), duplicate keys in one object, NaN or Infinity,
-    nesting deeper than `MAX_DEPTH`, lone surrogates in strings or keys; and, without `any_density`, a long
-    text of very many short values. `if_cut` is the advice for a text that ends too early.
+    nesting deeper than `MAX_DEPTH`, lone surrogates in strings or keys. `if_cut` is the advice for a text
+    that ends too early.
     """
     if not text or text.isspace():
         raise DataError(Problem(file, "", "an empty file", "a JSON object", "remove it or fetch it again"))
-    if not any_density:
-        check_density(text, file)
     reader = _Reader()
     try:
         value = json.loads(
@@ -100,13 +94,10 @@ def parse_json(text: str, file: str, *, any_density: bool = False, if_cut: str =
         # a string may not hold a line end: one without an end runs to the end of the file
         at_end = _BLANK.fullmatch(text, error.pos) or error.msg.startswith("Unterminated string")
         what = error.msg.lower().removesuffix(" at")
-        found = (
-            "the end of the file"
-            if at_end
-            else f"broken JSON ({what}) at {show(text[error.pos : error.pos + 20])}"
-        )
+        broken = f"broken JSON ({what}) at {show(text[error.pos : error.pos + 20])}"
         raise DataError(
-            Problem(file, f"line {error.lineno} column {error.colno}", found, "valid JSON",
+            Problem(file, f"line {error.lineno} column {error.colno}",
+                    "the end of the file" if at_end else broken, "valid JSON",
                     if_cut if at_end else "mend the syntax there")
         ) from error  # fmt: skip
     except RecursionError as error:
@@ -114,39 +105,10 @@ def parse_json(text: str, file: str, *, any_density: bool = False, if_cut: str =
             Problem(file, "", "nesting too deep to read", f"at most {MAX_DEPTH} levels")
         ) from error
     # the search for places is slow: only where something was seen that json.loads lets through
-    if reader.suspicious or "\\u" in text or not depth_ok(value, MAX_DEPTH):
-        problems = list(islice(_unsound(value, file), MAX_LISTED + 1))
-        if len(problems) > MAX_LISTED:
-            found = f"more than {MAX_LISTED} such problems"
-            problems[-1] = Problem(file, "", found, "none", "mend what writes the file")
-        if problems:
-            raise DataError(problems)
+    doubtful = reader.suspicious or "\\u" in text or not depth_ok(value, MAX_DEPTH)
+    if doubtful and (problems := list(islice(_unsound(value, file, ""), MAX_LISTED))):
+        raise DataError(problems)
     return value
-
-
-_BLANK: Final = re.compile(r"\s*+")
-# a string without an end runs to the end of its line; possessive, so that the search stays linear
-JSON_TOKEN: Final = re.compile(r'[][{},]|"(?:[^"\\\n]|\\.)*+"?')
-"""A bracket, a comma or a string."""
-
-
-def check_density(text: str, file: str) -> None:
-    """Raises DataError where the text would decode to too many values for its length."""
-    most = _FREE_VALUES + len(text) // CHARS_PER_VALUE
-    # the quick count takes the commas inside strings for values
-    if len(text) <= _UNCOUNTED or sum(map(text.count, ",[{")) <= most:
-        return
-    depth = values = 0
-    for token in JSON_TOKEN.finditer(text):
-        mark = text[token.start()]
-        depth += (mark in "[{") - (mark in "]}")
-        values += mark in ",[{"
-        if depth > MAX_DEPTH + 1:
-            raise DataError(Problem(file, "", "nesting too deep to read", f"at most {MAX_DEPTH} levels"))
-        if values > most:
-            found = f"more than {most} values in {len(text) / 1e6:.1f} million characters"
-            expected = f"{CHARS_PER_VALUE} characters a value or more"
-            raise DataError(Problem(file, "", found, expected, "is this a file of conversations or results?"))
 
 
 class _Twice(dict[str, Any]):
@@ -163,19 +125,14 @@ class _Reader:
     """Hooks of the JSON parser that notice what it would let through."""
 
     suspicious = False
-    marked = 0
 
     def collect(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         merged = dict(pairs)
         if len(merged) == len(pairs):
             return merged
         self.suspicious = True
-        self.marked += 1
-        if self.marked > MAX_LISTED + 1:  # more are not listed, and marking takes room
-            return merged
-        counts = Counter(key for key, _ in pairs)
         marked = _Twice(merged)
-        marked.keys_twice = tuple(key for key, n in counts.items() if n > 1)
+        marked.keys_twice = tuple(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
         return marked
 
     def whole(self, digits: str) -> int:
@@ -190,84 +147,52 @@ class _Reader:
         return number
 
 
-_NESTING: Final = frozenset((dict, list, _Twice))
-
-
 def depth_ok(value: Any, deepest: int) -> bool:
     """Whether lists and objects, as the parser makes them, are nested at most so deep."""
-    level = [value] if type(value) in _NESTING else []
+    level = [value] if isinstance(value, dict | list) else []
     for _ in range(deepest + 1):
         level = [
             child
             for item in level
-            for child in (item if type(item) is list else item.values())
-            if type(child) in _NESTING
+            for child in (item if isinstance(item, list) else item.values())
+            if isinstance(child, dict | list)
         ]
         if not level:
             return True
     return False
 
 
-def _unsound(value: Any, file: str) -> Iterator[Problem]:
+def _unsound(value: Any, file: str, place: str, depth: int = 0) -> Iterator[Problem]:
     """Duplicate keys, numbers that are none, lone surrogates, too deep nesting, with their places."""
-    # places are put together for problems only: a long key above a long list would be copied for each item
-    at: list[str | int | None] = [None]
-    levels: list[Iterator[tuple[str | int | None, Any]]] = [iter([(None, value)])]
-    while levels:
-        step = next(levels[-1], None)
-        if step is None:
-            levels.pop()
-            at.pop()
-            continue
-        key, item = step
-        at[-1] = key
-        if isinstance(key, str) and _has_lone_surrogate(key):
-            yield Problem(file, _place(at), "a lone surrogate in a key", "valid Unicode")
-        if isinstance(item, (dict, list)):
-            if len(levels) > MAX_DEPTH + 1:
-                found = f"nesting deeper than {MAX_DEPTH}"
-                yield Problem(file, _place(at)[:60], found, "the conversation format")
-                return
-            for twice in item.keys_twice if isinstance(item, _Twice) else ():
-                found = f"key {show(twice[:100])} twice in one object"
-                yield Problem(file, _place(at), found, "each key once", "keep the one that is meant")
-            levels.append(iter(item.items() if isinstance(item, dict) else enumerate(item)))
-            at.append(None)
-        elif isinstance(item, float):
-            if not math.isfinite(item):
-                yield Problem(
-                    file, _place(at), repr(item), "finite numbers", "replace it by a number or null"
-                )
-        elif isinstance(item, _TooLong):
-            yield Problem(file, _place(at), "a number of thousands of digits", "a sane number")
-        elif isinstance(item, str) and _has_lone_surrogate(item):
-            found = "a lone surrogate (half of a character)"
-            yield Problem(file, _place(at), found, "valid Unicode", "replace the character")
+    if isinstance(value, dict | list):
+        if depth > MAX_DEPTH:
+            yield Problem(file, place[:60], f"nesting deeper than {MAX_DEPTH}", "the conversation format")
+            return
+        for twice in value.keys_twice if isinstance(value, _Twice) else ():
+            found = f"key {show(twice[:100])} twice in one object"
+            yield Problem(file, place, found, "each key once", "keep the one that is meant")
+        for key, child in value.items() if isinstance(value, dict) else enumerate(value):
+            at = f"{place}[{key}]" if isinstance(key, int) else f"{place}.{key[:100]}".lstrip(".")
+            if isinstance(key, str) and not _is_unicode(key):
+                yield Problem(file, at, "a lone surrogate in a key", "valid Unicode")
+            yield from _unsound(child, file, at, depth + 1)
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield Problem(file, place, repr(value), "finite numbers", "replace it by a number or null")
+    elif isinstance(value, _TooLong):
+        yield Problem(file, place, "a number of thousands of digits", "a sane number")
+    elif isinstance(value, str) and not _is_unicode(value):
+        found = "a lone surrogate (half of a character)"
+        yield Problem(file, place, found, "valid Unicode", "replace the character")
 
 
-def _place(keys: list[str | int | None]) -> str:
-    """`["turns", 2, "annotations"]` as `turns[2].annotations`, long keys cut."""
-    text = ""
-    for key in keys:
-        if isinstance(key, int):
-            text += f"[{key}]"
-        elif key is not None:
-            short = key if len(key) <= 100 else f"{key[:100]}…"
-            text += f".{short}" if text else short
-    return text
-
-
-def _has_lone_surrogate(text: str) -> bool:
+def _is_unicode(text: str) -> bool:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        return True
-    return False
+        return False
+    return True
 
 
 def read_json(path: Path, max_bytes: int | None = MAX_BYTES) -> Any:
-    """`parse_json(read_text(path))`: the value in a file, or DataError.
-
-    With `max_bytes` None a file of any size and density is read.
-    """
-    return parse_json(read_text(path, max_bytes), str(path), any_density=max_bytes is None)
+    """`parse_json(read_text(path))`: the value in a file, or DataError; None reads a file of any size."""
+    return parse_json(read_text(path, max_bytes), str(path))

@@ -8,21 +8,15 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from itertools import islice
 from pathlib import Path
 from typing import Any, overload
-
-from pydantic import ValidationError
 
 from attune_data import garbage
 from attune_data.constants import PROVENANCES, Provenance
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
-from attune_data.filenames import file_number
-from attune_data.jsonio import MAX_LISTED, read_json
-from attune_data.lines import jsonl
-from attune_data.rows import Row, is_saved_dataset, named_dataset, saved_dataset, without_nulls
+from attune_data.jsonio import read_json
 from attune_data.schema import Conversation
-from attune_data.stored import Place, Stored
+from attune_data.sources import Row, dataset, folder, is_saved_dataset, jsonl, without_nulls
 from attune_data.validate import conversation_from
 
 SAMPLE = Path(__file__).parent / "sample"
@@ -38,8 +32,7 @@ class Conversations(Sequence[Conversation]):
     """Conversations in a fixed order, with where they came from.
 
     An immutable sequence: indexing, iterating, `len` and slicing (which gives `Conversations`) work as
-    for a tuple; `a + b` merges two sets. `by_id` finds one by its conversation id. Of a set that was loaded
-    with `in_memory=False` each conversation is read again whenever it is asked for.
+    for a tuple; `a + b` merges two sets. `by_id` finds one by its conversation id.
     """
 
     def __init__(
@@ -50,7 +43,7 @@ class Conversations(Sequence[Conversation]):
         left_out: Sequence[Problem] = (),
         files: Mapping[str, str] | None = None,
     ) -> None:
-        self._items = items if isinstance(items, Stored) else tuple(items)
+        self._items = tuple(items)
         self.files = dict(files or {})
         """Conversation id -> the file (or line, or row) that it was read from."""
         self.source = source
@@ -66,9 +59,7 @@ class Conversations(Sequence[Conversation]):
         """One conversation, or a slice as `Conversations`; by id: `.by_id[…]`."""
         if isinstance(index, str):
             raise TypeError(f"index by number or slice; by id it is .by_id[{index!r}]")
-        if isinstance(index, slice):
-            return self.narrowed_to(self._items[index])
-        return self._items[index]
+        return self.narrowed_to(self._items[index]) if isinstance(index, slice) else self._items[index]
 
     def __len__(self) -> int:
         return len(self._items)
@@ -92,7 +83,7 @@ class Conversations(Sequence[Conversation]):
             (*self, *other),
             source=f"{self.source} + {other.source}",
             left_out=(*self.left_out, *other.left_out),
-            files={key: part.files[key] for part in (self, other) for key in part.by_id if key in part.files},
+            files=self.files | other.files,
         )
 
     def narrowed_to(self, items: Iterable[Conversation]) -> Conversations:
@@ -102,17 +93,9 @@ class Conversations(Sequence[Conversation]):
     def __repr__(self) -> str:
         return f"Conversations({len(self)} from {self.source!r}, {self.provenance})"
 
-    def chosen(self, indices: Iterable[int]) -> Conversations:
-        """Those at these places; what is not in memory is not read for it."""
-        if isinstance(self._items, Stored):
-            return self.narrowed_to(Stored(self._items.places[index] for index in indices))
-        return self.narrowed_to(self._items[index] for index in indices)
-
     @cached_property
     def by_id(self) -> Mapping[str, Conversation]:
         """Conversation id -> conversation."""
-        if isinstance(self._items, Stored):
-            return self._items.by_id
         return {item.conversation_id: item for item in self._items}
 
     @property
@@ -121,8 +104,7 @@ class Conversations(Sequence[Conversation]):
 
         A mix of other marks counts as "imported", the most restricted of those that may be trained on.
         """
-        held = self._items.places if isinstance(self._items, Stored) else self._items
-        marks = {item.origin for item in held}
+        marks = {item.origin for item in self._items}
         if not marks or "benchmark" in marks:
             return "benchmark"
         return marks.pop() if len(marks) == 1 else "imported"
@@ -147,9 +129,8 @@ def load(
     provenance: Provenance | None = None,
     skip_invalid: bool = False,
     split: str | None = None,
-    in_memory: bool = True,
 ) -> Conversations:
-    """Conversations from a folder, a file, a dataset, or the bundled sample.
+    """Load conversations from a folder, a file, a dataset, or the bundled sample.
 
     Args:
         source: `"sample"`, always the bundled one (a folder of that name is `"./sample"`); a folder of
@@ -160,8 +141,6 @@ def load(
             Records under a folder called `Test Samples` are benchmark whatever is said here.
         skip_invalid: leave out what cannot be read instead of raising; `.left_out` says what and why.
         split: the split of a dataset that has several.
-        in_memory: False checks every record as ever, and keeps none: each is read again when it is asked
-            for. For sets that take much memory; what is read then must not change meanwhile.
 
     Returns:
         The conversations, ordered by file number (folder) or as they stand (JSONL, datasets).
@@ -177,43 +156,53 @@ def load(
     path = SAMPLE if name == "sample" else Path(source)
     if provenance is not None and provenance not in PROVENANCES:
         raise UnknownNameError("provenance", provenance, PROVENANCES)
+    forced: Provenance | None = "benchmark" if is_benchmark(path) else None
+    problems: list[Problem] = []
+    found: dict[str, Conversation] = {}
+    files: dict[str, str] = {}
+    with garbage.paused():  # 2x faster
+        for file, read in _records(name, path, split):
+            try:
+                conversation = _marked(file, read, provenance, forced)
+                if first := files.get(conversation.conversation_id):
+                    twice = f"{show(conversation.conversation_id)}, which {first} has too"
+                    raise DataError(Problem(file, "conversationId", twice, "each id once", "remove the copy"))
+            except DataError as error:
+                problems.extend(error.problems)
+            else:
+                found[conversation.conversation_id] = conversation
+                files[conversation.conversation_id] = file
+    if problems and not (skip_invalid and found):
+        raise DataError(problems)
+    if not found:
+        raise DataError(Problem(name, "", "no records", "at least one conversation"))
+    return Conversations(found.values(), source=name, left_out=problems, files=files)
+
+
+def _records(name: str, path: Path, split: str | None) -> Iterable[Row]:
+    """The records of a source, by what it is."""
     try:
         is_folder = bool(name.strip()) and path.is_dir()
-        is_file = path.exists() and not path.is_dir()
+        is_file = path.exists() and not is_folder
     except OSError:  # a name that no file can have
         is_folder = is_file = False
-    if split is not None and (is_file or (is_folder and not is_saved_dataset(path))):
+    if is_folder and is_saved_dataset(path):
+        return dataset(path, split)
+    if split is not None and (is_file or is_folder):
         raise SettingsError(f"split {show(split)}: only datasets have splits, {name} is none")
-    records: Iterable[Row]
     if is_folder:
-        records = saved_dataset(path, split) if is_saved_dataset(path) else _folder(path)
-    elif is_file:
-        records = jsonl(path) if path.suffix == ".jsonl" else [(str(path), partial(read_json, path))]
-    elif not name.strip():
+        return folder(path)
+    if not name.strip():
         raise DataError(Problem('""', "", "an empty path", "a folder, a file, a dataset name, or sample"))
-    elif _DATASET_NAME.fullmatch(name) and not path.suffix and not path.parent.exists():
-        records = named_dataset(name, split)
-    else:
-        raise DataError(
-            Problem(name, "", "no such file or folder",
-                    'a folder of conversation_N.json, a .json or .jsonl file, a dataset name, or "sample"',
-                    "check the path (quote it if it holds spaces)")
-        )  # fmt: skip
-    forced: Provenance | None = "benchmark" if is_benchmark(path) else None
-    kept: list[Conversation] = []
-    places: list[Place] = []
-    problems: list[Problem] = []
-    with garbage.paused():  # 2x faster
-        for place, conversation in _read_all(records, provenance, forced, problems):
-            if in_memory:
-                kept.append(conversation)
-            places.append(place)
-    if problems and not skip_invalid:
-        raise DataError(problems)
-    if not places:
-        raise DataError(problems or [Problem(name, "", "no records", "at least one conversation")])
-    files = {place.conversation_id: place.file for place in places}
-    return Conversations(kept if in_memory else Stored(places), source=name, left_out=problems, files=files)
+    if is_file:
+        return jsonl(path) if path.suffix == ".jsonl" else [(name, partial(read_json, path))]
+    if _DATASET_NAME.fullmatch(name) and not path.suffix and not path.parent.exists():
+        return dataset(name, split)
+    raise DataError(
+        Problem(name, "", "no such file or folder",
+                'a folder of conversation_N.json, a .json or .jsonl file, a dataset name, or "sample"',
+                "check the path (quote it if it holds spaces)")
+    )  # fmt: skip
 
 
 def is_benchmark(path: Path) -> bool:
@@ -223,92 +212,15 @@ def is_benchmark(path: Path) -> bool:
     return "test samples" in {part.casefold() for part in parts}
 
 
-def _read_all(
-    records: Iterable[Row], default: Provenance | None, forced: Provenance | None, problems: list[Problem]
-) -> Iterator[tuple[Place, Conversation]]:
-    """Every sound record with its place; adds what is wrong with the others to `problems`."""
-    first_seen: dict[str, str] = {}
-    for file, read in records:
-        try:
-            conversation = _marked(file, read, default, forced, len(problems))
-        except DataError as error:
-            problems.extend(error.problems)
-            continue
-        key = conversation.conversation_id
-        if key in first_seen:
-            problems.append(
-                Problem(file, "conversationId", f"{show(key)}, which {first_seen[key]} has too",
-                        "each id once", "remove the copy")
-            )  # fmt: skip
-            continue
-        first_seen[key] = file
-        again = partial(_marked, file, read, default, forced)
-        yield Place(key, conversation.origin, file, again), conversation
-
-
 def _marked(
-    file: str, read: Callable[[], Any], default: Provenance | None, forced: Provenance | None, listed: int = 0
+    file: str, read: Callable[[], Any], default: Provenance | None, forced: Provenance | None
 ) -> Conversation:
-    """The record with its provenance; `listed` problems are known already."""
-    conversation = _conversation(read(), file, listed)
+    """The record with its provenance."""
+    value = read()
+    turns = value.get("turns") if isinstance(value, dict) else None
+    if isinstance(turns, list) and len(turns) > MAX_TURNS:
+        raise DataError(Problem(file, "turns", f"a list of {len(turns)}", f"at most {MAX_TURNS} turns"))
+    conversation = conversation_from(value, file)
     linked = Path(file).is_symlink() and is_benchmark(Path(file))
     mark = "benchmark" if linked else forced or conversation.provenance or default
     return conversation.marked(mark) if mark else conversation
-
-
-def _conversation(value: Any, file: str, listed: int) -> Conversation:
-    """`conversation_from` that does not spell out thousands of problems (`listed` are known already).
-
-    One costs about 1 kB and 10 µs: a file of `[0,0,…]` in the place of turns would take 500 times its room.
-    """
-    if not isinstance(value, dict):
-        return conversation_from(value, file)
-    turns = value.get("turns")
-    if isinstance(turns, list) and len(turns) > MAX_TURNS:
-        raise DataError(Problem(file, "turns", f"a list of {len(turns)}", f"at most {MAX_TURNS} turns"))
-    try:
-        return Conversation.model_validate(value, by_alias=True, by_name=False)
-    except ValidationError as error:
-        count = error.error_count()
-    if listed + count <= MAX_LISTED:
-        return conversation_from(value, file)  # raises, naming each
-    few: list[Problem] = []
-    if listed < MAX_LISTED:
-        try:
-            conversation_from(_beginning(value), file)
-        except DataError as error:
-            few = list(error.problems[: MAX_LISTED - listed])
-    rest = Problem(file, "", f"{count} values that do not fit", "the conversation format",
-                   f"{len(few)} of them are listed")  # fmt: skip
-    raise DataError([*few, rest])
-
-
-def _beginning(value: Any) -> Any:
-    """The value with the first entries of its lists and objects, so that their places stay the same."""
-    if isinstance(value, list):
-        return [_beginning(child) for child in value[:8]]
-    if isinstance(value, dict):
-        return {key: _beginning(child) for key, child in islice(value.items(), 40)}
-    return value
-
-
-def _folder(path: Path) -> list[Row]:
-    numbered = [(n, f.name, f) for f in path.iterdir() if (n := file_number(f.name)) is not None]
-    if not numbered:
-        raise DataError(_nothing_in(path))
-    return [(str(file), partial(read_json, file)) for _, _, file in sorted(numbered)]
-
-
-def _nothing_in(path: Path) -> Problem:
-    """Says what was looked for and what is there instead, so that the slip is plain."""
-    inside = sorted(f.name for f in path.iterdir())
-    with_data = [d for d in sorted(path.iterdir()) if d.is_dir() and any(d.glob("conversation_*.json"))]
-    if with_data:
-        advice = f"did you mean {with_data[0]}?"
-    elif inside:
-        advice = f"the folder holds {', '.join(inside[:3])}{' …' if len(inside) > 3 else ''}"
-    else:
-        advice = "the folder is empty"
-    return Problem(
-        str(path), "", "no conversation_N.json file", "files conversation_1.json and so on", advice
-    )

@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 from attune_data import affect, constants
 from attune_data.errors import DataError, Problem, show
 from attune_data.fields import Record
+from attune_data.jsonio import MAX_LISTED
 from attune_data.schema import Conversation, Panas, Turn
 
 _EXPECTED = {
@@ -20,6 +21,8 @@ _EXPECTED = {
     "int_from_float": "a whole number",
     "float_type": "a number",
     "tuple_type": "a list",
+    "list_type": "a list",
+    "bool_type": "true or false",
     "dict_type": "an object",
     "model_type": "an object",
     "too_short": "at least one",
@@ -44,45 +47,40 @@ def conversation_from(value: Any, file: str) -> Conversation:
     try:
         return Conversation.model_validate(value, by_alias=True, by_name=False)
     except ValidationError as error:
-        details = error.errors()
-        # A list of which no element is valid is reported as too short as well: its elements say enough.
-        inside = {detail["loc"][:depth] for detail in details for depth in range(len(detail["loc"]))}
-        raise DataError(
-            [_problem(file, detail) for detail in details if detail["loc"] not in inside]
-        ) from error
+        raise DataError(problems_of(error, file)) from error
 
 
-def _problem(file: str, detail: ErrorDetails) -> Problem:
+def problems_of(error: ValidationError, file: str, place: str = "", advice: str = "") -> list[Problem]:
+    """Turn what pydantic found into problems; `place` is where the validated value stands in the file."""
+    details = error.errors()[:MAX_LISTED]
+    # A list of which no element is valid is reported as too short as well: its elements say enough.
+    inside = {detail["loc"][:depth] for detail in details for depth in range(len(detail["loc"]))}
+    return [_problem(file, place, detail, advice) for detail in details if detail["loc"] not in inside]
+
+
+def _problem(file: str, base: str, detail: ErrorDetails, advice: str) -> Problem:
     kind = detail["type"]
-    place = place_of(detail["loc"])
+    place = base
+    for part in detail["loc"]:
+        place += f"[{part}]" if isinstance(part, int) else f".{part}" if place else part
     if kind == "missing":
-        return Problem(file, place, "nothing", "this field", _ADVICE["missing"])
+        return Problem(file, place, "nothing", "this field", advice or _ADVICE["missing"])
     if kind == "expected":
         expected = detail["msg"]
     elif kind == "literal_error":
         expected = detail["ctx"]["expected"].replace("'", '"')
     else:
         expected = _EXPECTED.get(kind, detail["msg"])
-    return Problem(file, place, _brief(detail["input"]), expected, _ADVICE.get(kind, ""))
+    return Problem(file, place, brief(detail["input"]), expected, advice or _ADVICE.get(kind, ""))
 
 
-def _brief(value: object) -> str:
+def brief(value: object) -> str:
+    """`value` as a message names it: objects and lists by their kind, everything else as it stands."""
     if isinstance(value, dict):
         return "an object" if value else "an empty object"
     if isinstance(value, (list, tuple)):
         return f"a list of {len(value)}" if value else "an empty list"
     return show(value)
-
-
-def place_of(location: tuple[int | str, ...]) -> str:
-    """`("turns", 2, "annotations")` as `turns[2].annotations`."""
-    text = ""
-    for part in location:
-        if isinstance(part, int):
-            text += f"[{part}]"
-        else:
-            text += f".{part}" if text else part
-    return text
 
 
 def oddities(conversation: Conversation, file: str) -> Iterator[Problem]:

@@ -1,7 +1,6 @@
 """Conversations to disk: a folder of files, a JSON Lines file, or a saved dataset, each read back by `load`.
 
-Records are written as they are read from the iterable, one at a time, so memory stays flat. The same
-conversations give the same bytes. Nothing stands in its place before all of it is written.
+The same conversations give the same bytes. Nothing stands in its place before all of it is written.
 """
 
 from __future__ import annotations
@@ -9,29 +8,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import Final
 
-from attune_data.destination import (
-    check_jsonl,
-    check_parts,
-    clear,
-    create,
-    in_place_of,
-    install,
-    shown,
-    temporary,
-)
+from attune_data.destination import check_jsonl, create, in_place_of, temporary
 from attune_data.errors import DataError, Problem, SettingsError, show
+from attune_data.extras import needs_extra
 from attune_data.filenames import file_name
 from attune_data.schema import Conversation
-
-_BATCH: Final = 64
-"""Records that a dataset's writer holds before they go to disk."""
 
 
 def write_folder(
@@ -53,19 +38,20 @@ def write_folder(
         DataError: the folder holds something (else), or two conversations have one id.
         SettingsError: no conversations, or numbers that do not fit them.
     """
-    given = count(1) if numbers is None else iter(numbers)
-    taken: set[int] = set()
     with in_place_of(folder, overwrite=overwrite) as fresh:
-        for conversation in _written(conversations):
-            number = next(given, None)
-            if number is None or number < 0 or number in taken:
-                found = "too few numbers" if number is None else f"the number {number}"
-                raise SettingsError(
-                    f"{found} for the files: each conversation needs one of its own, 0 or more"
-                )
-            taken.add(number)
-            text = _text(conversation, indent=1) + "\n"
-            (fresh / file_name(number)).write_text(text, encoding="utf-8", newline="\n")
+        return _write_files(conversations, fresh, count(1) if numbers is None else iter(numbers))
+
+
+def _write_files(conversations: Iterable[Conversation], folder: Path, numbers: Iterator[int]) -> int:
+    taken: set[int] = set()
+    for conversation in _written(conversations):
+        number = next(numbers, None)
+        if number is None or number < 0 or number in taken:
+            found = "too few numbers" if number is None else f"the number {number}"
+            raise SettingsError(f"{found} for the files: each conversation needs its own, 0 or more")
+        taken.add(number)
+        text = _text(conversation, indent=1) + "\n"
+        (folder / file_name(number)).write_text(text, encoding="utf-8", newline="\n")
     return len(taken)
 
 
@@ -76,7 +62,7 @@ def write_parts(
     numbers: Mapping[str, int],
     overwrite: bool = False,
 ) -> None:
-    """Writes each part as a folder of its own inside `folder`; old parts go when all new ones are written.
+    """Writes each part as a folder inside `folder`; old parts go when all new ones are written.
 
     Args:
         parts: name of the part -> its conversations.
@@ -89,23 +75,11 @@ def write_parts(
     for name in parts:
         if not name or Path(name).name != name or name.startswith(".") or "\\" in name:
             raise SettingsError(f"a part named {show(name)}: expected the plain name of a folder")
-    check_parts(folder, overwrite=overwrite)
-    folder.mkdir(parents=True, exist_ok=True)
-    fresh = temporary(folder, "parts")
-    fresh.mkdir()
-    try:
+    with in_place_of(folder, overwrite=overwrite) as fresh:
         for name, part in parts.items():
+            (fresh / name).mkdir()
             chosen = list(part)
-            write_folder(chosen, fresh / name, numbers=[numbers[c.conversation_id] for c in chosen])
-        check_parts(folder, overwrite=overwrite)  # others may have written there meanwhile
-        for old in shown(folder):
-            clear(old)
-            if not any(old.iterdir()):
-                old.rmdir()
-        for name in parts:
-            install(fresh / name, folder / name)
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+            _write_files(chosen, fresh / name, (numbers[c.conversation_id] for c in chosen))
 
 
 def write_jsonl(conversations: Iterable[Conversation], path: Path, *, overwrite: bool = False) -> int:
@@ -138,29 +112,23 @@ def write_dataset(conversations: Iterable[Conversation], folder: Path, *, overwr
     The column holds text since Arrow would give every record the fields of all the others. `overwrite`
     and errors as in `write_folder`.
     """
-    from datasets import Dataset, Features, Value
-    from datasets.arrow_writer import ArrowWriter
-    from datasets.table import MemoryMappedTable
+    with needs_extra("datasets", "datasets"):
+        import datasets
+        from datasets.table import InMemoryTable
 
-    content = hashlib.sha256()
+    bars = not datasets.are_progress_bars_disabled()
     with in_place_of(folder, overwrite=overwrite) as fresh:
-        draft = fresh / "draft" / "rows.arrow"  # a folder of its own: a dataset never overwrites itself
-        draft.parent.mkdir()
-        features = Features({"record": Value("string")})
-        with ArrowWriter(path=str(draft), features=features, writer_batch_size=_BATCH) as writer:
-            for conversation in _written(conversations):
-                text = _text(conversation, indent=None)
-                content.update(text.encode())
-                writer.write({"record": text})
-            rows, _ = writer.finalize()
+        texts = [_text(conversation, indent=None) for conversation in _written(conversations)]
         # the fingerprint would be random otherwise, and the bytes with it
-        table = MemoryMappedTable.from_file(str(draft))
-        dataset = Dataset(table, fingerprint=content.hexdigest()[:16])
-        with _without_progress_bars():
+        content = hashlib.sha256("".join(texts).encode()).hexdigest()[:16]
+        dataset = datasets.Dataset(InMemoryTable.from_pydict({"record": texts}), fingerprint=content)
+        datasets.disable_progress_bars()
+        try:
             dataset.save_to_disk(str(fresh))
-        del dataset, table  # lets go of the mapped file
-        shutil.rmtree(draft.parent)
-    return int(rows)
+        finally:
+            if bars:
+                datasets.enable_progress_bars()
+    return len(texts)
 
 
 def _written(conversations: Iterable[Conversation]) -> Iterator[Conversation]:
@@ -182,16 +150,3 @@ def _written(conversations: Iterable[Conversation]) -> Iterator[Conversation]:
 def _text(conversation: Conversation, *, indent: int | None) -> str:
     """The record as text, its provenance mark in it."""
     return json.dumps(conversation.to_record(), ensure_ascii=False, indent=indent, allow_nan=False)
-
-
-@contextmanager
-def _without_progress_bars() -> Iterator[None]:
-    import datasets
-
-    shown = not datasets.are_progress_bars_disabled()
-    datasets.disable_progress_bars()
-    try:
-        yield
-    finally:
-        if shown:
-            datasets.enable_progress_bars()

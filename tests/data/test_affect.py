@@ -98,13 +98,3 @@ def test_similarity_worked_by_hand(first: str, second: str, want: float) -> None
 def test_an_emotion_is_known_in_any_case(name: str, spelling: object) -> None:
     assert callable(spelling)
     assert affect.canonical_emotion(spelling(name)) == name
-
-
-@pytest.mark.parametrize("name", ["", "Bored", "Upsett", "Up set", "Proud,", "😀", "fière"])
-def test_other_words_are_no_emotion(name: str) -> None:
-    assert affect.canonical_emotion(name) is None
-
-
-def test_scales() -> None:
-    assert affect.SCALE == (1, 7)
-    assert affect.TOTALS == (10, 70)  # ten items of 1 to 7 each

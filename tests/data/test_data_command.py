@@ -14,13 +14,10 @@ from attune_data import load
 from attune_data.stats import describe
 from tests import PATIENCE
 from tests.data.builders import (
-    annotated,
     comparison,
     folder,
-    judgement,
     panas,
     record,
-    turn,
     with_annotations,
     without,
 )
@@ -110,15 +107,6 @@ def test_stats_as_json_are_the_facts_and_nothing_else(tmp_path: Path) -> None:
     assert json.loads(done.stdout) == describe(loaded) | {"fingerprint": loaded.fingerprint}
 
 
-def test_stats_as_text_are_plain_lines(tmp_path: Path) -> None:
-    done = attune("stats", folder(tmp_path, {1: record()}))
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "\x1b" not in done.stdout
-    assert "México" not in done.stdout  # who took part is told in counts only
-    for text in ("conversations", "ADHD 1", "benchmark 1", "Upset"):
-        assert text in done.stdout
-
-
 def test_stats_stop_at_bad_files_unless_told_to_skip_them(tmp_path: Path) -> None:
     path = folder(tmp_path, {1: record(), 2: "[]", 3: without(record(conversationId="x"), ("turns",))})
     stopped = attune("stats", "--json", path)
@@ -131,26 +119,6 @@ def test_stats_stop_at_bad_files_unless_told_to_skip_them(tmp_path: Path) -> Non
     assert skipped.returncode == 0
     assert json.loads(skipped.stdout)["conversations"] == 1
     assert skipped.stderr.splitlines()[-1] == "files left out: 2"
-
-
-def test_results_do_not_depend_on_the_hash_seed(tmp_path: Path) -> None:
-    # each comparison lacks two texts, so that two warnings have to stand in one order
-    parts = annotated(
-        alternateResponses=None,
-        binaryJudgements=[judgement(f"B9{n}") for n in range(9)],
-        pairwiseComparisons=[comparison(a="human", b="alternate")] * 2,
-    )
-    path = folder(tmp_path, {1: record(turns=[turn(annotations=parts)])})
-    outputs = {attune("stats", "--json", path, PYTHONHASHSEED=str(seed)).stdout for seed in range(5)}
-    assert len(outputs) == 1
-
-
-@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
-@pytest.mark.parametrize("arguments", [["validate"], ["stats"], ["stats", "--json"]])
-def test_a_narrow_terminal_encoding_is_no_crash(tmp_path: Path, encoding: str, arguments: list[str]) -> None:
-    value = record(metadata={"category": "שיחה 😀"})
-    done = attune(*arguments, folder(tmp_path, {1: value}), PYTHONIOENCODING=encoding)
-    assert done.returncode == 0
 
 
 def test_json_can_be_read_whatever_the_terminal_encoding(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tomllib
 import warnings
 from importlib.metadata import version
@@ -9,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from attune_data import load
 from attune_data.errors import AttuneError
 from attune_data.extras import MissingExtraError, UntestedVersionWarning, needs_extra, warn_if_untested
+from attune_data.writing import write_dataset
+from attune_env import to_dataset
 from attune_episodes import openenv_env
 from attune_episodes.inspect_env import versions
 from attune_episodes.trainers import trl_generation, verl
@@ -64,3 +68,17 @@ def test_what_the_extras_install_first_is_what_was_tested() -> None:
     ):
         (wanted,) = extras[extra]
         assert wanted.startswith(f"{package}>={lowest},<")
+
+
+def test_without_datasets_what_needs_it_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    data = load("sample")[:1]
+    for needs in (
+        lambda: load("some/where"),
+        lambda: write_dataset(data, tmp_path / "out"),
+        lambda: to_dataset(data),
+    ):
+        with pytest.raises(MissingExtraError, match=r"'datasets' is not installed .*\[datasets\]"):
+            needs()

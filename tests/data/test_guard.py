@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import itertools
-import pickle
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from attune_data import (
-    AttuneError,
     BenchmarkTrainingError,
     Conversation,
     Conversations,
-    DataError,
     SettingsError,
     for_training,
     load,
@@ -75,14 +72,6 @@ def test_a_refusal_names_the_first_few_and_counts_the_rest() -> None:
     assert f'"c{SHOWN}"' not in message
 
 
-def test_a_refusal_names_the_files(tmp_path: Path) -> None:
-    path = folder(tmp_path / "mine", {1: record(conversationId="a"), 2: record(conversationId="b")})
-    message = refusal(load(path))
-    assert f"{path / 'conversation_1.json'})" in message
-    assert f"{path / 'conversation_2.json'})" in message
-    assert for_training(load(path, provenance="own")) == "own"  # the way that it names
-
-
 def test_what_lies_under_test_samples_cannot_be_declared_ones_own(tmp_path: Path) -> None:
     path = folder(tmp_path / "Test Samples" / "Sample200", {1: record(provenance="own")})
     message = refusal(load(path, provenance="own"))
@@ -100,32 +89,12 @@ def test_the_one_flag_goes_past_and_the_mark_says_so(mark: str | None) -> None:
     assert for_training([named("a"), named("b", mark)], allow_benchmark_training=True) == "benchmark"
 
 
-def test_nothing_is_no_training_data() -> None:
-    for action in (lambda: for_training([]), lambda: training_stream(iter([]))):
-        with pytest.raises(DataError, match="at least one conversation to train on"):
-            action()
-
-
 @pytest.mark.parametrize("wrong", [record(), "sample", None, 3])
 def test_what_is_no_conversation_is_named(wrong: object) -> None:
     with pytest.raises(TypeError, match=r"conversations\[1\] is .*, not a Conversation; see load"):
         for_training([named("a"), wrong])  # type: ignore[list-item]  # the slip under test
     with pytest.raises(TypeError, match=r"item 1 of the stream is .*, not a Conversation"):
         list(training_stream(iter([named("a"), wrong])))  # type: ignore[arg-type]  # the same slip
-
-
-@pytest.mark.parametrize("lazy", [iter([]), "sample", {"a": 1}])
-def test_what_is_no_sequence_is_refused_unread(lazy: object) -> None:
-    with pytest.raises(TypeError, match=r"takes conversations in a sequence, got .*training_stream"):
-        for_training(lazy)  # type: ignore[arg-type]  # the slip under test
-
-
-def test_the_error_is_one_of_ours_and_travels_between_processes() -> None:
-    with pytest.raises(ValueError, match="c-9") as caught:
-        for_training(named("c-9", None))
-    assert isinstance(caught.value, AttuneError)
-    back = pickle.loads(pickle.dumps(caught.value))
-    assert (type(back), str(back)) == (BenchmarkTrainingError, str(caught.value))
 
 
 # --- lazy sources --------------------------------------------------------------------------------
@@ -181,26 +150,6 @@ def test_a_generator_loses_nothing_and_says_so_when_read_twice() -> None:
     assert ids(iter(stream), 5) == ["a", "b"]
     with pytest.raises(SettingsError, match=r"has been read.*give a list, or an object whose __iter__"):
         list(stream)
-
-
-def test_a_source_that_hands_out_one_iterator_loses_nothing_either() -> None:
-    class Handed:
-        items = iter([named("a"), named("b")])
-
-        def __iter__(self) -> Iterator[Conversation]:
-            return self.items
-
-    stream = training_stream(Handed())
-    assert [item.conversation_id for item in stream] == ["a", "b"]
-    with pytest.raises(SettingsError, match="has been read"):
-        list(stream)
-
-
-def test_a_generator_does_not_travel() -> None:
-    stream = training_stream(iter([named("a")]))
-    with pytest.raises(SettingsError, match="came from another process"):
-        list(pickle.loads(pickle.dumps(stream)))
-    assert ids(iter(stream), 2) == ["a"]
 
 
 def test_the_mark_of_a_file_decides_whatever_else_is_in_it(tmp_path: Path) -> None:

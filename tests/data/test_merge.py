@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from pathlib import Path
 
 import pytest
@@ -45,13 +44,3 @@ def test_an_id_in_both_is_refused_with_both_places(tmp_path: Path) -> None:
     assert problem.file == str(tmp_path / "two" / "conversation_7.json")
     assert problem.found == f'"b", which {tmp_path / "one" / "conversation_2.json"} has too'
     assert len(problems_of(lambda: one + one)) == 2
-
-
-def test_only_sets_merge_with_sets() -> None:
-    with pytest.raises(TypeError, match=r"unsupported operand type\(s\) for \+"):
-        operator.add(a_set("a"), [conversation()])
-
-
-def test_a_fingerprint_does_not_care_which_came_first() -> None:
-    one, two = a_set("a"), a_set("b", "c")
-    assert (one + two).fingerprint == (two + one).fingerprint == a_set("a", "b", "c").fingerprint

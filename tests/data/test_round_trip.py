@@ -9,7 +9,7 @@ import pytest
 
 from attune_data import Conversation, fingerprint
 from attune_data.validate import conversation_from
-from tests.data.builders import Place, conversation, places, record, replaced, turn
+from tests.data.builders import Place, conversation, record, replaced
 
 
 def read(value: Any) -> Conversation:
@@ -35,24 +35,10 @@ def test_an_unknown_field_survives_reading_and_writing(place: Place) -> None:
     assert read(value).to_record() == value
 
 
-@pytest.mark.parametrize("name", ["to_record", "origin", "turn", "memo", "model_config", "__class__"])
-def test_an_unknown_field_may_be_called_like_something_in_python(name: str) -> None:
-    found = read(record(provenance="own", **{name: "x"}))
-    assert found.to_record()[name] == "x"
-    assert found.origin == "own"
-
-
 def test_a_record_is_written_back_as_it_was() -> None:
     value = record(provenance="simulated")
     assert read(value).to_record() == value
     assert list(read(value).to_record())[:2] == ["conversationId", "provenance"]
-
-
-def test_reading_what_was_written_gives_an_equal_conversation() -> None:
-    first = conversation(provenance="own")
-    again = read(json.loads(json.dumps(first.to_record(), ensure_ascii=False)))
-    assert again == first
-    assert fingerprint(again) == fingerprint(first)
 
 
 def test_equality_looks_at_the_record_and_not_at_what_was_memoised() -> None:
@@ -73,27 +59,7 @@ def test_key_order_and_layout_do_not_change_the_fingerprint() -> None:
         assert fingerprint(read(json.loads(text))) == want
 
 
-TEXTS: list[Place] = [
-    place for place in places(record())
-    if place[-1] in {"userMessage", "llmResponse", "llmImproved", "humanEdited", "conversationId", "country",
-                     "subtopic", "conversation_topic_attitude"}
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("place", TEXTS, ids=str)
-def test_a_changed_word_changes_the_fingerprint(place: Place) -> None:
-    changed = fingerprint(read(replaced(record(), place, "another wörd")))
-    assert changed != fingerprint(conversation())
-
-
 def test_a_mark_is_part_of_the_fingerprint() -> None:
     plain = conversation()
     assert fingerprint(plain.marked("benchmark")) == fingerprint(plain)  # unmarked counts as benchmark
     assert fingerprint(plain.marked("own")) != fingerprint(plain)
-
-
-@pytest.mark.parametrize("text", ["", " ", "é😀\u200f\u2028", "שלום עולם", "x" * 200_000, "\u0000\t"])
-def test_texts_are_kept_letter_by_letter(text: str) -> None:
-    found = read(record(turns=[turn(userMessage=text)]))
-    assert found.turns[0].user_message == text
-    assert read(json.loads(json.dumps(found.to_record()))).turns[0].user_message == text

@@ -42,20 +42,6 @@ def test_no_tags_differ_from_an_empty_list_of_tags(given: Any, want: object) -> 
     assert read(record(turns=[one])).turns[0].mood_shift_tags == want
 
 
-@pytest.mark.parametrize("name", ["binaryJudgements", "pairwiseComparisons", "selectedPairwiseQuestions"])
-@pytest.mark.parametrize(("given", "want"), [("absent", None), (None, None), ([], ())])
-def test_absent_null_and_empty_annotations(name: str, given: Any, want: object) -> None:
-    parts = without(annotated(), (name,)) if given == "absent" else annotated(**{name: given})
-    found = read(record(turns=[turn(annotations=parts)])).turns[0].annotations
-    assert found is not None
-    fields = {
-        "binaryJudgements": found.binary_judgements,
-        "pairwiseComparisons": found.pairwise_comparisons,
-        "selectedPairwiseQuestions": found.selected_pairwise_questions,
-    }
-    assert fields[name] == want
-
-
 @pytest.mark.parametrize(("given", "want"), [("absent", None), (None, None), ([], ())])
 def test_an_absent_follow_up_differs_from_an_empty_one(given: Any, want: object) -> None:
     place = ("conversationWideQuestions", "q3_followUp_whatFeltOff")
@@ -125,12 +111,6 @@ def test_preferred_truth_falls_back_on_the_observed(
     assert found.preferred_truth == want
 
 
-def test_fallbacks_work_for_absent_values_as_for_nulls() -> None:
-    found = judged(llmValue="yes")
-    assert (found.observed, found.preferred) == (None, None)
-    assert (found.observed_truth, found.preferred_truth) == ("yes", None)
-
-
 @pytest.mark.parametrize(("observed", "preferred", "llm", "want"), [
     (None, None, None, True),  # both absent: asked
     ("yes", "no", None, True), ("yes", "na", None, True), ("na", "no", None, True),
@@ -165,13 +145,6 @@ def test_ten_known_items_win_over_the_stored_total(polarity: Polarity, want: flo
     assert sheet(panas(3, 2, totalPositiveAffect=None, totalNegativeAffect=None)).total(polarity) == want
 
 
-def test_distinct_items_are_summed() -> None:
-    items = dict(zip(POSITIVE_ITEMS, [1, 2, 3, 4, 5, 6, 7, 1, 2, 3], strict=True))
-    found = sheet({"responses": items, "totalNegativeAffect": 44})
-    assert found.total("positive") == 34  # 1+2+3+4+5+6+7 = 28; 28 + 1+2+3 = 34
-    assert found.total("negative") == 44  # no item of that side: its stored total
-
-
 @pytest.mark.parametrize("responses", [
     None, {}, dict.fromkeys(POSITIVE_ITEMS), {"bored": 3}, dict.fromkeys(NEGATIVE_ITEMS, 7),
 ])  # fmt: skip
@@ -186,12 +159,6 @@ def test_some_items_known_leave_the_total_unknown(known: int) -> None:
     for responses in (some, dict.fromkeys(POSITIVE_ITEMS) | some):  # absent, and null
         found = sheet({"totalPositiveAffect": 41, "responses": responses})
         assert found.total("positive") is None
-
-
-def test_single_items() -> None:
-    found = sheet({"responses": {"proud": 6, "upset": None}})
-    assert (found.item("Proud"), found.item("Upset"), found.item("Alert")) == (6, None, None)
-    assert sheet({}).item("Proud") is None
 
 
 def test_turns_stand_in_the_order_of_their_numbers() -> None:

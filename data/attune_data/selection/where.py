@@ -1,23 +1,107 @@
-"""Selecting conversations by what their profile, metadata and annotations hold."""
+"""Select conversations by what they state: `diagnosis=ADHD|Anxiety,category=Family,who_5<13`."""
 
 from __future__ import annotations
 
 import difflib
+import operator
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Final
 
 from attune_data.errors import SettingsError, UnknownNameError, one_line, show
 from attune_data.loading import Conversations
 from attune_data.schema import Conversation
-from attune_data.selection.condition import ORDERINGS, Condition, Wanted
-from attune_data.selection.diagnoses import folded
-from attune_data.selection.facts import ALIASES, Facts, Value, facts_of, fields_of
-from attune_data.selection.grammar import parse_conditions, refused
+from attune_data.selection.diagnoses import folded, stated
+from attune_data.selection.facts import ALIASES, Facts, Value, facts_of, field_name, fields_of
 
-_LISTED = 12
+ORDERINGS: Final[Mapping[str, Callable[[float, float], bool]]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_LEFT: Final = re.compile(r"\s*([^=!<>,|\"']+?)\s*(==|!=|<=|>=|=|<|>)")
+_VALUE: Final = re.compile(
+    r"""\s*(?:(?P<mark>["'])(?P<quoted>(?:(?!(?P=mark)).|(?P=mark){2})*)(?P=mark)"""
+    r"""|(?P<plain>[^\s,|=<>!"'][^,|]*?))\s*(?P<end>[,|]|$)""",
+    re.DOTALL,
+)
+_LISTED: Final = 12
 """Values that a message names before it counts the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One value of the right-hand side."""
+
+    text: str
+    quoted: bool = False
+    """A quoted word is always the word itself, never `any`, `none` or `unknown`."""
+
+    def __str__(self) -> str:
+        return '"' + self.text.replace('"', '""') + '"' if self.quoted else self.text
+
+    @property
+    def number(self) -> float | None:
+        """The number that it is, if it is one."""
+        return float(self.text) if _NUMBER.fullmatch(self.text) else None
+
+    def equals(self, value: Value) -> bool:
+        """Numbers by value; text without case, and whatever the blanks."""
+        return self.number == value if isinstance(value, float) else folded(self.text) == folded(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """`name comparison wanted|wanted…`; an ordering has exactly one wanted value, a number."""
+
+    name: str
+    """As the caller wrote it; `field` is what it stands for."""
+    comparison: str
+    """=, !=, <, <=, > or >=."""
+    wanted: tuple[Wanted, ...]
+
+    @property
+    def field(self) -> str:
+        """The field's name in the file."""
+        return field_name(self.name)
+
+    def __str__(self) -> str:
+        return f"{self.name}{self.comparison}{'|'.join(map(str, self.wanted))}"
+
+    def holds(self, facts: Facts) -> bool:
+        """Whether a conversation with these facts meets it; what it does not state only meets `=unknown`."""
+        values = facts.get(self.field, ())
+        if compare := ORDERINGS.get(self.comparison):
+            limit = self.wanted[0].number
+            return limit is not None and any(isinstance(v, float) and compare(v, limit) for v in values)
+        met = any(self._is(wanted, facts) for wanted in self.wanted)
+        return met if self.comparison == "=" else not met and not self._unstated(facts)
+
+    def is_word(self, wanted: Wanted) -> bool:
+        """Whether a value is one of the words that stand for more than themselves."""
+        words = {"any", "none", "unknown"} if self.field == "diagnoses" else {"unknown"}
+        return not wanted.quoted and folded(wanted.text) in words
+
+    def _is(self, wanted: Wanted, facts: Facts) -> bool:
+        if self.is_word(wanted):
+            word = folded(wanted.text)
+            if word == "unknown" and self._unstated(facts):
+                return True
+            if word != "unknown":
+                return _diagnosed(facts) == word
+        return any(wanted.equals(value) for value in facts.get(self.field, ()))
+
+    def _unstated(self, facts: Facts) -> bool:
+        return _diagnosed(facts) == "unknown" if self.field == "diagnoses" else self.field not in facts
+
+
+def _diagnosed(facts: Facts) -> str:
+    values = facts.get("diagnoses")
+    return stated(None if values is None else map(str, values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +112,32 @@ class Where:
 
     @classmethod
     def parse(cls, text: str) -> Where:
-        """Reads `field=value,field<number,…`; raises SettingsError where the text is not that."""
+        """Read `field=value,field<number,…`; raises SettingsError saying where the text is not that.
+
+        A value stands as it is, or in quotes (" or ') where it holds a comma or a bar; inside quotes the
+        same quote is written twice.
+        """
         if not isinstance(text, str):
             raise SettingsError(f'where is {show(text)}; expected a text such as "diagnosis=ADHD,who_5<13"')
-        return cls(parse_conditions(text))
+        conditions, at, end = [], 0, ","
+        while end == ",":
+            left = _LEFT.match(text, at)
+            if left is None:
+                raise _refused_at(text, at, "a condition such as diagnosis=ADHD or who_5<13")
+            name, comparison = left[1], "=" if left[2] == "==" else left[2]
+            wanted, at, end = [], left.end(), "|"
+            while end == "|":
+                found = _VALUE.match(text, at)
+                if found is None:
+                    raise _refused_at(text, at, "a value; one with a comma, bar or quote goes in quotes")
+                mark, quoted = found["mark"], found["quoted"]
+                said = found["plain"] if mark is None else quoted.replace(mark * 2, mark)
+                wanted.append(Wanted(said, quoted=mark is not None))
+                at, end = found.end(), found["end"]
+            if comparison in ORDERINGS and (len(wanted) > 1 or wanted[0].number is None):
+                raise _refused(f"{name}{comparison}{'|'.join(w.text for w in wanted)}: expected one number")
+            conditions.append(Condition(name, comparison, tuple(wanted)))
+        return cls(tuple(conditions))
 
     def __str__(self) -> str:
         return ",".join(map(str, self.conditions))
@@ -43,7 +149,7 @@ class Where:
 
 
 def select(conversations: Conversations, where: str | Where) -> Conversations:
-    """The conversations that meet every condition of `where`, in their order.
+    """Return the conversations that meet every condition of `where`, in their order.
 
     Conditions are separated by commas: `diagnosis=ADHD|Anxiety,category=Family,who_5<13`. `=` and `!=` take
     alternatives (`|`); on lists `=` asks whether one of the entries is it, `!=` whether none is. Text
@@ -62,17 +168,20 @@ def select(conversations: Conversations, where: str | Where) -> Conversations:
     if not isinstance(conversations, Conversations):
         raise TypeError(f"select takes Conversations, as load gives them; got {type(conversations).__name__}")
     where = where if isinstance(where, Where) else Where.parse(where)
-    facts = [facts_of(conversation) for conversation in conversations]
+    kept = [(conversation, facts_of(conversation)) for conversation in conversations]
     for condition in where.conditions:
-        _check(condition, facts)
-    kept: Sequence[int] = range(len(facts))
+        _check(condition, [facts for _, facts in kept])
     for number, condition in enumerate(where.conditions):
-        left = [index for index in kept if condition.holds(facts[index])]
+        left = [(conversation, facts) for conversation, facts in kept if condition.holds(facts)]
         if not left:
-            before = ",".join(map(str, where.conditions[:number]))
-            _nothing_left(condition, [facts[index] for index in kept], before)
+            before = f" with {','.join(map(str, where.conditions[:number]))}" if number else ""
+            values = [value for _, facts in kept for value in facts.get(condition.field, ())]
+            raise _refused(
+                f"{condition} holds for none of the {len(kept)} conversations{before}; "
+                f"their {condition.name}: {_listed(values) if values else 'not stated'}"
+            )
         kept = left
-    return conversations.chosen(kept)
+    return conversations.narrowed_to(conversation for conversation, _ in kept)
 
 
 def _check(condition: Condition, facts: Sequence[Facts]) -> None:
@@ -81,56 +190,44 @@ def _check(condition: Condition, facts: Sequence[Facts]) -> None:
     if condition.field not in known:
         raise UnknownNameError("field", condition.name, map(one_line, sorted({*known, *ALIASES})))
     values = [value for found in facts for value in found.get(condition.field, ())]
-    texts = sorted({value for value in values if isinstance(value, str)})
-    if not values:
-        return  # `_nothing_left` says so, unless that is what was asked for
+    texts = {folded(value): value for value in values if isinstance(value, str)}
+    numeric = any(isinstance(value, float) for value in values)
     if condition.comparison in ORDERINGS:
-        if len(texts) == len(set(values)):
-            raise refused(
-                f"{condition}: {condition.name} holds text ({_listed(texts)}), "
+        if texts and not numeric:
+            raise _refused(
+                f"{condition}: {condition.name} holds text ({_listed(values)}), "
                 f"expected a field of numbers before {condition.comparison}; compare text with = or !="
             )
         return
-    for wanted in condition.wanted:
+    for wanted in condition.wanted if values else ():
         if condition.is_word(wanted) or any(wanted.equals(value) for value in values):
             continue
         if not texts and wanted.number is not None:
             continue  # a number that happens not to occur is no slip
-        raise refused(_no_such_value(condition, wanted, texts, values))
-
-
-def _no_such_value(
-    condition: Condition, wanted: Wanted, texts: Sequence[str], values: Sequence[Value]
-) -> str:
-    by_fold = {folded(text): text for text in texts}
-    near = difflib.get_close_matches(folded(wanted.text), by_fold, n=1)
-    hint = f"did you mean {show(by_fold[near[0]])}? " if near else ""
-    return f"{condition}: no {condition.name} is {show(wanted.text)}; {hint}there is: {_listed(values)}"
-
-
-def _nothing_left(condition: Condition, facts: Sequence[Facts], before: str) -> NoReturn:
-    values = [value for found in facts for value in found.get(condition.field, ())]
-    whose = f"the {len(facts)} conversations" + (f" with {before}" if before else "")
-    raise refused(
-        f"{condition} holds for none of {whose}; "
-        f"their {condition.name}: {_listed(values) if values else 'not stated'}"
-    )
+        near = difflib.get_close_matches(folded(wanted.text), texts, n=1)
+        hint = f"did you mean {show(texts[near[0]])}? " if near else ""
+        raise _refused(
+            f"{condition}: no {condition.name} is {show(wanted.text)}; {hint}there is: {_listed(values)}"
+        )
 
 
 def _listed(values: Sequence[Value]) -> str:
     """Numbers by their range; text by how often it occurs, most frequent first."""
     numbers = [value for value in values if isinstance(value, float)]
-    texts = [value for value in values if isinstance(value, str)]
-    counts = Counter(map(folded, texts))
-    spelt = {folded(text): text.strip() for text in sorted(texts)}
-    parts = []
-    if numbers:
-        parts.append(" to ".join(dict.fromkeys(map(_plain, (min(numbers), max(numbers))))))
-    ranked = sorted(counts, key=lambda text: (-counts[text], text))
-    parts += [show(spelt[text]) for text in ranked[:_LISTED]]
+    texts = sorted(value for value in values if isinstance(value, str))
+    spelt = {folded(text): text.strip() for text in texts}
+    parts = list(dict.fromkeys(f"{n:.15g}" for n in (min(numbers), max(numbers)))) if numbers else []
+    ranked = sorted(Counter(map(folded, texts)).items(), key=lambda pair: (-pair[1], pair[0]))
     more = f" and {len(ranked) - _LISTED} more" if len(ranked) > _LISTED else ""
-    return ", ".join(parts) + more
+    named = [show(spelt[text]) for text, _ in ranked[:_LISTED]]
+    return ", ".join([" to ".join(parts), *named] if parts else named) + more
 
 
-def _plain(number: float) -> str:
-    return str(int(number)) if number.is_integer() else str(number)
+def _refused(message: str) -> SettingsError:
+    """The error for a selection that cannot be used, on one line whatever it quotes."""
+    return SettingsError(one_line(message))
+
+
+def _refused_at(text: str, at: int, wanted: str) -> SettingsError:
+    found = show(text[at:].strip()) if text[at:].strip() else "nothing"
+    return _refused(f"where {show(text)}: found {found} at character {at + 1}, expected {wanted}")

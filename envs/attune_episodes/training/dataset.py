@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, overload
 
 from attune_data.constants import Provenance
+from attune_data.extras import needs_extra
 from attune_data.guard import for_training, training_stream
 from attune_data.schema import Conversation
 from attune_data.version import SCORING_VERSION, __version__
@@ -78,6 +79,8 @@ def to_dataset(
     spec = default_spec() if reward is None else reward_spec(reward)
     maker = RowMaker(settings_of(settings), spec)
     maker.check()
+    with needs_extra("datasets", "datasets"):
+        import datasets  # noqa: F401
     if not isinstance(conversations, Sequence):
         source = training_stream(conversations, allow_benchmark_training=allow_benchmark_training)
         mark: Provenance | None = "benchmark" if allow_benchmark_training else None

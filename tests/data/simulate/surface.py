@@ -11,7 +11,7 @@ import tomllib
 from functools import cache
 from typing import Any
 
-from tests.data.simulate.text_rules import TEXT
+from attune_data.simulate.texts import TEXT
 
 SENTENCE = re.compile(r"(?<=[.?!]) +(?=[A-Z'\"])")
 LOOKS_BACK = re.compile(r"\b(?:Earlier you|When you began|At first you)\b")

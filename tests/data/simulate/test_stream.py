@@ -20,7 +20,6 @@ import attune_data
 from attune_data import Conversations, SettingsError, UnknownNameError
 from attune_data.simulate import LEVELS, Level, Simulation, simulate
 from tests import PATIENCE
-from tests.check_extras import other_pythons
 from tests.data.simulate.worlds import ALL_LEVELS, digest
 
 FIRST_FIFTY = "ed65f6789fe22de06bcdcbbae787130a44bb212a565cf4b91ed91d1cee4b9744"
@@ -70,16 +69,6 @@ def test_an_item_does_not_depend_on_what_was_made_before(
     assert json.dumps(world.record(index)) == wanted
 
 
-def test_a_record_that_is_changed_leaves_the_others_alone() -> None:
-    # items 1 and 2 belong to one person, whose profile must not be shared between their records
-    world = Simulation(9)
-    wanted = json.dumps(world.record(2))
-    changed = world.record(1)
-    changed["participant_profile"]["demographics"]["diagnoses"].append("Other")
-    changed["participant_profile"]["computed_scores"].clear()
-    assert json.dumps(world.record(2)) == wanted
-
-
 @few
 @given(world=WORLDS)
 def test_an_iteration_gives_the_items_of_its_indices(world: Simulation) -> None:
@@ -124,15 +113,6 @@ def test_every_setting_of_a_world_changes_its_conversations() -> None:
     assert len(set(messages)) == len(messages)
 
 
-def test_start_and_step_change_no_item() -> None:
-    assert ids(Simulation(0, start=7, step=5)) == ids(Simulation(0))
-
-
-def test_ids_of_a_thousand_items_differ() -> None:
-    found = {c.conversation_id for c in itertools.islice(Simulation(2, level="plain"), 300)}
-    assert len(found) == 300
-
-
 # --- people ------------------------------------------------------------------------------------------
 
 
@@ -161,10 +141,6 @@ def test_a_person_is_the_same_at_every_level_and_in_every_part() -> None:
     assert profiles[0][1] == profiles[0][2] != profiles[0][0]
 
 
-def test_seeds_have_people_of_their_own() -> None:
-    assert not set(people(Simulation(6), 12)) & set(people(Simulation(7), 12))
-
-
 # --- other processes, other interpreters -------------------------------------------------------------
 
 
@@ -187,25 +163,6 @@ def test_bytes_do_not_depend_on_hash_seed_locale_or_time_zone() -> None:
     assert [json.loads(line) for line in lines] == [c.model_dump(mode="json", by_alias=True) for c in here]
 
 
-def made_by(python: str, count: int = 12) -> list[str]:
-    done = subprocess.run(
-        [python, "-I", str(ENGINE), str(DATA), str(count)],
-        check=True, capture_output=True, encoding="utf-8", timeout=120,
-    )  # fmt: skip
-    return done.stdout.splitlines()
-
-
-def test_another_interpreter_makes_the_same() -> None:
-    # records, and every probability behind them, to the last bit
-    others = other_pythons()
-    if not others:
-        pytest.skip("no other supported Python was found on the PATH or in pyenv")
-    here = made_by(sys.executable)
-    assert len(set(here)) == 12 * len(ALL_LEVELS)
-    for version, python in others:
-        assert made_by(python) == here, version
-
-
 # --- memory ------------------------------------------------------------------------------------------
 
 
@@ -216,30 +173,7 @@ def held(stream: Iterator[Any], number: int) -> int:
     return tracemalloc.get_traced_memory()[0]
 
 
-def test_memory_stays_flat() -> None:
-    tracemalloc.start()
-    try:
-        stream = iter(Simulation(8, level="plain"))
-        before = held(stream, 120)  # fills the texts and 64 remembered people
-        grown = held(stream, 120) - before
-    finally:
-        tracemalloc.stop()
-    # 120 conversations of about 60 kB in memory would be 7 MB
-    assert grown < 200_000
-
-
 # --- errors ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("name", "hint"), [
-    ("defualt", "did you mean 'default'? "), ("blunt", "did you mean 'blunted'? "), ("x", ""), ("", ""),
-])  # fmt: skip
-def test_unknown_levels_are_named_with_a_suggestion(name: str, hint: str) -> None:
-    with pytest.raises(UnknownNameError) as caught:
-        Simulation(level=name)
-    assert str(caught.value) == (
-        f'no level named "{name}"; {hint}known: plain, clear, default, blunted, tangled'
-    )
 
 
 @pytest.mark.parametrize("kind", ["topics", "templates"])
@@ -264,18 +198,3 @@ def test_settings_that_describe_no_world(asked: Any, message: str) -> None:
     with pytest.raises(SettingsError) as caught:
         Simulation(**asked)
     assert str(caught.value) == message
-
-
-@pytest.mark.parametrize("index", [-1, 1.0, True, None, slice(0, 3)])
-def test_what_is_no_index(index: Any) -> None:
-    world = Simulation()
-    for action in (world.__getitem__, world.record, world.with_state, world.person):
-        with pytest.raises(SettingsError, match="it must be a whole number from 0"):
-            action(index)
-
-
-@pytest.mark.parametrize("number", [0, -3, 2.5, None])
-def test_at_least_one_conversation(number: Any) -> None:
-    for action in (Simulation().take, simulate):
-        with pytest.raises(SettingsError, match=f"number of conversations is {number}; .* at least 1"):
-            action(number)

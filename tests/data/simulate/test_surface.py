@@ -13,6 +13,8 @@ from attune_data.simulate.constructs import CONTEXTUAL, TEXTUAL
 from tests.data.simulate import surface
 from tests.data.simulate.worlds import ALL_LEVELS, Json, answers, of_all_levels, records, turns
 
+pytestmark = pytest.mark.slow  # statistical: hundreds of conversations of each level
+
 REPLIES = 500
 COUNT = 150
 """Conversations of each level: enough for replies, and for what happens rarely."""

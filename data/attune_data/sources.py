@@ -1,0 +1,122 @@
+"""Where records come from: folders, JSONL files and `datasets`; each record with its place.
+
+A row of a dataset is either the record's own columns, or one column `record` with its JSON text.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, one_line, show
+from attune_data.extras import needs_extra
+from attune_data.filenames import file_number
+from attune_data.jsonio import MAX_BYTES, bad_byte, check_regular, parse_json, read_json, unreadable
+
+Row = tuple[str, Callable[[], Any]]
+"""Where a record stands, and what reads it."""
+
+
+def folder(path: Path) -> list[Row]:
+    """The files `conversation_N.json` of a folder, by their numbers."""
+    inside = sorted(path.iterdir())
+    numbered = sorted((n, f.name, f) for f in inside if (n := file_number(f.name)) is not None)
+    if not numbered:
+        below = [d for d in inside if d.is_dir() and any(d.glob("conversation_*.json"))]
+        names = ", ".join(f.name for f in inside[:3]) + (" …" if len(inside) > 3 else "")
+        advice = f"the folder holds {names}" if inside else "the folder is empty"
+        found, wanted = "no conversation_N.json file", "files conversation_1.json and so on"
+        advice = f"did you mean {below[0]}?" if below else advice
+        raise DataError(Problem(str(path), "", found, wanted, advice))
+    return [(str(file), partial(read_json, file)) for _, _, file in numbered]
+
+
+def jsonl(path: Path) -> Iterator[Row]:
+    """The lines of a file that are not blank, each a record; raises DataError where it cannot be read."""
+    check_regular(path)
+    empty, offset = True, 0
+    try:
+        with path.open("rb") as file:
+            # ends at \n only: other line ends may stand in JSON strings
+            for number, line in enumerate(iter(partial(file.readline, MAX_BYTES + 1), b""), 1):
+                where = f"{path}:{number}"
+                if len(line) > MAX_BYTES:
+                    found, wanted = "a longer line", f"at most {MAX_BYTES / 1e6:.0f} MB in one line"
+                    raise DataError(Problem(where, "", found, wanted, "is this a file of conversations?"))
+                if not line.isspace():
+                    empty = False
+                    yield where, partial(_record, line.removesuffix(b"\n"), offset, where)
+                offset += len(line)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if empty:
+        raise DataError(Problem(str(path), "", "an empty file", "one conversation a line"))
+
+
+def _record(line: bytes, offset: int, where: str) -> Any:
+    try:
+        text = line.decode("utf-8-sig" if offset == 0 else "utf-8")
+    except UnicodeDecodeError as error:
+        raise bad_byte(where, offset, error) from error
+    return parse_json(text, where, if_cut="it is cut off: fetch it again, or write one record a line")
+
+
+def is_saved_dataset(path: Path) -> bool:
+    """Whether a folder was written by `save_to_disk`."""
+    return (path / "dataset_dict.json").exists() or (path / "state.json").exists()
+
+
+def dataset(source: str | Path, split: str | None) -> Iterator[Row]:
+    """The rows of a saved dataset (a path) or of one that `datasets` loads by its name.
+
+    Raises DataError where it does not load, MissingExtraError where `datasets` is not installed.
+    """
+    with needs_extra("datasets", "datasets"):
+        import datasets
+
+    logging.getLogger("huggingface_hub").setLevel(logging.CRITICAL)  # what fails is said once, below
+    saved = isinstance(source, Path)
+    try:
+        loaded = datasets.load_from_disk(str(source)) if saved else datasets.load_dataset(str(source))
+    except Exception as error:  # it raises many kinds: all of them mean "not readable"
+        why = (str(error).splitlines() or [type(error).__name__])[0]
+        if saved:
+            found = f"a saved dataset that does not load: {why}"
+            wanted, advice = "a folder written by save_to_disk, with at least one row", ""
+        else:
+            found = f"no such folder here, and as a dataset: {why}"
+            wanted, advice = "an existing path or a dataset that loads", "check the spelling and the network"
+        raise DataError(Problem(str(source), "", found, wanted, advice)) from error
+    if isinstance(loaded, datasets.DatasetDict):
+        if split is None and len(loaded) > 1:
+            names = ", ".join(map(one_line, loaded))
+            raise SettingsError(f"{source} has the splits {names}; say which one (split=…)")
+        if split is not None and split not in loaded:
+            raise UnknownNameError("split", split, loaded)
+        loaded = loaded[split or next(iter(loaded))]
+    # as Arrow, not decoded: a column of images or sounds would open the paths and addresses in it
+    rows = loaded.with_format("arrow")
+    for index in range(len(rows)):
+        where = f"{source}[{index}]"
+        yield where, partial(_row, rows, index, where)
+
+
+def _row(rows: Any, index: int, where: str) -> Any:
+    (row,) = rows[index].to_pylist()
+    if "record" not in row:
+        return without_nulls(row)
+    if not isinstance(row["record"], str):
+        raise DataError(Problem(where, "record", show(row["record"]), "the JSON text of one conversation"))
+    return parse_json(row["record"], where)
+
+
+def without_nulls(value: Any) -> Any:
+    """`value` without the nulls that Arrow fills into mixed records: absent and null mean the same here."""
+    if isinstance(value, dict):
+        return {key: without_nulls(child) for key, child in value.items() if child is not None}
+    if isinstance(value, list):
+        return [without_nulls(child) for child in value]
+    return value
