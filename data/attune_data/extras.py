@@ -20,7 +20,7 @@ class UntestedVersionWarning(UserWarning):
 
 
 def install_line(extra: str) -> str:
-    """The command that installs an extra of this project: of the light distribution where that is installed."""
+    """The command that installs an extra, of the light distribution where that is installed."""
     try:
         version("attune-core")
         name = "attune-core"
