@@ -13,7 +13,7 @@ from attune_data.constants import JUDGE_DIMENSIONS
 from attune_episodes import builtin_policy, rollout
 from attune_episodes.judging import judge_request
 from attune_episodes.verifiers_env import rollouts_from
-from attune_episodes.verifiers_env.wire import AnyTrace
+from attune_episodes.verifiers_env.tasks import AnyTrace
 from attune_rewards import Draft, read_record, score_conversation
 from tests import PATIENCE
 from tests.endpoint import Server, first_of, serve
@@ -109,19 +109,6 @@ def test_with_a_weight_it_is_a_reward_too() -> None:
     assert trace.reward == pytest.approx(engine_total() + 0.2, abs=1e-12)
 
 
-def test_ratings_may_be_taken_several_times_and_are_averaged() -> None:
-    turn = iter(range(1000))
-
-    def judge(messages: Messages) -> str:
-        return str(judging(rating=2 if next(turn) % 2 else 6))
-
-    with serve(first_of(lexicon(), judge)) as server:
-        trace = judged(server, times=2)
-        assert len(calls(server)) == 2 * len(ABOUT.turns)
-    assert metric(trace, "draft_judge") == pytest.approx((4 - 1) / 6)  # half of the ratings 2, half 6
-    assert all(len(texts) == 2 for texts in trace.info["attune_judge"]["replies"].values())
-
-
 @pytest.mark.parametrize("bad", ["I would give it a four.", "", '{"scores": {}}'])
 def test_a_judge_that_cannot_be_read_is_recorded_and_nulls_nothing(bad: str) -> None:
     with serve(WithJudge(bad)) as server:
@@ -130,13 +117,6 @@ def test_a_judge_that_cannot_be_read_is_recorded_and_nulls_nothing(bad: str) -> 
     assert metric(trace, "judge_failed") == 1.0
     assert "draft_judge" not in trace.metrics
     assert list(trace.rewards) == ["composite_strict"]
-    assert trace.reward == engine_total()
-
-
-def test_a_judge_that_is_not_there_nulls_nothing() -> None:
-    with serve(lexicon()) as server:
-        trace = judged(server, base_url="http://127.0.0.1:9/v1", retries=0)
-    assert metric(trace, "judge_failed") == 1.0
     assert trace.reward == engine_total()
 
 
@@ -164,16 +144,6 @@ def test_an_empty_draft_is_rated_0_without_a_call() -> None:
     assert metric(trace, "judge_failed") == 0.0
 
 
-def test_an_empty_draft_is_no_rating_where_the_judge_is_not_there() -> None:
-    """One draft empty, all others with nobody to rate them: 0.0 would be a rating of the one alone."""
-    with serve(lexicon(), faults=["empty,of=*/1/draft"]) as server:
-        trace = judged(server, base_url="http://127.0.0.1:9/v1", retries=0, weight=0.5)
-    assert metric(trace, "judge_failed") == 1.0
-    assert not {"draft_judge", "draft_binary_alignment"} & set(trace.metrics)
-    assert list(trace.rewards) == ["composite_strict"]
-    assert trace.reward == engine_total()
-
-
 def test_a_judge_that_is_cut_short_counts_as_failed() -> None:
     hang = [f"hang,seconds={PATIENCE}"]
     with serve(lexicon()) as server, serve(WithJudge(judging()), faults=hang) as slow:
@@ -194,29 +164,6 @@ def test_a_judge_that_is_cut_short_counts_as_failed() -> None:
     assert metric(trace, "judge_failed") == 1.0
     assert "draft_judge" not in trace.metrics
     assert trace.reward == engine_total()
-
-
-def test_the_time_limit_of_scoring_ends_the_wait_for_a_judge() -> None:
-    hang = [f"hang,seconds={PATIENCE}"]
-    with serve(lexicon()) as server, serve(WithJudge(judging()), faults=hang) as slow:
-        judge = {"enabled": True, "model": "the/judge", "base_url": slow.url, "api_key_var": "NONE"}
-        env = environment({"number": 1, "task": {"draft_judge": judge}}, {"timeout": {"scoring": 1.0}})
-        (trace,) = played(env, server.url)
-    assert trace.stop_condition == "scoring_timeout"
-    assert "draft_judge" not in trace.metrics
-
-
-def test_a_task_whose_scoring_is_deferred_asks_no_judge() -> None:
-    with serve(WithJudge(judging())) as server:
-        (trace,) = played(environment({"number": 1}), server.url)
-        judge = {"enabled": True, "model": "the/judge", "base_url": server.url, "api_key_var": "NONE"}
-        task = first_task(environment({"number": 1, "task": {"draft_judge": judge}}))
-        trace.rewards, trace.metrics = {}, {}
-        asyncio.run(task.defer_scoring().score(trace))
-        assert (trace.rewards, trace.metrics, calls(server)) == ({}, {}, [])
-        asyncio.run(task.score(trace))
-        assert len(calls(server)) == len(ABOUT.turns)
-    assert "draft_judge" in trace.metrics
 
 
 def test_a_prompt_file_of_verifiers_is_refused_with_the_place_for_ones_own(tmp_path: Any) -> None:

@@ -18,33 +18,20 @@ if TYPE_CHECKING:
         AttuneTasksetConfig,
         DraftJudgeConfig,
     )
-    from attune_episodes.verifiers_env.env import AttuneEnv, IncompleteEpisodeError
-    from attune_episodes.verifiers_env.harness import AttuneHarness
     from attune_episodes.verifiers_env.judge import DraftJudge
-    from attune_episodes.verifiers_env.results import rollouts_from
-    from attune_episodes.verifiers_env.task import AttuneTask
-    from attune_episodes.verifiers_env.taskset import AttuneTaskset
-    from attune_episodes.verifiers_env.wire import AttuneData
+    from attune_episodes.verifiers_env.logs import rollouts_from
+    from attune_episodes.verifiers_env.run import AttuneEnv, AttuneHarness, IncompleteEpisodeError
+    from attune_episodes.verifiers_env.tasks import AttuneData, AttuneTask, AttuneTaskset
 
-_HOME = {
-    **dict.fromkeys(
-        [
-            "AttuneEnvConfig",
-            "AttuneHarnessConfig",
-            "AttuneTaskConfig",
-            "AttuneTasksetConfig",
-            "DraftJudgeConfig",
-        ],
-        ".config",
-    ),
-    **dict.fromkeys(["AttuneEnv", "IncompleteEpisodeError"], ".env"),
-    "AttuneData": ".wire",
-    "AttuneHarness": ".harness",
-    "AttuneTask": ".task",
-    "AttuneTaskset": ".taskset",
-    "DraftJudge": ".judge",
-    "rollouts_from": ".results",
-}
+_NAMES = {
+    ".config": ["AttuneEnvConfig", "AttuneHarnessConfig", "AttuneTaskConfig", "AttuneTasksetConfig",
+                "DraftJudgeConfig"],
+    ".judge": ["DraftJudge"],
+    ".logs": ["rollouts_from"],
+    ".run": ["AttuneEnv", "AttuneHarness", "IncompleteEpisodeError"],
+    ".tasks": ["AttuneData", "AttuneTask", "AttuneTaskset"],
+}  # fmt: skip
+_HOME = {name: home for home, names in _NAMES.items() for name in names}
 """Name -> the module that it comes from."""
 
 __all__ = [

@@ -10,7 +10,7 @@ from attune_episodes.policies import builtin_policy
 from attune_episodes.rollout import rollout
 from attune_episodes.task import Task
 from attune_episodes.unanswered import unanswered
-from attune_episodes.verifiers_env.wire import AttuneData
+from attune_episodes.verifiers_env.tasks import AttuneData
 
 EXACT: Final = 1e-9
 

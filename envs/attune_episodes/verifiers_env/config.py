@@ -5,15 +5,21 @@ The texts under the fields are what `vf-eval attune-env --help` shows.
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any, Final, Literal, Self
 
 import verifiers.v1 as vf
 from pydantic import Field, FiniteFloat, model_validator
 
 from attune_data.constants import Provenance
-from attune_data.errors import AttuneError
-from attune_episodes.settings import Labels, Mode, PanasStrategy
+from attune_data.errors import AttuneError, SettingsError, show
+from attune_data.jsonio import parse_json
+from attune_episodes.data_arguments import DataArguments
+from attune_episodes.settings import Labels, Mode, PanasStrategy, Settings
+from attune_episodes.training.rows import RowMaker
 from attune_rewards.predictions import STAGES, Stage
+from attune_rewards.spec import RewardSpec
+from attune_rewards.spec_files import describe_reward, read_reward, reward_from
 
 ENV_ID: Final = "attune-env"
 """The name under which verifiers finds all of this: the package `attune_env`."""
@@ -29,8 +35,6 @@ class DraftJudgeConfig(vf.JudgeConfig):
     """Rate drafts with a judge model. Off, no judge is ever called."""
     weight: FiniteFloat = 0.0
     """Weight of the rating as a reward; at 0 it is a metric only."""
-    times: int = Field(1, ge=1, le=100)
-    """How often each draft is rated; the ratings are averaged."""
     retries: int = Field(2, ge=0, le=100)
     """How often a failed or unreadable call is made again, each time after a pause."""
 
@@ -103,13 +107,62 @@ class AttuneTasksetConfig(vf.TasksetConfig):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         """Refuses what needs no data to be known as wrong: a command then shows it without a traceback."""
-        from attune_episodes.verifiers_env.configured import configured
-
         try:
             configured(self)
         except AttuneError as error:
             raise ValueError(str(error)) from error
         return self
+
+
+def configured(config: AttuneTasksetConfig) -> tuple[DataArguments, Settings, RewardSpec]:
+    """The conversations, the settings and the reward that a configuration names.
+
+    Raises an AttuneError where a name is not known or fields do not go together. The data is not read.
+    """
+    chosen = DataArguments(**config.model_dump(include={one.name for one in fields(DataArguments)}))
+    settings = Settings.from_json(
+        {
+            **config.model_dump(include={"mode", "stages", "panas_strategy", "labels", "prompts"}),
+            "seed": config.labels_seed,
+            "codebook": chosen.codebook(config.codebook),
+        }
+    )
+    spec = _spec(config)
+    _check(config, settings, spec)
+    return chosen, settings, spec
+
+
+def _check(config: AttuneTasksetConfig, settings: Settings, spec: RewardSpec) -> None:
+    describe_reward(spec)  # parts of one's own are Python functions, which no task can carry
+    maker = RowMaker(settings, spec)
+    judged = config.task.draft_judge.enabled
+    if judged and "draft" not in settings.stages:
+        raise SettingsError(
+            "the draft judge is enabled, but no draft is asked; add draft to the stages, or leave out "
+            "--env.taskset.task.draft-judge.enabled"
+        )
+    if config.granularity == "request":
+        if judged:
+            raise SettingsError(
+                "the draft judge rates the drafts of whole conversations; use granularity conversation"
+            )
+        maker.check()
+    elif not judged and spec.dense:
+        maker.check()
+
+
+def _spec(config: AttuneTasksetConfig) -> RewardSpec:
+    if config.weights:
+        if config.reward != "composite":
+            raise SettingsError(
+                f"weights describe a reward of their own, and reward is {show(config.reward)}; give one"
+            )
+        return reward_from({"name": "weighted", "weights": dict(config.weights)}, "weights")
+    if not isinstance(config.reward, str):
+        return reward_from(config.reward)
+    if config.reward.lstrip().startswith("{"):  # a flag is a text
+        return reward_from(parse_json(config.reward, "reward"))
+    return read_reward(config.reward)
 
 
 class AttuneHarnessConfig(vf.HarnessConfig):

@@ -7,33 +7,26 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
-import random
-from dataclasses import dataclass
 from typing import Any, Final
 
 import verifiers.v1 as vf
 from openai import OpenAIError
 from verifiers.v1.types import UserMessage
 
-from attune_data.errors import AttuneError, one_line
-from attune_episodes.judging import Judgement, JudgeRequest, combined, judge_request, parse_judgement
-from attune_episodes.parsing import parse
+from attune_data.means import mean
+from attune_episodes.asking import Asking, pause
+from attune_episodes.judging import Judgement, JudgeRequest, judge_request, parse_judgement
 from attune_episodes.task import Task
 from attune_episodes.verifiers_env.config import DraftJudgeConfig
-from attune_episodes.verifiers_env.replies import JUDGE_KEY, replies_of
-from attune_episodes.verifiers_env.wire import AnyTrace
+from attune_episodes.verifiers_env.logs import JUDGE_KEY
+from attune_episodes.verifiers_env.tasks import AnyTrace, read_of, replies_of
 from attune_rewards.draft import binary_alignment, judge_score
 from attune_rewards.predictions import Draft
 from attune_rewards.truth import truth_of
 
 PAUSE: Final = 0.5
-"""Seconds before the first retry; doubled for each further one, with jitter."""
+"""Seconds before the first retry."""
 logger = logging.getLogger(__name__)
-
-
-class JudgeFailedError(AttuneError):
-    """A judge gave no rating, after all retries."""
 
 
 class DraftJudge(vf.Judge[Judgement, DraftJudgeConfig]):
@@ -44,37 +37,28 @@ class DraftJudge(vf.Judge[Judgement, DraftJudgeConfig]):
         """Name of its reward and of its calls in the trace."""
         return "draft_judge"
 
-    async def rate(self, request: JudgeRequest, trace: AnyTrace) -> tuple[str, Judgement]:
-        """The judge's text and what it says; JudgeFailedError where none could be read after all retries."""
+    async def rate(self, request: JudgeRequest, trace: AnyTrace) -> tuple[str, Judgement] | None:
+        """The judge's text and what it says; None where none could be read after all retries."""
         messages: Any = [UserMessage(content=message.content) for message in request.messages]
+        asking = Asking(request, parse_judgement, self.config.retries + 1)
         problem = ""
-        for attempt in range(self.config.retries + 1):
-            if attempt:
-                await asyncio.sleep(PAUSE * 2.0 ** min(attempt - 1, 5) * random.uniform(0.5, 1.0))
+        for ask in asking:
+            if ask > 1:
+                await asyncio.sleep(pause(ask - 1, PAUSE))
             try:
-                response = await self.complete(messages, trace=trace)
+                asking.take((await self.complete(messages, trace=trace)).text)
+                problem = asking.status
             except (OpenAIError, LookupError, TypeError, ValueError) as error:  # or no choice in it
+                asking.take("")
                 problem = f"{type(error).__name__} {error}"
-                continue
-            said = parse_judgement(request, response.text)
-            if isinstance(said, Judgement):
-                return response.text, said
-            problem = said.reason
-        raise JudgeFailedError(one_line(f"{request.id}: {problem}", 500))
-
-
-@dataclass(frozen=True)
-class _Rated:
-    """The ratings of one draft."""
-
-    turn: int
-    texts: tuple[str, ...]
-    said: tuple[Judgement, ...]
-    failed: int
+        if isinstance(asking.outcome, Judgement):
+            return asking.text, asking.outcome
+        logger.warning("the draft judge failed: %s: %s", request.id, problem)
+        return None
 
 
 async def rate_drafts(config: DraftJudgeConfig, task: Task, trace: AnyTrace) -> None:
-    """Rates every draft of a trace and records what came of it. Never raises for a failure of the judge.
+    """Rate every draft of a trace and record what came of it. Never raises for a failure of the judge.
 
     Metrics: `draft_judge`, the mean rating in [0, 1] over the drafts that were rated; the share
     `draft_binary_alignment` of the person's wishes that the judge found in them; `judge_failed`, the share of
@@ -84,61 +68,40 @@ async def rate_drafts(config: DraftJudgeConfig, task: Task, trace: AnyTrace) -> 
     trace.record_metric("judge_failed", 1.0)  # stands where a time limit comes before the ratings
     judge = DraftJudge(config)
     silent, asked = _drafts(task, trace)
-    rated = await asyncio.gather(*(_rate(judge, config.times, request, trace) for request in asked))
-    scores = [0.0 for question in silent if question.dimensions]
-    aligned = [0.0 for question in silent if question.questions]
-    for one in rated:
-        if not one.said:
-            continue
-        judged, here = combined(one.said), truth_of(task.conversation).turn(one.turn)
-        found = judge_score(judged.scores)
-        agreed = None if here is None else binary_alignment(here.preferred, judged.binary)
-        scores += [] if found is None else [found]
-        aligned += [] if agreed is None else [agreed]
+    rated = await asyncio.gather(*(judge.rate(request, trace) for request in asked))
+    found = {request.turn: one for request, one in zip(asked, rated, strict=True) if one is not None}
+    scores: list[float | None] = [0.0 for question in silent if question.dimensions]
+    aligned: list[float | None] = [0.0 for question in silent if question.questions]
+    for turn, (_, said) in found.items():
+        here = truth_of(task.conversation).turn(turn)
+        scores.append(judge_score(said.scores))
+        aligned.append(None if here is None else binary_alignment(here.preferred, said.answers or None))
     trace.info[JUDGE_KEY] = {
         "model": config.model,
-        "replies": {str(one.turn): list(one.texts) for one in rated if one.texts},
+        "replies": {str(turn): text for turn, (text, _) in found.items()},
     }
-    calls = config.times * len(asked)
-    trace.record_metric("judge_failed", sum(one.failed for one in rated) / calls if calls else 0.0)
-    if asked and not any(one.said for one in rated):
+    trace.record_metric("judge_failed", 1 - len(found) / len(asked) if asked else 0.0)
+    if asked and not found:
         return  # the empty drafts alone would be a rating of something else
-    if aligned:
-        trace.record_metric("draft_binary_alignment", math.fsum(aligned) / len(aligned))
-    if scores:
-        mean = math.fsum(scores) / len(scores)
-        trace.record_metric("draft_judge", mean)
+    if (value := mean(aligned)) is not None:
+        trace.record_metric("draft_binary_alignment", value)
+    if (value := mean(scores)) is not None:
+        trace.record_metric("draft_judge", value)
         if config.weight:
-            trace.record_reward("draft_judge", mean, config.weight)
+            trace.record_reward("draft_judge", value, config.weight)
 
 
 def _drafts(task: Task, trace: AnyTrace) -> tuple[list[JudgeRequest], list[JudgeRequest]]:
     """What a judge would be asked of drafts that are empty or unreadable, and what it is asked of others."""
-    replies = replies_of(trace, task)
+    replied, read = replies_of(trace, task), read_of(trace, task)
     silent: list[JudgeRequest] = []
     asked: list[JudgeRequest] = []
     for request in task.requests:
-        if request.stage != "draft" or request.turn is None or request.id not in replies:
+        if request.stage != "draft" or request.turn is None or request.id not in replied:
             continue
-        said = parse(request, replies[request.id])
+        said = read[request.id][1]
         text = said.text if isinstance(said, Draft) else ""
         question = judge_request(task.conversation, request.turn, text or "-", task.settings)
-        if question is None:
-            continue  # nothing to judge it by
-        (asked if text.strip() else silent).append(question)
+        if question is not None:  # else there is nothing to judge it by
+            (asked if text.strip() else silent).append(question)
     return silent, asked
-
-
-async def _rate(judge: DraftJudge, times: int, request: JudgeRequest, trace: AnyTrace) -> _Rated:
-    results = await asyncio.gather(*(_once(judge, request, trace) for _ in range(times)))
-    got = [result for result in results if result is not None]
-    texts, said = tuple(text for text, _ in got), tuple(judgement for _, judgement in got)
-    return _Rated(request.turn, texts, said, times - len(got))
-
-
-async def _once(judge: DraftJudge, request: JudgeRequest, trace: AnyTrace) -> tuple[str, Judgement] | None:
-    try:
-        return await judge.rate(request, trace)
-    except JudgeFailedError as error:
-        logger.warning("the draft judge failed: %s", error)
-        return None

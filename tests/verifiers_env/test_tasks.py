@@ -16,12 +16,12 @@ import verifiers.v1 as vf
 import attune_env
 from attune_data import Conversation
 from attune_data.errors import DataError
-from attune_episodes import Settings, plan, to_dataset
+from attune_episodes import Settings, plan
 from attune_episodes.unanswered import unanswered
-from attune_episodes.verifiers_env import AttuneData, AttuneTask, AttuneTaskset
+from attune_episodes.verifiers_env import AttuneData, AttuneTask
 from attune_episodes.verifiers_env.config import ENV_ID
 from attune_rewards import RewardSpec
-from attune_rewards.spec_files import describe_reward, reward_from
+from attune_rewards.spec_files import reward_from
 from tests import PATIENCE
 from tests.verifiers_env.play import environment, first_task, sample, saved, taskset
 
@@ -65,25 +65,6 @@ def test_a_task_comes_back_from_json_as_it_was() -> None:
             assert AttuneTask(again, task.config).hash == task.hash
 
 
-def test_a_worker_reads_a_conversation_only_once() -> None:
-    one, two = (first_task(environment()).data.task for _ in range(2))
-    assert one is two
-    tasks = list(taskset(granularity="request", number=1))
-    assert len({id(task.data.task.conversation) for task in tasks}) == 1
-
-
-def test_one_request_a_task_gives_the_rows_of_a_training_set() -> None:
-    rows = list(to_dataset(list(sample()[:3])))
-    tasks = list(taskset(granularity="request", number=3))
-    assert [task.key for task in tasks] == [row["id"] for row in rows]
-    for task, row in zip(tasks, rows, strict=True):
-        data = task.data
-        assert isinstance(data.prompt, list)
-        shown = [{"role": "system", "content": data.system_prompt}]
-        shown += [{"role": one.role, "content": str(one.content)} for one in data.prompt]
-        assert shown == row["prompt"]
-
-
 def test_simulated_people_have_no_end_without_a_number_and_are_made_as_they_are_read() -> None:
     endless = taskset(data="simulated", level="plain", world_seed=4)
     assert not endless.bounded
@@ -112,9 +93,9 @@ def test_an_endless_world_in_which_nothing_is_scored_any_more_is_given_up(
     world: Any = World()
     endless = taskset(data="simulated")
     endless.conversations = world
-    monkeypatch.setattr("attune_episodes.verifiers_env.taskset.BARREN", 4)
+    monkeypatch.setattr("attune_episodes.verifiers_env.tasks.BARREN", 4)
     assert [task.key for task in islice(endless.load(), 3)] == ["sample-04"] * 3  # never four in a row
-    monkeypatch.setattr("attune_episodes.verifiers_env.taskset.BARREN", 3)
+    monkeypatch.setattr("attune_episodes.verifiers_env.tasks.BARREN", 3)
     with pytest.raises(DataError, match="nothing to score in 3 conversations in a row"):
         next(endless.load())
     assert caplog.text == ""
@@ -142,19 +123,6 @@ def test_an_official_codebook_beside_the_data_is_asked_with(tmp_path: Path) -> N
     assert any("Did it greet the person?" in r.messages[-1].content for r in task.data.task.requests)
 
 
-def test_rewards_are_named_described_and_weighted(tmp_path: Path) -> None:
-    given: dict[str, Any] = {"preset": "skill", "format": 0.1}
-    wanted = describe_reward(RewardSpec.preset("skill").with_format(0.1))
-    path = tmp_path / "mine.json"
-    path.write_text(json.dumps(given), encoding="utf-8")
-    for reward in (given, json.dumps(given), str(path)):
-        made = describe_reward(taskset(reward=reward).spec)
-        assert made["nulls"] == wanted["nulls"]
-        assert made["tree"]["children"] == wanted["tree"]["children"]
-    flat = taskset(weights={"emotion_va": 2, "pairwise": 1}).spec
-    assert sorted(flat.parts) == ["emotion_va", "pairwise"]
-
-
 def test_reading_traces_and_naming_the_package_does_not_load_verifiers() -> None:
     code = (
         "import sys, attune_episodes.verifiers_env as v, attune_env\n"
@@ -165,9 +133,3 @@ def test_reading_traces_and_naming_the_package_does_not_load_verifiers() -> None
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=True
     )
     assert done.stdout.strip() == "False"
-
-
-def test_a_taskset_is_made_without_an_environment() -> None:
-    made = vf.load_taskset(vf.taskset_config_type(ENV_ID).model_validate({"id": ENV_ID, "number": 2}))
-    assert isinstance(made, AttuneTaskset)
-    assert [task.data.idx for task in made] == [0, 1]

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
 import verifiers.v1 as vf
 
-from attune_episodes import Settings, builtin_policy, plan, rollout, score_row, to_dataset
+from attune_episodes import Request, Settings, builtin_policy, parse, plan, rollout, score_row, to_dataset
 from attune_episodes.prompts import FOLDER
-from attune_episodes.task import Task
 from attune_episodes.verifiers_env import AttuneData, AttuneTask
-from tests.endpoint import Book, Call, answers_of, first_of, serve
+from tests.endpoint import Book, Call, answers_of, serve
 from tests.verifiers_env.play import (
-    MODEL,
     environment,
+    episodes,
     first_task,
     key,
     lexicon,
@@ -150,17 +151,6 @@ def test_one_request_a_task_pays_what_its_training_row_pays() -> None:
     assert by_weight == pytest.approx(engine.total, abs=1e-12)
 
 
-def test_the_models_sampling_and_name_go_with_every_call() -> None:
-    with serve(lexicon()) as server:
-        played(environment({"number": 1}), server.url, temperature=0.25, max_tokens=77, seed=3)
-    for call in server.calls:
-        assert {name: call.body[name] for name in ("model", "temperature", "max_tokens", "seed")} == {
-            "model": MODEL, "temperature": 0.25, "max_tokens": 77, "seed": 3,
-        }  # fmt: skip
-        assert "idempotency-key" not in call.headers
-        assert "attune" not in str(call.headers).lower()
-
-
 def test_a_reply_that_cannot_be_read_is_asked_for_again_with_the_very_same_messages() -> None:
     with serve(lexicon(), faults=["garbage,first=1,of=*/2/assess"]) as server:
         (trace,) = played(environment({"number": 1}), server.url)
@@ -194,13 +184,6 @@ def test_the_last_reply_counts_however_bad_it_is(reasks: int, calls: int) -> Non
         lambda messages: "{" if messages == plan(sample()[0])[1].chat() else str(book(messages)),
     )
     assert trace.reward == engine.total
-
-
-@pytest.mark.parametrize(("fault", "asks"), [("garbage,of=*/1/draft", 1), ("empty,first=1,of=*/1/draft", 2)])
-def test_a_draft_is_asked_for_again_only_if_it_is_empty(fault: str, asks: int) -> None:
-    with serve(lexicon(), faults=[fault]) as server:
-        (trace,) = played(environment({"number": 1}), server.url)
-    assert replies(trace)["sample-01/1/draft"]["asks"] == asks
 
 
 @pytest.mark.parametrize(
@@ -255,21 +238,6 @@ def test_a_trace_scores_the_same_when_it_comes_back_from_disk() -> None:
         assert again.metrics == trace.metrics
 
 
-def test_texts_of_any_script_come_through_whole(tmp_path: Any) -> None:
-    record = sample()[0].to_record()
-    odd = "Ich weiß nicht … 😔‍💔 \u2028 שלום ‏مرحبا‎ e\u0301 " + "啊" * 5000
-    record["turns"][0]["userMessage"] = odd
-    path = tmp_path / "odd.json"
-    path.write_text(json.dumps(record), encoding="utf-8")
-    env = environment({"data": str(path), "provenance": "own"})
-    task: Task = first_task(env).data.task
-    with serve(first_of(answers_of([task.conversation], "lexicon"))) as server:
-        (trace,) = played(env, server.url)
-        assert server.unknown == []
-    assert odd.strip() in asked(server.calls[0])[-1]["content"]
-    assert trace.reward == rollout(task.conversation, builtin_policy("lexicon", [task.conversation])).total
-
-
 def test_a_system_prompt_of_the_users_takes_the_place_of_the_plans(tmp_path: Any) -> None:
     path = tmp_path / "system.txt"
     path.write_text("You read feelings.", encoding="utf-8")
@@ -293,3 +261,138 @@ def test_rollouts_of_one_task_do_not_touch_each_other() -> None:
     for trace in traces:
         unread = sum(entry["status"] != "ok" for entry in replies(trace).values())
         assert metric(trace, "parse_rate") == 1 - unread / 21
+
+
+@pytest.mark.parametrize("parallel", [1, 4])
+def test_a_limit_of_turns_leaves_no_result(parallel: int) -> None:
+    with serve(lexicon()) as server:
+        env = environment({"number": 1}, {"max_turns": 6, "harness": {"parallel": parallel}})
+        (episode,) = episodes(env, server.url)
+    (trace,) = episode.traces
+    assert trace.stop_condition == "max_turns"
+    assert (episode.ok, trace.ok, env.complete(episode)) == (False, False, False)
+    (error,) = trace.errors
+    assert error.type == "IncompleteEpisodeError"
+    assert "of 21 requests have no reply" in error.message
+    assert "(stopped by: max_turns)" in error.message
+    assert trace.rewards == {"composite_strict": None}
+    answered = sum(entry["text"] is not None for entry in replies(trace).values())
+    assert trace.metrics["answered"] == answered
+    # verifiers looks at the limit when a call begins: those in flight may pass it, or be given up
+    assert answered == 6 if parallel == 1 else answered < 6 + parallel
+
+
+def test_a_time_limit_leaves_no_result() -> None:
+    with serve(lexicon(), faults=["hang,seconds=20,of=*/2/assess"]) as server:
+        env = environment({"number": 1}, {"timeout": {"rollout": 1.0}})
+        (episode,) = episodes(env, server.url)
+    (trace,) = episode.traces
+    assert trace.stop_condition == "agent_timeout"
+    assert not episode.ok
+    assert not trace.ok
+    assert trace.reward == 0.0
+    assert 'the first of them "sample-01/2/assess"' in trace.errors[0].message
+
+
+@pytest.mark.parametrize("granularity", ["conversation", "request"])
+def test_an_endpoint_that_keeps_failing_fails_the_rollout_with_its_own_error(granularity: str) -> None:
+    with serve(lexicon(), faults=["503,of=*/2/prefer"]) as server:
+        env = environment({"number": 1, "granularity": granularity}, {"harness": {"retries": 2}})
+        found = episodes(env, server.url)
+        assert sum(call.request == "sample-01/2/prefer" for call in server.calls) == 3
+    failed = [episode for episode in found if not episode.ok]
+    (episode,) = failed
+    (trace,) = episode.traces
+    (error,) = trace.errors  # the endpoint's, with nothing of ours beside it
+    assert error.type == "ProviderError"
+    assert error.status_code == 503
+    entry = replies(trace)["sample-01/2/prefer"]
+    assert (entry["text"], entry["status"], entry["calls"]) == (None, "failed", 3)
+    assert entry["failed"].startswith("HTTP 503")
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])
+def test_what_no_retry_would_mend_is_not_retried(status: int) -> None:
+    with serve(lexicon(), faults=[str(status)]) as server:
+        (episode,) = episodes(environment({"number": 1}), server.url)
+    assert len(server.calls) == 1
+    assert not episode.ok
+    assert episode.traces[0].errors[0].status_code == status
+
+
+def test_scoring_that_did_not_happen_leaves_no_result() -> None:
+    env = environment({"number": 1})
+    with serve(lexicon()) as server:
+        (episode,) = episodes(env, server.url)
+    (trace,) = episode.traces
+    trace.rewards = {"composite_strict": None}  # what a time limit of scoring leaves behind
+    asyncio.run(env.finalize(first_task(env), episode))
+    assert not trace.ok
+    assert "the replies were not scored" in trace.errors[0].message
+
+
+def test_a_training_client_may_not_play_the_benchmark_and_an_evaluation_may() -> None:
+    record = {**sample()[0].to_record(), "provenance": "benchmark"}
+    task = first_task(environment({"number": 1}))
+    bench = AttuneTask(AttuneData.model_validate({**task.data.model_dump(), "conversation": record}))
+    with serve(lexicon()) as server:
+        env = environment({"number": 1})
+        (allowed,) = episodes(env, server.url, [bench])
+        calls = len(server.calls)
+        agent: dict[str, Any] = {"client": {"type": "train", "base_url": server.url}}
+        (refused,) = episodes(environment({"number": 1}, agent), server.url, [bench])
+        assert len(server.calls) == calls
+    assert allowed.ok
+    assert not refused.ok
+    assert refused.traces == []
+    assert "this conversation may not be trained on" in refused.errors[0].message
+
+
+def test_the_harness_refuses_tasks_of_others() -> None:
+    with serve(lexicon()) as server:
+        stranger: Any = vf.Task(vf.TaskData(prompt="Hello"))
+        (episode,) = episodes(environment({"number": 1}), server.url, [stranger])
+    assert "plays tasks of its own taskset only, got TaskData" in episode.traces[0].errors[0].message
+
+
+DOCS = Path(__file__).parents[2] / "docs" / "verifiers.md"
+
+
+def test_the_figures_shown_are_those_of_the_command_shown() -> None:
+    text = DOCS.read_text(encoding="utf-8")
+    assert "vf-eval attune-env -m MODEL -n 3 " in text
+    (block,) = re.findall(r"```text\n(reward .*?)```", text, flags=re.DOTALL)
+    policy = builtin_policy("lexicon", sample())
+    played = [rollout(about, policy) for about in sample()[:3]]
+
+    def mean(values: list[float]) -> str:
+        return f"{sum(values) / len(values):.2f}"
+
+    names = {name for one in played for name in one.parts}
+    # as vf-eval sums up: a part that a conversation does not have counts as 0
+    wanted = {name: mean([one.parts.get(name, 0.0) for one in played]) for name in names}
+    wanted |= {
+        "reward": mean([one.total for one in played]),
+        "composite_strict": mean([one.total for one in played]),
+        "parse_rate": mean([one.parse_rate for one in played]),
+        "answered": mean([float(len(one.steps)) for one in played]),
+        "reasks": "0.00",
+        "retries": "0.00",
+    }
+    shown = dict(re.findall(r"(\w+) (\d+\.\d\d)", block))
+    assert len(shown) == 9
+    assert shown == {name: wanted[name] for name in shown}
+
+
+def test_no_reply_is_parsed_twice_in_a_rollout(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+
+    def counted(request: Request, text: str) -> Any:
+        parsed.append(request.id)
+        return parse(request, text)
+
+    for module in ("run", "tasks"):
+        monkeypatch.setattr(f"attune_episodes.verifiers_env.{module}.parse", counted)
+    with serve(lexicon()) as server:
+        (trace,) = played(environment({"number": 1}), server.url)
+    assert sorted(parsed) == sorted(replies(trace))

@@ -11,14 +11,13 @@ from typing import Any
 
 import pytest
 
-from attune_data import load
 from attune_data.errors import DataError
 from attune_episodes import Settings, builtin_policy
 from attune_episodes.prompts import FOLDER
 from attune_episodes.request import Message
-from attune_episodes.verifiers_env import AttuneData, AttuneTask
+from attune_episodes.verifiers_env import AttuneTask
 from tests.endpoint import serve
-from tests.verifiers_env.play import environment, episodes, lexicon, sample, saved, taskset
+from tests.verifiers_env.play import environment, episodes, lexicon, sample, taskset
 
 
 def check(task: AttuneTask) -> bool:
@@ -94,6 +93,7 @@ def test_validation_sees_a_carried_prompt_that_is_not_the_plans(caplog: pytest.L
     assert "is not the one of the plan" in caplog.text
 
 
+@pytest.mark.slow
 def test_a_worker_with_other_prompts_or_another_wording_says_so(tmp_path: Path) -> None:
     mine = tmp_path / "mine"
     shutil.copytree(FOLDER / "compact", mine)
@@ -114,13 +114,3 @@ def test_a_worker_with_other_prompts_or_another_wording_says_so(tmp_path: Path) 
         assert not episode.ok
         errors = [*episode.errors, *(error for trace in episode.traces for error in trace.errors)]
         assert any(f"settings.{what}" in error.message for error in errors)
-
-
-def test_the_data_of_another_process_is_not_needed(tmp_path: Path) -> None:
-    """What a task carries is enough where the files are gone."""
-    path = saved(tmp_path, 1)
-    (task,) = taskset(data=str(path))
-    path.unlink()
-    again = AttuneData.model_validate(json.loads(task.data.model_dump_json()))
-    assert check(AttuneTask(again, task.config))
-    assert load("sample")[0].conversation_id == again.task.conversation.conversation_id

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,9 +11,8 @@ from attune_data.errors import DataError
 from attune_env import save_results
 from attune_episodes import Settings, builtin_policy, rollout
 from attune_episodes.verifiers_env import rollouts_from
-from attune_episodes.verifiers_env.wire import AnyEpisode
-from attune_rewards import read_record, score_conversation
-from tests.endpoint import Book, answers_of, serve
+from attune_episodes.verifiers_env.tasks import AnyEpisode
+from tests.endpoint import serve
 from tests.front.command import attune, composites, read
 from tests.verifiers_env.play import MODEL, environment, episodes, key, lexicon, metric, sample
 
@@ -27,6 +25,7 @@ def written(folder: Path, found: list[AnyEpisode]) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_an_episodes_reward_is_the_strict_composite_of_attune_score(tmp_path: Path) -> None:
     rewards: dict[tuple[str, str], float] = {}
     for model, faults in (
@@ -92,6 +91,7 @@ def test_tasks_of_single_requests_come_together_as_one_conversation(tmp_path: Pa
         assert sum(metric(t, "weight") * t.reward for t in mine) == pytest.approx(one.total, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_further_rollouts_of_a_conversation_go_by_names_of_their_own(tmp_path: Path) -> None:
     with serve(lexicon()) as server:
         env = environment({"number": 1, "granularity": "conversation"})
@@ -138,15 +138,7 @@ def test_a_chat_harness_of_another_kind_leaves_its_last_reply(tmp_path: Path) ->
     assert one.total == rollout(sample()[0], builtin_policy("lexicon", sample(), settings), settings).total
 
 
-def test_a_system_prompt_that_was_put_in_place_of_ours_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "system.txt"
-    path.write_text("You read feelings.", encoding="utf-8")
-    with serve(lambda messages: "{}") as server:
-        found = episodes(environment({"number": 1, "system_prompt": str(path)}), server.url)
-    (one,) = rollouts_from([found[0].traces[0]])
-    assert one.result["attune"]["verifiers"]["system_prompt"] == "You read feelings."
-
-
+@pytest.mark.slow
 def test_at_single_requests_a_system_prompt_is_told_only_if_it_is_not_the_plans(tmp_path: Path) -> None:
     path = tmp_path / "system.txt"
     path.write_text("You read feelings.", encoding="utf-8")
@@ -165,50 +157,24 @@ def test_at_single_requests_a_system_prompt_is_told_only_if_it_is_not_the_plans(
         rollouts_from(episode.traces[0] for episode in found[3 : half + 3])  # each request once
 
 
-def test_requests_of_runs_with_different_rewards_are_not_mixed(tmp_path: Path) -> None:
-    """Half of the requests from a run of one reward and half from another make no conversation."""
-    found = []
-    with serve(lexicon()) as server:
-        for reward in ("composite", "skill"):
-            env = environment({"number": 1, "granularity": "request", "reward": reward})
-            found.append(episodes(env, server.url))
-    settings = Settings(stages=("assess", "prefer", "reflect"))
-    made = rollouts_from(written(tmp_path, [one for pair in zip(*found, strict=True) for one in pair]))
-    policy = builtin_policy("lexicon", sample(), settings)
-    assert {one.total_name: one.total for one in made} == {
-        name: rollout(sample()[0], policy, settings, reward).total
-        for name, reward in (("composite_strict", "composite"), ("skill", "skill"))
-    }
-    with pytest.raises(DataError, match="2 conversations not complete"):
-        rollouts_from(e.traces[0] for e in (*found[0][:5], *found[1][5:]))
-
-
 def test_what_is_no_object_where_a_trace_has_one_is_told() -> None:
     with serve(lexicon()) as server:
         (episode,) = episodes(environment({"number": 1}), server.url)
     (whole,) = episode.to_record()["traces"]
-    for path in (
-        ("task",), ("task", "data"), ("info",), ("info", "attune", "replies", "sample-01/1/draft"),
-        ("timing",), ("timing", "agent"), ("nodes", 0), ("nodes", -1, "message"), ("calls", 0),
-        ("calls", 0, "usage"), ("verifiers",), ("agent",), ("agent", "config"), ("info", "attune_judge"),
-    ):  # fmt: skip
+    for path in (("task",), ("info",), ("nodes", 0), ("calls", 0, "usage"), ("agent", "config")):
         trace = json.loads(json.dumps(whole))
         inner = trace
         for name in path[:-1]:
             inner = inner[name]
         inner[path[-1]] = "odd"
-        with pytest.raises(DataError, match='found "odd", expected a JSON object'):
+        with pytest.raises(DataError, match="expected a trace of attune-env, as verifiers writes it"):
             rollouts_from([trace])
-    odd: list[Any] = ["odd", 3]
-    for one in odd:
-        with pytest.raises(DataError, match="expected a JSON object"):
-            rollouts_from([one])
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('{"traces": ["odd"]}', 'line 1: found "odd", expected a JSON object'),
+        ('{"traces": ["odd"]}', 'trace "odd": found TypeError'),
         ('{"traces": [', "line 1: found JSONDecodeError"),
         ('{"other": 1}', "line 1: found KeyError"),
         ('{"traces": [{"id": "x", "ok": true, "task": {"data": {"prompt": "Hi"}}}]}', "another environment"),
@@ -222,17 +188,3 @@ def test_what_is_no_run_of_this_environment_is_told(tmp_path: Path, text: str, t
         rollouts_from(path)
     with pytest.raises(DataError, match=r"a run's folder with traces\.jsonl"):
         rollouts_from(tmp_path / "nothing")
-
-
-def test_verbose_and_delta_runs_read_back_cleanly() -> None:
-    settings = Settings(mode="verbose", panas_strategy="delta")
-    book: Book = answers_of(sample()[:1], "lexicon", settings)
-    with serve(book) as server:
-        env = environment({"number": 1, "mode": "verbose", "panas_strategy": "delta"})
-        (episode,) = episodes(env, server.url)
-    (one,) = rollouts_from([episode.traces[0]])
-    said, warnings = read_record(one.result, sample()[0])
-    assert not warnings
-    assert score_conversation(sample()[0], said)["composite_strict"] / 100 == pytest.approx(
-        one.total, abs=1e-12
-    )

@@ -1,0 +1,247 @@
+"""`rollouts_from`: traces of verifiers as the engine's rollouts, and so as result files.
+
+Free of verifiers: traces are read as the JSON that they are on disk.
+
+`trace.info["attune"]` holds `{"version": 1, "replies": {request id: entry}}`, an entry being
+
+- `text`: the raw reply that counts, the last one; null while there is none,
+- `status`: `ok` or `unparsed:<code>` as it was read then; `failed` where the endpoint gave no reply,
+- `asks`: how often it was asked for a reply, `calls`: how many calls that took,
+- `nodes`: indices into `trace.nodes` of the replies, the one that counts last,
+- `finish_reason`; `refusal`, true where the model refused in that field; `failed`, why no reply came.
+
+`trace.info["attune_judge"]` holds the judge's `model` and its raw `replies`, turn number -> texts.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from attune_data.errors import DataError, Problem, show
+from attune_episodes.logs import Recording, all_replies, rollouts_of, texts_in, together
+from attune_episodes.rollout import Rollout
+from attune_episodes.task import Task
+from attune_rewards.reward import scored_requests
+
+if TYPE_CHECKING:
+    import verifiers.v1 as vf
+
+KEY: Final = "attune"
+JUDGE_KEY: Final = "attune_judge"
+VERSION: Final = 1
+FAILED: Final = "failed"
+Entries = Mapping[str, Mapping[str, Any]]
+TRACES: Final = "traces.jsonl"
+_READ: Final = {"task", "info", "nodes", "ok", "agent", "timing", "id", "verifiers", "calls"}
+logger = logging.getLogger(__name__)
+Json = Mapping[str, Any]
+
+
+def entries_in(info: Mapping[str, Any]) -> Entries:
+    """Request id -> entry; {} where another harness played."""
+    held = info.get(KEY)
+    found = held.get("replies") if isinstance(held, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def replies_in(info: Mapping[str, Any], said: Sequence[str | None], task: Task) -> dict[str, str]:
+    """Request id -> raw reply, of the requests that were answered.
+
+    Args:
+        info: of the trace.
+        said: everything that the model said in the trace. Where one request was played by a chat harness
+            of another kind, the last of it is the answer.
+        task: what the task says.
+    """
+    entries = entries_in(info)
+    if not entries and task.only is not None:
+        return {task.only: said[-1] or ""} if said else {}
+    return texts_in(entries, task)
+
+
+def rollouts_from(
+    source: str | Path | Iterable[vf.Trace[Any, Any, Any] | Json], *, em_model: str | None = None
+) -> list[Rollout]:
+    """The rollouts that traces hold: replies parsed and scored again, with the official result record.
+
+    Args:
+        source: the folder of a run (`outputs/RUN`), its `traces.jsonl`, or traces themselves.
+        em_model: the model's name in the result records, `provider/model`; by default the trace's own.
+
+    Returns:
+        One rollout a trace, in their order. Traces of single requests are put together: one rollout a
+        conversation, of the stages that its tasks asked, under one reward and one system prompt. Where a
+        conversation was played more than once by a model, the further ones have names of their own, as
+        `attune_episodes.logs.rollouts_of` gives them: `<model>@sample2` and so on.
+
+    Traces that are not `ok`, and conversations of which requests are missing, are left out with a warning.
+    Raises DataError where there is nothing left, or where something is no trace of this environment.
+    """
+    read = [_read(trace) for trace in _traces(source)]
+    kept = [one for one in read if one is not None]
+    left_out = len(read) - len(kept)
+    groups = [[one] for one in kept if one.task.only is None]
+    groups += together((one for one in kept if one.task.only is not None), _shared)
+    recordings = [(group[0], _recording(group, em_model)) for group in groups]
+    complete = [(first, one) for first, one in recordings if not one.task.missing(one.replies)]
+    partial = len(recordings) - len(complete)
+    if left_out or partial:
+        logger.warning(
+            "left out: %d traces that are not ok, %d conversations of which requests are missing",
+            left_out, partial,
+        )  # fmt: skip
+    if not complete:
+        raise DataError(
+            Problem(show(str(source) if isinstance(source, (str, Path)) else "traces"), "",
+                    f"no complete trace ({left_out} that are not ok, {partial} conversations not complete)",
+                    "traces of attune-env", "vf-eval @ RUN/configs/resolved/eval.json --resume")
+        )  # fmt: skip
+    made = rollouts_of(one for _, one in complete)
+    return [
+        replace(new, result=first.judged(new.result)) for (first, _), new in zip(complete, made, strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class _Trace:
+    """What one trace says."""
+
+    name: str
+    task: Task
+    replies: Mapping[str, str]
+    model: str
+    started: float
+    seconds: float | None
+    cost: float | None
+    version: str | None
+    system: str | None
+    """A system prompt that was put in place of the plan's own."""
+    reward: str
+    """The reward's description, in one line."""
+    judge: Json
+    """The judge's model and raw replies; {} where none was asked."""
+
+    def judged(self, record: dict[str, Any]) -> dict[str, Any]:
+        """The record with what a judge said of the drafts, where one was asked."""
+        texts: Mapping[str, str] = self.judge.get("replies") or {}
+        if not texts:
+            return record
+        from attune_episodes.judging import add_judgements, judge_request, parse_judgement
+
+        task, model = self.task, str(self.judge.get("model"))
+        judged, kept = {}, {}
+        for entry in record["turns"]:
+            number = entry["turnNumber"]
+            asked = judge_request(task.conversation, number, entry["em_drafted_response"], task.settings)
+            if asked is not None and (said := texts.get(str(number))):
+                judged[number] = {model: parse_judgement(asked, said)}
+                kept[number] = {model: said}
+        return add_judgements(record, judged, task.settings, replies=kept)
+
+
+def _recording(group: list[_Trace], em_model: str | None) -> Recording:
+    """One conversation as a trace or several of its single requests played it."""
+    first = group[0]
+    task = first.task
+    if task.only is not None:
+        # the settings with the scored stages alone, as tasks of single requests ask them
+        scored = {stage for stage, _ in scored_requests(task.conversation, task.spec, task.settings.stages)}
+        stages = tuple(stage for stage in task.settings.stages if stage in scored)
+        task = replace(task, settings=replace(task.settings, stages=stages), only=None)
+    costs = [one.cost for one in group if one.cost is not None]
+    seconds = [one.seconds for one in group if one.seconds is not None]
+    about: dict[str, Any] = {"version": first.version, "traces": [one.name for one in group]}
+    if first.system is not None:
+        about["system_prompt"] = first.system
+    started = datetime.fromtimestamp(min(one.started for one in group), UTC)
+    facts = {
+        "run_timestamp": started.isoformat(timespec="seconds"),
+        "api_cost": sum(costs) if costs else None,
+        "duration_seconds": sum(seconds) if seconds else None,
+        "attune": {"verifiers": about},
+    }
+    return Recording(task, all_replies(group), em_model or first.model, facts, first.system)
+
+
+def _shared(one: _Trace) -> tuple[Hashable, ...]:
+    """What requests of one conversation have in common: who was asked, how, in whose words and for what."""
+    task = one.task
+    return (task.conversation.conversation_id, one.model, task.settings.key, one.system, one.reward)
+
+
+def _traces(source: object) -> Iterator[Json]:
+    if isinstance(source, (str, Path)):
+        path = Path(source)
+        file = path / TRACES if path.is_dir() else path
+        if not file.is_file():
+            raise DataError(
+                Problem(str(path), "", "no traces", f"a run's folder with {TRACES}, or such a file",
+                        "vf-eval says where its results are")
+            )  # fmt: skip
+        # lines end with \n alone: texts may hold other characters that count as line ends
+        with file.open(encoding="utf-8", newline="\n") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    try:
+                        yield from json.loads(line)["traces"]
+                    except (ValueError, KeyError, TypeError) as error:
+                        raise DataError(
+                            Problem(f"{file}", f"line {number}", type(error).__name__,
+                                    "an episode of verifiers with its traces",
+                                    "a line that was cut off is made again by --resume")
+                        ) from error  # fmt: skip
+        return
+    traces: Any = source
+    for trace in traces:
+        dump = getattr(trace, "model_dump", None)
+        yield trace if dump is None else dump(mode="json", include=_READ)
+
+
+def _read(trace: Json) -> _Trace | None:
+    """What a trace says; None where it is not ok. DataError for what is no trace of this environment."""
+    try:
+        data = trace["task"]["data"]
+        if not {"conversation", "settings", "reward"} <= data.keys():
+            raise ValueError(f"task.data has {', '.join(sorted(data)[:8])}")
+        return _played(trace, data) if trace.get("ok") else None
+    except DataError:
+        raise
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        name = trace.get("id") if isinstance(trace, Mapping) else show(trace)
+        raise DataError(
+            Problem(f"trace {name}", "", f"{type(error).__name__} {error}",
+                    "a trace of attune-env, as verifiers writes it",
+                    "is it the trace of another environment?")
+        ) from error  # fmt: skip
+
+
+def _played(trace: Json, data: Json) -> _Trace:
+    task = Task.from_json(data)
+    info: Json = trace.get("info") or {}
+    said = [node["message"].get("content") for node in trace.get("nodes") or () if node.get("sampled")]
+    timing: Json = trace.get("timing") or {}
+    agent: Json = timing.get("agent") or {}
+    costs = [(call.get("usage") or {}).get("cost") for call in trace.get("calls") or ()]
+    known = [cost for cost in costs if cost is not None]
+    planned = None if task.only is None else task.requests[0].messages[0].content
+    system = data.get("system_prompt")
+    judge: Json = info.get(JUDGE_KEY) or {}
+    return _Trace(
+        name=str(trace["id"]),
+        task=task,
+        replies=replies_in(info, [text if isinstance(text, str) else None for text in said], task),
+        model=str(trace["agent"]["config"].get("model") or "unnamed"),
+        started=float(timing.get("start") or 0.0),
+        seconds=round(agent["end"] - agent["start"], 6) if agent.get("end") and agent.get("start") else None,
+        cost=sum(known) if known else None,
+        version=(trace.get("verifiers") or {}).get("version"),
+        system=system if system and system != planned else None,
+        reward=json.dumps(data["reward"], sort_keys=True),
+        judge={"model": judge.get("model"), "replies": dict(judge.get("replies") or {})},
+    )

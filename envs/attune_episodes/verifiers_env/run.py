@@ -1,0 +1,202 @@
+"""`AttuneHarness` asks the requests of a plan; `AttuneEnv` takes nothing incomplete for a result."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import aiohttp
+import verifiers.v1 as vf
+from verifiers.v1.agent import Agents
+
+from attune_data.errors import AttuneError, show
+from attune_data.guard import for_training
+from attune_episodes.asking import Asking
+from attune_episodes.parsing import parse
+from attune_episodes.request import Request
+from attune_episodes.verifiers_env.chat import CallFailedError, Chat
+from attune_episodes.verifiers_env.config import AttuneEnvConfig, AttuneHarnessConfig, check_harness
+from attune_episodes.verifiers_env.logs import FAILED, KEY, VERSION
+from attune_episodes.verifiers_env.tasks import (
+    AnyEpisode,
+    AnyTask,
+    AnyTrace,
+    AttuneData,
+    replies_of,
+    state_of,
+)
+
+SUCCESS: Final = vf.ProgramResult(exit_code=0, stdout="", stderr="")
+
+
+class IncompleteEpisodeError(AttuneError):
+    """A rollout ended before every request had its reply, or before its scoring was done."""
+
+
+class AttuneHarness(vf.Harness[AttuneHarnessConfig]):
+    """Sends every request of the plan as it was planned, and writes down the raw replies.
+
+    No program is started: each call goes from here to the rollout's endpoint, with its secret, so that
+    verifiers sees, limits, records and samples every one of them. A reply that cannot be read is asked for
+    again with the very same messages. What fails on the way is tried again.
+    """
+
+    APPENDS_SYSTEM_PROMPT = True
+    EXECUTES_CODE = False
+    NEEDS_CONTAINER = False
+
+    async def launch(
+        self,
+        ctx: vf.ModelContext,
+        trace: AnyTrace,
+        runtime: vf.Runtime,
+        endpoint: str,
+        secret: str,
+        mcp_urls: dict[str, str],
+        data: vf.TaskData,
+    ) -> vf.ProgramResult:
+        """Play one task to its end, or to where verifiers stops it."""
+        if not isinstance(data, AttuneData):
+            raise TypeError(
+                f"the harness {self.config.id!r} plays tasks of its own taskset only, got "
+                f"{type(data).__name__}; set --env.taskset.id attune-env"
+            )
+        data.check_prompts()
+        config = self.config
+        async with aiohttp.ClientSession(
+            headers={"Authorization": f"Bearer {secret}"},
+            timeout=aiohttp.ClientTimeout(total=None),  # the rollout and the client have their own
+            connector=aiohttp.TCPConnector(limit=config.parallel),
+        ) as session:
+            url = f"{endpoint.rstrip('/')}/chat/completions"
+            chat = Chat(session, url, ctx.model, config.retries, config.backoff)
+            await _Player(chat, trace, config.reasks + 1).all(data.task.requests, config.parallel)
+        return SUCCESS
+
+
+@dataclass(slots=True)
+class _Player:
+    """One episode being asked."""
+
+    chat: Chat
+    trace: AnyTrace
+    most: int
+    """How often a request is asked at most."""
+
+    async def all(self, requests: Sequence[Request], parallel: int) -> None:
+        """Ask every request; CallFailedError with the first that got no reply.
+
+        A limit of verifiers shows as a call that is refused. It drops what a harness raises once it has
+        stopped the rollout, and the trace then ends as incomplete, not as failed.
+        """
+        self.trace.info[KEY] = {"version": VERSION, "replies": {}}
+        waiting = iter(enumerate(requests))
+
+        async def work() -> None:
+            for number, request in waiting:
+                await self.one(number, request)
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(parallel, len(requests))):
+                    group.create_task(work())
+        except BaseExceptionGroup as failed:
+            raise failed.exceptions[0] from None  # the others were stopped because of it
+
+    async def one(self, number: int, request: Request) -> None:
+        """Ask one request until its reply can be read or counts as it is."""
+        messages = request.chat()
+        # the trace's own view of the task: what the harness is handed may have notices of verifiers added
+        if (system := self.trace.task.data.system_prompt) is not None:
+            messages[0]["content"] = str(system)
+        entry: dict[str, Any] = {"text": None, "status": FAILED, "asks": 0, "calls": 0, "nodes": []}
+        self.trace.info[KEY]["replies"][request.id] = entry
+        asking = Asking(request, parse, self.most)
+        for ask in asking:
+            entry["asks"] = ask
+            before = len(self.trace.nodes)
+            try:
+                reply = await self.chat.ask(messages, f"attune-{number}-{ask}")
+            except CallFailedError as error:
+                entry["calls"] += error.calls
+                entry["failed"] = str(error)
+                raise
+            node = self._node(messages, before)
+            entry["nodes"] += [] if node is None else [node]
+            asking.take(reply.text, "refusal" if reply.refused else reply.finish_reason or "stop")
+            entry |= {
+                "text": asking.text,
+                "status": asking.status,
+                "calls": entry["calls"] + reply.calls,
+                "finish_reason": reply.finish_reason,
+            }
+            entry.pop("refusal", None)
+            if reply.refused:
+                entry["refusal"] = True
+        state_of(self.trace).readings[request.id] = asking.text, asking.outcome
+
+    def _node(self, messages: Sequence[Mapping[str, str]], before: int) -> int | None:
+        """The node of a reply: new since it was asked for, and after these messages.
+
+        All of them: where a person says the same twice, prompts that do not name the turn end alike, and
+        both requests may be in flight.
+        """
+        nodes = self.trace.nodes
+        wanted = [message["content"] for message in reversed(messages)]
+        for index in range(before, len(nodes)):
+            if nodes[index].sampled:
+                thread = []
+                parent = nodes[index].parent
+                while parent is not None and len(thread) <= len(wanted):
+                    thread.append(nodes[parent].message.content)
+                    parent = nodes[parent].parent
+                if thread == wanted:
+                    return index
+        return None
+
+
+class AttuneEnv(vf.SingleAgentEnv, vf.Env[AttuneEnvConfig]):
+    """The environment `attune-env`: a conversation as an episode, or one request of it."""
+
+    config: AttuneEnvConfig
+
+    def __init__(self, config: AttuneEnvConfig) -> None:
+        super().__init__(config)
+        check_harness(config)
+
+    async def run(self, task: AnyTask, agents: Agents) -> None:
+        """Play the task; BenchmarkTrainingError where a training client is handed a benchmark record."""
+        data = task.data
+        # A rollout for training is known by its client, which keeps the tokens; the taskset's own flag
+        # (`training`) refuses earlier, where somebody sets it.
+        if isinstance(data, AttuneData) and isinstance(agents.agent.ctx.client, vf.TrainClientConfig):
+            for_training(data.task.conversation)
+        await super().run(task, agents)
+
+    async def finalize(self, task: AnyTask, episode: AnyEpisode) -> None:
+        """Mark a trace as failed where replies or scores are missing, whatever stopped it.
+
+        Turn and token limits and time-outs end a rollout without an error; the rewards of such a trace
+        would be those of a model that fell silent. They become null, as after any error, so that `--resume`
+        plays the task again.
+        """
+        data = task.data
+        if not isinstance(data, AttuneData):
+            return
+        for trace in episode.traces:
+            problem = _incomplete(trace, data) if trace.ok else None
+            if problem is not None:
+                trace.record_error(IncompleteEpisodeError(f"{problem} (stopped by: {trace.stop_condition})"))
+                trace.rewards = dict.fromkeys(trace.rewards)
+
+
+def _incomplete(trace: AnyTrace, data: AttuneData) -> str | None:
+    missing = data.task.missing(replies_of(trace, data.task))
+    if missing:
+        asked = len(data.task.requests)
+        return f"{len(missing)} of {asked} requests have no reply, the first of them {show(missing[0])}"
+    if any(reward is None for reward in trace.rewards.values()):
+        return "the replies were not scored"
+    return None

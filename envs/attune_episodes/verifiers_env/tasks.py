@@ -1,0 +1,273 @@
+"""`AttuneTaskset` and its tasks: what travels to a worker, and what a trace of it earned."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import Any, Final, TypeAlias
+
+import verifiers.v1 as vf
+from pydantic import Field, PrivateAttr
+from verifiers.v1.runtimes import Runtime
+
+from attune_data.errors import AttuneError, DataError, Problem, show
+from attune_data.schema import Conversation
+from attune_data.simulate.stream import Simulation
+from attune_episodes.episode import Episode, parse_rate
+from attune_episodes.parsing import Unparsed, parse, sound
+from attune_episodes.score import score
+from attune_episodes.task import Task
+from attune_episodes.training.arguments import unscored
+from attune_episodes.training.rows import RowMaker
+from attune_episodes.verifiers_env.config import (
+    AttuneTaskConfig,
+    AttuneTasksetConfig,
+    Granularity,
+    configured,
+)
+from attune_episodes.verifiers_env.logs import entries_in, replies_in
+from attune_rewards.predictions import Prediction
+from attune_rewards.reward import Score, part_means, scored_requests
+from attune_rewards.strict import unscored_share
+from attune_rewards.truth import truth_of
+
+AnyTrace: TypeAlias = vf.Trace[Any, Any, Any]
+AnyTask: TypeAlias = vf.Task[Any, Any, Any]
+AnyEpisode: TypeAlias = vf.Episode[Any, Any, Any]
+BARREN: Final = 1000
+"""Conversations of an endless world in a row without anything to score, after which it is given up."""
+logger = logging.getLogger(__name__)
+
+
+class NotPlayableError(AttuneError, SystemExit):
+    """Data or settings with which nothing can be played; the cause says of which kind.
+
+    Uncaught, it ends a command with the message alone, as verifiers' own refusals do. `except Exception`
+    catches it like any other error.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.code = message  # what Python prints in the place of a traceback
+
+
+class AttuneData(vf.TaskData):
+    """One task: a conversation, or one request of it.
+
+    It carries only what nothing else can be made of. The prompt of a single request is the one exception:
+    other harnesses look for it there.
+    """
+
+    granularity: Granularity = "conversation"
+    conversation: dict[str, Any]
+    """The record in the benchmark's format. It holds the annotated answers: never show it to a model."""
+    settings: dict[str, Any]
+    """How it is asked about: `Settings.to_json`."""
+    reward: dict[str, Any]
+    """What is rewarded: `attune_rewards.spec_files.describe_reward`."""
+    request: str | None = None
+    """The id of the one request, `conversation/turn/stage`; None for a whole conversation."""
+
+    _task: tuple[tuple[object, ...], Task] | None = PrivateAttr(None)
+
+    @staticmethod
+    def of(task: Task) -> AttuneData:
+        """The data of a task. That of a single request carries its prompt, for any chat harness."""
+        data = task.to_json()
+        if task.only is None:
+            # verifiers wants a prompt of every task; the harness asks what the plan says
+            prompt: Any = task.conversation.turns[0].user_message or " "
+            return AttuneData(name=data["id"], prompt=prompt, **data)
+        (system, *rest) = task.requests[0].chat()
+        about = {"name": task.only, "granularity": "request", "system_prompt": system["content"]}
+        return AttuneData.model_validate({**data, **about, "prompt": rest})
+
+    @property
+    def task(self) -> Task:
+        """The engine's task (kept, so that asking again is cheap)."""
+        # a copy with other fields takes this along: what was read is known by what it was read from
+        source = (self.conversation, self.settings, self.reward, self.request)
+        if self._task is None or any(a is not b for a, b in zip(self._task[0], source, strict=True)):
+            self._task = source, Task.from_json(self.__dict__)
+        return self._task[1]
+
+    def check_prompts(self) -> None:
+        """Raises DataError where this process would ask something else than the task was made with."""
+        self.task.settings.check_same(self.settings, f"task {self.id}", "prompts")
+
+
+class AttuneState(vf.State):
+    """What a rollout knows beside its trace; it is not saved."""
+
+    readings: dict[str, tuple[str, Any]] = Field(default_factory=dict, exclude=True)
+    """Request id -> (raw reply, what `parse` made of it): no reply is parsed twice."""
+
+
+def state_of(trace: AnyTrace) -> AttuneState:
+    """The state of a trace; one that came back from disk gets a fresh one."""
+    if not isinstance(trace.state, AttuneState):
+        trace.state = AttuneState()
+    return trace.state
+
+
+def replies_of(trace: AnyTrace, task: Task) -> dict[str, str]:
+    """Request id -> raw reply, of the requests that were answered."""
+    said = [node.message.content for node in trace.nodes if node.sampled]
+    return replies_in(trace.info, [text if isinstance(text, str) else None for text in said], task)
+
+
+def read_of(trace: AnyTrace, task: Task) -> dict[str, tuple[str, Prediction | Unparsed]]:
+    """Request id -> (raw reply, what it says); no reply counts as an empty one."""
+    replies, readings = replies_of(trace, task), state_of(trace).readings
+    for request in task.requests:
+        text = sound(replies.get(request.id, ""))
+        if request.id not in readings or readings[request.id][0] != text:
+            readings[request.id] = text, parse(request, text)
+    return readings
+
+
+class AttuneTask(vf.Task[AttuneData, AttuneState, AttuneTaskConfig]):
+    """One conversation, or one request of it.
+
+    Scoring reads the raw replies that the trace carries and nothing else, so that `vf-replay` scores old
+    traces again without a model. A request without a reply earns what an empty reply earns; whether a trace
+    is complete is the environment's business (`AttuneEnv.finalize`).
+    """
+
+    _hashed: tuple[AttuneData, str] | None = None
+
+    @property
+    def hash(self) -> str:
+        """The hash of the task's data, made once: a rollout asks for it again and again."""
+        if self._hashed is None or self._hashed[0] is not self.data:
+            self._hashed = self.data, super().hash
+        return self._hashed[1]
+
+    @property
+    def key(self) -> str:
+        """The id of the conversation, or of the request."""
+        return self.data.id or self.hash
+
+    @vf.reward(weight=1.0)
+    async def total(self, trace: AnyTrace) -> dict[str, float]:
+        """Score the replies, under the name of the total.
+
+        A conversation: the return of the episode, such as `composite_strict` (in [0, 1]: the strict
+        Composite / 100) or `composite_partial`. A request: the value of its score, `<reward>_request`.
+        Nothing where the reward scores nothing.
+        """
+        task = self.data.task
+        if task.only is not None:
+            value = _request_score(task, trace).value
+            return {} if value is None else {f"{task.spec.name}_request": value}
+        episode = _played(task, trace)
+        return {} if episode.total_name == "not_scored" else {episode.total_name: episode.total}
+
+    @vf.metric
+    async def parts(self, trace: AnyTrace) -> dict[str, float]:
+        """Each part's mean score over the requests where it is scored, and how the replies came."""
+        task = self.data.task
+        entries = entries_in(trace.info).values()
+        counted = {
+            "requests": float(len(task.requests)),
+            "answered": float(len(replies_of(trace, task))),
+            "reasks": float(sum(entry.get("asks", 1) - 1 for entry in entries)),
+            "retries": float(sum(entry.get("calls", 1) - entry.get("asks", 1) for entry in entries)),
+        }
+        if task.only is not None:
+            earned = _request_score(task, trace)
+            parsed = float(not earned.reason.startswith("unparsed"))
+            return {**earned.parts, "weight": earned.weight, "parse_rate": parsed, **counted}
+        steps = _played(task, trace).steps
+        return {
+            **part_means(step.score for step in steps),
+            "parse_rate": parse_rate(steps),
+            "unscored_share": unscored_share(truth_of(task.conversation)),
+            **counted,
+        }
+
+    async def score(self, trace: AnyTrace, runtime: Runtime | None = None, *args: Any, **kwargs: Any) -> None:
+        """Rewards and metrics; then, if enabled, the judge of drafts, whose failure nulls none of them."""
+        # later releases of verifiers hand over more than 0.4.0 (a deployment): passed on, not used here
+        await super().score(trace, runtime, *args, **kwargs)
+        judge = self.config.draft_judge
+        if judge.enabled and not self.scoring_deferred and self.data.request is None:
+            from attune_episodes.verifiers_env.judge import rate_drafts
+
+            await rate_drafts(judge, self.data.task, trace)
+
+    async def validate(self, runtime: Runtime) -> bool:
+        """Whether the annotations' own answers earn 1 and no annotated answer is in any prompt."""
+        from attune_episodes.verifiers_env.checks import problem_of
+
+        problem = problem_of(self.data)
+        if problem is not None:
+            logger.warning("%s is not valid: %s", self.data.id, problem)
+        return problem is None
+
+
+def _played(task: Task, trace: AnyTrace) -> Episode:
+    """The episode with the trace's replies."""
+    said = read_of(trace, task)
+    episode = Episode(task.conversation, task.settings, task.spec)
+    while not episode.done:
+        text, outcome = said[episode.request.id]
+        episode.take(outcome, text)
+    return episode
+
+
+def _request_score(task: Task, trace: AnyTrace) -> Score:
+    (request,) = task.requests
+    _, outcome = read_of(trace, task)[request.id]
+    return score(task.conversation, request, outcome, task.spec, stages=task.settings.stages)
+
+
+class AttuneTaskset(vf.Taskset[AttuneTask, AttuneTasksetConfig]):
+    """Annotated conversations, each a task, or each of their scored requests a task.
+
+    Everything that can be wrong with the configuration is told when the taskset is made: settings, reward
+    and data. `load` then only makes tasks. Simulated conversations without a `number` have no end: the
+    taskset says so (`INFINITE`), so that evaluation asks for `-n`, and trainers take what they need.
+    """
+
+    def __init__(self, config: AttuneTasksetConfig) -> None:
+        super().__init__(config)
+        try:
+            chosen, self.settings, self.spec = configured(config)
+            self.conversations = chosen.choose(training=config.training)
+            self.INFINITE = isinstance(self.conversations, Simulation)
+            if not self.INFINITE and not any(map(self._scores, self.conversations)):
+                raise unscored(self.spec, config.data)
+        except AttuneError as error:
+            raise NotPlayableError(str(error)) from error
+        if self.settings.codebook.path != config.codebook:
+            logger.info("questions in the wording of %s", self.settings.codebook.path)
+
+    def load(self) -> Iterator[AttuneTask]:
+        """The tasks, in the order of the data; conversations in which nothing is scored are left out."""
+        maker = RowMaker(self.settings, self.spec)
+        left_out: list[str] = []
+        for conversation in iter(self.conversations):
+            if not self._scores(conversation):
+                left_out.append(conversation.conversation_id)
+                if self.INFINITE and len(left_out) >= BARREN:
+                    raise DataError(
+                        Problem(self.config.data, "", f"nothing to score in {BARREN} conversations in a row",
+                                f"something that reward {self.spec.name!r} scores")
+                    )  # fmt: skip
+                continue
+            if self.INFINITE:
+                left_out.clear()
+            whole = self.config.granularity == "conversation"
+            for request in [None] if whole else [row["id"] for row in maker.rows(conversation)]:
+                task = Task(conversation, self.settings, self.spec, request)
+                yield AttuneTask(AttuneData.of(task), self.config.task)
+        if left_out:
+            logger.warning(
+                "%d conversations left out, in which reward %r scores nothing: %s",
+                len(left_out), self.spec.name, ", ".join(map(show, left_out[:5])),
+            )  # fmt: skip
+
+    def _scores(self, conversation: Conversation) -> bool:
+        drafts = self.config.task.draft_judge.enabled and "draft" in self.settings.stages
+        return drafts or bool(scored_requests(conversation, self.spec, self.settings.stages))
