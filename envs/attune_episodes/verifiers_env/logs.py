@@ -213,7 +213,8 @@ def _read(trace: Json) -> _Trace | None:
     except DataError:
         raise
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        name = trace.get("id") if isinstance(trace, Mapping) else show(trace)
+        given: object = trace
+        name = given.get("id") if isinstance(given, Mapping) else show(given)
         raise DataError(
             Problem(f"trace {name}", "", f"{type(error).__name__} {error}",
                     "a trace of attune-env, as verifiers writes it",

@@ -147,7 +147,7 @@ class _Player:
         wanted = [message["content"] for message in reversed(messages)]
         for index in range(before, len(nodes)):
             if nodes[index].sampled:
-                thread = []
+                thread: list[object] = []
                 parent = nodes[index].parent
                 while parent is not None and len(thread) <= len(wanted):
                     thread.append(nodes[parent].message.content)

@@ -104,10 +104,11 @@ class AttuneState(vf.State):
 
 
 def state_of(trace: AnyTrace) -> AttuneState:
-    """The state of a trace; one that came back from disk gets a fresh one."""
-    if not isinstance(trace.state, AttuneState):
-        trace.state = AttuneState()
-    return trace.state
+    """The state of a trace, made ours when it is first asked for."""
+    state = trace.state
+    if not isinstance(state, AttuneState):
+        state = trace.state = AttuneState(artifacts=state.artifacts)
+    return state
 
 
 def replies_of(trace: AnyTrace, task: Task) -> dict[str, str]:
@@ -126,7 +127,7 @@ def read_of(trace: AnyTrace, task: Task) -> dict[str, tuple[str, Prediction | Un
     return readings
 
 
-class AttuneTask(vf.Task[AttuneData, AttuneState, AttuneTaskConfig]):
+class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
     """One conversation, or one request of it.
 
     Scoring reads the raw replies that the trace carries and nothing else, so that `vf-replay` scores old
