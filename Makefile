@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 VENV_WORKS := $(shell $(BIN)/python -c 'import pip' 2>/dev/null && echo yes)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check lint types imports doctests wheel hub check-extras soak docs bench clean
+.PHONY: help demo test test-all check lint types imports doctests release hub check-extras soak docs bench clean
 
 help:  ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -68,8 +68,8 @@ imports: $(VENV)/.installed-dev  ## The floors: imports go down only
 doctests: $(VENV)/.installed-dev  ## Examples in docstrings
 	$(BIN)/python -m pytest --quiet --doctest-modules --doctest-ignore-import-errors attune_env envs rewards data
 
-wheel: $(VENV)/.installed-dev  ## Build both wheels, install each in an empty venv, run it from another folder
-	$(BIN)/python -m tests.check_wheel
+release: $(VENV)/.installed-dev  ## Rehearse a release: build into dist/, check, install and use what would be uploaded
+	$(BIN)/python -m tests.check_release
 
 hub: $(VENV)/.installed-dev  ## Make build/hub, the folder to push to the Environments Hub
 	$(BIN)/python -m tests.hub_folder build/hub

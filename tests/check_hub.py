@@ -1,4 +1,4 @@
-"""Whether the built wheel is what the Environments Hub and `vf-eval` want; run by `check_wheel.py`.
+"""Whether the built wheel is what the Environments Hub and `vf-eval` want; run by `check_release.py`.
 
 `check_hub(venv, wheel, work)`: metadata, then an evaluation in an environment that holds nothing but the
 wheel, from a folder without the sources, against a model that answers as a built-in policy would.

@@ -1,12 +1,14 @@
-"""Build both wheels, install each into an empty venv, run it from another folder, alone and under verifiers.
+"""Rehearse a release: build what would be uploaded into dist/, check it, install it and use it.
 
-An editable install can hide a missing file or a missing requirement; this cannot.
+Both distributions go into empty environments and run from another folder, alone and under verifiers, and the
+README's blocks run on what is installed: an editable install can hide a missing file or requirement.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,6 +20,7 @@ from pathlib import Path
 from tests.check_hub import check_hub
 
 ROOT = Path(__file__).resolve().parent.parent
+DIST = ROOT / "dist"
 PACKAGES = ("attune_env", "attune_episodes", "attune_rewards", "attune_data")
 USE = """
 import attune_env, attune_episodes, attune_rewards, attune_data, json, sys
@@ -49,6 +52,14 @@ print(json.dumps({
 """What a trainer does with the lower floors alone."""
 
 
+README = """
+import json
+from pathlib import Path
+from tests.documents import check_document
+print(json.dumps(check_document(Path("README.md").resolve(), ".")))
+"""
+
+
 def run(*command: str | Path, cwd: str | Path) -> str:
     """Runs a command and returns what it prints; shows its errors and stops if it fails."""
     clean = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
@@ -62,8 +73,9 @@ def main() -> None:
     """Build, inspect, install, run."""
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
-        run(sys.executable, "-m", "build", "--wheel", "--outdir", work / "dist", ROOT, cwd=work)
-        (wheel,) = (work / "dist").glob("*.whl")
+        shutil.rmtree(DIST, ignore_errors=True)
+        run(sys.executable, "-m", "build", "--outdir", DIST, ROOT, cwd=work)
+        (wheel,) = DIST.glob("*.whl")
         names = zipfile.ZipFile(wheel).namelist()
         for package in PACKAGES:
             assert f"{package}/py.typed" in names, f"{package}/py.typed is not in the wheel"
@@ -94,15 +106,40 @@ def main() -> None:
         assert (work / "demo" / "report" / "report.html").is_file()
         (work / "hub").mkdir()
         check_hub(work / "venv", wheel, work / "hub")
+        check_readme(work, python)
         check_core(work)
+        check_metadata_renders(work)
         print(f"{wheel.name}: installs by itself, finds its data, runs")
+    print(
+        "python -m twine upload \\",
+        *(f"  {file.relative_to(ROOT)}" for file in sorted(DIST.iterdir())),
+        sep="\n",
+    )
+
+
+def check_readme(work: Path, python: Path) -> None:
+    """The README's blocks run on the installed package and print what they show."""
+    copy = work / "readme"
+    (copy / "tests").mkdir(parents=True)
+    shutil.copy(ROOT / "README.md", copy)
+    shutil.copy(ROOT / "tests" / "documents.py", copy / "tests")
+    problems = json.loads(run(python, "-c", README, cwd=copy))
+    assert not problems, "\n".join(problems)
+
+
+def check_metadata_renders(work: Path) -> None:
+    """Package indexes accept the metadata and render the README."""
+    venv.create(work / "twine", with_pip=True)
+    python = work / "twine" / "bin" / "python"
+    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "twine", cwd=work)
+    run(python, "-m", "twine", "check", "--strict", *sorted(DIST.iterdir()), cwd=work)
 
 
 def check_core(work: Path) -> None:
     """attune-core is light: at most 25 distributions and 260 MB, and plays, makes rows and rewards them."""
     core = ROOT / "packaging" / "core"
-    run(sys.executable, "-m", "build", "--wheel", "--outdir", work / "core", core, cwd=work)
-    (wheel,) = (work / "core").glob("*.whl")
+    run(sys.executable, "-m", "build", "--wheel", "--outdir", DIST, core, cwd=work)
+    (wheel,) = DIST.glob("attune_core*.whl")
     venv.create(work / "light", with_pip=True)
     python = work / "light" / "bin" / "python"
     run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel, cwd=work)
