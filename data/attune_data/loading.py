@@ -18,6 +18,7 @@ from attune_data.jsonio import read_json
 from attune_data.schema import Conversation
 from attune_data.sources import Row, dataset, folder, is_saved_dataset, jsonl, without_nulls
 from attune_data.validate import conversation_from
+from attune_data.written.corpus import is_written, written_rows
 
 SAMPLE = Path(__file__).parent / "sample"
 """The bundled sample, as a folder in the benchmark's layout."""
@@ -181,6 +182,8 @@ def load(
 
 def _records(name: str, path: Path, split: str | None) -> Iterable[Row]:
     """The records of a source, by what it is."""
+    if is_written(name):
+        return written_rows(name, split)
     try:
         is_folder = bool(name.strip()) and path.is_dir()
         is_file = path.exists() and not is_folder

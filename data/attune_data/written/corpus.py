@@ -1,0 +1,47 @@
+"""Find the written corpus by name: `written`, or one of its parts as `written:test`."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
+from attune_data.jsonio import read_json
+from attune_data.sources import Row
+from attune_data.written.compact import expand
+
+FOLDER: Path = Path(__file__).parent / "conversations"
+"""A folder for each part, a file for each conversation."""
+NAME: Final = "written"
+PARTS: Final = ("train", "dev", "test")
+
+
+def is_written(name: str) -> bool:
+    """Whether a data name means the written corpus."""
+    return name.partition(":")[0] == NAME
+
+
+def written_rows(name: str, split: str | None) -> list[Row]:
+    """The records of the corpus or of one part, each with its file, in the order of their ids.
+
+    Raises:
+        SettingsError: the name has a part and so has `split`.
+        UnknownNameError: no such part.
+        DataError: the part holds no conversation.
+    """
+    _, colon, named = name.partition(":")
+    if colon and split is not None:
+        raise SettingsError(f'split is {show(split)}; "{name}" names a part already')
+    part = named if colon else split
+    if part is not None and part not in PARTS:
+        raise UnknownNameError("part of the written corpus", part, PARTS)
+    files = sorted(FOLDER.glob(f"{part or '*'}/*.json"), key=lambda file: file.name)
+    if not files:
+        advice = 'it is not written yet: use "sample"; a folder of that name is "./written"'
+        raise DataError(Problem(name, "", "no conversation", "the written corpus", advice))
+    return [(str(file), partial(_read, file)) for file in files]
+
+
+def _read(file: Path) -> dict[str, Any]:
+    return expand(read_json(file), str(file))
