@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from random import Random
 from typing import Any
 
 from attune_data import Conversation
@@ -111,69 +109,3 @@ def _silenced_turn(mine: TurnPrediction) -> Iterator[dict[str, Any]]:
 
 
 # --- the same, told otherwise ---------------------------------------------------------------------------
-
-
-def shuffle(value: Any, random: Random) -> Any:
-    """The same value with its elements or keys in another order."""
-    if isinstance(value, Mapping):
-        return {key: value[key] for key in shuffle(list(value), random)}
-    return random.sample(value, len(value)) if isinstance(value, list) else value
-
-
-def rebuilt(value: Any) -> Any:
-    """An equal value that shares nothing with it, every mapping filled in the opposite order."""
-    if isinstance(value, Mapping):
-        return {key: rebuilt(value[key]) for key in reversed(list(value))}
-    return tuple(map(rebuilt, value)) if isinstance(value, tuple) else copy.deepcopy(value)
-
-
-def copied(about: Conversation, said: ConversationPrediction) -> tuple[Conversation, ConversationPrediction]:
-    """Equal ones that share nothing with these, every mapping filled in the opposite order."""
-    turns = {number: _told(said.turns[number], rebuilt) for number in reversed(list(said.turns))}
-    reflect = None if said.reflect is None else _told(said.reflect, rebuilt)
-    return Conversation.model_validate(about.to_record()), replace(said, turns=turns, reflect=reflect)
-
-
-def reordered(
-    about: Conversation, said: ConversationPrediction, seed: int
-) -> tuple[Conversation, ConversationPrediction]:
-    """The same annotations and answers with everything that is listed in another order.
-
-    Tags keep theirs where an emotion stands twice, of which the first intensity counts.
-    """
-    random = Random(seed)
-
-    def anyhow(value: Any) -> Any:
-        if isinstance(value, tuple) and not _in_order(value):
-            return tuple(shuffle(list(value), random))
-        return shuffle(value, random)
-
-    record = about.to_record()
-    for turn in record["turns"]:
-        if turn.get("moodShiftTags") and not _in_order([tag["emotion"] for tag in turn["moodShiftTags"]]):
-            random.shuffle(turn["moodShiftTags"])
-        random.shuffle((turn.get("annotations") or {}).get("binaryJudgements") or [])
-    wide = record.get("conversationWideQuestions") or {}
-    for field in ("q1_lookingFor", "q3_followUp_whatFeltOff"):
-        random.shuffle(wide.get(field) or [])
-    turns = {number: _told(said.turns[number], anyhow) for number in shuffle(list(said.turns), random)}
-    reflect = None if said.reflect is None else _told(said.reflect, anyhow)
-    return Conversation.model_validate(record), replace(said, turns=turns, reflect=reflect)
-
-
-def _in_order(items: Sequence[Any]) -> bool:
-    """Whether the order of these counts: two totals, or tags of which one emotion stands twice."""
-    names = [getattr(item, "emotion", item) for item in items]
-    texts = [name.casefold() for name in names if isinstance(name, str)]
-    return len(texts) < len(names) or len(set(texts)) < len(texts)
-
-
-def _told(said: Any, how: Any) -> Any:
-    """A prediction of a turn or of the end, every list and mapping in it told in that way."""
-    changed = {}
-    for field in said.__dataclass_fields__:
-        value = getattr(said, field)
-        nested = hasattr(value, "__dataclass_fields__")
-        if nested or isinstance(value, (tuple, Mapping)):
-            changed[field] = _told(value, how) if nested else how(value)
-    return replace(said, **changed)

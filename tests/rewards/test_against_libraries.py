@@ -14,19 +14,17 @@ from scipy.stats import kendalltau
 from sklearn.metrics import (  # scikit-learn ships no types
     accuracy_score,
     f1_score,
-    jaccard_score,
     matthews_corrcoef,
-    mean_absolute_error,
     precision_score,
     recall_score,
 )
 
 from attune_data.affect import EMOTIONS, similarity
-from attune_data.constants import BRANCHES, Q1_OPTIONS, Side
-from attune_rewards import Tag, binary, branches, draft, emotion, pairwise, panas, questions, text
-from attune_rewards.matching import matched_similarity, matched_total
+from attune_data.constants import Side
+from attune_rewards import Tag, binary, emotion, pairwise
+from attune_rewards.matching import matched_total
 from attune_rewards.predictions import YesNo
-from attune_rewards.truth import Totals, truth_of
+from attune_rewards.truth import truth_of
 from tests.rewards.builders import comparison, conversation, turn
 
 EXACT = 1e-12
@@ -58,20 +56,6 @@ def test_matching_is_the_hungarian_algorithms(table: Table) -> None:
     costs = np.array(table)
     rows, columns = linear_sum_assignment(costs, maximize=True)
     assert matched_total(table) == pytest.approx(float(costs[rows, columns].sum()), abs=EXACT)
-
-
-NAMES = st.lists(st.sampled_from([*EMOTIONS, "Wistful"]), min_size=1, max_size=4).map(tuple)
-
-
-@given(NAMES, NAMES)
-def test_matched_similarity_of_emotions_is_the_best_of_all_permutations(
-    truth: tuple[str, ...], guess: tuple[str, ...]
-) -> None:
-    table = [[similarity(a, b) for b in guess] for a in truth]
-    assert matched_similarity(truth, guess) == pytest.approx(brute_force(table), abs=EXACT)
-    score = emotion.va_score([Tag(name) for name in truth], [Tag(name) for name in guess])
-    pairs, longer = min(len(truth), len(guess)), max(len(truth), len(guess))
-    assert score == pytest.approx(brute_force(table) / pairs * (pairs / longer), abs=EXACT)
 
 
 TAGS = st.lists(
@@ -117,15 +101,6 @@ def as_no(labels: Labels) -> tuple[list[bool], list[bool]]:
     return [want == "yes" for want, _ in labels], [got == "yes" for _, got in labels]
 
 
-@given(LABELS)
-def test_shares_of_right_answers_are_scikit_learns(labels: Labels) -> None:
-    truth, answers = answered(labels)
-    wrong = accuracy_score([want for want, _ in labels], [got or "none" for _, got in labels])
-    assert binary.accuracy(truth, answers) == pytest.approx(accuracy_score(*as_no(labels)), abs=EXACT)
-    assert binary.right_share(truth, answers) == pytest.approx(wrong, abs=EXACT)
-    assert draft.binary_alignment(truth, answers) == pytest.approx(wrong, abs=EXACT)
-
-
 @given(st.lists(LABELS, min_size=1, max_size=3))
 def test_ratios_pooled_over_turns_are_scikit_learns(turns: list[Labels]) -> None:
     found = binary.pooled([answered(labels) for labels in turns])
@@ -158,64 +133,8 @@ def test_emotion_overlap_is_scikit_learns(truth: set[str], guess: set[str]) -> N
     )
 
 
-@given(st.sets(st.sampled_from(Q1_OPTIONS)), st.sets(st.sampled_from(Q1_OPTIONS)))
-def test_q1_overlaps_are_scikit_learns(truth: set[str], guess: set[str]) -> None:
-    want, got = indicator(truth, Q1_OPTIONS), indicator(guess, Q1_OPTIONS)
-    jaccard = questions.set_jaccard(sorted(truth), sorted(guess))
-    f1 = questions.set_f1(sorted(truth), sorted(guess))
-    assert jaccard == pytest.approx(jaccard_score(want, got, zero_division=1), abs=EXACT)
-    assert f1 == pytest.approx(f1_score(want, got, zero_division=1), abs=EXACT)
-    similar = text.jaccard(frozenset(truth), frozenset(guess))
-    assert similar == pytest.approx(jaccard_score(want, got, zero_division=0), abs=EXACT)
-
-
-SCALE_ITEMS = st.fixed_dictionaries({name: st.integers(1, 7) for name in EMOTIONS})
-FOUR = st.fixed_dictionaries({name: st.integers(1, 7) for name in BRANCHES})
-BOTH_TOTALS = st.builds(Totals, st.floats(10, 70), st.floats(10, 70))
-
-
-@given(SCALE_ITEMS, SCALE_ITEMS, st.sets(st.sampled_from(EMOTIONS), max_size=19))
-def test_item_and_intensity_errors_are_scikit_learns(
-    truth: dict[str, int], guess: dict[str, int], unknown: set[str]
-) -> None:
-    known = [name for name in EMOTIONS if name not in unknown]
-    wanted = mean_absolute_error([truth[name] for name in known], [guess[name] for name in known])
-    said = {name: guess[name] for name in known}
-    assert panas.item_mae(truth, said) == pytest.approx(wanted, abs=EXACT)
-    tags = [[Tag(name, value) for name, value in items.items()] for items in (truth, said)]
-    assert emotion.intensity_mae(*tags) == pytest.approx(wanted, abs=EXACT)
-
-
-@given(BOTH_TOTALS, BOTH_TOTALS)
-def test_errors_of_totals_are_scikit_learns(truth: Totals, guess: Totals) -> None:
-    wanted = mean_absolute_error(truth, guess)
-    assert panas.total_mae(truth, guess) == pytest.approx(wanted, abs=EXACT)
-    assert panas.normalized(panas.total_mae(truth, guess)) == pytest.approx(1 - wanted / 60, abs=EXACT)
-
-
-@given(FOUR, FOUR)
-def test_errors_of_branches_are_scikit_learns(truth: dict[str, int], guess: dict[str, int]) -> None:
-    wanted = mean_absolute_error([truth[name] for name in BRANCHES], [guess[name] for name in BRANCHES])
-    errors = branches.errors(truth, guess)
-    assert branches.normalized(errors) == pytest.approx(1 - wanted / 6, abs=EXACT)
-    strict = [branches.strict_score(truth[name], guess[name]) for name in BRANCHES]
-    assert sum(strict) / len(strict) == pytest.approx(1 - wanted / 6, abs=EXACT)
-
-
-VOCABULARY = ("i", "hear", "you", "calm", "down", "now")
-
-
-@given(st.lists(st.sampled_from(VOCABULARY)), st.lists(st.sampled_from(VOCABULARY)))
-def test_similarity_of_texts_is_scikit_learns(truth: list[str], guess: list[str]) -> None:
-    want, got = indicator(set(truth), VOCABULARY), indicator(set(guess), VOCABULARY)
-    found = draft.similarity(" ".join(guess), " ".join(truth))
-    assert found == draft.best_similarity(" ".join(guess), {"human": " ".join(truth)})
-    assert found == pytest.approx(jaccard_score(want, got, zero_division=0), abs=EXACT)
-
-
 RESPONSES = ("alternate", "human", "original")
 PAIRS = st.sampled_from([(a, b) for a in RESPONSES for b in RESPONSES if a != b])
-Compared = list[tuple[tuple[str, str], Side, Side]]
 SIDES: st.SearchStrategy[Side] = st.sampled_from(["A", "B"])
 
 

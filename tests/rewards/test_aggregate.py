@@ -9,7 +9,7 @@ import pytest
 from attune_rewards import aggregate, flatten, score_conversation
 from attune_rewards.aggregate import standard_error
 from attune_rewards.binary import Confusion
-from tests.rewards.builders import Json, conversation, gold, prediction, turn, wide
+from tests.rewards.builders import Json, conversation, gold, turn, wide
 
 
 def scores(model: str, composite: float | None, mode: str = "default", **more: float | None) -> Json:
@@ -53,14 +53,6 @@ def test_one_conversation_has_no_standard_error_and_one_model_no_z_score() -> No
     assert (entry["composite_score"], entry["se_composite"], entry["z_score"]) == (10.0, None, None)
 
 
-def test_two_models_lie_half_a_root_of_two_from_their_mean() -> None:
-    # means 40 and 60, their mean 50, sd √((100 + 100)/1) = 14.142: ∓10/14.142
-    low, high = aggregate([scores("a", 40.0), scores("b", 50.0), scores("b", 70.0)])
-    assert (low["em_model"], high["em_model"]) == ("a", "b")
-    assert low["z_score"] == pytest.approx(-1 / math.sqrt(2))
-    assert high["z_score"] == pytest.approx(1 / math.sqrt(2))
-
-
 def test_z_scores_of_three_models() -> None:
     # 10, 20, 60: mean 30, sd √((400 + 100 + 900)/2) = √700
     entries = aggregate([scores("a", 10.0), scores("b", 20.0), scores("c", 60.0)])
@@ -81,27 +73,6 @@ def test_z_scores_are_among_the_models_of_a_mode() -> None:
     }
 
 
-def test_models_without_spread_have_no_z_score() -> None:
-    assert [e["z_score"] for e in aggregate([scores("a", 50.0), scores("b", 50.0)])] == [None, None]
-
-
-def test_a_model_without_a_composite_is_no_peer() -> None:
-    entries = aggregate([scores("a", None), scores("b", 40.0), scores("c", 60.0)])
-    assert [entry["z_score"] for entry in entries] == [
-        None,
-        pytest.approx(-1 / math.sqrt(2)),
-        pytest.approx(1 / math.sqrt(2)),
-    ]
-
-
-def test_entries_do_not_depend_on_the_order_of_the_conversations() -> None:
-    rows = [scores("b", 1.0), scores("a", 2.0, "verbose"), scores("a", 4.0), scores("b", 2.0)]
-    assert aggregate(rows) == aggregate(rows[::-1])
-    assert [(e["em_model"], e["mode"]) for e in aggregate(rows)] == [
-        ("a", "default"), ("a", "verbose"), ("b", "default")
-    ]  # fmt: skip
-
-
 def test_yes_no_counts_are_added_up_and_their_ratios_follow() -> None:
     counts = [Confusion(tp=9, tn=0, fp=1, fn=0), Confusion(tp=0, tn=1, fp=1, fn=2)]
     name = "pooled_binary_om_metrics"
@@ -112,10 +83,6 @@ def test_yes_no_counts_are_added_up_and_their_ratios_follow() -> None:
     assert entry[f"{name}.accuracy"] == pytest.approx(10 / 14)  # and not the mean of 9/10 and 1/4
     assert entry["n_defined"][f"{name}.tp"] == 2
     assert {entry["standard_errors"][f"{name}.{ratio}"] for ratio in whole.as_dict()} == {None}
-
-
-def test_no_conversation_no_entry() -> None:
-    assert aggregate([]) == []
 
 
 def test_flatten_names_every_scalar() -> None:
@@ -133,13 +100,3 @@ def test_flatten_names_every_scalar() -> None:
         found
     )
     assert all(value is None or isinstance(value, (int, float)) for value in found.values())
-
-
-def test_a_partial_total_stands_beside_no_composite() -> None:
-    about = conversation(turn(tags=[]))
-    rows = [
-        {**scores("m", None), **score_conversation(about, prediction(not_asked=stages))}
-        for stages in ((), ("reflect",))
-    ]
-    (entry,) = aggregate(rows)
-    assert entry["n_defined"]["composite_partial"] == entry["n_defined"]["composite_strict"] == 1

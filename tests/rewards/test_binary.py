@@ -11,7 +11,6 @@ from attune_rewards import Assess, AssessHP, TurnPrediction, score_conversation
 from attune_rewards import binary as metrics
 from attune_rewards.binary import Confusion
 from attune_rewards.predictions import YesNo
-from attune_rewards.truth import truth_of
 from tests.rewards.builders import conversation, judgement, prediction, turn
 
 Pairs = list[tuple[str, YesNo]]
@@ -37,49 +36,6 @@ def test_accuracy(answers: dict[str, str], canonical: float, strict: float) -> N
 
 def test_judgements_without_a_yes_or_no_truth_score_0() -> None:
     assert metrics.accuracy([], {"B1": "yes"}) == 0.0
-
-
-@pytest.mark.parametrize(
-    ("observed", "preferred", "llm", "truth_om", "truth_hp"),
-    [
-        ("yes", "no", None, "yes", "no"),
-        (None, "no", "yes", "yes", "no"),  # observed absent: the model's label
-        ("no", "no", "yes", "no", "no"),  # observed present: the model's label does not count
-        ("yes", None, None, "yes", "yes"),  # preferred absent: observed
-        ("yes", "na", None, "yes", None),  # preferred `na` stays, and is no yes/no truth
-        ("na", "yes", None, None, "yes"),
-        ("na", "yes", "yes", None, "yes"),  # `na` is present: no fall-back
-        (None, None, "yes", "yes", None),  # preferred falls back on observed only
-        (None, None, None, None, None),
-        (True, False, None, "yes", "no"),
-        ("Y", "N", None, "yes", "no"),
-    ],
-)
-def test_which_label_is_the_truth(
-    observed: Any, preferred: Any, llm: Any, truth_om: str | None, truth_hp: str | None
-) -> None:
-    about = conversation(turn(judgements=[judgement("B1", observed, preferred, llmValue=llm)]))
-    here = truth_of(about).turns[0]
-    assert dict(here.observed).get("B1") == truth_om
-    assert dict(here.preferred).get("B1") == truth_hp
-
-
-@pytest.mark.parametrize(
-    ("observed", "preferred", "applicable"),
-    [
-        (None, None, True),
-        ("yes", None, True),
-        (None, "no", True),
-        ("na", "yes", True),
-        ("no", "na", True),
-        ("na", "na", False),
-        ("na", None, False),
-        (None, "na", False),
-    ],
-)
-def test_which_questions_are_asked(observed: str | None, preferred: str | None, applicable: bool) -> None:
-    here = truth_of(conversation(turn(judgements=[judgement("B1", observed, preferred)]))).turns[0]
-    assert here.applicable == (("B1",) if applicable else ())
 
 
 NAMES = (

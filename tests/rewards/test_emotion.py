@@ -4,35 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from attune_data.affect import similarity
-from attune_rewards import Assess, Tag, TurnPrediction, score_conversation
+from attune_rewards import Tag
 from attune_rewards import emotion as metrics
-from tests.rewards.builders import EMOJI, LONG, conversation, prediction, turn
+from tests.rewards.builders import EMOJI, LONG
 
 UPSET, PROUD, INSPIRED, HOSTILE = Tag("Upset"), Tag("Proud"), Tag("Inspired"), Tag("Hostile")
 DISTRESSED, WISTFUL = Tag("Distressed"), Tag("Wistful")
 Tags = list[Tag]
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "value"),
-    [
-        (
-            "Distressed",
-            "Upset",
-            0.9233,
-        ),  # (.125, .75)-(.167, .65): √(.001764 + .01) = .10846; /1.41421 = .0767
-        ("Proud", "Inspired", 0.95),  # (.85, .65)-(.9, .7): √.005 = .07071; /1.41421 = .05
-        ("Proud", "Upset", 0.517),  # (.85, .65)-(.167, .65): .683/1.41421 = .48295
-        ("Inspired", "Hostile", 0.505),  # (.9, .7)-(.2, .7): .7/1.41421 = .49497
-        ("Proud", "Hostile", 0.539),  # (.85, .65)-(.2, .7): √.425 = .65192; /1.41421 = .46098
-        ("Guilty", "Guilty", 1.0),
-        ("Wistful", "Upset", 0.0),
-        ("Wistful", "Wistful", 0.0),
-    ],
-)
-def test_similarity_of_two_items(first: str, second: str, value: float) -> None:
-    assert similarity(first, second) == similarity(second, first) == value
 
 
 OVERLAPS = [
@@ -58,17 +36,6 @@ OVERLAPS = [
 @pytest.mark.parametrize(("truth", "guess", "precision", "recall", "f1"), OVERLAPS)
 def test_overlap_of_tag_sets(truth: Tags, guess: Tags, precision: float, recall: float, f1: float) -> None:
     assert metrics.overlap(truth, guess) == pytest.approx((precision, recall, f1), abs=1e-12)
-
-
-@pytest.mark.parametrize(("truth", "guess", "precision", "recall", "f1"), OVERLAPS)
-def test_turn_scores_hold_the_overlap_under_official_names(
-    truth: Tags, guess: Tags, precision: float, recall: float, f1: float
-) -> None:
-    said = prediction(TurnPrediction(1, assess=Assess(tuple(guess))))
-    found = score_conversation(conversation(turn(tags=truth)), said)["turn_scores"][0]
-    assert found["emotion_precision"] == pytest.approx(precision, abs=1e-12)
-    assert found["emotion_recall"] == found["emotion_hit_rate"] == pytest.approx(recall, abs=1e-12)
-    assert found["emotion_f1"] == pytest.approx(f1, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -144,14 +111,3 @@ def test_valence_arousal(truth: Tags, guess: Tags, value: float) -> None:
 )
 def test_valence_arousal_with_intensity(truth: Tags, guess: Tags, value: float) -> None:
     assert metrics.va_intensity_score(truth, guess) == pytest.approx(value, abs=1e-12)
-
-
-def test_averages_are_over_turns_and_leave_undefined_intensities_out() -> None:
-    about = conversation(turn(1, tags=[Tag("Upset", 6)]), turn(2, tags=[]))
-    said = prediction(
-        TurnPrediction(1, assess=Assess((Tag("Upset", 4), PROUD))), TurnPrediction(2, assess=Assess(()))
-    )
-    scores = score_conversation(about, said)
-    assert scores["avg_emotion_f1"] == pytest.approx((2 / 3 + 1) / 2)
-    assert scores["avg_emotion_va_score"] == pytest.approx((1 / 2 + 1) / 2)
-    assert scores["avg_emotion_intensity_mae"] == 2.0  # |6 - 4|; the neutral turn has none

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from attune_data.affect import EMOTIONS, POSITIVE
+from attune_data.affect import POSITIVE
 from attune_rewards import Reflect, score_conversation
 from attune_rewards import panas as metrics
 from attune_rewards.truth import Totals
@@ -14,31 +14,6 @@ from tests.rewards.builders import Json, conversation, panas, prediction, summin
 def scores(pre: Json | None, post: Json | None, reflect: Reflect | None) -> Json:
     found = score_conversation(conversation(pre=pre, post=post), prediction(reflect=reflect))
     return {**found["post_score"], "strict": found["strict_parts"]}
-
-
-@pytest.mark.parametrize(
-    ("known", "stated", "total"),
-    [
-        (10, None, 40.0),  # ten items of 4
-        (10, 12.0, 40.0),  # items win over a stated total that contradicts them
-        (9, 40.0, None),  # some items known, not all: unknown, whatever is stated
-        (9, None, None),
-        (1, 12.0, None),
-        (0, 12.0, 12.0),  # none known: the stated total
-        (0, None, None),
-    ],
-)
-def test_a_total(known: int, stated: float | None, total: float | None) -> None:
-    items = dict.fromkeys(POSITIVE[:known], 4)
-    assert metrics.totals(items, (stated, None)) == (total, None)
-    record: dict[str, int | None] = {name: items.get(name) for name in EMOTIONS}
-    about = conversation(post=panas(record, (stated, None)))
-    assert about.post_panas is not None
-    assert about.post_panas.total("positive") == total
-
-
-def test_sides_are_apart() -> None:
-    assert metrics.totals(summing(negative=33), (21.0, 55.0)) == (21.0, 33.0)
 
 
 @pytest.mark.parametrize(
@@ -92,20 +67,6 @@ def test_baseline_adjusted(
     assert found["panas_pa_baseline_adjusted"] == pytest.approx(value, abs=1e-12)
     assert found["panas_na_baseline_adjusted"] is None
     assert found["panas_baseline_adjusted"] == pytest.approx(value, abs=1e-12)  # the mean of the defined
-
-
-@pytest.mark.parametrize(("guess", "value"), [(10.000000000000002, 1.0), (10.0, 0.0), (70.0, -1.0)])
-def test_a_change_too_small_to_move_a_score_of_1_is_a_change(guess: float, value: float) -> None:
-    # 1 - |post - pre|/60 rounds to 1 here, so that 1 - naive would be 0
-    assert metrics.baseline_adjusted(10.0, 10.000000000000002, guess) == value
-
-
-def test_both_sides_are_averaged() -> None:
-    before, after = panas(summing(30, 20)), panas(summing(40, 24))
-    found = scores(before, after, Reflect(panas=summing(38, 26)))
-    assert found["panas_pa_baseline_adjusted"] == pytest.approx(0.8)  # (10 - 2)/10
-    assert found["panas_na_baseline_adjusted"] == pytest.approx(0.5)  # (4 - 2)/4
-    assert found["panas_baseline_adjusted"] == pytest.approx(0.65)
 
 
 @pytest.mark.parametrize(
@@ -185,11 +146,6 @@ def test_a_side_of_which_only_the_total_is_known_needs_all_ten_changes() -> None
     assert metrics.changed({}, Totals(35.0, 20.0), dict.fromkeys(POSITIVE[:9], 1)) == {}
 
 
-def test_known_items_win_over_the_total_before() -> None:
-    found = metrics.changed({"Proud": 3}, Totals(35.0, None), dict.fromkeys(POSITIVE, 1))
-    assert found == {"Proud": 4}
-
-
 @pytest.mark.parametrize(
     ("total", "items"),
     [(0, [1, 1, 1]), (3, [1, 1, 1]), (10, [3, 3, 4]), (12, [4, 4, 4]), (21, [7, 7, 7]), (99, [7, 7, 7])],
@@ -200,33 +156,10 @@ def test_a_total_is_spread_as_evenly_as_can_be(total: int, items: list[int]) -> 
     assert sorted(found.values()) == items
 
 
-@pytest.mark.parametrize(
-    ("change", "total"),
-    [({}, 40), ({"Alert": 7}, 43), ({"Alert": 8}, None), ({"Alert": 0}, None), ({"Upset": 9}, 40)],
-)
-def test_a_valid_total_needs_ten_items_on_the_scale(change: dict[str, int], total: int | None) -> None:
-    assert metrics.valid_total(summing(40) | change, 0) == total
-    assert metrics.valid_total(dict.fromkeys(POSITIVE[1:], 4), 0) is None
-
-
 # strict: (adjusted + 1)/2, or 0 unless all ten predicted items of that side are valid
 def test_a_strict_side_is_the_adjusted_score_mapped() -> None:
     found = scores(panas(summing(30, 20)), panas(summing(40, 24)), Reflect(panas=summing(38, 20)))
     assert found["strict"] == pytest.approx({"panas_pa": 0.9, "panas_na": 0.5})  # (.8 + 1)/2; no change
-
-
-def test_a_strict_side_with_an_item_missing_is_0() -> None:
-    items = summing(40, 24)
-    del items["Proud"]
-    found = scores(panas(summing(30, 20)), panas(summing(40, 24)), Reflect(panas=items))
-    assert found["strict"] == {"panas_pa": 0.0, "panas_na": 1.0}
-    assert found["panas_baseline_adjusted"] == 1.0  # canonical: the undefined side is left out
-
-
-def test_a_stated_total_earns_nothing_in_strict() -> None:
-    found = scores(panas(summing(30, 20)), panas(summing(40, 24)), Reflect(panas_totals=(40, 24)))
-    assert found["strict"] == {"panas_pa": 0.0, "panas_na": 0.0}
-    assert found["panas_baseline_adjusted"] == 1.0
 
 
 def test_a_strict_side_with_an_item_outside_the_scale_is_0() -> None:

@@ -117,16 +117,3 @@ def test_silence_is_an_empty_list_in_the_canonical_reading_and_wrong_in_the_stri
     found = scores(wide(q1=[], follow_up=[]), None)
     assert found["q1_looking_for_score"] == found["q3_follow_up_score"] == 1.0
     assert found["strict"] == {"q1": 0.0, "q3_follow_up": 0.0}
-
-
-def test_an_empty_list_is_an_answer() -> None:
-    found = scores(wide(q1=[], follow_up=[]), Reflect(q1=(), q3_follow_up=()))
-    assert found["strict"] == {"q1": 1.0, "q3_follow_up": 1.0}
-
-
-def test_q1_as_f1_moves_the_canonical_reading_only() -> None:
-    about = conversation(questions=wide(q1=["a"]))
-    said = prediction(reflect=Reflect(q1=("a", "b")))
-    found = score_conversation(about, said, q1_overlap="f1")
-    assert found["post_score"]["q1_looking_for_score"] == pytest.approx(2 / 3)
-    assert found["post_score"]["q1_looking_for_jaccard"] == found["strict_parts"]["q1"] == 0.5

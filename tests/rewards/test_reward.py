@@ -19,10 +19,10 @@ from attune_rewards import (
     score_conversation,
     score_request,
 )
-from attune_rewards.reward import request_weights, scored_requests
+from attune_rewards.reward import request_weights
 from attune_rewards.tree import LEAF
 from attune_rewards.truth import truth_of
-from tests.rewards.answers import copied, corrected, reordered, silenced
+from tests.rewards.answers import corrected, silenced
 from tests.rewards.builders import answer, conversation, gold, paid, places, prediction, turn, wide
 from tests.rewards.specs import COMPOSITE, REWARDS, floor, total_of
 from tests.rewards.strategies import conversations, scored
@@ -79,17 +79,6 @@ def test_the_right_answers_earn_1_and_weights_of_any_stages_sum_to_1(
 
 
 @FEW
-@given(scored(), st.integers(0, 999))
-def test_neither_the_copy_nor_the_order_of_annotations_and_answers_moves_a_reward(
-    pair: Played, seed: int
-) -> None:
-    copy, other = copied(*pair), reordered(*pair, seed)
-    for name, spec in DENSE.items():
-        assert list(requests(*copy, spec)) == list(requests(*pair, spec)), name
-        assert paid(*other, spec) == pytest.approx(paid(*pair, spec), abs=close(spec)), name
-
-
-@FEW
 @given(scored())
 def test_a_correction_never_lowers_a_reward_and_silence_never_raises_it(pair: Played) -> None:
     about, said = pair
@@ -130,17 +119,3 @@ def test_a_terminal_reward_differs_in_the_moment_of_payment_alone() -> None:
     for spec in (spec for spec in REWARDS.values() if not spec.dense):
         dense = next(other for other in DENSE.values() if other.terminal() == spec)
         assert list(requests(about, gold(about), spec)) == list(requests(about, gold(about), dense))
-
-
-def test_what_is_kept_on_a_conversation_is_that_of_an_equal_spec_and_of_no_other() -> None:
-    """Equal specs share a table, those that differ in nulls alone do not, whatever memory they had."""
-    about = conversation(questions=wide(q2="clear"))
-    for null in (0.1, 0.2, 0.1):  # each spec dies before the next is made
-        spec = RewardSpec.weighted("one", {"q2": 1}).measured_from({"q2": null})
-        ((_, _, kept),) = scored_requests(about, spec)["reflect", None].parts
-        assert kept == null
-    again = RewardSpec.weighted("one", {"q2": 1}).measured_from({"q2": 0.1})
-    assert hash(again) != hash(again.measured_from({"q2": 0.2}))
-    assert scored_requests(about, again) is scored_requests(
-        about, RewardSpec.weighted("one", {"q2": 1}).measured_from({"q2": 0.1})
-    )

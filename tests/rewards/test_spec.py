@@ -28,7 +28,6 @@ from attune_rewards import (
     score_conversation,
     score_request,
 )
-from attune_rewards.predictions import YesNo
 from attune_rewards.spec import skill_spec
 from attune_rewards.tree import Node
 from attune_rewards.truth import ConversationTruth, TurnTruth, truth_of
@@ -37,7 +36,6 @@ from tests.rewards.builders import (
     conversation,
     judgement,
     paid,
-    places,
     turn,
     wide,
 )
@@ -110,28 +108,9 @@ def test_a_request_that_nothing_scores_has_no_value(stage: Stage, number: int) -
     assert (found.value, found.reason, found.reward, found.weight) == (None, "not_scored", 0.0, 0.0)
 
 
-def test_an_unparsed_reply_is_0_with_its_reason() -> None:
-    found = score_request(
-        ABOUT, "reflect", None, None, RewardSpec.preset("composite"), reason="unparsed:empty"
-    )
-    assert (found.value, found.reason, dict(found.parts)) == (0.0, "unparsed:empty", {"q2": 0.0})
-
-
 def test_a_prediction_of_another_stage_is_a_bug() -> None:
     with pytest.raises(TypeError, match="stage assess takes Assess, got Prefer"):
         score_request(ABOUT, "assess", 1, Prefer({}), RewardSpec.preset("composite"))
-
-
-def test_specs_do_not_share_weights() -> None:
-    first, second = (
-        RewardSpec.weighted("mine", {"q2": 1}),
-        RewardSpec.weighted("mine", {"q2": 1, "pairwise": 3}),
-    )
-    only: tuple[Stage, ...] = ("reflect",)
-    for _ in range(2):
-        assert score_request(ABOUT, "reflect", None, Reflect(), first).weight == 1.0
-        assert score_request(ABOUT, "reflect", None, Reflect(), second).weight == 0.25
-        assert score_request(ABOUT, "reflect", None, Reflect(), second, stages=only).weight == 1.0
 
 
 # --- building on a spec -------------------------------------------------------------------------------------
@@ -187,14 +166,6 @@ def test_format_is_the_share_of_asked_fields_answered(
 ) -> None:
     spec = RewardSpec.preset("composite").with_format(0.5)
     assert score_request(ABOUT, stage, number, said, spec).parts["format"] == pytest.approx(share)
-
-
-def test_format_weighs_beside_all_the_others_and_not_in_drafts() -> None:
-    weights = RewardSpec.preset("holistic").with_format(0.5).weights(truth_of(ABOUT))
-    asked = {(slot.stage, slot.turn): weight for slot, weight in weights.items() if slot.part == "format"}
-    # ½ of 1½; requests: assess 1, assess_hp 1 (turn 2 has no question), assess 2, prefer 2, reflect
-    requests = [("assess", 1), ("assess_hp", 1), ("assess", 2), ("prefer", 2), ("reflect", None)]
-    assert asked == pytest.approx(dict.fromkeys(requests, 1 / 15))
 
 
 @pytest.mark.parametrize(
@@ -274,24 +245,3 @@ def test_a_part_on_which_the_prior_is_nearly_perfect_is_left_out() -> None:
     assert "q2" not in spec.parts
     assert "q2" not in {slot.part for slot in spec.weights(truth_of(ABOUT))}
     assert (spec.reference, spec.nulls) == ("ref", {"binary_om": 0.5, "q1": 0.2})
-
-
-@pytest.mark.parametrize(
-    ("answers", "value"),
-    [
-        ({"B1": "yes", "B2": "yes"}, 0.0),  # always yes, as the prior: ½ right
-        ({"B1": "yes", "B2": "no"}, 1.0),
-        ({"B1": "no", "B2": "yes"}, -1.0),
-    ],
-)
-def test_the_prior_earns_nothing_and_gold_everything(answers: dict[str, YesNo], value: float) -> None:
-    spec = RewardSpec(
-        "skill", RewardSpec.preset("behaviour").root, nulls={"binary_om": 0.5, "binary_hp": 0.5}
-    )
-    found = score_request(ABOUT, "assess", 1, Assess((), answers, answers), spec)
-    assert found.value == found.reward == pytest.approx(value)
-    assert all(0 <= part <= 1 for part in found.parts.values())
-
-
-def test_every_place_of_the_episode_is_walked() -> None:
-    assert len(list(places(truth_of(ABOUT)))) == 2 * 4 + 1

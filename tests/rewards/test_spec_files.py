@@ -7,33 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from attune_data import DataError, SettingsError, UnknownNameError
-from attune_rewards import LEAVES, PRESETS, RewardSpec
+from attune_rewards import PRESETS, RewardSpec
 from attune_rewards.spec_files import describe_reward, read_reward, reward_from
 from tests.rewards.specs import REWARDS
 
 PORTABLE = [name for name, spec in REWARDS.items() if all(part.name == "format" for part in spec.extra)]
-WEIGHTS = st.dictionaries(st.sampled_from(LEAVES), st.floats(0.01, 100), min_size=1)
 
 
 @pytest.mark.parametrize("name", PORTABLE)
 def test_a_reward_comes_back_from_json_as_it_was(name: str) -> None:
     spec = REWARDS[name]
     assert reward_from(json.loads(json.dumps(describe_reward(spec), allow_nan=False))) == spec
-
-
-@given(WEIGHTS, st.none() | st.floats(0.01, 10), st.dictionaries(st.sampled_from(LEAVES), st.floats(0, 0.9)),
-       st.booleans())  # fmt: skip
-def test_so_does_any_made_of_leaves(
-    weights: dict[str, float], form: float | None, nulls: dict[str, float], terminal: bool
-) -> None:
-    spec = RewardSpec.weighted("any", weights).measured_from(nulls, "made up")
-    spec = spec.with_format(form) if form else spec
-    spec = spec.terminal() if terminal else spec
-    assert reward_from(json.loads(json.dumps(describe_reward(spec)))) == spec
 
 
 @pytest.mark.parametrize("preset", PRESETS)
