@@ -103,16 +103,17 @@ class _Checked(Iterable[Conversation]):
             yield item
 
     def check(self, item: object, index: int) -> None:
-        conversation = _check_kind(item, f"item {index} of the stream")
+        where = f"item {index} of the stream"
+        conversation = _check_kind(item, where)
         if conversation.origin == "benchmark" and not self.allowed:
-            named = _named(conversation, f"item {index} of the stream")
+            named = _named(conversation, where)
             raise BenchmarkTrainingError(f"a conversation may not be trained on: {named}. {_WAYS_ON}")
 
 
 class _Once(Iterable[Conversation]):
     """An iterator that says so when it is read a second time."""
 
-    def __init__(self, items: Iterator[Conversation] | None) -> None:
+    def __init__(self, items: Iterator[Conversation] | None = None) -> None:
         self._items = items
 
     def __iter__(self) -> Iterator[Conversation]:
@@ -120,13 +121,13 @@ class _Once(Iterable[Conversation]):
         if items is None:
             raise SettingsError(
                 "this iterator of conversations has been read, or came from another process; to read it "
-                "again give a list, or an object whose __iter__ starts anew"
+                "again give a list, or an object whose __iter__ starts again"
             )
         return items
 
-    def __reduce__(self) -> tuple[type[_Once], tuple[None]]:
+    def __reduce__(self) -> tuple[type[_Once], tuple[()]]:
         """Pickles (`datasets` takes fingerprints so) as one that has been read: its items stay here."""
-        return _Once, (None,)
+        return _Once, ()
 
 
 def _check_kind(item: object, where: str) -> Conversation:

@@ -8,7 +8,7 @@ from typing import Any
 
 from attune_data import constants
 from attune_data.means import mean
-from attune_data.schema import Conversation, Turn
+from attune_data.schema import Conversation, ConversationWide, Turn
 from attune_data.validate import oddities
 
 
@@ -115,7 +115,7 @@ def _diagnoses(conversation: Conversation) -> tuple[str, ...]:
 
 
 def _missing(conversations: Sequence[Conversation], turns: Sequence[Turn]) -> dict[str, int]:
-    wide = [c.conversation_wide for c in conversations]
+    wide = [c.conversation_wide or ConversationWide() for c in conversations]
     return {
         "turns without tags": sum(turn.mood_shift_tags is None for turn in turns),
         "turns without binary judgements": sum(not turn.judgements for turn in turns),
@@ -123,8 +123,8 @@ def _missing(conversations: Sequence[Conversation], turns: Sequence[Turn]) -> di
         "comparisons without a winner": sum(c.winner is None for turn in turns for c in turn.comparisons),
         "conversations without pre PANAS": sum(c.pre_panas is None for c in conversations),
         "conversations without post PANAS": sum(c.post_panas is None for c in conversations),
-        "conversations without Q1": sum(w is None or w.q1_looking_for is None for w in wide),
-        "conversations without Q2": sum(w is None or w.q2_emotion_clarity is None for w in wide),
-        "conversations without Q3": sum(w is None or w.q3_model_fit is None for w in wide),
-        "conversations without branch scores": sum(w is None or not w.four_branch_scores for w in wide),
+        "conversations without Q1": sum(w.q1_looking_for is None for w in wide),
+        "conversations without Q2": sum(w.q2_emotion_clarity is None for w in wide),
+        "conversations without Q3": sum(w.q3_model_fit is None for w in wide),
+        "conversations without branch scores": sum(not w.four_branch_scores for w in wide),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from pydantic import ValidationError
@@ -13,7 +13,7 @@ from attune_data import affect, constants
 from attune_data.errors import DataError, Problem, show
 from attune_data.fields import Record
 from attune_data.jsonio import MAX_LISTED
-from attune_data.schema import Conversation, Panas, Turn
+from attune_data.schema import Conversation, ConversationWide
 
 _EXPECTED = {
     "string_type": "text",
@@ -85,104 +85,89 @@ def brief(value: object) -> str:
 
 def oddities(conversation: Conversation, file: str) -> Iterator[Problem]:
     """Warnings: what can be used but contradicts itself, or is likely a slip."""
-
-    def warn(place: str, found: str, expected: str, advice: str = "") -> Problem:
-        return Problem(file, place, found, expected, advice, severity="warning")
-
-    for place, name, meant in _near_misses(conversation, ""):
-        yield warn(
-            place, f"the unknown field {show(name)}", f"{meant}, if that is meant", "it is kept, but not read"
-        )
-    for side, panas in (("prePanas", conversation.pre_panas), ("postPanas", conversation.post_panas)):
-        if panas is not None:
-            for place, found, expected in _panas_contradictions(panas):
-                yield warn(f"{side}.{place}", found, expected, "scoring takes the items")
-            for key, meant in _unknown_keys(panas, None):
-                yield warn(f"{side}.responses.{key}", show(key), meant, "it is kept, but not read")
-    for index, turn in enumerate(conversation.turns):
-        yield from _turn_oddities(turn, f"turns[{index}]", warn)
-    wide = conversation.conversation_wide
-    if wide is None:
-        return
-    for key, meant in _unknown_keys(None, wide.four_branch_scores):
-        yield warn(
-            f"conversationWideQuestions.fourBranchScores.{key}", show(key), meant, "it is kept, but not read"
-        )
-    options = (("q2_emotionClarity", wide.q2_emotion_clarity, constants.Q2_OPTIONS),
-               ("q3_modelFit", wide.q3_model_fit, constants.Q3_OPTIONS))  # fmt: skip
-    for name, given, known in options:
-        if given is not None and given.casefold() not in {option.casefold() for option in known}:
-            yield warn(f"conversationWideQuestions.{name}", show(given), f"one of: {' | '.join(known)}")
-    for goal in wide.q1_looking_for or ():
-        if goal not in constants.Q1_OPTIONS:
-            known_goals = " | ".join(constants.Q1_OPTIONS)
-            yield warn("conversationWideQuestions.q1_lookingFor", show(goal), f"some of: {known_goals}")
-    negative = {option.casefold() for option in constants.Q3_NEGATIVE}
-    if wide.q3_follow_up and wide.q3_model_fit is not None and wide.q3_model_fit.casefold() not in negative:
-        yield warn("conversationWideQuestions.q3_followUp_whatFeltOff", f"{len(wide.q3_follow_up)} entries",
-                   "none after a good fit")  # fmt: skip
+    for place, found, wanted in (*_near_misses(conversation, ""), *_panas(conversation), *_turns(conversation),
+                                 *_wide(conversation.conversation_wide or ConversationWide())):  # fmt: skip
+        yield Problem(file, place, found, wanted, severity="warning")
 
 
-def _near_misses(part: Record, place: str) -> Iterator[tuple[str, str, str]]:
-    """(place, field, what it looks like) of every unknown field whose name is nearly a known one."""
-    known = [field.serialization_alias or name for name, field in type(part).model_fields.items()]
+_Odd = tuple[str, str, str]
+"""(place, what was found, what was expected)"""
+
+
+def _near_misses(part: Record, place: str) -> Iterator[_Odd]:
+    """Unknown fields whose name is nearly a known one."""
+    named = {name: field.serialization_alias or name for name, field in type(part).model_fields.items()}
     for name in part.model_extra or {}:
-        if near := difflib.get_close_matches(str(name), known, n=1, cutoff=0.8):
-            yield f"{place}.{name}".lstrip("."), str(name), near[0]
-    for name, field in type(part).model_fields.items():
-        inner = f"{place}.{field.serialization_alias or name}".lstrip(".")
+        if near := difflib.get_close_matches(str(name), named.values(), n=1, cutoff=0.8):
+            meant = f"{near[0]}, if that is meant: it is kept, but not read"
+            yield f"{place}.{name}".lstrip("."), f"the unknown field {show(name)}", meant
+    for name, inner in named.items():
         value = getattr(part, name)
+        at = f"{place}.{inner}".lstrip(".")
         if isinstance(value, Record):
-            yield from _near_misses(value, inner)
-        elif isinstance(value, tuple):
-            for index, child in enumerate(value):
-                if isinstance(child, Record):
-                    yield from _near_misses(child, f"{inner}[{index}]")
+            yield from _near_misses(value, at)
+        for index, child in enumerate(value if isinstance(value, tuple) else ()):
+            if isinstance(child, Record):
+                yield from _near_misses(child, f"{at}[{index}]")
 
 
-def _unknown_keys(panas: Panas | None, scores: Mapping[str, object] | None) -> Iterator[tuple[str, str]]:
-    """(key, what was expected) of ratings under names that nothing reads."""
-    for key in (panas.responses if panas else None) or {}:
-        if key not in affect.POLARITY:
-            yield key, "one of the 20 PANAS items"
-    for key in scores or {}:
+def _panas(conversation: Conversation) -> Iterator[_Odd]:
+    for side, panas in (("prePanas", conversation.pre_panas), ("postPanas", conversation.post_panas)):
+        if panas is None:
+            continue
+        for name, total, names in (
+            ("totalPositiveAffect", panas.total_positive_affect, affect.POSITIVE),
+            ("totalNegativeAffect", panas.total_negative_affect, affect.NEGATIVE),
+        ):
+            known = [item for item in map(panas.item, names) if item is not None]
+            if total is not None and len(known) == len(names) and sum(known) != total:
+                wanted = f"{sum(known)}, the sum of its ten items, which scoring takes"
+                yield f"{side}.{name}", f"{total:g}", wanted
+            elif 0 < len(known) < len(names):
+                yield f"{side}.responses", f"{len(known)} of the ten items of {name}", "all ten or none"
+        for key in panas.responses or {}:
+            if key not in affect.POLARITY:
+                yield f"{side}.responses.{key}", show(key), "one of the 20 PANAS items; it is not read"
+
+
+def _turns(conversation: Conversation) -> Iterator[_Odd]:
+    for number, turn in enumerate(conversation.turns):
+        here, asked = f"turns[{number}].annotations", set()
+        for index, judgement in enumerate(turn.judgements):
+            question, at = judgement.question_id, f"{here}.binaryJudgements[{index}].questionId"
+            if question not in constants.BINARY_BRANCHES:
+                yield at, show(question), "one of the 36 ids B1–B505"
+            if question in asked:
+                yield at, f"{show(question)} again", "each question once a turn"
+            asked.add(question)
+        tags = [tag.emotion for tag in turn.mood_shift_tags or ()]
+        if len(set(tags)) != len(tags):
+            yield f"turns[{number}].moodShiftTags", "an emotion twice", "each emotion once a turn"
+        for index, comparison in enumerate(turn.comparisons):
+            at, sides = f"{here}.pairwiseComparisons[{index}]", (comparison.response_a, comparison.response_b)
+            if sides[0] == sides[1]:
+                yield at, f"{show(sides[0])} on both sides", "two different responses"
+            for name in dict.fromkeys(sides):
+                if turn.responses[name] is None:
+                    yield at, f"no text of the response {show(name)}", "its text in alternateResponses"
+            if comparison.question_id not in constants.PAIRWISE_IDS:
+                yield f"{at}.questionId", show(comparison.question_id), "general or PW1–PW16"
+
+
+def _wide(wide: ConversationWide) -> Iterator[_Odd]:
+    place = "conversationWideQuestions"
+    for key in wide.four_branch_scores or {}:
         if key not in constants.BRANCHES:
-            yield key, f"one of {', '.join(constants.BRANCHES)}"
-
-
-def _panas_contradictions(panas: Panas) -> Iterator[tuple[str, str, str]]:
-    for place, total, names in (
-        ("totalPositiveAffect", panas.total_positive_affect, affect.POSITIVE),
-        ("totalNegativeAffect", panas.total_negative_affect, affect.NEGATIVE),
+            wanted = f"one of {', '.join(constants.BRANCHES)}; it is not read"
+            yield f"{place}.fourBranchScores.{key}", show(key), wanted
+    for name, given, known in (
+        *(("q1_lookingFor", goal, constants.Q1_OPTIONS) for goal in wide.q1_looking_for or ()),
+        ("q2_emotionClarity", wide.q2_emotion_clarity, constants.Q2_OPTIONS),
+        ("q3_modelFit", wide.q3_model_fit, constants.Q3_OPTIONS),
     ):
-        items = [panas.item(name) for name in names]
-        known = [item for item in items if item is not None]
-        if total is not None and len(known) == len(items) and sum(known) != total:
-            yield place, f"{total:g}", f"{sum(known)}, the sum of its ten items"
-        elif 0 < len(known) < len(items):
-            yield "responses", f"{len(known)} of the ten items of {place}", "all ten or none"
-
-
-def _turn_oddities(turn: Turn, place: str, warn: Any) -> Iterator[Problem]:
-    here = f"{place}.annotations"
-    seen: set[str] = set()
-    for index, judgement in enumerate(turn.judgements):
-        question, at = judgement.question_id, f"{here}.binaryJudgements[{index}].questionId"
-        if question not in constants.BINARY_BRANCHES:
-            yield warn(at, show(question), "one of the 36 ids B1–B505")
-        if question in seen:
-            yield warn(at, f"{show(question)} again", "each question once a turn")
-        seen.add(question)
-    tags = [tag.emotion for tag in turn.mood_shift_tags or ()]
-    if len(set(tags)) != len(tags):
-        yield warn(f"{place}.moodShiftTags", "an emotion twice", "each emotion once a turn")
-    texts = turn.responses
-    for index, comparison in enumerate(turn.comparisons):
-        at = f"{here}.pairwiseComparisons[{index}]"
-        if comparison.response_a == comparison.response_b:
-            yield warn(at, f"{show(comparison.response_a)} on both sides", "two different responses")
-        for name in dict.fromkeys((comparison.response_a, comparison.response_b)):
-            if texts[name] is None:
-                yield warn(at, f"no text of the response {show(name)}", "its text in alternateResponses")
-        if comparison.question_id not in constants.PAIRWISE_IDS:
-            yield warn(f"{at}.questionId", show(comparison.question_id), "general or PW1–PW16")
+        if given is not None and given.casefold() not in map(str.casefold, known):
+            yield f"{place}.{name}", show(given), f"one of: {' | '.join(known)}"
+    fit = (wide.q3_model_fit or "").casefold()
+    if wide.q3_follow_up and fit and fit not in map(str.casefold, constants.Q3_NEGATIVE):
+        found = f"{len(wide.q3_follow_up)} entries"
+        yield f"{place}.q3_followUp_whatFeltOff", found, "none after a good fit"

@@ -11,6 +11,14 @@ from pathlib import Path
 from typing import Any, Final
 
 OWN_FILE: Final = Path(__file__).with_name("own.json")
+FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "moodShiftTags": ("moodshifttags", "mood_shift_tags"),
+    "q1_lookingFor": ("q1_lookingfor", "q1lookingfor", "q1", "lookingfor"),
+    "q2_emotionClarity": ("q2_emotionclarity", "q2emotionclarity", "q2", "emotionclarity"),
+    "q3_modelFit": ("q3_modelfit", "q3modelfit", "q3", "modelfit"),
+    "q3_followUp_whatFeltOff": ("q3_followup_whatfeltoff", "q3_followup", "q3followup", "whatfeltoff"),
+}
+"""Question that is no yes/no or comparison -> its names in official files, folded."""
 
 
 @dataclass(frozen=True)
@@ -79,25 +87,20 @@ class Codebook:
     def own() -> Codebook:
         """The wording written for this project from the published constructs."""
         raw = json.loads(OWN_FILE.read_text(encoding="utf-8"))
-        questions = (
-            "moodShiftTags",
-            "q1_lookingFor",
-            "q2_emotionClarity",
-            "q3_modelFit",
-            "q3_followUp_whatFeltOff",
-        )
+
+        def both(entries: Mapping[str, Any]) -> dict[str, Wording]:
+            return {key: Wording(entry["text"], entry["observerText"]) for key, entry in entries.items()}
+
+        def texts(entries: Mapping[str, Any]) -> dict[str, str]:
+            return {key: entry["text"] for key, entry in entries.items()}
+
         return Codebook(
             name=f"{raw['name']} {raw['version']}",
-            binary={
-                key: Wording(entry["text"], entry["observerText"]) for key, entry in raw["binary"].items()
-            },
-            pairwise={key: entry["text"] for key, entry in raw["pairwise"].items()},
-            questions={key: Wording(raw[key]["text"], raw[key]["observerText"]) for key in questions},
-            options={key: tuple(raw[key]["options"]) for key in questions[1:]},
-            panas={key: entry["text"] for key, entry in raw["panas"]["items"].items()},
-            branches={
-                key: Wording(entry["text"], entry["observerText"])
-                for key, entry in raw["fourBranchScores"]["branches"].items()
-            },
-            judge={key: entry["text"] for key, entry in raw["judge"]["dimensions"].items()},
+            binary=both(raw["binary"]),
+            pairwise=texts(raw["pairwise"]),
+            questions=both({key: raw[key] for key in FIELDS}),
+            options={key: tuple(raw[key]["options"]) for key in FIELDS if "options" in raw[key]},
+            panas=texts(raw["panas"]["items"]),
+            branches=both(raw["fourBranchScores"]["branches"]),
+            judge=texts(raw["judge"]["dimensions"]),
         )

@@ -16,7 +16,7 @@ from typing import Final, Literal
 
 from attune_data.errors import SettingsError, UnknownNameError, show
 from attune_data.loading import Conversations
-from attune_data.schema import Conversation
+from attune_data.schema import Conversation, Metadata
 from attune_data.selection.diagnoses import folded, stated
 
 Strata = Literal["topic", "category", "diagnosis"]
@@ -72,11 +72,17 @@ def split(
         )
     strata: dict[_Stratum, list[str]] = {}
     for who, theirs in owned.items():
-        strata.setdefault(_stratum_of(theirs, stratify), []).append(who)
+        counts = Counter(_stratum(conversation, stratify) for conversation in theirs)
+        mostly = min(counts, key=lambda stratum: (-counts[stratum], stratum))
+        strata.setdefault(mostly, []).append(who)
     sizes = {who: len(theirs) for who, theirs in owned.items()}
+
+    def place_of(stratum: _Stratum) -> list[bytes]:  # by chance, those that share the coarse side by side
+        return [_hash(seed, *stratum[:depth]) for depth in range(1, len(stratum) + 1)]
+
     ordered = [
         sorted(strata[stratum], key=partial(_hash, seed, *stratum))
-        for stratum in sorted(strata, key=partial(_walk, seed))
+        for stratum in sorted(strata, key=place_of)
     ]
     parts = _filled(_cut(ordered, sizes, fractions), sizes)
     place = {who: name for name, members in parts.items() for who in members}
@@ -127,34 +133,25 @@ def _checked(shares: Mapping[str, float]) -> dict[str, Fraction]:
     return {name: Fraction(repr(float(share))) for name, share in shares.items()}
 
 
-def _stratum_of(theirs: list[Conversation], stratify: Strata | None) -> _Stratum:
-    """Where a participant counts: the stratum of most of their conversations, ties by name."""
+def _stratum(conversation: Conversation, stratify: Strata | None) -> _Stratum:
     if stratify is None:
         return ()
-    counts = Counter(_stratum(conversation, stratify) for conversation in theirs)
-    return min(counts, key=lambda stratum: (-counts[stratum], stratum))
-
-
-def _stratum(conversation: Conversation, stratify: Strata) -> _Stratum:
     if stratify == "diagnosis":
         profile = conversation.participant_profile
         found = profile.demographics.diagnoses if profile and profile.demographics else None
         said = stated(found)
         return (said, *sorted({folded(name) for name in found or ()})) if said == "any" else (said,)
-    metadata = conversation.metadata
-    category = folded(metadata.category or "") if metadata else ""
-    if stratify == "category":
-        return (category,)
-    return (category, folded(metadata.text or metadata.subtopic or "") if metadata else "")
+    metadata = conversation.metadata or Metadata()
+    category = folded(metadata.category or "")
+    return (
+        (category,)
+        if stratify == "category"
+        else (category, folded(metadata.text or metadata.subtopic or ""))
+    )
 
 
 def _hash(*parts: object) -> bytes:
     return hashlib.sha256(json.dumps(parts).encode()).digest()
-
-
-def _walk(seed: int, stratum: _Stratum) -> list[bytes]:
-    """The order of strata: by chance, those that share the coarse beside each other."""
-    return [_hash(seed, *stratum[:depth]) for depth in range(1, len(stratum) + 1)]
 
 
 def _cut(
