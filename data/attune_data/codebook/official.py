@@ -131,8 +131,7 @@ def _wording(entry: object) -> Wording | None:
 
 def _options(entry: object) -> tuple[str, ...]:
     if isinstance(entry, Mapping):
-        entry = next(
-            (entry[k] for k in ("options", "choices", "values") if isinstance(entry.get(k), list)), ()
-        )
+        lists = (entry.get(name) for name in ("options", "choices", "values"))
+        entry = next((listed for listed in lists if isinstance(listed, list)), ())
     texts = [_wording(option) for option in entry] if isinstance(entry, list) else []
     return tuple(text.text for text in texts if text) if all(texts) else ()
