@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from pydantic import ValidationError
@@ -85,9 +86,13 @@ def brief(value: object) -> str:
 
 def oddities(conversation: Conversation, file: str) -> Iterator[Problem]:
     """Warnings: what can be used but contradicts itself, or is likely a slip."""
-    for place, found, wanted in (*_near_misses(conversation, ""), *_panas(conversation), *_turns(conversation),
-                                 *_wide(conversation.conversation_wide or ConversationWide())):  # fmt: skip
-        yield Problem(file, place, found, wanted, severity="warning")
+    found = chain(
+        _near_misses(conversation, ""),
+        _panas(conversation),
+        _turns(conversation),
+        _wide(conversation.conversation_wide or ConversationWide()),
+    )
+    return (Problem(file, place, odd, wanted, severity="warning") for place, odd, wanted in found)
 
 
 _Odd = tuple[str, str, str]

@@ -143,11 +143,8 @@ def _stratum(conversation: Conversation, stratify: Strata | None) -> _Stratum:
         return (said, *sorted({folded(name) for name in found or ()})) if said == "any" else (said,)
     metadata = conversation.metadata or Metadata()
     category = folded(metadata.category or "")
-    return (
-        (category,)
-        if stratify == "category"
-        else (category, folded(metadata.text or metadata.subtopic or ""))
-    )
+    topic = folded(metadata.text or metadata.subtopic or "")
+    return (category,) if stratify == "category" else (category, topic)
 
 
 def _hash(*parts: object) -> bytes:
