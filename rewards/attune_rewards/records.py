@@ -7,14 +7,16 @@ wrong types are unanswered and named in a warning. What this project adds stands
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any, Final, TypeVar
 
 from attune_data import affect
-from attune_data.aliases import RESPONSE_NAMES, WINNERS
+from attune_data.aliases import INTENSITIES, RESPONSE_NAMES, WINNERS, read_answer
 from attune_data.constants import BRANCHES, JUDGE_DIMENSIONS, Side
 from attune_data.errors import Problem
-from attune_data.schema import Conversation
+from attune_data.schema import Conversation, PairwiseComparison
+from attune_data.validate import brief
 from attune_rewards.predictions import (
     STAGES,
     Assess,
@@ -25,174 +27,243 @@ from attune_rewards.predictions import (
     Prefer,
     Reflect,
     Stage,
+    Tag,
     TurnPrediction,
+    YesNo,
 )
-from attune_rewards.reader import Reader, known_emotion
 
-_INDICES = frozenset(map(str, range(1000)))
+MAX_LISTED: Final = 1_000
+"""Warnings listed of one record."""
+T = TypeVar("T")
+
+
+def read_intensity(value: object) -> int | None:
+    """Read 1–7 from a whole number (digits in quotes too) or mild, moderate, intense; else None."""
+    if isinstance(value, str):
+        text = value[:20].strip().casefold()
+        value = int(text) if len(text) == 1 and text in "1234567" else INTENSITIES.get(text)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if type(value) is int and 1 <= value <= 7 else None
+
+
+class _Part:
+    """An object of the record with its place; what has a wrong type is unanswered and warned of."""
+
+    def __init__(
+        self, fields: Mapping[str, Any], place: str, warn: Callable[[str, object, str], None]
+    ) -> None:
+        self.fields = fields
+        self.place = place
+        self._warn = warn
+
+    def warn(self, name: str, value: object, expected: str) -> None:
+        """Note that the value of a field, or in it, is not as expected and counts as unanswered."""
+        self._warn(f"{self.place}.{name}".lstrip("."), value, expected)
+
+    def part(self, name: str) -> _Part:
+        """An object; one without any field where there is none."""
+        value = self._of(name, Mapping, "an object")
+        return _Part(value or {}, f"{self.place}.{name}".lstrip("."), self._warn)
+
+    def text(self, name: str) -> str | None:
+        return self._of(name, str, "text")
+
+    def list_of(
+        self, name: str, expected: str, read: Callable[[object, str], T | None]
+    ) -> tuple[T, ...] | None:
+        """A list, or None; elements that `read` makes None of are left out."""
+        values = self._of(name, list, expected)
+        if values is None:
+            return None
+        read_all = (read(value, f"{name}[{index}]") for index, value in enumerate(values))
+        return tuple(value for value in read_all if value is not None)
+
+    def texts(self, name: str) -> tuple[str, ...] | None:
+        def read(value: object, at: str) -> str | None:
+            return value if isinstance(value, str) else self.warn(at, value, "text")
+
+        return self.list_of(name, "a list of texts", read)
+
+    def tags(self, name: str) -> tuple[Tag, ...] | None:
+        def read(value: object, at: str) -> Tag | None:
+            fields = value if isinstance(value, Mapping) else {"emotion": value}
+            emotion, given = fields.get("emotion"), fields.get("intensity")
+            if not isinstance(emotion, str):
+                return self.warn(at, value, "a tag with an emotion")
+            intensity = read_intensity(given)
+            if intensity is None and given is not None:
+                self.warn(f"{at}.intensity", given, "a whole number from 1 to 7")
+            return Tag(affect.canonical_emotion(emotion) or emotion, intensity)
+
+        return self.list_of(name, "a list of tags", read)
+
+    def values(self, expected: str, read: Callable[[object], T | None]) -> dict[str, T]:
+        """Field -> value; null is left out, and what `read` makes None of with a warning."""
+        found: dict[str, T] = {}
+        for name, given in self.fields.items():
+            if (value := read(given)) is not None:
+                found[name] = value
+            elif given is not None:
+                self.warn(name, given, expected)
+        return found
+
+    def answers(self) -> dict[str, YesNo]:
+        """Question id -> yes/no; `na` counts as unanswered."""
+        answers = self.values('"yes" or "no"', read_answer)
+        return {question: answer for question, answer in answers.items() if answer != "na"}
+
+    def ratings(self, low: float, high: float) -> dict[str, float]:
+        """Field -> number within the scale."""
+        return self.values(f"a number from {low:g} to {high:g}", partial(_within, low, high))
+
+    def whole(self, low: int, high: int) -> dict[str, int]:
+        """Field -> whole number within the scale."""
+
+        def read(value: object) -> int | None:
+            number = _within(low, high, value)
+            return None if number is None or number != int(number) else int(number)
+
+        return self.values(f"a whole number from {low} to {high}", read)
+
+    def _of(self, name: str, kind: Any, expected: str) -> Any:
+        value = self.fields.get(name)
+        if value is None or isinstance(value, kind):
+            return value
+        return self.warn(name, value, expected)
+
+
+def _within(low: float, high: float, value: Any) -> float | None:
+    return value if type(value) in (int, float) and low <= value <= high else None
 
 
 def read_record(
     record: Mapping[str, Any], conversation: Conversation, file: str = "result"
 ) -> tuple[ConversationPrediction, tuple[Problem, ...]]:
-    """The predictions that an official result record holds for a conversation, and warnings.
+    """Return the predictions that an official result record holds for a conversation, and warnings.
 
     Turns that the conversation does not have are left out with a warning; of a turn that stands twice,
     the first counts.
     """
     if not isinstance(record, Mapping):
         raise TypeError(f"a result record is an object, got {type(record).__name__}")
-    reader = Reader(file)
+    warnings: list[Problem] = []
+
+    def warn(place: str, value: object, expected: str) -> None:
+        if len(warnings) < MAX_LISTED:
+            place = place if len(place) <= 200 else f"{place[:200]}…"
+            found = brief(value[:200] if isinstance(value, str) else value)
+            warnings.append(Problem(file, place, found, expected, "counted as unanswered", "warning"))
+
+    whole = _Part(record, "", warn)
     given = record.get("conversationId")
     if given is not None and given != conversation.conversation_id:
-        reader.warn("conversationId", given, f"{conversation.conversation_id!r}, the conversation given")
+        whole.warn("conversationId", given, f"{conversation.conversation_id!r}, the conversation given")
     turns: dict[int, TurnPrediction] = {}
-    entries = record.get("turns")
-    if entries is not None and not isinstance(entries, list):
-        reader.warn("turns", entries, "a list")
-    for index, entry in enumerate(entries if isinstance(entries, list) else ()):
-        place = f"turns[{index}]"
+
+    def read_turn(entry: object, at: str) -> None:
         if not isinstance(entry, Mapping):
-            reader.warn(place, entry, "an object")
-            continue
+            return whole.warn(at, entry, "an object")
         number = entry.get("turnNumber")
         truth = conversation.turn(number) if type(number) is int else None
-        if type(number) is not int or truth is None or number in turns:
-            reader.warn(f"{place}.turnNumber", number, "a turn of the conversation, each once")
-            continue
-        turns[number] = _read_turn(reader, entry, conversation, number, place)
-    post = reader.mapping(record.get("post_conversation"), "post_conversation")
+        if truth is None or truth.turn_number in turns:
+            return whole.warn(f"{at}.turnNumber", number, "a turn of the conversation, each once")
+        turns[truth.turn_number] = _turn(_Part(entry, at, warn), truth.turn_number, truth.comparisons)
+
+    whole.list_of("turns", "a list", read_turn)
+    post = whole.part("post_conversation")
+    skipped = frozenset(stage for stage in _not_asked(post.fields) if stage == "reflect")
     marks = record.get("attune")
-    left_out = marks.get("not_asked") if isinstance(marks, Mapping) else None
+    left_out = marks.get("not_asked") if isinstance(marks, Mapping) else ()
     prediction = ConversationPrediction(
         conversation_id=conversation.conversation_id,
         turns=turns,
-        reflect=_read_reflect(reader, post) if post else None,
-        not_asked=_stages(left_out) | _reflect_not_asked(post),
+        reflect=_reflect(post) if post.fields else None,
+        not_asked=_stages(left_out) | skipped,
     )
-    return prediction, reader.all_warnings()
-
-
-def _reflect_not_asked(post: Mapping[str, Any] | None) -> frozenset[Stage]:
-    marks = post.get("attune") if post else None
-    outcomes = marks.get("outcomes") if isinstance(marks, Mapping) else None
-    skipped = isinstance(outcomes, Mapping) and outcomes.get("reflect") == "not_asked"
-    return frozenset(("reflect",)) if skipped else frozenset()
+    return prediction, tuple(warnings)
 
 
 def _stages(names: object) -> frozenset[Stage]:
     return frozenset(stage for stage in STAGES if isinstance(names, list) and stage in names)
 
 
-def _read_turn(
-    reader: Reader, entry: Mapping[str, Any], conversation: Conversation, number: int, place: str
-) -> TurnPrediction:
-    draft = reader.text(entry.get("em_drafted_response"), f"{place}.em_drafted_response")
-    tags = reader.tags(entry.get("em_emotion_tags"), f"{place}.em_emotion_tags")
-    binary = {
-        key: reader.answers(entry.get(key), f"{place}.{key}")
-        for key in (
-            "em_binary_om_assessment",
-            "em_binary_human_prediction",
-            "em_binary_om_assessment_hp",
-            "em_binary_human_prediction_hp",
-        )
-    }
-    marks = entry.get("attune")
+def _not_asked(fields: Mapping[str, Any]) -> frozenset[Stage]:
+    """Stages whose outcome this project noted as not asked."""
+    marks = fields.get("attune")
     outcomes = marks.get("outcomes") if isinstance(marks, Mapping) else None
-    not_asked = (
-        [s for s, outcome in outcomes.items() if outcome == "not_asked"]
-        if isinstance(outcomes, Mapping)
-        else []
+    noted = outcomes if isinstance(outcomes, Mapping) else {}
+    return _stages([stage for stage, outcome in noted.items() if outcome == "not_asked"])
+
+
+def _turn(entry: _Part, number: int, comparisons: tuple[PairwiseComparison, ...]) -> TurnPrediction:
+    draft = entry.text("em_drafted_response")
+    tags = entry.tags("em_emotion_tags")
+    om, human, om_hp, human_hp = (
+        entry.part(f"em_binary_{side}").answers()
+        for side in ("om_assessment", "human_prediction", "om_assessment_hp", "human_prediction_hp")
     )
     return TurnPrediction(
         turn=number,
         draft=Draft(draft) if draft is not None else None,
-        assess=Assess(
-            tags,
-            binary["em_binary_om_assessment"] or {},
-            binary["em_binary_human_prediction"] or {},
-            reader.text(entry.get("emotion_reasoning"), f"{place}.emotion_reasoning"),
-        ),
-        assess_hp=AssessHP(
-            binary["em_binary_om_assessment_hp"] or {}, binary["em_binary_human_prediction_hp"] or {}
-        ),
-        prefer=Prefer(_read_picks(reader, entry, conversation, number, place)),
-        judged=_read_judged(reader, entry, place),
-        not_asked=_stages(not_asked),
+        assess=Assess(tags, om, human, entry.text("emotion_reasoning")),
+        assess_hp=AssessHP(om_hp, human_hp),
+        prefer=Prefer(dict(_picks(entry, comparisons))),
+        judged=_judged(entry),
+        not_asked=_not_asked(entry.fields),
     )
 
 
-def _read_picks(
-    reader: Reader, entry: Mapping[str, Any], conversation: Conversation, number: int, place: str
-) -> dict[int, Side]:
+def _picks(entry: _Part, comparisons: tuple[PairwiseComparison, ...]) -> Iterator[tuple[int, Side]]:
     """Picks in the conversation's frame, translated by `pairwise_assignment` where that is swapped."""
-    turn = conversation.turn(number)
-    comparisons = turn.comparisons if turn else ()
-    assignment = reader.mapping(entry.get("pairwise_assignment"), f"{place}.pairwise_assignment") or {}
-    given = reader.mapping(entry.get("em_pairwise_selections"), f"{place}.em_pairwise_selections") or {}
-    picks: dict[int, Side] = {}
-    for key, value in given.items():
-        here = f"{place}.em_pairwise_selections.{key}"
+    assignment, given = entry.part("pairwise_assignment"), entry.part("em_pairwise_selections")
+    index_of = {str(index): index for index in range(len(comparisons))}  # "00" is no second name of "0"
+    for key, value in given.fields.items():
         side = WINNERS.get(value) if isinstance(value, str) else None
-        # the index as it is written: "00" is no second name of "0"
-        index = int(key) if key in _INDICES else -1
-        if side is None or not 0 <= index < len(comparisons):
+        if side is None or key not in index_of:
             if value is not None:
-                reader.warn(here, value, "A or B at the index of a comparison")
+                given.warn(key, value, "A or B at the index of a comparison")
             continue
-        frame = assignment.get(key)
+        frame, compared = assignment.fields.get(key), comparisons[index_of[key]]
         if isinstance(frame, Mapping) and ("A" in frame or "B" in frame):
-            ours = (comparisons[index].response_a, comparisons[index].response_b)
-            theirs = (_response(frame.get("A")), _response(frame.get("B")))
+            ours = (compared.response_a, compared.response_b)
+            named = (frame.get("A"), frame.get("B"))
+            theirs = tuple(RESPONSE_NAMES.get(name) if isinstance(name, str) else None for name in named)
             if theirs != ours and theirs == ours[::-1]:
                 side = "B" if side == "A" else "A"
             elif theirs != ours:
-                reader.warn(f"{place}.pairwise_assignment.{key}", theirs, f"the responses {ours}")
+                assignment.warn(key, theirs, f"the responses {ours}")
                 continue
-        picks[index] = side
-    return picks
+        yield index_of[key], side
 
 
-def _response(name: object) -> str | None:
-    return RESPONSE_NAMES.get(name) if isinstance(name, str) else None
-
-
-def _read_judged(reader: Reader, entry: Mapping[str, Any], place: str) -> Judged | None:
-    scores = reader.ratings(entry.get("em_draft_judge_scores"), f"{place}.em_draft_judge_scores", 1, 7)
-    binary = reader.answers(entry.get("em_draft_binary_assessment"), f"{place}.em_draft_binary_assessment")
+def _judged(entry: _Part) -> Judged | None:
+    scores = entry.part("em_draft_judge_scores").ratings(*affect.SCALE)
     known = {name: scores[name] for name in JUDGE_DIMENSIONS if name in scores}
-    given = entry.get("em_draft_binary_assessment")
-    assessed = isinstance(given, Mapping) and bool(given)
-    return Judged(known, binary if assessed else None) if known or assessed else None
+    assessment = entry.part("em_draft_binary_assessment")
+    binary = assessment.answers() if assessment.fields else None
+    return Judged(known, binary) if known or binary is not None else None
 
 
-def _read_reflect(reader: Reader, post: Mapping[str, Any]) -> Reflect:
-    here = "post_conversation"
-    panas = reader.mapping(post.get("predicted_post_panas"), f"{here}.predicted_post_panas") or {}
-    items = reader.whole(panas.get("items"), f"{here}.predicted_post_panas.items", *affect.SCALE)
-    wide_place = f"{here}.predicted_conversation_wide"
-    wide = reader.mapping(post.get("predicted_conversation_wide"), wide_place) or {}
-    branches = reader.whole(wide.get("fourBranchScores"), f"{wide_place}.fourBranchScores", *affect.SCALE)
+def _reflect(post: _Part) -> Reflect:
+    panas, wide = post.part("predicted_post_panas"), post.part("predicted_conversation_wide")
+    items = panas.part("items").whole(*affect.SCALE)
+    named = {affect.canonical_emotion(name) or name: value for name, value in items.items()}
+    branches = wide.part("fourBranchScores").whole(*affect.SCALE)
 
     def total(name: str) -> float | None:
-        value: Any = panas.get(name)
-        number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if number and affect.TOTALS[0] <= value <= affect.TOTALS[1]:
-            return float(value)
-        if value is not None:
-            reader.warn(f"{here}.predicted_post_panas.{name}", value, "a number from 10 to 70")
-        return None
+        value = panas.fields.get(name)
+        number = _within(*affect.TOTALS, value)
+        if number is None and value is not None:
+            panas.warn(name, value, "a number from 10 to 70")
+        return None if number is None else float(number)
 
-    named = {(known_emotion(name) or name): value for name, value in items.items()}
     return Reflect(
         panas={name: named[name] for name in affect.EMOTIONS if name in named},
         panas_totals=(total("totalPositiveAffect"), total("totalNegativeAffect")),
-        q1=reader.texts(wide.get("q1_lookingFor"), f"{wide_place}.q1_lookingFor"),
-        q2=reader.text(wide.get("q2_emotionClarity"), f"{wide_place}.q2_emotionClarity"),
-        q3=reader.text(wide.get("q3_modelFit"), f"{wide_place}.q3_modelFit"),
-        q3_follow_up=reader.texts(
-            wide.get("q3_followUp_whatFeltOff"), f"{wide_place}.q3_followUp_whatFeltOff"
-        ),
+        q1=wide.texts("q1_lookingFor"),
+        q2=wide.text("q2_emotionClarity"),
+        q3=wide.text("q3_modelFit"),
+        q3_follow_up=wide.texts("q3_followUp_whatFeltOff"),
         branches={name: branches[name] for name in BRANCHES if name in branches},
     )

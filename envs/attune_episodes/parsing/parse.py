@@ -24,7 +24,7 @@ from attune_rewards.predictions import (
     Tag,
     YesNo,
 )
-from attune_rewards.reader import read_intensity
+from attune_rewards.records import read_intensity
 
 _SIDES: Final[Mapping[str, Side]] = {"A": "A", "B": "B", "a": "A", "b": "B"}
 MAX_LIST: Final = 200
