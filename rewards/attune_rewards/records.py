@@ -35,6 +35,8 @@ from attune_rewards.predictions import (
 MAX_LISTED: Final = 1_000
 """Warnings listed of one record."""
 T = TypeVar("T")
+_Warn = Callable[[str, object, str], None]
+"""Notes that what stands at a place is not as expected."""
 
 
 def read_intensity(value: object) -> int | None:
@@ -50,9 +52,7 @@ def read_intensity(value: object) -> int | None:
 class _Part:
     """An object of the record with its place; what has a wrong type is unanswered and warned of."""
 
-    def __init__(
-        self, fields: Mapping[str, Any], place: str, warn: Callable[[str, object, str], None]
-    ) -> None:
+    def __init__(self, fields: Mapping[str, Any], place: str, warn: _Warn) -> None:
         self.fields = fields
         self.place = place
         self._warn = warn
@@ -67,7 +67,8 @@ class _Part:
         return _Part(value or {}, f"{self.place}.{name}".lstrip("."), self._warn)
 
     def text(self, name: str) -> str | None:
-        return self._of(name, str, "text")
+        text: str | None = self._of(name, str, "text")
+        return text
 
     def list_of(
         self, name: str, expected: str, read: Callable[[object, str], T | None]
@@ -81,7 +82,10 @@ class _Part:
 
     def texts(self, name: str) -> tuple[str, ...] | None:
         def read(value: object, at: str) -> str | None:
-            return value if isinstance(value, str) else self.warn(at, value, "text")
+            if isinstance(value, str):
+                return value
+            self.warn(at, value, "text")
+            return None
 
         return self.list_of(name, "a list of texts", read)
 
@@ -90,7 +94,8 @@ class _Part:
             fields = value if isinstance(value, Mapping) else {"emotion": value}
             emotion, given = fields.get("emotion"), fields.get("intensity")
             if not isinstance(emotion, str):
-                return self.warn(at, value, "a tag with an emotion")
+                self.warn(at, value, "a tag with an emotion")
+                return None
             intensity = read_intensity(given)
             if intensity is None and given is not None:
                 self.warn(f"{at}.intensity", given, "a whole number from 1 to 7")
@@ -111,7 +116,7 @@ class _Part:
     def answers(self) -> dict[str, YesNo]:
         """Question id -> yes/no; `na` counts as unanswered."""
         answers = self.values('"yes" or "no"', read_answer)
-        return {question: answer for question, answer in answers.items() if answer != "na"}
+        return {question: answer for question, answer in answers.items() if answer == "yes" or answer == "no"}
 
     def ratings(self, low: float, high: float) -> dict[str, float]:
         """Field -> number within the scale."""
@@ -130,7 +135,8 @@ class _Part:
         value = self.fields.get(name)
         if value is None or isinstance(value, kind):
             return value
-        return self.warn(name, value, expected)
+        self.warn(name, value, expected)
+        return None
 
 
 def _within(low: float, high: float, value: Any) -> float | None:
@@ -162,13 +168,14 @@ def read_record(
     turns: dict[int, TurnPrediction] = {}
 
     def read_turn(entry: object, at: str) -> None:
-        if not isinstance(entry, Mapping):
-            return whole.warn(at, entry, "an object")
-        number = entry.get("turnNumber")
+        number = entry.get("turnNumber") if isinstance(entry, Mapping) else None
         truth = conversation.turn(number) if type(number) is int else None
-        if truth is None or truth.turn_number in turns:
-            return whole.warn(f"{at}.turnNumber", number, "a turn of the conversation, each once")
-        turns[truth.turn_number] = _turn(_Part(entry, at, warn), truth.turn_number, truth.comparisons)
+        if not isinstance(entry, Mapping):
+            whole.warn(at, entry, "an object")
+        elif truth is None or number in turns:
+            whole.warn(f"{at}.turnNumber", number, "a turn of the conversation, each once")
+        else:
+            turns[truth.turn_number] = _turn(_Part(entry, at, warn), truth.turn_number, truth.comparisons)
 
     whole.list_of("turns", "a list", read_turn)
     post = whole.part("post_conversation")
