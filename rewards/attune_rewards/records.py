@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from attune_data import affect
 from attune_data.aliases import INTENSITIES, RESPONSE_NAMES, WINNERS, read_answer
@@ -116,7 +116,7 @@ class _Part:
     def answers(self) -> dict[str, YesNo]:
         """Question id -> yes/no; `na` counts as unanswered."""
         answers = self.values('"yes" or "no"', read_answer)
-        return {question: answer for question, answer in answers.items() if answer == "yes" or answer == "no"}
+        return cast(dict[str, YesNo], {key: given for key, given in answers.items() if given != "na"})
 
     def ratings(self, low: float, high: float) -> dict[str, float]:
         """Field -> number within the scale."""
