@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
@@ -22,6 +22,8 @@ from attune_episodes.data_arguments import SAMPLE, DataArguments
 
 Sampling = Literal["sequential", "shuffled", "weighted"]
 SAMPLINGS: Final[tuple[Sampling, ...]] = get_args(Sampling)
+OPTIONS: Final = ("conversation_id", "index")
+"""How a reset names a conversation."""
 WORLD: Final = 2**32
 """An endless world is shuffled by drawing indices below this."""
 KEPT: Final = 64
@@ -145,6 +147,46 @@ class ConversationSource:
         found = self.conversations.by_id.get(conversation_id)
         if found is None:
             raise UnknownNameError("conversation", conversation_id, self.conversations.by_id)
+        return found
+
+    def choose(
+        self,
+        options: object,
+        asks: Callable[[Conversation], object],
+        nothing: str,
+        np_random: np.random.Generator | None = None,
+    ) -> Conversation:
+        """The conversation that a reset names, else the next one in which something is asked.
+
+        Args:
+            options: None or {}, `{"conversation_id": id}` or `{"index": i}`. The order goes on after a named
+                one as if it had not been played.
+            asks: gives something true where a conversation has something to ask.
+            nothing: what is said of one that has not: "stages … ask nothing of".
+            np_random: as `next` takes it.
+
+        Raises UnknownNameError for another option or conversation, SettingsError where nothing is asked.
+        """
+        if not options:
+            for _ in range(100 if self.endless else 2 * len(self)):
+                if asks(found := self.next(np_random)):
+                    return found
+            raise SettingsError(f"{nothing} {self.name}: choose other stages")
+        if not isinstance(options, Mapping):
+            raise SettingsError(f"options is {show(options)}; expected a dict with {' or '.join(OPTIONS)}")
+        for name in options:
+            if name not in OPTIONS:
+                raise UnknownNameError("reset option", str(name), OPTIONS)
+        if len(options) > 1:
+            raise SettingsError("options name one conversation: conversation_id or index, not both")
+        if "index" in options:
+            found = self.conversation(options["index"])
+        elif isinstance(named := options["conversation_id"], str):
+            found = self.by_id(named)
+        else:
+            raise SettingsError(f"conversation_id is {show(named)}; it must be a text, such as 'sample-01'")
+        if not asks(found):
+            raise SettingsError(f"{nothing} {found.conversation_id!r}: choose other stages")
         return found
 
     def reset_order(self, seed: int | None = None) -> None:

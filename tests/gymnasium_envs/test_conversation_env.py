@@ -6,10 +6,8 @@ import copy
 import json
 import math
 import pickle
-from pathlib import Path
 from typing import Any
 
-import gymnasium
 import numpy as np
 import pytest
 from gymnasium.error import InvalidAction, ResetNeeded
@@ -20,9 +18,8 @@ from attune_data.simulate import simulate
 from attune_env.testing import check_env_contract
 from attune_episodes import Episode, Settings, builtin_policy, plan
 from attune_episodes.gymnasium_envs import ConversationEnv, no_answer
-from attune_episodes.gymnasium_envs.spaces import FIELDS
 from attune_episodes.policies.base import prepared
-from attune_episodes.settings import MODES, PANAS_STRATEGIES
+from attune_episodes.settings import PANAS_STRATEGIES
 from attune_rewards import (
     STAGES,
     Assess,
@@ -34,7 +31,7 @@ from attune_rewards import (
     score_conversation,
 )
 from tests.episodes.players import UNREADABLE, example, unannotated
-from tests.gymnasium_envs.play import WRAPPERS, episode, inner, make, played, player, random_act, same
+from tests.gymnasium_envs.play import WRAPPERS, episode, make, played, player, random_act, same
 
 SAMPLE = load("sample")
 FIRST = SAMPLE[0].conversation_id
@@ -78,33 +75,6 @@ def test_by_default_a_step_presents_a_turn_and_reflect_comes_last() -> None:
     ]
     assert [info["turn"] for info in infos] == [*range(1, len(SAMPLE[0].turns) + 1), 0, 0]
     assert infos[-1]["result"]["attune"]["protocol_exact"] is False
-
-
-def test_a_turn_shows_all_that_it_asks() -> None:
-    env = make(stages=STAGES)
-    observation, info = env.reset(options={"conversation_id": FIRST})
-    requests, request = plan(SAMPLE[0])[:4], info["request"]
-    assert request.requests == requests
-    assert info["stages"] == STAGES[:4]
-    assert [message["role"] for message in request.chat()] == ["system", "user"]
-    assert request.chat()[-1]["content"] in observation["messages"]
-    assert list(request.schema["properties"]) == list(STAGES[:4])
-    for one in requests:
-        assert f"# {one.stage}\n\n{one.messages[-1].content}" in observation["messages"]
-    assert "keys draft, assess, assess_hp, prefer" in observation["messages"]
-    wanted = [name for name in FIELDS if name not in ("branches", "follow_up", "panas", "q1", "q2", "q3")]
-    assert [FIELDS[slot] for slot in bits(observation, "fields")] == wanted
-    assert len(bits(observation, "comparisons")) == 12
-    observation, _, _, _, info = env.step(no_answer(hp=True))
-    assert info["status"] == {"draft": "unparsed:empty", "assess": "ok", "assess_hp": "ok", "prefer": "ok"}
-    assert (info["scored"], info["turn"]) == (f"{FIRST}/1", 2)
-
-
-def test_a_longer_text_loses_its_beginning_and_info_has_it_whole() -> None:
-    observation, info = make(max_chars=200).reset(seed=1)
-    whole = info["request"].messages[-1].content
-    assert len(observation["messages"]) == 200
-    assert observation["messages"] == f"…{whole.rstrip()[-199:]}"
 
 
 def test_nothing_is_shared_between_calls() -> None:
@@ -182,24 +152,6 @@ def test_it_pays_what_the_engine_pays_and_records_what_it_records(form: str, pre
             assert record == wanted
 
 
-@pytest.mark.parametrize("form", WRAPPERS)
-@pytest.mark.parametrize("stages", [STAGES, ("assess", "reflect")])
-def test_by_turn_pays_the_same_as_by_request(form: str, stages: tuple[str, ...]) -> None:
-    for name in ("lexicon", "random"):
-        policy = builtin_policy(name, SAMPLE)
-        for about in SAMPLE[:2]:
-            by_request, one = played(policy, about, form, stages=stages, step="request")
-            by_turn, two = played(policy, about, form, stages=stages, step="turn")
-            assert len(by_turn) == len(about.turns) + 1
-            assert two[-1]["total"] == one[-1]["total"]
-            each = (len(by_request) - 1) // len(about.turns)
-            sums = [math.fsum(by_request[n * each : (n + 1) * each]) for n in range(len(about.turns))]
-            assert by_turn == pytest.approx([*sums, by_request[-1]], abs=1e-12)
-            records = [dict(infos[-1]["result"]) for infos in (one, two)]
-            assert [record["attune"].pop("protocol_exact") for record in records] == [True, False]
-            assert records[0] | {"run_timestamp": ""} == records[1] | {"run_timestamp": ""}
-
-
 def test_a_worked_episode() -> None:
     # one turn: tags, two questions, two comparisons
     data = Conversations([example()])
@@ -230,28 +182,6 @@ def test_a_worked_episode() -> None:
     assert info["value"] == pytest.approx(info["total"])
 
 
-def test_terminal_rewards_come_with_the_last_step() -> None:
-    policy, terminal = builtin_policy("lexicon", SAMPLE), RewardSpec.preset("composite").terminal()
-    dense, infos = played(policy, SAMPLE[0], "structured")
-    for arguments in ({"dense": False}, {"reward": terminal}):
-        rewards, again = played(policy, SAMPLE[0], "structured", **arguments)
-        assert rewards[:-1] == [0.0] * (len(dense) - 1)
-        assert rewards[-1] == infos[-1]["total"] == again[-1]["total"]
-    assert played(policy, SAMPLE[0], "structured", reward=terminal, dense=True)[0] == dense
-
-
-def test_rewards_by_path_and_by_description(tmp_path: Path) -> None:
-    weights = {"emotion_va": 2, "pairwise": 1}
-    described = {"name": "reading", "weights": weights}
-    (tmp_path / "r.json").write_text(json.dumps(described), encoding="utf-8")
-    totals = set()
-    for reward in (described, str(tmp_path / "r.json"), RewardSpec.weighted("reading", weights)):
-        _, infos = played(builtin_policy("lexicon", SAMPLE), SAMPLE[0], "structured", reward=reward)
-        assert infos[-1]["total_name"] == "reading"
-        totals.add(infos[-1]["total"])
-    assert len(totals) == 1
-
-
 @pytest.mark.parametrize("step", STEPS)
 def test_what_is_not_annotated_is_not_scored(step: str) -> None:
     policy = builtin_policy("lexicon", SAMPLE)
@@ -269,23 +199,6 @@ def test_a_text_that_cannot_be_read_is_a_scored_mistake(text: str) -> None:
         _, reward, ended, _, info = env.step(text)
         assert (reward, ended, info["value"], set(info["parts"].values())) == (0, False, 0, {0.0})
         assert info["status"] == dict.fromkeys(stages, UNREADABLE[text])
-
-
-def test_a_mistake_costs_only_its_own_step() -> None:
-    oracle = prepared(builtin_policy("oracle", SAMPLE), SAMPLE[0])
-    env, number = make(data=SAMPLE[:1], step="request"), 0
-
-    def act(_: Any, info: dict[str, Any]) -> str:
-        nonlocal number
-        number += 1
-        return "no" if number == 3 else str(oracle.reply(info["request"]))
-
-    rewards, infos = episode(env, act)
-    perfect, _ = episode(env, lambda _, info: str(oracle.reply(info["request"])))
-    assert rewards[2] == 0
-    assert rewards[:2] + rewards[3:] == perfect[:2] + perfect[3:]
-    statuses = [turn["attune"]["outcomes"]["assess"] for turn in infos[-1]["result"]["turns"]]
-    assert statuses[:2] == ["ok", "unparsed:no_json"]
 
 
 def test_a_text_answers_each_stage_of_a_turn_under_its_name() -> None:
@@ -329,20 +242,6 @@ def test_results_outlive_the_episode_and_travel() -> None:
     assert all("episode" not in info for info in infos)  # the key of the statistics wrapper
 
 
-def test_what_the_caller_does_to_an_action_later_changes_nothing() -> None:
-    env = make(data=SAMPLE[:1], stages=("assess",))
-    env.reset()
-    action, ended = no_answer(), False
-    info: dict[str, Any] = {}
-    while not ended:
-        action["emotions"][3] = 2
-        _, _, ended, _, info = env.step(action)
-        action["emotions"][3] = 7
-    assert {str(turn["em_emotion_tags"]) for turn in info["result"]["turns"]} == {
-        "[{'emotion': 'Ashamed', 'intensity': 2}]"
-    }
-
-
 # --- resetting, ending, choosing ----------------------------------------------------------------------
 
 
@@ -361,20 +260,6 @@ def test_stepping_before_the_first_reset_and_after_the_end_needs_a_reset() -> No
         ConversationEnv().action_mask()
 
 
-def test_an_invalid_action_changes_nothing() -> None:
-    env = make(data=SAMPLE[:1])
-    env.reset()
-    bad = no_answer()
-    bad["picks"][0] = 3  # assess is read before
-    for action in (bad, {}, 3, None, [no_answer()], object()):
-        with pytest.raises(InvalidAction):
-            env.step(action)
-    found = inner(env).episode
-    assert found is not None
-    assert found.steps == []
-    assert env.step(no_answer())[4]["scored"].endswith("/1")
-
-
 def test_options_name_the_conversation_and_the_order_goes_on() -> None:
     env = make(sampling="sequential")
     names = [env.reset(seed=4)[1]["conversation_id"], env.reset()[1]["conversation_id"]]
@@ -385,24 +270,6 @@ def test_options_name_the_conversation_and_the_order_goes_on() -> None:
     assert [chosen, by_index] == [SAMPLE[9].conversation_id, SAMPLE[11].conversation_id]
 
 
-def test_passes_are_counted() -> None:
-    env = make(number=2, sampling="sequential")
-    assert [env.reset()[1]["pass"] for _ in range(5)] == [0, 0, 1, 1, 2]
-    assert env.step(no_answer())[4]["pass"] == 2
-    assert env.reset(seed=1)[1]["pass"] == 0
-
-
-def test_the_same_seed_gives_the_same_conversations() -> None:
-    for data in ({"data": "sample"}, {"data": "simulated", "world_seed": 3, "level": "plain"}):
-        one, two = make(**data), make(**data)
-        seen = [
-            [env.reset(seed=5)[1]["conversation_id"], *(env.reset()[1]["conversation_id"] for _ in range(4))]
-            for env in (one, two, one)
-        ]
-        assert seen[0] == seen[1] == seen[2]
-        assert one.reset(seed=6)[1]["conversation_id"] != seen[0][0]
-
-
 def test_conversations_that_the_stages_ask_nothing_of_are_passed_over() -> None:
     data = Conversations([unannotated(), example().model_copy(update={"conversation_id": "asked"})])
     env = make(data=data, stages=("prefer",), sampling="sequential")
@@ -411,12 +278,6 @@ def test_conversations_that_the_stages_ask_nothing_of_are_passed_over() -> None:
         env.reset(options={"index": 0})
     with pytest.raises(SettingsError, match="ask nothing of"):
         make(data=data[:1], stages=("prefer",)).reset()
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_every_mode_plays(mode: str) -> None:
-    _, infos = episode(make(mode=mode, prompts="compact"), random_act(masked=True), seed=0)
-    assert infos[-1]["result"]["mode"] == mode
 
 
 # --- bad input ------------------------------------------------------------------------------------------
@@ -452,13 +313,6 @@ def test_arguments_that_cannot_be_are_named_with_the_choices(
 ) -> None:
     with pytest.raises(error, match=message):
         ConversationEnv(**arguments)
-
-
-def test_helpers_that_ask_for_pictures_first_get_the_environment_without() -> None:
-    """As `make_vec_env` of stable-baselines3 does: "rgb_array", and without it after a TypeError."""
-    with pytest.warns(UserWarning, match="not in the possible render_modes"), pytest.raises(TypeError):
-        gymnasium.make("attune_env:Attune/Conversation-v0", render_mode="rgb_array")
-    assert gymnasium.make("attune_env:Attune/Conversation-v0").render_mode is None
 
 
 def test_a_reset_that_fails_names_the_choices_and_changes_nothing() -> None:

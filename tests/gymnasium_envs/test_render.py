@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from gymnasium.error import ResetNeeded
 
 from attune_data import Conversations, load
-from attune_episodes import builtin_policy
 from attune_episodes.gymnasium_envs import ConversationEnv, no_answer
-from attune_episodes.gymnasium_envs.render import WIDTH
-from attune_episodes.policies.base import prepared
 from attune_rewards import STAGES
 from tests.episodes.builders import conversation, turn
 from tests.episodes.players import example
-from tests.gymnasium_envs.play import answer, episode, make
+from tests.gymnasium_envs.play import make
 
 SAMPLE = load("sample")
 
@@ -39,29 +35,18 @@ def test_truth_prediction_and_reward_stand_side_by_side() -> None:
     found = lines_of(env)
     for wanted in (
         "emotions | Upset 5 | Proud 1, Upset 5",
-        "B1 did it / should it | yes / no | yes / –",
-        "B2 did it / should it | no / yes | no / –",
+        "observed | B1 yes, B2 no | B1 yes, B2 no",
+        "preferred | B1 no, B2 yes | –",
         "1. general: original or alternate2 | B (alternate2) | B (alternate2)",
         "2. PW3: alternate1 or original | A (alternate1) | B (original)",
-        "clarity | Clear and explicitly stated | Clear and explicitly stated",
-        "branches | perceiving 5 | perceiving 4",
+        "q2_emotionClarity | Clear and explicitly stated | Clear and explicitly stated",
+        "fourBranchScores | perceiving 5 | perceiving 4",
     ):
         assert wanted in found, found
     rewards = [line for line in found if line.startswith("reward ")]
     assert len(rewards) == 5
     assert rewards[0] == "reward 0.0000 (not scored; unparsed:empty)"
     assert "binary_om 1.000, binary_hp 0.000" in " ".join(found)
-
-
-def test_a_transcript_has_every_step_and_keeps_its_width() -> None:
-    env = make(stages=STAGES, data=SAMPLE[:1], render_mode="ansi", panas_strategy="delta")
-    oracle = prepared(builtin_policy("oracle", SAMPLE), SAMPLE[0])
-    _, infos = episode(env, lambda _, info: answer("structured", oracle, info, hp=True))
-    text = env.render()
-    assert isinstance(text, str)
-    assert text.count("\nreward ") == 4 * (len(infos) - 2) + 1  # a block per request
-    assert all(len(line) <= WIDTH for line in text.splitlines())
-    assert SAMPLE[0].conversation_id in text.splitlines()[0]
 
 
 def test_what_others_wrote_does_not_act_on_the_terminal() -> None:
@@ -89,10 +74,3 @@ def test_human_prints_each_step_and_render_gives_nothing(capsys: pytest.CaptureF
         assert "emotions" in out
     assert env.render() is None
     assert capsys.readouterr().out == ""
-
-
-def test_rendering_needs_a_reset_and_a_mode() -> None:
-    with pytest.raises(ResetNeeded):
-        ConversationEnv(render_mode="ansi").render()
-    with pytest.warns(UserWarning, match="render_mode"):
-        assert ConversationEnv().render() is None

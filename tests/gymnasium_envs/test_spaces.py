@@ -8,10 +8,7 @@ from copy import deepcopy
 import numpy as np
 import pytest
 from gymnasium import spaces
-from gymnasium.error import CustomSpaceError
-from gymnasium.spaces import utils
 from gymnasium.utils.passive_env_checker import check_space
-from gymnasium.vector.utils import batch_space, create_shared_memory
 
 from attune_episodes.gymnasium_envs.spaces import (
     FIELDS,
@@ -19,7 +16,6 @@ from attune_episodes.gymnasium_envs.spaces import (
     Choices,
     TextSpace,
     action_space,
-    observation_space,
 )
 
 
@@ -44,11 +40,6 @@ def test_samples_of_text_follow_the_seed_and_the_mask() -> None:
     assert all(TextSpace(1, seed=seed).sample() in TextSpace(1) for seed in range(5))
 
 
-def test_texts_refuse_shared_memory_rather_than_serving_stale_ones() -> None:
-    with pytest.raises((CustomSpaceError, TypeError, ValueError)):
-        create_shared_memory(spaces.Dict({"messages": TextSpace(10)}), n=2)
-
-
 def test_masked_choices_are_even_among_what_is_allowed() -> None:
     space = Choices(4, 3)
     space.seed(1)
@@ -59,13 +50,6 @@ def test_masked_choices_are_even_among_what_is_allowed() -> None:
     wanted = np.array([[0, 0.5, 0.5, 0], [1, 0, 0, 0], [0.25] * 4, [1, 0, 0, 0]])
     assert found == pytest.approx(wanted, abs=5 * (0.25 / 4000) ** 0.5)
     assert (found[wanted == 0] == 0).all()
-
-
-def test_masks_as_gymnasium_has_them_work_too() -> None:
-    space = Choices(2, 2)
-    assert space.sample(mask=(np.array([0, 0, 1], np.int8),) * 2).tolist() == [2, 2]
-    with pytest.raises(ValueError, match="expected \\(2, 3\\)"):
-        space.sample(mask=np.zeros((3, 2), np.int8))
 
 
 @pytest.mark.parametrize("hp", [False, True])
@@ -86,12 +70,3 @@ def test_the_action_space_passes_gymnasiums_check_and_its_round_trips(changes: b
 def test_every_field_belongs_to_a_stage_and_the_order_is_alphabetical() -> None:
     assert {name for names in FIELDS_OF.values() for name in names} == set(FIELDS)
     assert list(FIELDS) == sorted(FIELDS)
-
-
-def test_the_observation_space_batches_and_its_numbers_flatten() -> None:
-    space = observation_space(100)
-    batched = batch_space(space, 3)
-    assert isinstance(batched, spaces.Dict)
-    assert isinstance(batched["messages"], spaces.Tuple)
-    numbers = spaces.Dict({name: one for name, one in space.spaces.items() if name != "messages"})
-    assert utils.flatten_space(numbers).shape == (1001 + 5 + 14 + 36 + 12,)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,9 +19,8 @@ from attune_data.loading import Conversations
 from attune_data.schema import Conversation
 from attune_data.simulate.levels import Level
 from attune_episodes.data_arguments import check_flag
-from attune_episodes.episode import Episode
+from attune_episodes.episode import Episode, Step
 from attune_episodes.gymnasium_envs.actions import Action, read_action
-from attune_episodes.gymnasium_envs.outcome import answered, outcome
 from attune_episodes.gymnasium_envs.presentation import (
     Observation,
     Presentation,
@@ -31,13 +31,42 @@ from attune_episodes.gymnasium_envs.render import print_opening, print_steps, tr
 from attune_episodes.gymnasium_envs.spaces import action_space, observation_space
 from attune_episodes.settings import Labels, Mode, PanasStrategy, Settings
 from attune_episodes.source import ConversationSource, Sampling
+from attune_rewards import read_record, score_conversation
 from attune_rewards.predictions import Stage
+from attune_rewards.reward import part_means
 from attune_rewards.spec import RewardSpec
 from attune_rewards.spec_files import read_reward, reward_from
 
 STEPS: Final = ("turn", "request")
-OPTIONS: Final = ("conversation_id", "index")
-"""What `reset(options=…)` takes."""
+
+
+class Lazy(Mapping[str, Any]):
+    """A mapping that is made when it is first read, since that takes longer than the whole episode.
+
+    `dict(lazy)` is the plain value; a pickle or a copy holds that.
+    """
+
+    def __init__(self, make: Callable[[], Mapping[str, Any]]) -> None:
+        self._make = make
+
+    @cached_property
+    def _value(self) -> Mapping[str, Any]:
+        return self._make()
+
+    def __getitem__(self, key: str) -> Any:
+        return self._value[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._value)
+
+    def __len__(self) -> int:
+        return len(self._value)
+
+    def __repr__(self) -> str:
+        return repr(self._value)
+
+    def __reduce__(self) -> tuple[type[Lazy], tuple[Callable[[], Mapping[str, Any]]]]:
+        return Lazy, (partial(dict, self._value),)
 
 
 class ConversationEnv(gymnasium.Env[Observation, Any]):
@@ -179,11 +208,18 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
             UnknownNameError: no such option or conversation.
             SettingsError: a conversation that the stages ask nothing of.
         """
-        named = self._named(options) if options else None  # before anything changes: there may be no such one
+        nothing = f"stages {', '.join(self.settings.stages)} ask nothing of"
+
+        def asks(one: Conversation) -> bool:
+            return len(self._presented(one)) > 1
+
+        # a named one first: where there is no such one, nothing has changed
+        named = self.source.choose(options, asks, nothing) if options else None
         super().reset(seed=seed)
         if seed is not None:
             self.source.reset_order()
-        conversation, self._steps = named or self._next()
+        conversation = named or self.source.choose(None, asks, nothing, self.np_random)
+        self._steps = self._presented(conversation)
         self._place = 0
         self.episode = Episode(conversation, self.settings, self.reward_spec)
         if self.render_mode == "human":
@@ -207,9 +243,9 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
         done = [episode.take(outcome, text) for outcome, text in read_action(shown.requests, action)]
         self._place += 1
         following, ended = self._steps[self._place], episode.done
-        info = following.info | {"pass": self.source.passes, "scored": shown.id} | answered(done)
+        info = following.info | {"pass": self.source.passes, "scored": shown.id} | _answered(done)
         if ended:
-            info |= outcome(episode, self.em_model, self._facts)
+            info |= _outcome(episode, self.em_model, self._facts)
         if self.render_mode == "human":
             print_steps(episode.conversation, done)
         return following.observe(), math.fsum([step.reward for step in done]), ended, False, info
@@ -233,41 +269,6 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
             return None
         return transcript(self.episode.conversation, self.episode.steps)
 
-    # --- which conversation ---------------------------------------------------------------------------
-
-    def _named(self, options: Mapping[str, Any]) -> tuple[Conversation, tuple[Presentation, ...]]:
-        if not isinstance(options, Mapping):
-            raise SettingsError(f"options is {show(options)}; expected a dict with {' or '.join(OPTIONS)}")
-        for name in options:
-            if name not in OPTIONS:
-                raise UnknownNameError("reset option", str(name), OPTIONS)
-        if len(options) > 1:
-            raise SettingsError("options name one conversation: conversation_id or index, not both")
-        name = options.get("conversation_id", "")
-        if not isinstance(name, str):
-            raise SettingsError(f"conversation_id is {show(name)}; it must be a text, such as 'sample-01'")
-        if "index" in options:
-            conversation = self.source.conversation(options["index"])
-        else:
-            conversation = self.source.by_id(name)
-        steps = self._presented(conversation)
-        if len(steps) == 1:
-            raise self._nothing(repr(conversation.conversation_id))
-        return conversation, steps
-
-    def _next(self) -> tuple[Conversation, tuple[Presentation, ...]]:
-        """The next conversation that has something to ask."""
-        for _ in range(100 if self.source.endless else 2 * len(self.source)):
-            conversation = self.source.next(self.np_random)
-            if len(steps := self._presented(conversation)) > 1:
-                return conversation, steps
-        raise self._nothing(self.source.name)
-
-    def _nothing(self, where: str) -> SettingsError:
-        return SettingsError(
-            f"stages {', '.join(self.settings.stages)} ask nothing of {where}: choose other stages"
-        )
-
     def _presented(self, conversation: Conversation) -> tuple[Presentation, ...]:
         return presentations(conversation, self.settings, by_turn=self.by_turn, max_chars=self.max_chars)
 
@@ -278,3 +279,33 @@ def _reward(reward: str | Mapping[str, Any] | RewardSpec, dense: bool | None) ->
     else:
         spec = read_reward(reward) if isinstance(reward, str) else reward_from(reward)
     return spec if dense is None else replace(spec, dense=dense)
+
+
+def _answered(done: Sequence[Step]) -> dict[str, Any]:
+    """The parts, value and status of the requests just answered."""
+    status = {step.request.stage: step.status for step in done}
+    if len(done) == 1:
+        score = done[0].score
+        return {"parts": dict(score.parts), "value": score.value, "status": status}
+    weight = sum(step.score.weight for step in done)
+    return {
+        "parts": part_means(step.score for step in done),
+        "value": sum(step.score.reward for step in done) / weight if weight else None,
+        "status": status,
+    }
+
+
+def _outcome(episode: Episode, em_model: str, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The total, the official record and every metric of a finished episode."""
+    result = Lazy(partial(episode.result, em_model, facts))
+    return {
+        "total": episode.total,
+        "total_name": episode.total_name,
+        "result": result,
+        "metrics": Lazy(partial(_metrics, episode.conversation, result)),
+    }
+
+
+def _metrics(conversation: Conversation, result: Mapping[str, Any]) -> dict[str, Any]:
+    said, _ = read_record(result, conversation)
+    return score_conversation(conversation, said)

@@ -11,10 +11,9 @@ from gymnasium.utils import RecordConstructorArgs
 from attune_data.errors import SettingsError, show
 from attune_episodes.gymnasium_envs.conversation_env import ConversationEnv
 from attune_episodes.gymnasium_envs.spaces import TextSpace
+from attune_episodes.parsing.extract import MAX_CHARS
 from attune_rewards.predictions import PREDICTION_OF, TurnPrediction
 
-MAX_REPLY: Final = 1_000_000
-"""Length of a reply in the action space; `parse` reads shorter ones only."""
 _PREDICTIONS: Final = (*PREDICTION_OF.values(), TurnPrediction)
 
 
@@ -26,19 +25,7 @@ class TypedSpace(TextSpace):
         return isinstance(x, _PREDICTIONS) or super().contains(x)
 
 
-class _Replies(gymnasium.ActionWrapper[Any, Any, Any], RecordConstructorArgs):
-    """Replaces the action space by one of replies."""
-
-    def __init__(self, env: gymnasium.Env[Any, Any], space: TextSpace) -> None:
-        RecordConstructorArgs.__init__(self)
-        super().__init__(env)
-        if not isinstance(env.unwrapped, ConversationEnv):
-            found = type(env.unwrapped).__name__
-            raise SettingsError(f"{type(self).__name__} wraps Attune/Conversation-v0, found {found}")
-        self.action_space = space
-
-
-class JSONAction(_Replies):
+class JSONAction(gymnasium.ActionWrapper[Any, Any, Any], RecordConstructorArgs):
     """Takes a model's raw text as the action.
 
     The text is read as everywhere in attune-env: JSON alone, in a fence or amid prose. What cannot be read
@@ -53,32 +40,31 @@ class JSONAction(_Replies):
     (0.0, {'assess': 'unparsed:no_json', 'prefer': 'unparsed:no_json'})
     """
 
+    taken: tuple[type, ...] = (str,)
+    """The kinds of action that it takes."""
+
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
         """Wraps Attune/Conversation-v0, other wrappers between them or not."""
-        super().__init__(env, TextSpace(MAX_REPLY))
+        RecordConstructorArgs.__init__(self)
+        super().__init__(env)
+        if not isinstance(env.unwrapped, ConversationEnv):
+            found = type(env.unwrapped).__name__
+            raise SettingsError(f"{type(self).__name__} wraps Attune/Conversation-v0, found {found}")
+        self.action_space = (TextSpace if self.taken == (str,) else TypedSpace)(MAX_CHARS)
 
-    def action(self, action: Any) -> str:
-        """The text itself; InvalidAction for anything else."""
-        if not isinstance(action, str):
-            raise InvalidAction(f"the action is {show(action)} ({type(action).__name__}); expected a text")
-        return action
+    def action(self, action: Any) -> Any:
+        """The action itself; InvalidAction for one of another kind."""
+        if isinstance(action, self.taken):
+            return action
+        others = [kind.__name__ for kind in self.taken if kind is not str]
+        wanted = f"one of {', '.join(others)}, or a text" if others else "a text"
+        raise InvalidAction(f"the action is {show(action)} ({type(action).__name__}); expected {wanted}")
 
 
-class TypedAction(_Replies):
+class TypedAction(JSONAction):
     """Takes typed predictions (`attune_rewards.predictions`) or texts as the action.
 
     The prediction of a turn is a `TurnPrediction`, in which None is no answer.
     """
 
-    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
-        """Wraps Attune/Conversation-v0, other wrappers between them or not."""
-        super().__init__(env, TypedSpace(MAX_REPLY))
-
-    def action(self, action: Any) -> Any:
-        """The prediction itself; InvalidAction for what is neither a prediction nor a text."""
-        if not isinstance(action, (str, *_PREDICTIONS)):
-            names = ", ".join(kind.__name__ for kind in _PREDICTIONS)
-            raise InvalidAction(
-                f"the action is {show(action)} ({type(action).__name__}); expected one of {names}, or a text"
-            )
-        return action
+    taken = (str, *_PREDICTIONS)
