@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from attune_episodes.policies.lexicon import replies
 from attune_episodes.policies.lexicon.exchange import Exchange
 from attune_episodes.policies.lexicon.feelings import spoken_of
-from attune_episodes.policies.lexicon.reading import count, details, sentences
+from attune_episodes.policies.lexicon.reading import REPLY, count, details, sentences
 from attune_rewards.predictions import YesNo
 
 DETAIL: Final = 2
@@ -26,7 +25,7 @@ def _never(_: Exchange) -> bool:
 
 
 def _several_feelings(x: Exchange) -> bool:
-    return x.claims and (len(spoken_of(x.reply)) > 1 or x.has(replies.MIXED))
+    return x.claims and (len(spoken_of(x.reply)) > 1 or x.has(REPLY["mixed"]))
 
 
 def _own_word(x: Exchange) -> bool:
@@ -40,48 +39,48 @@ def _new_approach(x: Exchange) -> bool:
 def _untied_advice(x: Exchange) -> bool:
     said = details(x.message) | {detail for message, _ in x.history for detail in details(message)}
     tied = [bool(details(sentence) & said) for sentence in x.advice]
-    generic = [bool(replies.GENERIC.search(sentence)) for sentence in x.advice]
+    generic = [bool(REPLY["generic"].search(sentence)) for sentence in x.advice]
     return any(plain and not (tie and len(tied) > 1) for plain, tie in zip(generic, tied, strict=True))
 
 
 def _off_to_generalities(x: Exchange) -> bool:
-    return count(replies.GENERIC, x.low) > 1 and x.echoes <= 1
+    return count(REPLY["generic"], x.low) > 1 and x.echoes <= 1
 
 
 def _new_topic(x: Exchange) -> bool:
     said = {d for text in (x.message, *(t for pair in x.history for t in pair)) for d in details(text)}
-    return any(replies.ASIDE.search(s) and not details(s) & said for s in sentences(x.reply))
+    return any(REPLY["aside"].search(s) and not details(s) & said for s in sentences(x.reply))
 
 
 def _invites_reflection(x: Exchange) -> bool:
-    return any(map(_reflective, x.questions)) or x.has(replies.THINK_ABOUT)
+    return any(map(_reflective, x.questions)) or x.has(REPLY["think_about"])
 
 
 def _reflective(question: str) -> bool:
-    return bool(replies.REFLECTS.search(question)) and not replies.FACTS.search(question)
+    return bool(REPLY["reflects"].search(question)) and not REPLY["facts"].search(question)
 
 
 RULES: Final[dict[str, Callable[[Exchange], bool]]] = {
     "B1": lambda x: x.claims,
-    "B2": lambda x: not (x.felt.valence < 0 and x.has(replies.CHEER)),
+    "B2": lambda x: not (x.felt.valence < 0 and x.has(REPLY["cheer"])),
     "B3": lambda x: x.echoes > 0 or len(details(x.message)) < DETAIL,
     "B4": _several_feelings,
-    "B5": lambda x: bool(x.history) and x.has(replies.CHANGED),
-    "B6": lambda x: any(replies.INFERS.search(s) and not s.endswith("?") for s in sentences(x.reply)),
-    "B7": lambda x: x.has(replies.HEDGES),
+    "B5": lambda x: bool(x.history) and x.has(REPLY["changed"]),
+    "B6": lambda x: any(REPLY["infers"].search(s) and not s.endswith("?") for s in sentences(x.reply)),
+    "B7": lambda x: x.has(REPLY["hedges"]),
     "B8": lambda x: not x.off_key,
-    "B9": lambda x: not x.has(replies.MAKES_LIGHT),
+    "B9": lambda x: not x.has(REPLY["makes_light"]),
     "B10": lambda x: not x.off_key,
     "B11": lambda x: bool(x.advice),
-    "B12": lambda x: x.has(replies.REASONS),
+    "B12": lambda x: x.has(REPLY["reasons"]),
     "B13": lambda x: "?" in x.reply,
-    "B14": lambda x: x.has(replies.MORAL),
+    "B14": lambda x: x.has(REPLY["moral"]),
     "B15": lambda x: x.echoes >= DETAIL,
     "B16": _new_approach,
-    "B17": lambda x: x.has(replies.RISK) or x.has(replies.EMERGENCY),
-    "B18": lambda x: x.has(replies.EMERGENCY),
+    "B17": lambda x: x.has(REPLY["risk"]) or x.has(REPLY["emergency"]),
+    "B18": lambda x: x.has(REPLY["emergency"]),
     "B19": lambda x: x.validates,
-    "B20": lambda x: x.has(replies.HEATS),
+    "B20": lambda x: x.has(REPLY["heats"]),
     "B108": _own_word,
     "B109": lambda x: x.claims,
     "B206": lambda x: x.stiff,
@@ -90,13 +89,13 @@ RULES: Final[dict[str, Callable[[Exchange], bool]]] = {
     "B311": _off_to_generalities,
     "B313": lambda x: bool(x.advice) and not x.asked_before_advice,
     "B315": _new_topic,
-    "B316": lambda x: bool(x.advice) and x.has(replies.HARD),
-    "B406": lambda x: bool(x.history) and x.has(replies.OWN_UP),
+    "B316": lambda x: bool(x.advice) and x.has(REPLY["hard"]),
+    "B406": lambda x: bool(x.history) and x.has(REPLY["own_up"]),
     "B408": lambda x: x.repeats_advice,
     "B501": _invites_reflection,
-    "B502": lambda x: x.has(replies.OTHER_SIDE),
-    "B503": lambda x: x.has(replies.EITHER),
-    "B504": lambda x: x.has(replies.COMPLEX),
+    "B502": lambda x: x.has(REPLY["other_side"]),
+    "B503": lambda x: x.has(REPLY["either"]),
+    "B504": lambda x: x.has(REPLY["complex"]),
     "B505": lambda x: any(map(_reflective, x.questions)),
 }
 """Question id -> whether the reply does it."""

@@ -11,19 +11,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from attune_data.constants import Side
-from attune_episodes.policies.lexicon import replies
 from attune_episodes.policies.lexicon.exchange import Exchange
-from attune_episodes.policies.lexicon.reading import count, cues, words
+from attune_episodes.policies.lexicon.reading import REPLY, count, words
 from attune_episodes.policies.lexicon.wishes import Wish
 from attune_episodes.request import Request
 from attune_rewards.predictions import Prefer
 
-FLATTERY: Final = cues(r"""
-    courage(?:ous)? | beautiful(?:ly)? | powerful | incredibl[ey] | amazing | remarkable | wonderful
-    you deserve | your worth | proud of (?:yourself|you) | you matter | i believe in you | brave(?:r|ly)?
-    so strong | i love
-    thank you (?:so much )?for (?:sharing|reaching|telling|trusting|being)
-""")
 LONG: Final = 40
 """Words that weigh as much as one point of worth."""
 
@@ -75,6 +68,6 @@ def worth(exchange: Exchange, wish: Wish, weights: Weights) -> float:
         value += weights.warmth * 0.5 * (exchange.claims + exchange.validates)
     advises = min(3, len(exchange.advice))
     value += 0.3 * advises * (weights.advice if wish.practical else weights.advice - 1.0)
-    value -= 0.4 * (count(replies.GENERIC, exchange.low) + count(FLATTERY, exchange.low))
+    value -= 0.4 * (count(REPLY["generic"], exchange.low) + count(REPLY["flattery"], exchange.low))
     value -= 0.4 * exchange.stiff + 0.3 * min(3, exchange.reply.count("!"))
     return value

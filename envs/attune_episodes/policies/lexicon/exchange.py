@@ -8,10 +8,18 @@ from functools import cached_property
 from itertools import islice
 from typing import Final
 
-from attune_episodes.policies.lexicon import replies
 from attune_episodes.policies.lexicon.feelings import Feelings, read, spoken_of
-from attune_episodes.policies.lexicon.reading import count, details, plain, sentences, shared, words
-from attune_episodes.policies.lexicon.words import FEELING_TALK
+from attune_episodes.policies.lexicon.reading import (
+    FEELING,
+    REPLY,
+    WORDS,
+    count,
+    details,
+    plain,
+    sentences,
+    shared,
+    words,
+)
 
 _CLAUSE: Final = re.compile(r"[,;:]")
 _CLINICAL_WORDS: Final = 2
@@ -24,7 +32,7 @@ def advice_in(text: str) -> list[str]:
     advising = (
         sentence
         for sentence in sentences(text)
-        if replies.ADVICE.search(sentence)
+        if REPLY["advice"].search(sentence)
         or (not sentence.endswith("?") and any(map(_instructs, _CLAUSE.split(sentence))))
     )
     return list(islice(advising, MOST_ADVICE))
@@ -32,8 +40,8 @@ def advice_in(text: str) -> list[str]:
 
 def _instructs(clause: str) -> bool:
     said = words(clause)
-    place = next((i for i, word in enumerate(said) if word not in replies.LEADS), len(said))
-    return place + 1 < len(said) and said[place] in replies.ORDERS
+    place = next((i for i, word in enumerate(said) if word not in WORDS["leads"]), len(said))
+    return place + 1 < len(said) and said[place] in WORDS["orders"]
 
 
 @dataclass(frozen=True)
@@ -72,19 +80,19 @@ class Exchange:
     @cached_property
     def claims(self) -> bool:
         """Whether the reply speaks of the person's feelings."""
-        if spoken_of(self.reply) or replies.ACKNOWLEDGES.search(self.low):
+        if spoken_of(self.reply) or REPLY["acknowledges"].search(self.low):
             return True
-        return count(FEELING_TALK, self.low) > 1
+        return count(FEELING["talk"], self.low) > 1
 
     @cached_property
     def validates(self) -> bool:
         """Whether the reply treats a feeling as understandable."""
-        return self.has(replies.VALIDATES)
+        return self.has(REPLY["validates"])
 
     @cached_property
     def stiff(self) -> bool:
         """Whether the reply uses several clinical or formal words."""
-        return count(replies.CLINICAL, self.low) >= _CLINICAL_WORDS
+        return count(REPLY["clinical"], self.low) >= _CLINICAL_WORDS
 
     @cached_property
     def off_key(self) -> bool:

@@ -14,9 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from attune_data.affect import EMOTIONS, POLARITY
-from attune_episodes.policies.lexicon.reading import LIMIT, cues, plain, vocabulary, words
-from attune_episodes.policies.lexicon.shown import SHOWN
-from attune_episodes.policies.lexicon.words import NAMED
+from attune_episodes.policies.lexicon.reading import FEELING, LIMIT, NAMED, SHOWN, WORDS, plain, words
 from attune_rewards.predictions import Tag
 
 NAMED_WEIGHT: Final = 1.6
@@ -31,34 +29,9 @@ MOST: Final = 3
 
 _NEAR: Final = 5
 _BEFORE: Final = 80
-_NEGATORS: Final = vocabulary("""
-    not no never nor without hardly neither none nothing nobody isn't wasn't aren't weren't ain't don't dont
-    doesn't didn't didnt can't cant cannot couldn't won't wouldn't shouldn't haven't hasn't hadn't
-""")
-_GOES_ON: Final = vocabulary("""
-    stop help only just wonder
-""")
 """After a negator these make a yes of it: "can't stop worrying", "not only sad"."""
-_OTHERS: Final = vocabulary("""
-    he she they he's she's they're him her them his their you you're your he'd she'd it's who
-""")
-_OWN: Final = vocabulary("""
-    i i'm im i've i'd i'll me my myself mine we we're us our am
-""")
-_AMPLIFIERS: Final = vocabulary("""
-    very so really extremely terribly awfully absolutely completely totally incredibly deeply too such truly
-    utterly super all never every always
-""")
-_DIMINISHERS: Final = vocabulary("""
-    bit little slightly somewhat kinda kind sort sorta fairly mildly almost maybe lil tad
-""")
 _CLAUSE: Final = re.compile(r"[.,;:!?\n()]|\b(?:but|because|although|though)\b")
 _CAPITALS: Final = re.compile(r"\b[A-Z]{4,}\b")
-_REQUEST: Final = cues(r"""
-    can you | could you | please | pls | question | how (?:do|many|much|long|far|often|should) | may i ask
-    which | what (?:do|should|is|are|time) | practical | (?:is|are) (?:it|there|this|my) | details | facts
-    deadline
-""")
 _QUOTED: Final = re.compile(r'"[^"\n]{1,120}"')
 """Words in quotation marks are mostly somebody else's."""
 _FIGURES: Final = re.compile(r"\d+")
@@ -136,25 +109,27 @@ def _counts(before: Sequence[str], cue: str) -> bool:
     first = cue.split(" ", 1)[0]
     for place, word in enumerate(before[-4:]):
         follower = [*before[-4:], first][place + 1]
-        if word in _NEGATORS and follower not in _GOES_ON and first not in _NEGATORS:
+        if word in WORDS["negators"] and follower not in WORDS["goes_on"] and first not in WORDS["negators"]:
             return False
-    if first in _OWN or first in _OTHERS:
+    if first in WORDS["own"] or first in WORDS["others"]:
         return True
     for word in reversed(before):
-        if word in _OWN:
+        if word in WORDS["own"]:
             return True
-        if word in _OTHERS:
+        if word in WORDS["others"]:
             return False
     return True
 
 
 def _degree(near: Sequence[str]) -> int:
-    return any(word in _AMPLIFIERS for word in near) - any(word in _DIMINISHERS for word in near)
+    return any(word in WORDS["amplifiers"] for word in near) - any(
+        word in WORDS["diminishers"] for word in near
+    )
 
 
 def _requests(text: str) -> int:
     """Signs of a practical message: asking for facts, or giving figures in few words."""
-    asks = sum(1 for _ in _REQUEST.finditer(text))
+    asks = sum(1 for _ in FEELING["request"].finditer(text))
     length = len(words(text)) or 1
     figures = sum(1 for _ in _FIGURES.finditer(text))
     return min(3, asks + (figures / length > 0.06) + (length < 15))

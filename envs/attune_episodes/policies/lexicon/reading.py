@@ -1,4 +1,4 @@
-"""Reading aids for English text: plain form, words, shared details, cue lists.
+"""Reading aids for English text: plain form, words, shared details, and the cue lists of `cues.toml`.
 
 Every text is read up to `LIMIT` characters, and every pattern is a plain alternation with bounded gaps, so
 that reading takes time linear in the text whatever it holds.
@@ -7,7 +7,9 @@ that reading takes time linear in the text whatever it holds.
 from __future__ import annotations
 
 import re
+import tomllib
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
 LIMIT: Final = 20_000
@@ -18,22 +20,6 @@ _BAR: Final = re.compile(r"\s\|\s|\n")
 _SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
 _APOSTROPHES: Final = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"'})
 _STEM: Final = 5
-
-
-def vocabulary(listed: str) -> frozenset[str]:
-    """The words of a list, between white space."""
-    return frozenset(listed.split())
-
-
-_COMMON: Final = vocabulary("""
-    about after again also another anything because been before being both come could does doing done down
-    each even ever every feel feels felt from gets give goes going good have having help here into just keep
-    kind know like little long look made make many maybe mean might more most much must need never next
-    nothing once only other over part perhaps really right said same says seem should since some somebody
-    someone something sound still such sure take talk tell than thank that that's their them then there
-    these they thing things think this those through time today told took under until very want wanted well
-    went were what when where which while will with without would your yours you're it's i'm don't didn't
-""")
 
 
 def plain(text: str) -> str:
@@ -48,6 +34,19 @@ def cues(alternatives: str) -> re.Pattern[str]:
     """
     listed = [found for part in _BAR.split(alternatives) if (found := part.strip())]
     return re.compile(r"(?<!\w)(?:" + "|".join(listed) + r")(?!\w)")
+
+
+_LISTS: Final = tomllib.loads((Path(__file__).parent / "cues.toml").read_text("utf-8"))
+NAMED, SHOWN, FEELING, REPLY, WISH = (
+    {name: cues(listed) for name, listed in _LISTS[table].items()}
+    for table in ("named", "shown", "feelings", "replies", "wishes")
+)
+"""Name of a list (in `NAMED` and `SHOWN` a PANAS item) -> the pattern that finds any of its cues."""
+WORDS: Final[dict[str, frozenset[str]]] = {
+    name: frozenset(listed.split())
+    for table in ("feelings words", "replies words", "reading words")
+    for name, listed in _LISTS[table].items()
+}
 
 
 def count(pattern: re.Pattern[str], text: str) -> int:
@@ -72,7 +71,7 @@ def details(text: str) -> frozenset[str]:
     return frozenset(
         word[:_STEM]
         for word in words(text)
-        if word not in _COMMON and (len(word) > 3 or word.isdigit() or word.isnumeric())
+        if word not in WORDS["common"] and (len(word) > 3 or word.isdigit() or word.isnumeric())
     )
 
 

@@ -13,11 +13,10 @@ from typing import Final
 
 from attune_data.affect import EMOTIONS, NEGATIVE, POLARITY, POSITIVE, TOTALS
 from attune_data.constants import BRANCHES, Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS
-from attune_episodes.policies.lexicon import replies
 from attune_episodes.policies.lexicon.exchange import Exchange
 from attune_episodes.policies.lexicon.feelings import Feelings, read
-from attune_episodes.policies.lexicon.reading import cues, plain, shared
-from attune_episodes.policies.lexicon.wishes import ADVICE, CALM, COMPLAINT, NO_ADVICE, THANKS, Wish
+from attune_episodes.policies.lexicon.reading import REPLY, WISH, plain, shared
+from attune_episodes.policies.lexicon.wishes import Wish
 from attune_episodes.request import Request
 from attune_rewards.panas import spread
 from attune_rewards.predictions import Reflect
@@ -39,10 +38,6 @@ FOLLOW_UPS: Final = {
     "stiff": "It sounded formal or clinical",
     "repeats": "It repeated itself",
 }
-DECISION: Final = cues(r"""
-    options | decide | decision | choose | choice | should i | what (?:do|should|can|would) (?:i|we|you)
-    where do i | either | or not | which (?:one|of) | pros and cons
-""")
 
 
 def reflected(request: Request) -> Reflect:
@@ -85,7 +80,7 @@ def _troubles(history: Sequence[tuple[str, str]]) -> Counter[str]:
         wish = Wish(message, tuple(earlier for earlier, _ in history[:turn]))
         found["advice"] += bool(exchange.advice) and not wish.practical and bool(wish.felt.tags)
         found["missed"] += bool(wish.felt.tags) and not exchange.claims
-        found["generic"] += exchange.has(replies.GENERIC)
+        found["generic"] += exchange.has(REPLY["generic"])
         found["stiff"] += exchange.stiff
         found["repeats"] += exchange.repeats_advice and not wish.practical
     return found
@@ -94,8 +89,8 @@ def _troubles(history: Sequence[tuple[str, str]]) -> Counter[str]:
 def _fit(troubles: Counter[str], messages: Sequence[str]) -> int:
     """How well the replies fit: the place among the four answers, best first."""
     answers = [plain(message) for message in messages[1:]]
-    protests = sum(COMPLAINT.search(text) is not None for text in answers)
-    thanks = sum(THANKS.search(text) is not None for text in answers)
+    protests = sum(WISH["complaint"].search(text) is not None for text in answers)
+    thanks = sum(WISH["thanks"].search(text) is not None for text in answers)
     load = (troubles.total() - 0.5 * troubles["advice"] + 2 * protests - 0.5 * thanks) / (len(messages) or 1)
     return sum(load > limit for limit in LIMITS)
 
@@ -121,12 +116,12 @@ def _goal(messages: Sequence[str], felt: Sequence[Feelings]) -> int:
     """What the person was looking for: a place among the options of Q1."""
     low = [plain(message) for message in messages]
     opening = low[0] if low else ""
-    if any(NO_ADVICE.search(text) for text in low):
+    if any(WISH["no_advice"].search(text) for text in low):
         return 0
-    if any(CALM.search(text) for text in low[:2]):
+    if any(WISH["calm"].search(text) for text in low[:2]):
         return 5
-    if "?" in opening and ADVICE.search(opening):
-        return 2 if DECISION.search(opening) else 4
+    if "?" in opening and WISH["advice"].search(opening):
+        return 2 if WISH["decision"].search(opening) else 4
     asked = sum(Wish(message).asks for message in messages)
     if asked > len(messages) / 2:
         return 4
