@@ -50,7 +50,7 @@ def m(area: str, name: str, file: str, old: str, new: str, tests: str) -> Mutant
 
 
 REWARDS, EPISODES, DATA = "rewards/attune_rewards", "envs/attune_episodes", "data/attune_data"
-JOURNAL = "attune_env/running/endpoint/journal.py"
+JOURNAL = "attune_env/running/journal.py"
 PINNED = "data/simulate/test_stream.py::test_the_first_fifty_are_pinned"
 MUTANTS: Final = (
     # --- metrics
@@ -207,8 +207,8 @@ MUTANTS: Final = (
       '{"anew": dict(self._due)} if self._due and self._answered else {}',
       '{"anew": dict(self._due)} if self._due else {}',
       "running/test_overwriting.py running/test_journal.py"),
-    m("journal", "another-temperature-is-the-same-call", "attune_env/running/endpoint/asking.py",
-      "            self.sampling.describe(),\n            question.sample,", "            question.sample,",
+    m("journal", "another-temperature-is-the-same-call", "attune_env/running/asker.py",
+      "            self.model.sampling.describe(),\n            call.sample,", "            call.sample,",
       "running/test_endpoint_run.py running/test_journal.py"),
     # --- selection
     m("selection", "unstated-is-not-equal", f"{DATA}/selection/where.py",

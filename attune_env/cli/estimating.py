@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from attune_env.running.endpoint.asking import Price
-    from attune_env.running.endpoint.estimate import Estimate
+    from attune_env.running.costs import Estimate
+    from attune_env.running.settings import Price
 
 
 def show_estimate(

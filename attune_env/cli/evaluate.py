@@ -17,10 +17,9 @@ from attune_env.cli.open_files import allow_connections
 
 if TYPE_CHECKING:
     from attune_data import Conversations
-    from attune_env.running.endpoint.asking import Price, Structure
-    from attune_env.running.endpoint.providers import Endpoint
-    from attune_env.running.endpoint.run import EndpointReport, Model, Options
-    from attune_env.running.existing import Training
+    from attune_env.running.providers import Endpoint
+    from attune_env.running.run import EndpointReport
+    from attune_env.running.settings import Model, Options, Price, Structure, Training
     from attune_episodes.settings import Mode, Settings
 
 CONCURRENCY = 16
@@ -101,12 +100,12 @@ def evaluate(
             return
     if asked.dry_run:
         from attune_env.cli.estimating import show_estimate
-        from attune_env.running.endpoint.estimate import estimate
+        from attune_env.running.costs import estimate
 
         takes = estimate(conversations, modes, settings, samples=asked.samples or 1, judges=len(judges))
         show_estimate(takes, price=evaluated.price, judges=len(judges))
         return
-    from attune_env.running.endpoint.run import run_endpoint
+    from attune_env.running.run import run_endpoint
 
     options = options_of(asked, evaluated.endpoint, overwrite=overwrite)
     allow_connections(options.concurrency)
@@ -126,16 +125,17 @@ def evaluate(
         report,
         f"wrote {report.written} results to {output}, {report.complete_before} were complete already",
         next_command,
+        options.command,
     )
 
 
-def end(report: EndpointReport, done: str, next_command: str) -> None:
+def end(report: EndpointReport, done: str, next_command: str, command: str) -> None:
     """Says what was done (`done`), what it took, what is missing and how to go on.
 
     Raises the exit of a run that is not complete; after one that is, comes `next_command`.
     """
     from attune_env.cli.watching import amounts, duration, rates
-    from attune_env.running.endpoint.loop import Interrupted, Unwritten
+    from attune_env.running.loop import Interrupted, Unwritten
 
     tally = report.tally
     print(done)
@@ -149,17 +149,15 @@ def end(report: EndpointReport, done: str, next_command: str) -> None:
             + one_line("; ".join(reasons[:3]), 500),
             file=sys.stderr,
         )
-    if report.replaceable:
-        print(f"earlier results that are still to be replaced: {report.replaceable}", file=sys.stderr)
     kept = "every answer" + " that could be written" * isinstance(stopped, Unwritten) + " is kept"
     kept = kept if tally.calls_done else "nothing was answered"
     if isinstance(stopped, Interrupted):
-        print(f"stopped; {kept}. Go on with: {report.command}", file=sys.stderr)
+        print(f"stopped; {kept}. Go on with: {command}", file=sys.stderr)
         raise typer.Exit(stopped.code)
     if stopped is not None:
         print(f"error: {stopped}", file=sys.stderr)
     if stopped is not None or failed:
-        print(f"{kept}. Go on with: {report.command}", file=sys.stderr)
+        print(f"{kept}. Go on with: {command}", file=sys.stderr)
         raise typer.Exit(1)
     print(f"next: {next_command}")
 
@@ -168,9 +166,8 @@ def chosen_models(
     provider: str, model: str, asked: Asked, seed: int | None, training: Training | None = None
 ) -> list[Model]:
     """The evaluated model and the judges, each with its endpoint; raises SettingsError."""
-    from attune_env.running.endpoint.asking import Sampling
-    from attune_env.running.endpoint.providers import PROVIDERS, endpoint_of
-    from attune_env.running.endpoint.run import Model
+    from attune_env.running.providers import PROVIDERS, endpoint_of
+    from attune_env.running.settings import Model, Sampling
 
     for name in (model, *asked.judge_model):
         if not name.strip() or not name.isprintable():
@@ -226,9 +223,7 @@ def chosen_models(
 
 def options_of(asked: Asked, endpoint: Endpoint, *, overwrite: bool) -> Options:
     """How the run goes about it; `endpoint` has the key that no command may hold."""
-    from attune_env.running.endpoint.asking import Patience
-    from attune_env.running.endpoint.control import Caps
-    from attune_env.running.endpoint.run import Options
+    from attune_env.running.settings import Caps, Options, Patience
 
     usual = Patience()
     patience = Patience(
@@ -241,9 +236,7 @@ def options_of(asked: Asked, endpoint: Endpoint, *, overwrite: bool) -> Options:
         patience=patience,
         caps=Caps(asked.max_calls, asked.max_cost),
         overwrite=overwrite,
-        # once earlier results are being replaced it shall go on, also if it is typed once too often
-        command=again_command([word for word in sys.argv[1:] if word != "--overwrite"], endpoint),
-        command_anew=again_command(sys.argv[1:], endpoint),
+        command=again_command(sys.argv[1:], endpoint),
     )
 
 
@@ -254,7 +247,7 @@ def score_command(results: Path, data: str, where: str | None) -> str:
 
 
 def _price(asked: Asked) -> Price | None:
-    from attune_env.running.endpoint.asking import Price
+    from attune_env.running.settings import Price
 
     prices = (asked.price_in, asked.price_out)
     if prices == (None, None):
@@ -286,7 +279,7 @@ def only_skipped(
     conversations: Conversations, output: Path, model: Model, modes: Sequence[Mode]
 ) -> Conversations:
     """The conversations that an earlier run of the model skipped in these modes."""
-    from attune_env.running.endpoint.files import read_skipped, skipped_path
+    from attune_env.running.lists import read_skipped, skipped_path
     from attune_env.running.samples import split_sample
 
     skipped = {

@@ -120,7 +120,7 @@ def run(
     output_folder(output)
     next_command = f'attune profile score --results "{output}" --ground-truth "{path}"'
     if provider == "builtin":
-        from attune_env.profile.builtin import run_null
+        from attune_env.profile.run import run_null
 
         with stoppable():
             done = run_null(model, conversations, output, form=form, seed=seed or 0, overwrite=overwrite)
@@ -156,7 +156,7 @@ def _ask(
     """Asks a model behind a server, or says what that would take."""
     from attune_data import garbage
     from attune_env.cli.watching import watcher
-    from attune_env.running.endpoint.profile import estimate_profiles, run_profiles
+    from attune_env.profile.run import estimate_profiles, run_profiles
 
     garbage.spared_at_exit()
     (evaluated,) = chosen_models(provider, model, asked, seed)
@@ -175,19 +175,21 @@ def _ask(
         ]
         table.print()
         return
+    options = options_of(asked, evaluated.endpoint, overwrite=overwrite)
     with stoppable(), watcher(f"{provider}/{model}") as shown:
         report = run_profiles(
             evaluated,
             conversations,
             output,
             form=form,
-            options=options_of(asked, evaluated.endpoint, overwrite=overwrite),
+            options=options,
             watcher=shown,
         )
     end(
         report,
         f"wrote {report.written} guesses to {output}, {report.complete_before} were complete already",
         next_command,
+        options.command,
     )
 
 

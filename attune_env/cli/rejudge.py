@@ -73,8 +73,8 @@ def rejudge(
     """
     from attune_env.cli.estimating import show_estimate
     from attune_env.cli.watching import watcher
-    from attune_env.running.endpoint.rejudge import estimate_rejudging
-    from attune_env.running.endpoint.rejudge import rejudge as judge_again
+    from attune_env.running.rejudge import estimate_rejudging
+    from attune_env.running.rejudge import rejudge as judge_again
     from attune_episodes.settings import Settings
 
     asked = Asked(
@@ -117,4 +117,5 @@ def rejudge(
         report,
         f"judged {report.written} results in {folder}, {report.complete_before} were judged already",
         score_command(folder, ground_truth, where),
+        options.command,
     )

@@ -34,7 +34,7 @@ from attune_env.cli.settings_options import (
 
 if TYPE_CHECKING:
     from attune_data import Conversations
-    from attune_env.running.existing import Training
+    from attune_env.running.settings import Training
     from attune_episodes.settings import Mode, Settings
 
 PROVIDERS = ("openrouter", "openai", "prime", "custom", "builtin")
@@ -233,7 +233,7 @@ def _play(
 
 def read_training(run: str | None, step: int | None) -> Training | None:
     """Where in a training run the results belong; None where nothing is said of one."""
-    from attune_env.running.existing import Training
+    from attune_env.running.settings import Training
 
     if step is None:
         if run is not None:

@@ -8,13 +8,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from attune_data.errors import one_line
+from attune_env.running.loop import Watcher
 
 if TYPE_CHECKING:
-    from attune_env.running.endpoint.job import Job
-    from attune_env.running.endpoint.tally import Tally
+    from attune_env.running.jobs import Job
+    from attune_env.running.tally import Tally
 
 
-class Lines:
+class Lines(Watcher):
     """One line on standard error for each conversation that ends."""
 
     def __enter__(self) -> Lines:
@@ -24,14 +25,6 @@ class Lines:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         pass
-
-    def started(self, tally: Tally) -> None:
-        """Says what there is to do."""
-        about = "" if tally.is_counted else "about "
-        self.said(f"{tally.conversations} conversations to play, {about}{tally.calls} calls")
-
-    def moved(self, tally: Tally) -> None:
-        """Nothing: a line a call would be too many."""
 
     def finished(self, job: Job, tally: Tally) -> None:
         """Says which conversation ended, how, and what the run has taken so far."""
@@ -43,7 +36,7 @@ class Lines:
             print(one_line(message), file=sys.stderr, flush=True)
 
 
-class Bars:
+class Bars(Watcher):
     """Two bars on standard error, conversations and calls, with the numbers of the run beside them."""
 
     def __init__(self, label: str) -> None:
@@ -68,10 +61,6 @@ class Bars:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.progress.stop()
-
-    def started(self, tally: Tally) -> None:
-        """Sets the length of the bars."""
-        self.moved(tally)
 
     def moved(self, tally: Tally) -> None:
         """Moves the bars."""

@@ -10,7 +10,8 @@ from typing import Any
 
 from attune_data import Conversations
 from attune_env.results.files import check_same_result, result_name, write_result
-from attune_env.running.existing import Training, Wanted, is_complete, training_marks
+from attune_env.running.existing import Wanted, is_complete
+from attune_env.running.settings import Training, training_marks
 from attune_episodes.policies import FITTED, Policy, builtin_policy
 from attune_episodes.rollout import rollout
 from attune_episodes.settings import Mode, Settings
@@ -18,7 +19,7 @@ from attune_episodes.settings import Mode, Settings
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """What a run did."""
+    """The outcome of a run."""
 
     written: int
     skipped: int

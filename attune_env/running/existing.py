@@ -1,4 +1,4 @@
-"""What a run finds in its output folder: results that are complete are not made again."""
+"""Recognise results that are complete already: they are not made again."""
 
 from __future__ import annotations
 
@@ -7,38 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from attune_data.errors import SettingsError, one_line, show
+from attune_data.errors import SettingsError, one_line
 from attune_data.loading import fingerprint
 from attune_data.schema import Conversation
 from attune_data.version import SCORING_VERSION
 from attune_env.results.files import existing_record
 from attune_env.results.marks import mapping, marks_of
+from attune_env.running.settings import Training
 from attune_episodes.settings import Settings
-
-
-@dataclass(frozen=True)
-class Training:
-    """Where in a training run the evaluated model stands: for learning curves."""
-
-    step: int
-    """Of the training run, from 0."""
-    run: str | None = None
-    """Its name."""
-
-    def __post_init__(self) -> None:
-        if self.step < 0:
-            raise SettingsError(f"the training step is {self.step}; expected 0 or more")
-        if self.run is not None and not (self.run.strip() and self.run.isprintable()):
-            raise SettingsError(f"{show(self.run)} is no name of a training run")
-
-    def describe(self) -> dict[str, Any]:
-        """`attune.training` of a result file."""
-        return {"run": self.run, "step": self.step}
-
-
-def training_marks(training: Training | None) -> dict[str, Any]:
-    """What a result file holds of it under `attune`; {} without one."""
-    return {"training": training.describe()} if training is not None else {}
 
 
 @dataclass(frozen=True)
@@ -51,7 +27,7 @@ class Wanted:
     settings: Settings
     em_model: str
     policy: Mapping[str, Any]
-    """What, besides the settings, decides the answers."""
+    """Everything besides the settings that decides the answers."""
     training: Training | None = None
 
     @property
@@ -60,7 +36,7 @@ class Wanted:
         return self.conversation_id, self.em_model, self.settings.mode
 
     def describe(self) -> dict[str, Any]:
-        """What tells it from results of other runs."""
+        """Everything that tells it from results of other runs."""
         return {
             "conversation": self.conversation_id,
             "model": self.em_model,

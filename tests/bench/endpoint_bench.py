@@ -17,11 +17,12 @@ import openai
 
 from attune_data import Conversations
 from attune_data.simulate import simulate
-from attune_env.running.endpoint.job import Job
-from attune_env.running.endpoint.loop import Silent
-from attune_env.running.endpoint.providers import endpoint_of
-from attune_env.running.endpoint.run import EndpointReport, Model, Options, run_endpoint
-from attune_env.running.endpoint.tally import Tally
+from attune_env.running.jobs import Job
+from attune_env.running.loop import Watcher
+from attune_env.running.providers import endpoint_of
+from attune_env.running.run import EndpointReport, run_endpoint
+from attune_env.running.settings import Model, Options
+from attune_env.running.tally import Tally
 from attune_episodes import Request, plan
 from tests.bench.inspect_bench import against_inspect
 from tests.endpoint import EndpointProcess, endpoint_process
@@ -54,7 +55,7 @@ def _model(server: EndpointProcess) -> Model:
 
 
 def _run(
-    server: EndpointProcess, data: Conversations, in_flight: int, watcher: Silent | None = None
+    server: EndpointProcess, data: Conversations, in_flight: int, watcher: Watcher | None = None
 ) -> EndpointReport:
     with tempfile.TemporaryDirectory() as folder:
         options = Options(concurrency=in_flight)
@@ -135,7 +136,7 @@ def against_a_bare_loop(data: Conversations) -> None:
     )
 
 
-class _Memory(Silent):
+class _Memory(Watcher):
     """Notes the resident memory, in MB, after each conversation."""
 
     def __init__(self) -> None:

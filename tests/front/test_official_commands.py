@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from attune_env.running.endpoint import providers
+from attune_env.running import providers
 from attune_episodes import MODES, Settings
 from tests.endpoint import Server, answers_of, first_of, serve
 from tests.front.command import data_folder, names, read

@@ -12,7 +12,7 @@ import pytest
 from attune_data import SettingsError, load
 from attune_env.cli import spread_lists
 from attune_env.cli.evaluate import Asked, again_command, chosen_models
-from attune_env.running.endpoint.asking import Price
+from attune_env.running.settings import Price
 from attune_episodes import Settings
 from tests.data.builders import folder, with_annotations, write
 from tests.endpoint import Server, answers_of, serve
@@ -421,21 +421,6 @@ def test_a_dry_run_of_what_was_skipped_counts_only_that(tmp_path: Path, data: Pa
     assert not server.calls
     (row,) = [line.split() for line in out.splitlines() if line.split()[:1] == ["default"]]
     assert row[1:3] == ["1", "9"]
-
-
-def test_an_overwriting_run_that_was_stopped_goes_on_with_the_command_that_it_gives(
-    tmp_path: Path, data: Path, server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked(tmp_path, server)
-    before = len(server.calls)
-    _, err = asked(tmp_path, server, "--overwrite", "--max-calls", "20", code=1)
-    assert len(server.calls) == 20
-    (line,) = [line for line in err.splitlines() if "Go on with: " in line]
-    command = line.partition("Go on with: attune ")[2]
-    assert "--overwrite" not in command
-    out, _ = attune_here(command, tmp_path)
-    assert len(server.calls) == before == 27
-    assert " were complete already" in out
 
 
 def test_the_command_to_go_on_holds_no_key() -> None:

@@ -10,10 +10,9 @@ from typing import Any
 
 from attune_data import Conversations, load
 from attune_data.validate import conversation_from
-from attune_env.running.endpoint.asking import Patience, Price, Sampling
-from attune_env.running.endpoint.providers import endpoint_of
-from attune_env.running.endpoint.run import EndpointReport, Model, Options, run_endpoint
-from attune_env.running.existing import Training
+from attune_env.running.providers import endpoint_of
+from attune_env.running.run import EndpointReport, run_endpoint
+from attune_env.running.settings import Model, Options, Patience, Price, Sampling, Training
 from attune_episodes import Settings
 from tests.data.builders import Json
 from tests.endpoint import Book, Server, answers_of
@@ -21,7 +20,7 @@ from tests.endpoint.answers import Messages
 from tests.front.command import own
 
 KEY = "sk-a-key-that-nobody-may-see-0123456789"
-FIELDS = ("caps", "overwrite", "call_timeout", "command_anew")
+FIELDS = ("caps", "overwrite", "call_timeout")
 QUICK = Patience(asks=3, retries=4, first_wait=0.01, longest_wait=0.02, longest_asked=5)
 """Patience for a server that is at hand."""
 

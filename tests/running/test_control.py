@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import os
-import pty
-import subprocess
-import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -15,18 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attune_env.cli.watching import Lines
-from attune_env.running.endpoint import loop as endpoint_loop
-from attune_env.running.endpoint.answer import NO_USAGE, Usage
-from attune_env.running.endpoint.asking import Patience
-from attune_env.running.endpoint.control import IN_A_ROW, IN_A_ROW_LATER, Breaker, Caps, Control, Gate
-from attune_env.running.endpoint.faults import Fault, StopRun
-from attune_env.running.endpoint.loop import Silent, disk_message
-from attune_env.running.endpoint.structured import Structured
-from attune_env.running.endpoint.tally import Tally
+from attune_env.running import loop as endpoint_loop
+from attune_env.running.control import IN_A_ROW, IN_A_ROW_LATER, Breaker, Control, Gate
+from attune_env.running.faults import Fault, StopRun
+from attune_env.running.loop import Watcher, disk_message
+from attune_env.running.settings import Caps, Patience
+from attune_env.running.tally import Tally
 from tests import PATIENCE
 from tests.endpoint import answers_of, serve
-from tests.front.command import ATTUNE, data_folder
 from tests.running.playing import play, small
 
 
@@ -132,37 +124,6 @@ def test_an_answer_between_failures_keeps_the_run_going() -> None:
     assert not control.stopped.is_set()
 
 
-def test_one_call_finds_out_about_schemas_while_the_others_wait() -> None:
-    async def work() -> None:
-        known: list[bool] = []
-
-        async def remember(found: bool) -> None:
-            known.append(found)
-
-        structured = Structured(remember=remember)
-        assert await structured.wanted("a", "assess")
-        others = [asyncio.create_task(structured.wanted(name, "prefer")) for name in "bcd"]
-        await asyncio.sleep(0)
-        assert not any(task.done() for task in others)
-        structured.let_go("a")  # it ended without an answer: the next finds out
-        await asyncio.sleep(0)
-        assert sum(task.done() for task in others) == 1
-        assert structured.refused("b", Fault("bad_request", "no", status=400), 1)
-        assert not await structured.wanted("b", "prefer")
-        await structured.answered("b", "prefer", False)
-        assert [await task for task in others] == [True, False, False]
-        assert known == [False]
-        assert not await structured.wanted("e", "assess")
-
-    run(work)
-
-
-def test_usage_adds_up_and_an_unknown_cost_stays_unknown() -> None:
-    one = Usage(1, 2, 3, 4, 0.5)
-    assert NO_USAGE + one + one == Usage(2, 4, 6, 8, 1.0)
-    assert (NO_USAGE + one + Usage(1)).cost is None
-
-
 @pytest.mark.parametrize(("number", "advice"), [
     (errno.ENOSPC, "; make room there, then go on"),
     (errno.EFBIG, "; make room there, then go on"),
@@ -172,18 +133,6 @@ def test_usage_adds_up_and_an_unknown_cost_stays_unknown() -> None:
 def test_a_failed_write_is_told_with_what_helps(number: int, advice: str) -> None:
     said = disk_message(OSError(number, "It Failed"), Path("out"))
     assert said == "cannot write to out: it failed" + advice
-
-
-def test_lines_that_nobody_reads_any_more_stop_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    ends = os.pipe()
-    os.close(ends[0])
-    with open(ends[1], "w", encoding="utf-8") as broken:
-        monkeypatch.setattr(sys, "stderr", broken)
-        Lines().said("a message")
-        monkeypatch.undo()
-        with pytest.raises(BrokenPipeError):
-            print("a message", file=broken, flush=True)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), ends[1])  # for what is left when it is closed
 
 
 def test_before_the_first_answer_a_time_out_is_tried_once_more_only() -> None:
@@ -197,7 +146,7 @@ def test_before_the_first_answer_a_time_out_is_tried_once_more_only() -> None:
 def test_the_watcher_is_told_the_numbers_also_while_every_attempt_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Watch(Silent):
+    class Watch(Watcher):
         failed = 0
 
         def moved(self, tally: Tally) -> None:
@@ -210,34 +159,3 @@ def test_the_watcher_is_told_the_numbers_also_while_every_attempt_fails(
     with serve(answers_of(data), ["503,first=1"]) as server:
         play(server, data, tmp_path, concurrency=1, patience=patience, watcher=watch, caps=Caps(calls=2))
     assert watch.failed == 1
-
-
-def test_a_terminal_gets_bars_with_the_numbers(tmp_path: Path) -> None:
-    data = data_folder(tmp_path / "data", ["c-1", "c-2"])
-    mine, theirs = pty.openpty()
-    with serve(answers_of(small("c-1", "c-2")), price=(1.0, 1.0), latency=0.05) as server:
-        process = subprocess.Popen(
-            [str(ATTUNE), "run", "custom", "m", str(data), "--base-url", server.url],
-            stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, cwd=tmp_path,
-            env={**os.environ, "COLUMNS": "140", "TERM": "xterm"},
-        )  # fmt: skip
-        os.close(theirs)
-        shown = b""
-        while True:
-            try:
-                piece = os.read(mine, 65536)
-            except OSError:
-                break
-            if not piece:
-                break
-            shown += piece
-        process.communicate(timeout=PATIENCE)
-    os.close(mine)
-    text = shown.decode()
-    assert process.returncode == 0
-    assert "custom/m" in text
-    assert "2/2" in text
-    assert "tokens in" in text
-    assert "parsed 100.0%" in text
-    assert "$0.00" in text
-    assert "1/2 c-" not in text  # no line a conversation beside the bars

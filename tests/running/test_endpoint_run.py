@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import subprocess
 import sys
@@ -12,18 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from attune_data import Conversation, DataError, SettingsError, load
-from attune_data.codebook import Codebook
+from attune_data import DataError, SettingsError, load
 from attune_env.results import read_results, save_results, score_results
-from attune_env.results.reparse import reparsed
-from attune_env.results.scores import outcome_counts
 from attune_env.running import run_builtin
-from attune_env.running.endpoint.asking import Price
-from attune_env.running.endpoint.control import Caps
-from attune_env.running.endpoint.job import Job, calls_of
-from attune_env.running.endpoint.loop import Silent
-from attune_env.running.endpoint.run import run_endpoint
-from attune_env.running.endpoint.tally import Tally
+from attune_env.running.jobs import calls_of
+from attune_env.running.run import run_endpoint
+from attune_env.running.settings import Caps, Price
 from attune_episodes import MODES, Settings, plan, rollout
 from attune_episodes.judging import judge_request
 from tests.endpoint import Server, answers_of, first_of, serve
@@ -92,13 +85,6 @@ def test_a_result_says_what_it_took_and_who_answered(tmp_path: Path) -> None:
     assert (run["calls"], run["attempts"], run["parse_rate"], run["error_rate"]) == (9, 9, 1.0, 0.0)
 
 
-def test_the_cost_that_the_server_tells_goes_before_prices(tmp_path: Path) -> None:
-    data = small("c-1")
-    with serve(answers_of(data), price=(1.0, 0.0)) as server:
-        report = play(server, data, tmp_path, evaluated=model(server, price=Price(50.0, 50.0)))
-    assert report.tally.usage.cost == pytest.approx(report.tally.usage.tokens_in / 1e6)
-
-
 def test_several_judges_are_averaged_and_vote(tmp_path: Path) -> None:
     data = small("c-1")
     # overall 7, 3, 2: mean 4; yes, yes, no: yes; with two judges that differ there is no majority
@@ -139,15 +125,6 @@ def test_the_number_of_calls_is_known_beforehand(mode: str, judges: int) -> None
         drafts = [r.turn for r in requests if r.stage == "draft"]
         judged = sum(judge_request(about, turn or 0, "a draft") is not None for turn in drafts)
         assert calls_of(about, settings, judges=judges) == len(requests) + judges * judged
-
-
-def test_a_second_run_asks_nothing(tmp_path: Path) -> None:
-    with serve(book()) as server:
-        play(server, sample(), tmp_path)
-        before = len(server.calls), files(tmp_path)
-        again = play(server, sample(), tmp_path)
-        assert (len(server.calls), files(tmp_path)) == before
-    assert (again.written, again.complete_before) == (0, 3)
 
 
 def test_a_run_goes_on_at_the_first_missing_call(tmp_path: Path) -> None:
@@ -217,16 +194,6 @@ def test_a_seed_sends_each_call_and_each_sample_its_own(tmp_path: Path) -> None:
     assert len(set(seeds[0])) == 18
 
 
-def test_modes_and_stages_are_those_of_the_settings(tmp_path: Path) -> None:
-    data = small("c-1")
-    settings = [Settings(mode=mode, stages=("assess",)) for mode in MODES]
-    with serve(answers_of(data, settings=settings)) as server:
-        report = play(server, data, tmp_path, modes=MODES, settings=settings[0])
-    assert len(server.calls) == 8
-    assert report.written == 4
-    assert sorted(record["mode"] for record in files(tmp_path).values()) == sorted(MODES)
-
-
 def test_a_conversation_is_asked_in_order_while_there_are_others_to_fill_the_places(tmp_path: Path) -> None:
     with serve(book(4), latency=0.01) as server:
         play(server, sample(4), tmp_path, concurrency=2, evaluated=model(server, structured="off"))
@@ -271,36 +238,6 @@ def test_a_run_that_is_complete_does_not_wait_for_the_sdk_to_load(tmp_path: Path
     assert done.stdout.endswith("0 False False\n")
 
 
-def test_texts_of_any_kind_arrive_and_are_kept(tmp_path: Path) -> None:
-    data = small("é-🌊-שלום")
-    odd = "Ça va 🌊 \u05e9\u05dc\u05d5\u05dd \u202e <b>" + "x" * 50_000
-    with serve(answers_of(data, change=lambda r, text: odd if r.stage == "draft" else text)) as server:
-        play(server, data, tmp_path)
-    ((_, record),) = files(tmp_path).items()
-    assert [turn["em_drafted_response"] for turn in record["turns"]] == [odd, odd]
-
-
-def test_a_judge_is_named_once(tmp_path: Path) -> None:
-    with serve(book(1)) as server, pytest.raises(SettingsError, match="a judge is named twice"):
-        play(server, sample(1), tmp_path, judges=["a", "a"])
-    assert not server.calls
-
-
-def test_replies_too_long_to_be_read_make_a_result_that_is_read_and_never_made_again(tmp_path: Path) -> None:
-    data = sample(1)
-    with serve(lambda _: "x" * 1_100_000) as server:
-        report = play(server, data, tmp_path, patience=replace(QUICK, asks=1))
-        assert (report.written, len(server.calls)) == (1, 21)
-        report = play(server, data, tmp_path, patience=replace(QUICK, asks=1))
-        assert (report.written, report.complete_before, len(server.calls)) == (0, 1, 21)
-    (result,), problems, _ = read_results(tmp_path, data)
-    assert not problems
-    assert result.path.stat().st_size > 20_000_000
-    assert set(outcome_counts(result.record)) == {"unparsed:too_long"}
-    again = reparsed(result.record, data[0], Codebook.own(), "file")
-    assert outcome_counts(again) == outcome_counts(result.record)
-
-
 def test_a_result_beyond_what_is_read_is_not_written_and_its_conversation_is_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -319,17 +256,3 @@ def test_a_result_beyond_what_is_read_is_not_written_and_its_conversation_is_ski
     with pytest.raises(DataError, match="at most 0 MB"):
         save_results([played], tmp_path / "mine")
     assert not files(tmp_path / "mine")
-
-
-class Counting(Silent):
-    """Counts the conversations in memory whenever one is finished."""
-
-    def __init__(self) -> None:
-        self.most = 0
-        self.planned: list[tuple[int, bool]] = []
-
-    def started(self, tally: Tally) -> None:
-        self.planned.append((tally.calls, tally.is_counted))
-
-    def finished(self, job: Job, tally: Tally) -> None:
-        self.most = max(self.most, sum(isinstance(held, Conversation) for held in gc.get_objects()))

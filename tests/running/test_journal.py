@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
-import os
 import random
 import resource
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,14 +18,11 @@ import typer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attune_data import DataError, SettingsError
+from attune_data import SettingsError
 from attune_env.cli.evaluate import end
-from attune_env.results.files import write_text
-from attune_env.running.endpoint.anew import overwriting_in
-from attune_env.running.endpoint.answer import Usage
-from attune_env.running.endpoint.control import Caps
-from attune_env.running.endpoint.journal import CallKey, Finished, Journal, group_of, journal_name
-from attune_env.running.endpoint.loop import Silent, disk_message
+from attune_env.running.answer import Usage
+from attune_env.running.journal import CallKey, Finished, Journal, group_of, journal_name
+from attune_env.running.overwriting import overwriting_in
 from attune_episodes import plan
 from tests import PATIENCE
 from tests.endpoint import answers_of, endpoint_process, serve
@@ -91,7 +84,7 @@ def test_a_file_cut_anywhere_keeps_every_whole_line_and_takes_new_ones(cut: int,
     '{"v":2,"group":"g","id":"i","digest":"d","call":{}}',
     '{"v":1,"group":"g","id":"i","digest":"d","call":{"reply":5}}', '{"v":1,"facts":5}', "\0", "\xff" * 9,
     '{"v":1,"group":5,"call":null}', "[" * 100_000, '{"v":1,"anew":[["a","b"]]}', '{"v":1,"anew":{"gr',
-    '{"v":1,"facts":{"lines passed over":"x"}}', '{"v":1,"made":["a"]}', '{"v":1,"forget":{}}',
+    '{"v":1,"facts":{"lines passed over":"x"}}', '{"v":1,"made":["a"]}',
 ])  # fmt: skip
 def test_a_damaged_line_is_passed_over(tmp_path: Path, line: str) -> None:
     path = fill(tmp_path, 1)
@@ -107,25 +100,6 @@ def test_a_line_of_another_version_is_passed_over(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b'"v":1', b'"v":2'))
     with Journal(tmp_path, MODEL) as journal:
         assert journal.get(key(1)) is None
-
-
-def test_a_damaged_line_is_told_once(tmp_path: Path) -> None:
-    class Watch(Silent):
-        def __init__(self) -> None:
-            self.heard: list[str] = []
-
-        def said(self, message: str) -> None:
-            self.heard.append(message)
-
-    data, watch = small("c-1"), Watch()
-    with serve(answers_of(data)) as server:
-        play(server, data, tmp_path, caps=Caps(calls=3))
-        with (tmp_path / journal_name("custom/lab/m")).open("ab") as stream:
-            stream.write(b'{"v":1,"gro')
-        for calls in (1, 1):
-            play(server, data, tmp_path, caps=Caps(calls=calls), watcher=watch)
-    (said,) = watch.heard
-    assert "1 lines cut off or damaged" in said
 
 
 def test_what_is_made_anew_counts_no_more_and_what_comes_after_does(tmp_path: Path) -> None:
@@ -145,7 +119,7 @@ def test_what_is_made_anew_counts_no_more_and_what_comes_after_does(tmp_path: Pa
         kept = [journal.get(one) for one in (key(1), key(2), key(3), key(1, "other"))]
         assert kept == [None, call(2), call(3), call(1)]
         assert journal.facts == {"structured": False}
-        assert journal.anew.state(GROUP, "identity") == "left"
+        assert journal.overwriting.state(GROUP, "identity") == "left"
 
 
 def test_what_is_made_anew_counts_on_the_disk_until_the_first_answer(tmp_path: Path) -> None:
@@ -155,11 +129,9 @@ def test_what_is_made_anew_counts_on_the_disk_until_the_first_answer(tmp_path: P
     async def work(*, answered: bool) -> None:
         with Journal(tmp_path, MODEL) as journal:
             journal.begin({GROUP: "identity"})
-            assert not journal.begun
             await journal.note({"structured": True})  # known before there is an answer
             if answered:
                 await journal.add(key(3, "another"), call(3))  # the first answer of the run, to whatever
-                assert journal.begun
 
     asyncio.run(work(answered=False))
     assert path.read_bytes().startswith(before)
@@ -177,27 +149,18 @@ def test_overwriting_ends_when_all_that_it_began_is_made(tmp_path: Path) -> None
             journal.begin({"a": "x", "b": "x"})
             await journal.add(key(1, "a"), call(1))
             await journal.made("a")
-            assert [journal.anew.state(group, "x") for group in "abc"] == ["made", "left", None]
-            assert journal.anew.state("a", "other settings") is None
+            assert [journal.overwriting.state(group, "x") for group in "abc"] == ["made", "left", None]
+            assert journal.overwriting.state("a", "other settings") is None
             seen = overwriting_in(journal.path)  # while the lock is held
             assert [seen.state(group, "x") for group in "abc"] == ["made", "left", None]
             await journal.made("b")
             await journal.made("c")  # was never begun
-            assert [journal.anew.state(group, "x") for group in "ab"] == [None, None]
+            assert [journal.overwriting.state(group, "x") for group in "ab"] == [None, None]
 
     asyncio.run(work())
     seen = overwriting_in(tmp_path / journal_name(MODEL))
     assert (seen.left, seen.state("a", "x")) == (set(), None)
     assert overwriting_in(tmp_path / "nothing").left == set()
-
-
-def test_groups_that_an_earlier_version_gave_up_count_no_more(tmp_path: Path) -> None:
-    path = fill(tmp_path, 1)
-    with path.open("a") as stream:
-        stream.write(json.dumps({"v": 1, "forget": GROUP}) + "\n")
-    with Journal(tmp_path, MODEL) as journal:
-        assert journal.get(key(1)) is None
-        assert journal.passed_over == 0
 
 
 def test_a_second_run_in_the_folder_is_refused_and_told_why(tmp_path: Path) -> None:
@@ -213,7 +176,7 @@ def test_a_second_run_in_the_folder_is_refused_and_told_why(tmp_path: Path) -> N
 def test_a_lock_goes_with_the_process_that_had_it(tmp_path: Path) -> None:
     code = (
         "import sys, time; from pathlib import Path\n"
-        "from attune_env.running.endpoint.journal import Journal\n"
+        "from attune_env.running.journal import Journal\n"
         f"journal = Journal(Path({str(tmp_path)!r}), {MODEL!r}); print('open', flush=True); time.sleep(60)"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
@@ -228,46 +191,12 @@ def test_a_lock_goes_with_the_process_that_had_it(tmp_path: Path) -> None:
     Journal(tmp_path, MODEL).close()
 
 
-def socket_at(path: Path) -> None:
-    with contextlib.chdir(path.parent), socket.socket(socket.AF_UNIX) as made:  # its path may not be long
-        made.bind(path.name)
-
-
 def test_a_link_in_the_journals_place_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("mine")
     (tmp_path / journal_name(MODEL)).symlink_to(tmp_path / "mine")
     with pytest.raises(OSError, match="symbolic links"):
         Journal(tmp_path, MODEL)
     assert (tmp_path / "mine").read_text() == "mine"
-
-
-@pytest.mark.parametrize("make", [os.mkfifo, socket_at], ids=["pipe", "socket"])
-@pytest.mark.parametrize("name", [
-    journal_name("custom/lab/m"), "c-1_custom_lab_m_default.json", "_skipped_lab_m.json",
-    "_run_custom_lab_m.json",
-])  # fmt: skip
-def test_a_run_never_waits_for_a_pipe_or_a_socket_in_the_place_of_a_file(
-    name: str, make: Callable[[Path], object], tmp_path: Path
-) -> None:
-    data = small("c-1")
-    make(tmp_path / name)
-    with serve(answers_of(data)) as server:
-        if name.startswith("_calls"):
-            with pytest.raises(DataError, match=r"_calls_.*found a pipe or a device, expected a file"):
-                play(server, data, tmp_path)
-            assert not server.calls
-        else:
-            assert play(server, data, tmp_path).written == 1
-
-
-def test_a_folder_in_the_place_of_a_file_is_named(tmp_path: Path) -> None:
-    taken = tmp_path / "c-1_builtin_always-no_default.json"
-    taken.mkdir()
-    with pytest.raises(IsADirectoryError) as caught:
-        write_text(taken, "{}")
-    assert caught.value.filename == str(taken)
-    assert [path.name for path in tmp_path.iterdir()] == [taken.name]
-    assert disk_message(caught.value, tmp_path) == f"cannot write to {taken}: is a directory"
 
 
 @pytest.fixture
@@ -297,7 +226,7 @@ def test_a_full_disk_stops_the_run_and_loses_no_answer_that_counts(
         assert "cannot write to" in str(report.stopped)
         assert "make room there, then go on" in str(report.stopped)
         with pytest.raises(typer.Exit):
-            end(report, "", "")
+            end(report, "", "", "attune run")
         assert "every answer that could be written is kept. Go on with:" in capsys.readouterr().err
         first = len(server.calls)
         assert 0 < first < total

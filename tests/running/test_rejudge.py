@@ -10,11 +10,10 @@ import pytest
 from attune_data import DataError, SettingsError
 from attune_env.results import read_results, score_results, write_json
 from attune_env.running import run_builtin
-from attune_env.running.endpoint.control import Caps
-from attune_env.running.endpoint.providers import endpoint_of
-from attune_env.running.endpoint.rejudge import rejudge
-from attune_env.running.endpoint.run import run_endpoint
-from attune_env.running.endpoint.session import EndpointReport, Model, Options
+from attune_env.running.providers import endpoint_of
+from attune_env.running.rejudge import rejudge
+from attune_env.running.run import EndpointReport
+from attune_env.running.settings import Caps, Model, Options
 from attune_episodes import Settings
 from tests.data.builders import Json
 from tests.endpoint import Server, answers_of, first_of, serve
@@ -131,27 +130,6 @@ def test_a_file_without_a_place_for_judgements_is_named_or_left_out(
         assert again(server, tmp_path, skip_invalid=True).written == 1
 
 
-@pytest.mark.parametrize("number", [True, [1], 1.0, "1"])
-def test_a_turn_whose_number_is_none_is_not_judged(tmp_path: Path, number: object) -> None:
-    turns = [{"turnNumber": number, "em_drafted_response": "I hear you."}]
-    record = {"conversationId": "c-1", "em_model": "builtin/lexicon", "turns": turns}
-    (tmp_path / "c-1_builtin_lexicon_default.json").write_text(json.dumps(record))
-    with serve(judge_answers(7)) as server:
-        assert again(server, tmp_path).stopped is None
-        assert not server.calls
-
-
-def test_a_judge_of_the_same_name_elsewhere_is_another_judge(tmp_path: Path) -> None:
-    run_builtin("lexicon", DATA[:1], tmp_path / "results")
-    with serve(judge_answers(7)) as server, serve(judge_answers(2)) as other:
-        there = endpoint_of("openai", base_url=other.url, api_key="k")
-        for folder, judge in (("one", model(server, "j")), ("one", Model("j", there))):
-            rejudge(tmp_path / "results", DATA, [judge], tmp_path / folder)
-        assert (len(server.calls), len(other.calls)) == (2, 2)
-    ((_, record),) = files(tmp_path / "one").items()
-    assert record["turns"][0]["em_draft_judge_scores"]["helpfulness"] == 2
-
-
 def test_the_record_holds_each_judges_provider_and_another_one_is_asked(tmp_path: Path) -> None:
     run_builtin("lexicon", DATA, tmp_path)
     path = tmp_path / "c-1_builtin_lexicon_default.json"
@@ -169,21 +147,6 @@ def test_the_record_holds_each_judges_provider_and_another_one_is_asked(tmp_path
         assert marks()["providers"] == {"j": "openai"}
         assert list(json.loads(path.read_text())["turns"][0]["em_draft_judge_scores_by_model"]) == ["j"]
         assert rejudge(tmp_path, DATA, [there], options=Options(patience=QUICK)).complete_before == 2
-        # a file of an earlier version does not say where: its judge's name decides
-        record = json.loads(path.read_text())
-        del record["attune"]["judge"]["providers"]
-        path.write_text(json.dumps(record))
-        assert again(server, tmp_path, "j").complete_before == 1
-
-
-def test_a_run_says_where_its_judges_are_and_stops_at_others(tmp_path: Path) -> None:
-    with serve(first_of(answers_of(DATA), judge_answers(6))) as server:
-        play(server, DATA, tmp_path, judges=["j"])
-        for record in files(tmp_path).values():
-            assert record["attune"]["judge"]["providers"] == {"j": "custom"}
-        there = Model("j", endpoint_of("openai", base_url=server.url, api_key="k"))
-        with pytest.raises(SettingsError, match="judges"):
-            run_endpoint(model(server), DATA, tmp_path, judges=[there])
 
 
 def test_only_what_is_chosen_is_judged(tmp_path: Path) -> None:
@@ -205,35 +168,6 @@ def test_a_result_without_drafts_is_left_as_it_is(tmp_path: Path) -> None:
         report = again(server, tmp_path)
         assert (len(server.calls), report.written, report.complete_before) == (0, 0, 1)
     assert snapshot(tmp_path) == before
-
-
-def test_what_could_not_be_judged_is_listed_with_a_command_that_there_is(tmp_path: Path) -> None:
-    run_builtin("lexicon", DATA, tmp_path)
-    judge = judge_answers(7)
-    seen: list[object] = []
-
-    def grumpy(messages: Messages) -> str | None:
-        seen.append(messages)
-        return None if len(seen) == 2 else judge(messages)  # None: HTTP 400
-
-    with serve(grumpy) as server:
-        report = rejudge(
-            tmp_path, DATA, [model(server, "j", structured="off")],
-            options=Options(concurrency=1, patience=QUICK, command="attune rejudge …"),
-        )  # fmt: skip
-    (entry,) = report.failed
-    assert entry["command"] == "attune rejudge …"
-    content = json.loads((tmp_path / "_skipped_rejudge.json").read_text())
-    assert content["how"] == "run the command again: what is complete is not asked again"
-
-
-def test_another_folder_leaves_the_results_as_they_are(tmp_path: Path) -> None:
-    run_builtin("lexicon", DATA, tmp_path / "results")
-    before = snapshot(tmp_path / "results")
-    with serve(judge_answers(7)) as server:
-        again(server, tmp_path / "results", output=tmp_path / "judged")
-    assert snapshot(tmp_path / "results") == before
-    assert len(files(tmp_path / "judged")) == 2
 
 
 def test_another_folder_keeps_results_with_other_answers_unless_told(tmp_path: Path) -> None:
@@ -311,20 +245,3 @@ def test_the_command_takes_the_selection_of_a_run_and_estimates_without_a_call(t
     assert "3 of 3 conversations have category=Work" in err
     assert out.splitlines()[0] == "judged 2 results in results, 0 were judged already"
     assert '--ground-truth "data" --where category=Work --output' in out
-
-
-def test_a_rejudging_that_overwrites_gives_a_command_that_goes_on(tmp_path: Path) -> None:
-    data_folder(tmp_path / "data", ("c-1", "c-2"))
-    attune_here("run builtin lexicon data", tmp_path)
-    with serve(judge_answers(7)) as server:
-        line = f"rejudge custom j --results results --ground-truth data --base-url {server.url}"
-        attune_here(line, tmp_path)
-        _, err = attune_here(f"{line} --overwrite --max-calls 1", tmp_path, 1)
-        assert "earlier results that are still to be replaced: 2" in err
-        command = err.partition("Go on with: attune ")[2].strip()
-        assert "--overwrite" not in command
-        attune_here(command.replace("--max-calls 1", ""), tmp_path)
-        assert len(server.calls) == 8
-        server.key = "another"
-        _, err = attune_here(f"{line} --overwrite", tmp_path, 1)
-        assert f"Go on with: attune {line} --overwrite" in err

@@ -10,8 +10,7 @@ import pytest
 from attune_data import SettingsError
 from attune_env.results import read_results, score_results
 from attune_env.running import run_builtin
-from attune_env.running.endpoint.control import Caps
-from attune_env.running.existing import Training
+from attune_env.running.settings import Caps, Training
 from tests.endpoint import answers_of, serve
 from tests.front.command import data_folder, read
 from tests.front.inside import attune_here

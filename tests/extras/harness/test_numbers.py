@@ -16,7 +16,7 @@ from lm_eval.api.model import LM
 from attune_data import load
 from attune_env.lm_eval_tasks import rollouts_from
 from attune_env.lm_eval_tasks.scoring import OF_ALL, OF_STAGE
-from attune_env.running.endpoint.asking import Patience
+from attune_env.running.settings import Patience
 from attune_episodes import MODES, Request, Settings, plan
 from attune_episodes.settings import Mode
 from attune_rewards.predictions import STAGES

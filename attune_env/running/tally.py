@@ -1,4 +1,4 @@
-"""The numbers of a run: what is shown while it goes on, and what its metadata and results keep."""
+"""Count what a run does: for its progress, and for the numbers that files keep of it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from attune_env.running.endpoint.answer import NO_USAGE, Usage
-from attune_env.running.endpoint.asking import OK
-from attune_env.running.endpoint.control import Control
-from attune_env.running.endpoint.journal import Finished
+from attune_env.running.answer import NO_USAGE, Usage
+from attune_env.running.control import Control
+from attune_env.running.journal import Finished
+from attune_episodes.asking import OK
 
 
 @dataclass
@@ -22,6 +22,8 @@ class Tally:
     """Conversations, counted once for each mode and sample, that this run plays."""
     conversations_done: int = 0
     conversations_failed: int = 0
+    planned: dict[str, int] = field(default_factory=dict)
+    """Group -> its number of calls, for the groups that are counted so far."""
     calls_done: int = 0
     calls_kept: int = 0
     """Of those, the ones that the journal held already."""
@@ -33,25 +35,12 @@ class Tally:
     """Of this run's calls."""
     started: float = field(default_factory=time.monotonic)
 
-    def __post_init__(self) -> None:
-        self._counted: dict[str, int] = {}
-        self._sum = 0
-
-    def count(self, group: str, calls: int) -> None:
-        """Notes how many calls a conversation takes; once is enough."""
-        self._sum += calls - self._counted.get(group, 0)
-        self._counted[group] = calls
-
-    @property
-    def is_counted(self) -> bool:
-        """Whether all conversations are counted."""
-        return len(self._counted) >= self.conversations
-
     @property
     def calls(self) -> int:
         """Calls that the conversations take in all; those that are not counted yet take the mean."""
-        counted = len(self._counted)
-        return round(self._sum * max(self.conversations, counted) / counted) if counted else 0
+        counted = len(self.planned)
+        number = max(self.conversations, counted)
+        return round(sum(self.planned.values()) * number / counted) if counted else 0
 
     def finished(self, call: Finished) -> None:
         """Notes a call of this run."""
@@ -89,12 +78,10 @@ class Tally:
     @property
     def seconds_left(self) -> float | None:
         """At the pace so far; None before there is one."""
-        if not self.new:
-            return None
-        return (self.calls - self.calls_done) * self.seconds / self.new
+        return (self.calls - self.calls_done) * self.seconds / self.new if self.new else None
 
     def describe(self) -> dict[str, Any]:
-        """What the run's metadata keep."""
+        """The numbers that the run's file keeps."""
         return {
             "duration_seconds": round(self.seconds, 3),
             "conversations": self.conversations,
@@ -109,21 +96,10 @@ class Tally:
             "asked_again": self.asked_again,
             "parse_rate": self.parse_rate,
             "error_rate": self.error_rate,
-            **usage_of(self.usage),
+            **self.usage.describe(),
         }
 
 
-def usage_of(usage: Usage) -> dict[str, Any]:
-    """A usage as files keep it; the cost in dollars, null where not known."""
-    return {
-        "tokens_in": usage.tokens_in,
-        "tokens_out": usage.tokens_out,
-        "tokens_reasoning": usage.reasoning,
-        "tokens_cached": usage.cached,
-        "api_cost": None if usage.cost is None else round(usage.cost, 9),
-    }
-
-
 def total(calls: Iterable[Finished]) -> Usage:
-    """What calls took together."""
+    """The usage of several calls."""
     return sum((call.usage for call in calls), NO_USAGE)

@@ -50,18 +50,15 @@ def write_skipped(
     failed: Sequence[Mapping[str, Any]],
     complete: Iterable[tuple[str, ...]],
     command: str,
-    *,
-    retry_option: bool = True,
 ) -> Path | None:
     """Brings the list up to date and returns its path; removes it, and returns None, where nothing is left.
 
     Args:
         folder: of the results.
         model: the model's name, without the provider.
-        failed: entries of this run, with `conversationId`, `em_model`, `mode` and what is told of them.
-        complete: (conversationId, em_model, mode) of what is complete now.
+        failed: entries of this run, with `conversationId`, `em_model`, `mode` and the reason.
+        complete: (conversationId, em_model, mode) of the complete results.
         command: what to run again; holds no key.
-        retry_option: whether that command takes `--retry-skipped`.
     """
     path = skipped_path(folder, model)
     try:
@@ -75,7 +72,6 @@ def write_skipped(
         path.unlink(missing_ok=True)
         return None
     how = "run the command again: what is complete is not asked again"
-    how += "; --retry-skipped runs only these" if retry_option else ""
     write_json(path, {"model": model, "command": command, "how": how, "conversations": entries})
     return path
 

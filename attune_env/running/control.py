@@ -1,17 +1,17 @@
-"""What all calls of a run share: how many run at once, when to wait, what may be spent, when to stop."""
+"""The state that all calls of a run share: how many run at once, pauses, caps, and the end of the run."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Final
 
 from attune_data.errors import one_line
-from attune_env.running.endpoint.answer import Usage
-from attune_env.running.endpoint.faults import Fault, StopRun
+from attune_env.running.answer import Usage
+from attune_env.running.faults import Fault, StopRun
+from attune_env.running.settings import Caps
 
 SLOWED: Final = 0.7
 """A server that says "too many requests" gets this share of the requests at once."""
@@ -21,52 +21,33 @@ IN_A_ROW: Final = 3
 """Calls that fail one after the other before any was answered: then nothing will work."""
 IN_A_ROW_LATER: Final = 10
 """The same once the server has answered: it may have gone."""
-
 BLANK_AT_FIRST: Final = 20
 """Answers that are empty or cut off, before any other one: then the run would only burn the list."""
 
 
 class Gate:
-    """Lets so many attempts run at once: fewer after "too many requests", slowly more again."""
+    """Limits how many attempts run at once: fewer after "too many requests", slowly more again."""
 
     def __init__(self, most: int) -> None:
         self.most = most
         self.limit = float(most)
         self.running = 0
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._free = asyncio.Condition()
         self._slowed = -SLOW_AT_MOST_EVERY
         self._not_before = 0.0
 
     @asynccontextmanager
     async def one(self) -> AsyncIterator[None]:
         """A place among the running attempts."""
-        await self._enter()
+        async with self._free:
+            await self._free.wait_for(lambda: self.running < int(self.limit))
+            self.running += 1
         try:
             yield
         finally:
             self.running -= 1
-            self._let_in()
-
-    async def _enter(self) -> None:
-        if self.running < int(self.limit) and not self._waiting:
-            self.running += 1
-            return
-        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(place)
-        try:
-            await place
-        except asyncio.CancelledError:
-            if place.done() and not place.cancelled():  # it was let in just then
-                self.running -= 1
-                self._let_in()
-            raise
-
-    def _let_in(self) -> None:
-        while self._waiting and self.running < int(self.limit):
-            place = self._waiting.popleft()
-            if not place.done():
-                self.running += 1
-                place.set_result(None)
+            async with self._free:
+                self._free.notify(self.most)
 
     def pause(self) -> float:
         """Seconds until attempts may start again; 0 or less: now."""
@@ -83,19 +64,7 @@ class Gate:
 
     def worked(self) -> None:
         """After an answer: one more at once for each round of answers."""
-        if self.limit < self.most:
-            self.limit = min(float(self.most), self.limit + 1.0 / self.limit)
-            self._let_in()
-
-
-@dataclass(frozen=True)
-class Caps:
-    """What a run may take; None: no cap."""
-
-    calls: int | None = None
-    """HTTP requests, those of retries included."""
-    cost: float | None = None
-    """Dollars."""
+        self.limit = min(float(self.most), self.limit + 1.0 / self.limit)
 
 
 class Control:
@@ -106,19 +75,21 @@ class Control:
         self.caps = caps or Caps()
         self.sent = 0
         self.answered = 0
-        self.failed = 0
-        """Attempts that came to nothing."""
         self.faults: Counter[str] = Counter()
-        """Kind of fault -> how many of them."""
+        """Kind of fault -> how many attempts ended so."""
         self.spent = 0.0
         """Dollars, as far as known."""
         self.stopped = asyncio.Event()
         self.reason: StopRun | None = None
 
+    @property
+    def failed(self) -> int:
+        """Attempts that came to nothing."""
+        return self.faults.total()
+
     def stop(self, reason: StopRun) -> None:
         """Ends the run: no further attempt starts. The first reason stays."""
-        if self.reason is None:
-            self.reason = reason
+        self.reason = self.reason or reason
         self.stopped.set()
 
     @asynccontextmanager
@@ -138,11 +109,10 @@ class Control:
     def _check(self) -> None:
         if self.caps.calls is not None and self.sent >= self.caps.calls:
             self.stop(StopRun(f"stopped at --max-calls {self.caps.calls}"))
-        if self.caps.cost is not None:
-            running = self.gate.running - 1
+        if self.caps.cost is not None and self.answered:
             # what is under way will cost about what the answered ones did
-            expected = self.spent * (1 + running / self.answered) if self.answered else 0.0
-            if expected >= self.caps.cost and self.answered:
+            expected = self.spent * (1 + (self.gate.running - 1) / self.answered)
+            if expected >= self.caps.cost:
                 self.stop(StopRun(f"stopped at --max-cost {self.caps.cost:g}: ${self.spent:.4f} spent"))
         if self.reason is not None:
             raise StopRun(str(self.reason))
@@ -162,7 +132,6 @@ class Control:
 
     def fault(self, fault: Fault) -> None:
         """Notes a failed attempt."""
-        self.failed += 1
         self.faults[fault.kind] += 1
         if fault.kind == "rate_limited":
             self.gate.slow_down(fault.retry_after)
@@ -181,14 +150,13 @@ class Breaker:
 
     def __init__(self, control: Control, model: str, base_url: str) -> None:
         self.control = control
-        self.model = model
-        self.base_url = base_url
+        self.where = f"model {one_line(model, 100)} at {base_url}"
         self.ever = False
         """Whether the server has ever answered with something."""
         self.in_a_row = 0
         """Calls that failed since the last answer."""
-        self._objects: Counter[str] | None = Counter()
-        """Of the first answers that were to be JSON: how they ended. None once they need no counting."""
+        self._blank: Counter[str] | None = Counter()
+        """How the first answers that were to be JSON ended; None once they need no counting."""
 
     def worked(self) -> None:
         """Notes an answer."""
@@ -200,22 +168,19 @@ class Breaker:
 
         Stops the run where none of the first ones holds anything: all others would be paid for as well.
         """
-        if self._objects is None:
+        if self._blank is None or not ended:
+            self._blank = None
             return
-        if not ended:
-            self._objects = None
-            return
-        self._objects[ended] += 1
-        if self._objects.total() >= BLANK_AT_FIRST:
-            how = ", ".join(f"{number} {end}" for end, number in sorted(self._objects.items()))
-            self._objects = None
-            where = f"model {one_line(self.model, 100)} at {self.base_url}"
+        self._blank[ended] += 1
+        if self._blank.total() >= BLANK_AT_FIRST:
+            how = ", ".join(f"{number} {end}" for end, number in sorted(self._blank.items()))
             self.control.stop(
                 StopRun(
                     f"none of the first {BLANK_AT_FIRST} answers that were to be JSON could be read ({how}): "
-                    f"{where}; is --max-tokens too small?"
+                    f"{self.where}; is --max-tokens too small?"
                 )
             )
+            self._blank = None
 
     def failed(self, fault: Fault) -> bool:
         """Notes a call that is given up; stops the run where no other would do better.
@@ -227,16 +192,15 @@ class Breaker:
         hopeless = fault.action == "stop" and not passing
         gone = not self.ever and fault.action == "retry"
         if hopeless or gone or self.in_a_row >= (IN_A_ROW_LATER if self.ever else IN_A_ROW):
-            self.control.stop(StopRun(self._told(fault)))
+            self.control.stop(StopRun(self._message(fault)))
         return hopeless or gone
 
-    def _told(self, fault: Fault) -> str:
-        where = f"model {one_line(self.model, 100)} at {self.base_url}"
+    def _message(self, fault: Fault) -> str:
         advice = _ADVICE.get(fault.kind, "")
         if fault.kind == "not_found" and fault.status == 404 and "no JSON" not in str(fault):
             advice = "check the model's name, and whether --base-url is the right one (most end in /v1)"
-        since = f"{self.in_a_row} calls in a row failed at {where}; the last" if self.in_a_row > 1 else where
-        return f"{since}: {fault}" + (f"; {advice}" if advice else "")
+        many = f"{self.in_a_row} calls in a row failed at {self.where}; the last"
+        return f"{many if self.in_a_row > 1 else self.where}: {fault}" + (f"; {advice}" if advice else "")
 
 
 _ADVICE: Final = {

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
@@ -18,11 +19,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
+from attune_data.errors import DataError, Problem, SettingsError
 from attune_data.jsonio import check_regular
 from attune_env.results.files import safe_name
-from attune_env.running.endpoint.anew import Anew
-from attune_env.running.endpoint.answer import Usage, is_amount
-from attune_env.running.endpoint.locking import lock
+from attune_env.running.answer import Usage, is_amount
+from attune_env.running.overwriting import Overwriting
 from attune_episodes.parsing.decode import is_sound
 
 FORMAT = 1
@@ -31,7 +32,7 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class CallKey:
-    """Which call it was. Equal keys mean that the very same was asked, in the same way."""
+    """Names a call. Equal keys mean that the very same was asked, in the same way."""
 
     group: str
     """Conversation, mode and sample, as `group_of` has them."""
@@ -42,7 +43,7 @@ class CallKey:
 
 
 def group_of(conversation: str, mode: str, sample: int) -> str:
-    """What is replaced together: one conversation in one mode and sample."""
+    """The calls that are replaced together: one conversation in one mode and sample."""
     return f"{mode}/{sample}/{conversation}"
 
 
@@ -93,11 +94,10 @@ class Journal:
         self.passed_over = 0
         """Lines that could not be read."""
         self.facts: dict[str, Any] = {}
-        """What earlier runs found out about the server."""
-        self.anew = Anew()
-        """What is being overwritten."""
+        """Findings of earlier runs about the server."""
+        self.overwriting = Overwriting()
         self._due: dict[str, str] = {}
-        """Group -> identity of what this run makes anew, until its first answer is written."""
+        """Group -> identity of what this run overwrites, until its first answer is written."""
         self._answered = False
         self._places: dict[str, dict[tuple[str, str], tuple[int, int]]] = {}
         self._waiting: list[tuple[bytes, asyncio.Future[int]]] = []
@@ -107,7 +107,7 @@ class Journal:
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
         self._file = os.open(self.path, flags, 0o666)
         try:
-            lock(self._file, self.path)
+            _lock(self._file, self.path)
             self._reader = self.path.open("rb")
             self._end = self._read()
         except BaseException:
@@ -153,12 +153,12 @@ class Journal:
         self._places.setdefault(key.group, {})[key.id, key.digest] = (place, len(data))
 
     async def note(self, facts: Mapping[str, Any]) -> None:
-        """Remembers what was found out about the server."""
+        """Remembers findings about the server."""
         self.facts.update(facts)
         await self._write(_encoded({"facts": dict(facts)}))
 
     def begin(self, groups: Mapping[str, str]) -> None:
-        """Makes earlier calls of these groups (with the identity of what is made) count no more.
+        """Stops earlier calls of these groups from counting; each with the identity of its new result.
 
         On the disk they count until the first new call is written: a run that gets no answer leaves all as
         it was.
@@ -167,17 +167,12 @@ class Journal:
         for group in groups:
             self._places.pop(group, None)
 
-    @property
-    def begun(self) -> bool:
-        """Whether what `begin` was told is on the disk, or there was nothing."""
-        return not self._due
-
     async def made(self, group: str) -> None:
-        """Notes that the result of a group is there, where that was being made anew."""
+        """Notes that the result of a group is written, where that was being overwritten."""
         self._due.pop(group, None)
-        if group in self.anew.left:
+        if group in self.overwriting.left:
             await self._write(_encoded({"made": group}))
-            self.anew.take({"made": group})
+            self.overwriting.take({"made": group})
 
     # --- writing: all lines that wait are written together, with one wait for the disk ------------------
 
@@ -204,7 +199,7 @@ class Journal:
                             future.exception()  # it may have nobody left who waits for it
                     continue
                 if due:
-                    self.anew.take(due)
+                    self.overwriting.take(due)
                     self._due.clear()
                 place = self._end + len(head)
                 for data, future in batch:
@@ -247,13 +242,11 @@ class Journal:
             elif "facts" in line:
                 self.facts.update(line["facts"])
             elif "anew" in line:
-                self.anew.take(line)
+                self.overwriting.take(line)
                 for group in line["anew"]:
                     self._places.pop(group, None)
             elif "made" in line:
-                self.anew.take(line)
-            elif "forget" in line:  # as earlier versions wrote it
-                self._places.pop(str(line["forget"]), None)
+                self.overwriting.take(line)
             elif "call" in line and isinstance(line.get("group"), str):
                 where = self._places.setdefault(line["group"], {})
                 where[str(line.get("id")), str(line.get("digest"))] = (place, len(data))
@@ -271,7 +264,7 @@ def _encoded(line: Mapping[str, Any]) -> bytes:
 
 
 def _line(data: bytes) -> dict[str, Any] | None:
-    """What a line holds; None where it is cut off, damaged or of another version."""
+    """The content of a line; None where it is cut off, damaged or of another version."""
     try:
         line = json.loads(data)
         if not isinstance(line, dict) or line.get("v") != FORMAT:
@@ -282,7 +275,7 @@ def _line(data: bytes) -> dict[str, Any] | None:
             if not all(type(fact) in (bool, int) for fact in dict(line["facts"]).values()):
                 raise TypeError("a fact that nobody notes")
         else:
-            Anew().take(line)
+            Overwriting().take(line)
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
     return line
@@ -310,3 +303,27 @@ def _finished(found: Mapping[str, Any]) -> Finished:
         structured=bool(found["structured"]),
         unread=unread,
     )
+
+
+def _lock(file: int, path: Path) -> None:
+    """Locks an open file for this process; SettingsError where another has it."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            os.lseek(file, 2**40, os.SEEK_SET)  # a place beyond all lines: readers are not kept out
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        raise SettingsError(
+            f"another run of this model writes to {path.parent} (it holds {path.name}); "
+            "wait until it ends, or choose another -o"
+        ) from None
+    except OSError as error:
+        raise DataError(
+            Problem(str(path), "", f"a file that cannot be locked ({error.strerror})",
+                    "a folder on a disk with file locks", "choose another -o")
+        ) from error  # fmt: skip

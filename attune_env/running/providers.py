@@ -1,6 +1,6 @@
-"""Where a model is: base URL, key and habits of each provider.
+"""Locate a model: base URL, key and conventions of each provider.
 
-A key lives in a `Secret`, which shows nothing of it, and leaves it only for the request's header.
+A key lives in a `Secret`, which never shows it, and leaves it only for the request's header.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From the bytes of a response to an answer: the text, the reasoning beside it, what it took."""
+"""Read an answer from the response of a server: the text, the reasoning beside it, the usage."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeGuard
 
 from attune_data.errors import one_line
-from attune_env.running.endpoint.faults import Fault, as_it_is, error_in, status_fault
+from attune_env.running.faults import Fault, error_of, is_filtered, status_fault
 from attune_episodes.chat_answers import text_of
 from attune_episodes.parsing import Unparsed, sound
 from attune_episodes.parsing.extract import MAX_CHARS, without_reasoning
@@ -24,7 +24,7 @@ LONGEST_NAME: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one or several attempts took, as the server counted."""
+    """Tokens and cost of one or several attempts, as the server counted."""
 
     tokens_in: int = 0
     tokens_out: int = 0
@@ -45,14 +45,24 @@ class Usage:
             (self.cost or 0.0) + (other.cost or 0.0) if known else None,
         )
 
+    def describe(self) -> dict[str, Any]:
+        """The usage as files keep it; the cost in dollars, null where not known."""
+        return {
+            "tokens_in": self.tokens_in,
+            "tokens_out": self.tokens_out,
+            "tokens_reasoning": self.reasoning,
+            "tokens_cached": self.cached,
+            "api_cost": None if self.cost is None else round(self.cost, 9),
+        }
+
 
 NO_USAGE = Usage(cost=0.0)
-"""What nothing takes: the start of a sum."""
+"""The start of a sum."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a server answered, in one attempt."""
+    """A server's answer to one attempt."""
 
     text: str
     """Without reasoning, unless that is never closed."""
@@ -65,36 +75,29 @@ class Answer:
 
 
 def read_answer(
-    data: bytes,
-    headers: Mapping[str, str],
-    *,
-    lenient: bool = False,
-    hide: Callable[[str], str] = as_it_is,
+    status: int, data: bytes, headers: Mapping[str, str], hide: Callable[[str], str] = str
 ) -> Answer:
-    """The answer in the body of a successful response.
+    """The answer in a response; raises Fault where there is none.
 
-    Args:
-        data: the body.
-        headers: of the response; an error object in the body may belong to a Retry-After there.
-        lenient: replace bytes that are no UTF-8 rather than raise.
-        hide: takes the key out of every text.
-
-    Raises:
-        Fault: no answer is in it.
-        FilteredError: the server refuses the content.
+    `hide` takes the key out of every text. A request that is refused for its content is an answer without
+    text, whose `finish` says so.
     """
-    try:
-        text = data.decode("utf-8", "replace" if lenient else "strict")
-    except UnicodeDecodeError as error:
-        raise Fault("bad_encoding", f"the answer is not UTF-8 (byte {error.start})") from None
+    text = data.decode("utf-8", "replace")
     try:
         body = json.loads(text)
     except (ValueError, RecursionError):
-        if text.lstrip()[:1] == "<":
-            raise Fault("web_page", "the server answers with a web page, not with JSON") from None
-        raise Fault("bad_json", "the answer is no JSON, or only a part of it") from None
-    status = error_in(body)
-    if status is not None:
+        body = None
+    if 200 <= status < 300:
+        if body is None:
+            if text.lstrip()[:1] == "<":
+                raise Fault("web_page", "the server answers with a web page, not with JSON")
+            raise Fault("bad_json", "the answer is no JSON, or only a part of it")
+        if isinstance(body, dict) and body.get("error") and not body.get("choices"):
+            code = error_of(body).get("code")
+            status = code if type(code) is int and 400 <= code <= 599 else 500
+    if not 200 <= status < 300:
+        if is_filtered(status, body):
+            return Answer("", finish="content_filter")
         raise status_fault(status, body, text, headers, hide)
     choices = body.get("choices") if isinstance(body, dict) else None
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
@@ -118,42 +121,40 @@ def _answer(body: Mapping[str, Any], choice: Mapping[str, Any], hide: Callable[[
         text = answer.strip()
     if not text.strip() and refusal:
         text, finish = refusal, "refusal"
+
+    # hidden before it is cut: a part of a key would not be recognised
+    def bounded(found: str) -> str:
+        return hide(sound(found))[: MAX_CHARS + 1]
+
+    def name(found: object) -> str:
+        return one_line(hide(found), LONGEST_NAME) if isinstance(found, str) else ""
+
     return Answer(
-        text=_text(text, hide),
-        reasoning=_text(reasoning, hide),
-        finish=_name(finish, hide) if isinstance(finish, str) else "stop",
+        text=bounded(text),
+        reasoning=bounded(reasoning),
+        finish=name(finish) if isinstance(finish, str) else "stop",
         usage=_usage(body.get("usage")),
-        served=_name(body.get("model"), hide),
+        served=name(body.get("model")),
     )
-
-
-def _text(found: str, hide: Callable[[str], str]) -> str:
-    """A text as it may be kept: one that is too long to be read stays so."""
-    # hidden before it is cut: a part of a key would not be known any more
-    return hide(sound(found))[: MAX_CHARS + 1]
-
-
-def _name(found: object, hide: Callable[[str], str]) -> str:
-    return one_line(hide(found), LONGEST_NAME) if isinstance(found, str) else ""
 
 
 def _usage(found: object) -> Usage:
     if not isinstance(found, dict):
         return Usage()
-    details = found.get("completion_tokens_details")
-    prompt = found.get("prompt_tokens_details")
+
+    def count(name: str, inside: str = "") -> int:
+        where = found.get(inside) if inside else found
+        value = where.get(name) if isinstance(where, dict) else None
+        return value if type(value) is int and 0 <= value <= MOST_TOKENS else 0
+
     cost = found.get("cost")
     return Usage(
-        tokens_in=_count(found.get("prompt_tokens")),
-        tokens_out=_count(found.get("completion_tokens")),
-        reasoning=_count(details.get("reasoning_tokens")) if isinstance(details, dict) else 0,
-        cached=_count(prompt.get("cached_tokens")) if isinstance(prompt, dict) else 0,
+        tokens_in=count("prompt_tokens"),
+        tokens_out=count("completion_tokens"),
+        reasoning=count("reasoning_tokens", "completion_tokens_details"),
+        cached=count("cached_tokens", "prompt_tokens_details"),
         cost=float(cost) if is_amount(cost, MOST_DOLLARS) else None,
     )
-
-
-def _count(value: object) -> int:
-    return value if type(value) is int and 0 <= value <= MOST_TOKENS else 0
 
 
 def is_amount(value: object, most: int = MOST_IN_ALL) -> TypeGuard[int | float]:

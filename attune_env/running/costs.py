@@ -1,4 +1,4 @@
-"""What a run would take, without a call: `attune run … --dry-run`."""
+"""Estimate the calls and tokens of a run without making a call: `attune run … --dry-run`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from attune_data.schema import Conversation
-from attune_env.running.endpoint.answer import Usage
-from attune_env.running.endpoint.job import calls_of
+from attune_env.running.answer import Usage
+from attune_env.running.jobs import calls_of
 from attune_episodes.judging import JudgeRequest, judge_request
 from attune_episodes.plan import plan
 from attune_episodes.policies import builtin_policy
@@ -22,7 +22,7 @@ JUDGEMENT: Final = 300
 
 @dataclass(frozen=True)
 class Estimate:
-    """What one mode takes. Tokens are estimated; calls are exact but for re-asks and retries."""
+    """The cost of one mode. Tokens are estimated; calls are exact but for re-asks and retries."""
 
     mode: Mode
     conversations: int
@@ -41,7 +41,7 @@ def estimate(
     samples: int = 1,
     judges: int = 0,
 ) -> list[Estimate]:
-    """What each mode takes over these conversations.
+    """Estimate each mode over these conversations.
 
     Tokens in are the lengths of the messages. Tokens out are those of short complete answers, and of a draft
     as long as the recorded reply: a model that reasons writes more.
@@ -60,7 +60,7 @@ def estimate(
                     if judges:
                         about = judge_request(conversation, turn.turn_number, turn.llm_response, asked)
                         judged += [about] if about is not None else []
-                usage += _usage(request.chat(), len(said.encode()))
+                usage += usage_of_messages(request.chat(), len(said.encode()))
             calls += calls_of(conversation, asked)
             judge_calls += calls_of(conversation, asked, judges=judges) - calls_of(conversation, asked)
             conversation.memo.pop("plans", None)
@@ -70,11 +70,13 @@ def estimate(
 
 
 def judge_usage(requests: Iterable[JudgeRequest], judges: int) -> Usage:
-    """What so many judges take for these requests."""
-    return _times(sum((_usage(request.chat(), JUDGEMENT) for request in requests), Usage()), judges)
+    """The usage of so many judges for these requests."""
+    each = (usage_of_messages(request.chat(), JUDGEMENT) for request in requests)
+    return _times(sum(each, Usage()), judges)
 
 
-def _usage(messages: Iterable[dict[str, str]], out: int) -> Usage:
+def usage_of_messages(messages: Iterable[dict[str, str]], out: int) -> Usage:
+    """The usage of a request with these messages and an answer of so many bytes."""
     length = sum(len(message["content"].encode("utf-8", "surrogatepass")) for message in messages)
     return Usage(-(-length // CHARACTERS_A_TOKEN), -(-out // CHARACTERS_A_TOKEN))
 

@@ -1,30 +1,30 @@
-"""`rejudge`: judges rate the drafts of result files that are there; the model is not asked again."""
+"""`rejudge`: judges rate the drafts of existing result files; the model is not asked again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final
 
 from attune_data import Conversations
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
 from attune_env.results.files import Result, read_result, read_results
 from attune_env.results.marks import mapping, marks_of
-from attune_env.running.endpoint.anew import identity_of
-from attune_env.running.endpoint.answer import Usage
-from attune_env.running.endpoint.asking import Asker
-from attune_env.running.endpoint.estimate import Estimate, judge_usage
-from attune_env.running.endpoint.job import Job
-from attune_env.running.endpoint.journal import Journal
-from attune_env.running.endpoint.loop import Watcher
-from attune_env.running.endpoint.session import EndpointReport, Model, Options, Session, check_judges
-from attune_env.running.endpoint.tally import total, usage_of
+from attune_env.running.answer import Usage
+from attune_env.running.asker import Asker, Call
+from attune_env.running.costs import Estimate, judge_usage
+from attune_env.running.jobs import Job
+from attune_env.running.loop import Watcher
+from attune_env.running.overwriting import identity_of
+from attune_env.running.run import EndpointReport, Session, check_judges
+from attune_env.running.settings import Model, Options
+from attune_env.running.tally import total
 from attune_episodes.judging import JudgeRequest, judge_request
 from attune_episodes.settings import MODES, Mode, Settings
 
-JOURNAL = "rejudge"
+JOURNAL: Final = "rejudge"
 """The name of the journal and the lists of rejudging, one for all models in a folder."""
 
 
@@ -44,12 +44,17 @@ class RejudgeJob(Job):
     @property
     def planned(self) -> int:
         """How many calls it takes."""
-        return len(self.judges) * len(self.requests_to_judges)
+        return len(self.judges) * len(self.requests)
 
-    def start(self, journal: Journal, *, schema_first: bool = False) -> None:
-        """Makes the list of its calls; those that the journal holds are done."""
-        for turn, draft in self._drafts():
-            self.judge(turn, draft, journal)
+    @property
+    def requests(self) -> list[JudgeRequest]:
+        """The questions to each judge."""
+        asked = (judge_request(self.conversation, *draft, self.settings) for draft in self._drafts())
+        return [request for request in asked if request is not None]
+
+    def first(self) -> Iterable[Call]:
+        """The judges' calls about every draft."""
+        return [call for draft in self._drafts() for call in self.to_judges(*draft)]
 
     def record(self) -> dict[str, Any]:
         """The record with these judges' judgements in the place of those before.
@@ -64,24 +69,17 @@ class RejudgeJob(Job):
             )  # fmt: skip
         made = self.judged(self.before)
         calls = self.judging
-        made["attune"]["judge"]["usage"] = {"calls": len(calls), **usage_of(total(calls))}
+        made["attune"]["judge"]["usage"] = {"calls": len(calls), **total(calls).describe()}
         return made
-
-    @property
-    def requests_to_judges(self) -> list[JudgeRequest]:
-        """What each judge is asked."""
-        asked = (judge_request(self.conversation, *draft, self.settings) for draft in self._drafts())
-        return [request for request in asked if request is not None]
 
     def _drafts(self) -> list[tuple[int, str | None]]:
         known = {turn.turn_number for turn in self.conversation.turns}
+        fields = ("turnNumber", "em_drafted_response")
+        found = [[entry.get(field) for field in fields] for entry in self.before["turns"]]
         return [
-            (
-                entry["turnNumber"],
-                draft if isinstance(draft := entry.get("em_drafted_response"), str) else None,
-            )
-            for entry in self.before["turns"]
-            if type(entry.get("turnNumber")) is int and entry["turnNumber"] in known
+            (number, draft if isinstance(draft, str) else None)
+            for number, draft in found
+            if type(number) is int and number in known
         ]
 
 
@@ -108,7 +106,7 @@ def rejudge(
         settings: the codebook and the prompt set count.
         skip_invalid: leave out files that are no results rather than raise.
         options: concurrency, patience, caps; `overwrite` asks again what these judges have said before.
-        watcher: is told how it goes.
+        watcher: is shown how it goes.
 
     Each judgement is durable at once; the same call goes on where one ended, also one with `overwrite`. A
     file that these very judges have rated already, with these words, or that holds no draft to rate, is left
@@ -123,18 +121,15 @@ def rejudge(
     check_judges(judges)
     base, folder = settings or Settings(), output or results
     session = Session(JOURNAL, JOURNAL, folder, options, watcher)
-    session.retry_option = False
-    what = identity_of(_what_judges(judges, base))
+    wanted = _identity(judges, base)
     jobs: list[tuple[Job, Callable[[], bool]]] = []
-    for result in _chosen(results, conversations, only, skip_invalid=skip_invalid):
-        job = _job(result, conversations, base, folder, session.askers, what)
-        if job.in_place and not job.requests_to_judges:
+    for job in _jobs(results, folder, conversations, base, session.askers, wanted, only, skip_invalid):
+        if job.in_place and not job.requests:
             session.complete.append(job.names)
         else:
-            is_there = partial(_judged_by, result, judges, base) if job.in_place else partial(_elsewhere, job)
-            jobs.append((job, is_there))
-    full_names = {"judges": [judge.full_name for judge in judges]}
-    return session.play({judge.name: judge for judge in judges}, session.choose(jobs), full_names)
+            jobs.append((job, partial(_is_judged, job, wanted)))
+    facts = {"judges": [judge.full_name for judge in judges]}
+    return session.play({judge.name: judge for judge in judges}, session.choose(jobs), facts)
 
 
 def estimate_rejudging(
@@ -146,25 +141,31 @@ def estimate_rejudging(
     settings: Settings | None = None,
     skip_invalid: bool = False,
 ) -> list[Estimate]:
-    """What `rejudge` would take, per mode of the results; the arguments are its, `judges` is how many."""
+    """Estimate `rejudge`, per mode of the results; the arguments are its, `judges` is how many."""
     base = settings or Settings()
-    by_mode: dict[Mode, list[RejudgeJob]] = {}
-    for result in _chosen(results, conversations, only, skip_invalid=skip_invalid):
-        job = _job(result, conversations, base, results, {}, "")
-        by_mode.setdefault(job.settings.mode, []).append(job)
+    asked: dict[Mode, list[list[JudgeRequest]]] = {}
+    for job in _jobs(results, results, conversations, base, {}, {}, only, skip_invalid):
+        asked.setdefault(job.settings.mode, []).append(job.requests)
     found = []
-    for mode in (mode for mode in MODES if mode in by_mode):
-        asked = [request for job in by_mode[mode] for request in job.requests_to_judges]
-        usage = judge_usage(asked, judges)
-        found.append(Estimate(mode, len(by_mode[mode]), 0, len(asked) * judges, Usage(), usage))
+    for mode in (mode for mode in MODES if mode in asked):
+        requests = [request for one in asked[mode] for request in one]
+        usage = judge_usage(requests, judges)
+        found.append(Estimate(mode, len(asked[mode]), 0, len(requests) * judges, Usage(), usage))
     return found
 
 
-def _chosen(
-    folder: Path, conversations: Conversations, only: Container[str] | None, *, skip_invalid: bool
-) -> list[Result]:
-    """The results that are to be judged."""
-    found, problems, _ = read_results(folder, conversations)
+def _jobs(
+    results: Path,
+    folder: Path,
+    conversations: Conversations,
+    settings: Settings,
+    askers: Mapping[str, Asker],
+    wanted: Mapping[str, Any],
+    only: Container[str] | None,
+    skip_invalid: bool,
+) -> list[RejudgeJob]:
+    """A job for each result that is to be judged."""
+    found, problems, _ = read_results(results, conversations)
     unfit = {result.path: problem for result in found if (problem := _no_turns(result))}
     problems = [*problems, *unfit.values()]
     found = [result for result in found if result.path not in unfit]
@@ -173,40 +174,33 @@ def _chosen(
     chosen = [result for result in found if only is None or result.record["conversationId"] in only]
     if not chosen:
         raise DataError(
-            Problem(str(folder), "", "no result of a conversation that is wanted", "at least one",
-                    "run them first, or choose others with --where and --limit")
+            Problem(str(results), "", "no result of a conversation that is wanted", "at least one",
+                    "run them first, or choose others with --where and --number")
         )  # fmt: skip
+    jobs = []
     for result in chosen:
         if result.mode not in MODES:
             raise UnknownNameError(f"mode of {result.path.name}", result.mode, MODES)
-    return chosen
-
-
-def _job(
-    result: Result,
-    conversations: Conversations,
-    settings: Settings,
-    folder: Path,
-    askers: Mapping[str, Asker],
-    identity: str,
-) -> RejudgeJob:
-    return RejudgeJob(
-        result.record["conversationId"],
-        conversations.by_id,
-        replace(settings, mode=cast("Mode", result.mode)),
-        1,
-        result.em_model,
-        folder / result.path.name,
-        {"source_file": result.record.get("source_file")},
-        askers,
-        lambda: identity,
-        before=result.record,
-        in_place=folder / result.path.name == result.path,
-    )
+        path = folder / result.path.name
+        jobs.append(
+            RejudgeJob(
+                result.record["conversationId"],
+                conversations.by_id,
+                replace(settings, mode=result.mode),
+                result.em_model,
+                path,
+                {"source_file": result.record.get("source_file")},
+                askers,
+                lambda: identity_of(wanted),
+                before=result.record,
+                in_place=path == result.path,
+            )
+        )
+    return jobs
 
 
 def _no_turns(result: Result) -> Problem | None:
-    """What is wrong with a record that has no place for judgements; None where it has."""
+    """The problem of a record that has no place for judgements; None where it has."""
     turns = result.record.get("turns")
     if not isinstance(turns, list):
         where, what = "turns", "no list of turns"
@@ -220,8 +214,8 @@ def _no_turns(result: Result) -> Problem | None:
     )  # fmt: skip
 
 
-def _what_judges(judges: Sequence[Model], settings: Settings) -> dict[str, Any]:
-    """What tells judgements from others: who judged, asked in which words."""
+def _identity(judges: Sequence[Model], settings: Settings) -> dict[str, Any]:
+    """Everything that tells judgements from others: who judged, asked in which words."""
     return {
         "models": sorted(judge.name for judge in judges),
         "providers": {judge.name: judge.endpoint.provider for judge in judges},
@@ -230,27 +224,16 @@ def _what_judges(judges: Sequence[Model], settings: Settings) -> dict[str, Any]:
     }
 
 
-def _judged_by(result: Result, judges: Sequence[Model], settings: Settings) -> bool:
-    """Whether a record holds the judgements of exactly these judges, asked in these words.
+def _is_judged(job: RejudgeJob, wanted: Mapping[str, Any]) -> bool:
+    """Whether the file holds the judgements of exactly these judges, asked in these words.
 
-    Files of earlier versions do not say at which provider a judge was: there its name decides.
+    In another folder the file is always written; what was said before is not asked again. Raises
+    SettingsError where a result with other answers stands there, which would be lost.
     """
-    marks = mapping(marks_of(result.record).get("judge"))
-    wanted = _what_judges(judges, settings)
-    found = {
-        "models": marks.get("models"),
-        "providers": marks.get("providers", wanted["providers"]),
-        "template": marks.get("template"),
-        "codebook": mapping(marks.get("codebook")).get("fingerprint"),
-    }
-    return found == wanted
-
-
-def _elsewhere(job: RejudgeJob) -> bool:
-    """False: in another folder the file is always written; what was said before is not asked again.
-
-    Raises SettingsError where a result with other answers stands there, which would be lost.
-    """
+    if job.in_place:
+        marks = mapping(marks_of(job.before).get("judge"))
+        found = {name: marks.get(name) for name in ("models", "providers", "template")}
+        return {**found, "codebook": mapping(marks.get("codebook")).get("fingerprint")} == wanted
     try:
         there = _answers(read_result(job.path)) if job.path.exists() else None
     except DataError:
@@ -264,7 +247,7 @@ def _elsewhere(job: RejudgeJob) -> bool:
 
 
 def _answers(record: object) -> Any:
-    """What a record holds of the evaluated model, without what judges said of it; None where it is none."""
+    """The evaluated model's answers in a record, without the judgements; None where it is no record."""
     if not isinstance(record, Mapping) or not isinstance(record.get("turns"), list):
         return None
     turns = [

@@ -1,0 +1,161 @@
+"""Guess participants' profiles, one call per conversation, or without one by a baseline. Experimental."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from attune_data import Conversations
+from attune_data.errors import UnknownNameError
+from attune_data.schema import Conversation
+from attune_env.profile.files import MODE, asked_of, file_name, is_made, record_of
+from attune_env.results.files import check_same_result, write_result
+from attune_env.running.answer import Usage
+from attune_env.running.asker import Call
+from attune_env.running.builtin import RunReport
+from attune_env.running.costs import usage_of_messages
+from attune_env.running.jobs import Job
+from attune_env.running.loop import Watcher
+from attune_env.running.overwriting import identity_of
+from attune_env.running.run import EndpointReport, Session, policy_facts
+from attune_env.running.settings import Model, Options, training_marks
+from attune_episodes.asking import OK
+from attune_episodes.parsing import Unparsed, sound
+from attune_episodes.profile import NULLS, Form, null, parse_profile, profile_request
+from attune_episodes.settings import Settings
+
+ANSWER: Final = 450
+"""Bytes of a whole answer."""
+
+
+@dataclass
+class ProfileJob(Job):
+    """The one call about one conversation."""
+
+    form: Form = field(default_factory=Form)
+    asked: Mapping[str, Any] = field(default_factory=dict)
+    """The record's account of how it was asked."""
+
+    @property
+    def names(self) -> tuple[str, str, str]:
+        """(conversationId, em_model, "profile")."""
+        return self.conversation_id, self.em_model, MODE
+
+    @property
+    def planned(self) -> int:
+        """One call."""
+        return 1
+
+    def first(self) -> Iterable[Call]:
+        """Its call."""
+        request = profile_request(self.conversation, self.form)
+        read: Callable[[Any, str], Any] = lambda request, text: parse_profile(self.form, text)  # noqa: E731
+        return [Call(self.askers[""], request, read, MODE, self.group)]
+
+    def record(self) -> dict[str, Any]:
+        """The record of the guesses, with the reply that they were read from."""
+        ((_, call),) = self.done.values()
+        said = parse_profile(self.form, call.reply)
+        outcome, guesses = (said.reason, {}) if isinstance(said, Unparsed) else (OK, said)
+        usage = {"asks": call.asks, "attempts": call.attempts, "finish": call.finish}
+        usage |= {"structured": call.structured, **call.usage.describe()}
+        marks = {"outcome": outcome, "reply": sound(call.reply), "usage": usage}
+        facts = {
+            **self.facts,
+            "api_cost": usage["api_cost"],
+            "duration_seconds": round(call.seconds, 3),
+            "attune": {**self.facts.get("attune", {}), **marks},
+        }
+        return record_of(self.conversation, self.em_model, self.form, guesses, self.asked, facts)
+
+
+def run_profiles(
+    model: Model,
+    conversations: Conversations,
+    output: Path,
+    *,
+    form: Form | None = None,
+    options: Options | None = None,
+    watcher: Watcher | None = None,
+) -> EndpointReport:
+    """Asks a model once about every conversation and writes its guesses; goes on where a run ended.
+
+    Args:
+        model: the model.
+        conversations: the data; only the texts of participant and model are sent.
+        output: folder of the guesses, the journal and the lists, made if needed.
+        form: the fields, with their options.
+        options: concurrency, patience, caps, overwriting, as for `run_endpoint`.
+        watcher: is shown how it goes.
+
+    Raises:
+        SettingsError: the folder holds guesses that were asked in another way, or another run writes to it.
+        DataError: a file in the way.
+        OSError: the folder cannot be written to.
+    """
+    form = form or Form()
+    # names of their own: a folder may hold the results and the journal of `attune run` too
+    session = Session(f"{MODE}/{model.full_name}", f"{MODE}/{model.name}", output, options, watcher)
+    policy = {name: value for name, value in policy_facts(model, (), 1).items() if name != "judges"}
+    jobs: list[tuple[Job, Callable[[], bool]]] = []
+    for about in conversations:
+        path = output / file_name(about.conversation_id, model.full_name)
+        asked = asked_of(about, form, policy)
+        facts = {"source_file": _source(about, conversations), "attune": training_marks(model.training)}
+        job = ProfileJob(
+            about.conversation_id, conversations.by_id, Settings(), model.full_name, path, facts,
+            session.askers, partial(identity_of, {"model": model.full_name, **asked}), form=form, asked=asked,
+        )  # fmt: skip
+        jobs.append((job, partial(is_made, path, about.conversation_id, model.full_name, asked)))
+    return session.play({"": model}, session.choose(jobs), {"policy": policy})
+
+
+def run_null(
+    name: str,
+    conversations: Conversations,
+    output: Path,
+    *,
+    form: Form | None = None,
+    seed: int = 0,
+    overwrite: bool = False,
+) -> RunReport:
+    """Writes the guesses of a baseline (`prior`, `random`, `empty`) about every conversation.
+
+    `prior` is fitted on the other participants of `conversations`. Guesses that exist already are kept.
+
+    Raises UnknownNameError for another name, SettingsError where the folder holds guesses made otherwise.
+    """
+    if name not in NULLS:
+        raise UnknownNameError("baseline", name, NULLS)
+    form = form or Form()
+    guess = null(name, conversations, form, seed=seed)
+    em_model = f"builtin/{name}"
+    policy: dict[str, Any] = {"name": name}
+    policy |= {"seed": seed} if name == "random" else {}
+    policy |= {"fitted_on": f"other participants of {conversations.fingerprint}"} if name == "prior" else {}
+    written = skipped = 0
+    for about in conversations:
+        path = output / file_name(about.conversation_id, em_model)
+        asked = asked_of(about, form, policy)
+        if overwrite:
+            check_same_result(path, about.conversation_id, em_model, MODE)
+        elif is_made(path, about.conversation_id, em_model, asked):
+            skipped += 1
+            continue
+        facts = {"source_file": _source(about, conversations), "api_cost": 0.0}
+        write_result(path, record_of(about, em_model, form, guess(about), asked, facts))
+        written += 1
+    return RunReport(written, skipped)
+
+
+def estimate_profiles(conversations: Sequence[Conversation], form: Form | None = None) -> Usage:
+    """The usage of one call per conversation, tokens estimated; a model that reasons writes more."""
+    requests = [profile_request(about, form) for about in conversations]
+    return sum((usage_of_messages(request.chat(), ANSWER) for request in requests), Usage())
+
+
+def _source(about: Conversation, conversations: Conversations) -> str | None:
+    return Path(conversations.files.get(about.conversation_id, "")).name or None

@@ -1,0 +1,176 @@
+"""Make one call from its first attempt to its end: retries after faults, re-asks after unreadable replies."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from attune_env.running.answer import NO_USAGE, Answer
+from attune_env.running.control import Breaker, Control
+from attune_env.running.faults import Fault, StopRun
+from attune_env.running.journal import CallKey, Finished
+from attune_env.running.settings import Model, Patience
+from attune_episodes.asking import OK, Asking, Question
+from attune_episodes.parsing.extract import kept
+
+if TYPE_CHECKING:
+    from attune_env.running.client import ChatClient
+
+_REFUSALS: Final = (400, 404, 415, 422, 501)
+"""Statuses by which servers turn down a field that they do not take."""
+_STUMBLES: Final = 3
+"""Attempts that end in another server error before the schema is suspected of it."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One question of a run to one model."""
+
+    asker: Asker
+    request: Question
+    read: Callable[[Any, str], Any]
+    """From the request and a reply to what it says, or `Unparsed`."""
+    stage: str
+    group: str
+    sample: int = 1
+    judge: str = ""
+    """The judge's model; "" for the evaluated model."""
+
+    @cached_property
+    def key(self) -> CallKey:
+        """Its key in the journal."""
+        id_ = f"{self.request.id}/{self.judge}" if self.judge else self.request.id
+        return CallKey(self.group, id_, self.asker.digest(self))
+
+
+@dataclass
+class Asker:
+    """Asks one model. Shared by all calls of a run."""
+
+    client: ChatClient
+    model: Model
+    control: Control
+    patience: Patience = field(default_factory=Patience)
+    takes_schemas: bool | None = None
+    """Whether the server holds answers to a schema; None while unknown."""
+    remember: Callable[[bool], Awaitable[None]] | None = None
+    """Is told once that is known."""
+
+    def __post_init__(self) -> None:
+        self.breaker = Breaker(self.control, self.model.name, self.client.endpoint.base_url)
+        if self.model.sampling.structured != "auto":
+            self.takes_schemas = self.model.sampling.structured == "on"
+        self._stages_without: set[str] = set()
+        """A server that takes schemas may still refuse that of one stage (too large, say)."""
+
+    def digest(self, call: Call) -> str:
+        """16 hex digits of everything that decides the answer; equal for equal questions."""
+        decisive = [
+            self.client.endpoint.provider,
+            self.model.name,
+            self.model.sampling.describe(),
+            call.sample,
+            call.request.chat(),
+            *([self.model.checkpoint] if self.model.checkpoint else []),
+        ]
+        text = json.dumps(decisive, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
+
+    async def ask(self, call: Call) -> Finished:
+        """The finished call; raises Fault where it is given up, StopRun where the run ends."""
+        start = time.monotonic()
+        usage, attempts, answer, held = NO_USAGE, 0, Answer(""), False
+        asking = Asking(call.request, call.read, self.patience.asks)
+        for _ in asking:
+            answer, tried, held = await self._answer(call, asking)
+            usage, attempts = usage + answer.usage, attempts + tried
+            asking.take(answer.text, answer.finish)
+            if not call.request.plain:
+                self.breaker.read("" if asking.status == OK else _blank(answer))
+        return Finished(
+            reply=kept(answer.text),
+            reason=asking.status,
+            finish=answer.finish,
+            reasoning=kept(answer.reasoning),
+            usage=usage,
+            asks=asking.asks,
+            attempts=attempts,
+            seconds=round(time.monotonic() - start, 3),
+            structured=held,
+            served=answer.served,
+            unread=tuple((kept(text), reason) for text, reason in asking.unread),
+        )
+
+    async def _answer(self, call: Call, asking: Asking[Any, Any]) -> tuple[Answer, int, bool]:
+        """An answer, the attempts it took, and whether the server held it to the schema."""
+        attempt, refused, stumbled = 0, False, False
+        while True:
+            attempt += 1
+            plain = call.request.plain or self.takes_schemas is False or call.stage in self._stages_without
+            schema = not (plain or refused or stumbled)
+            try:
+                async with self.control.attempt():
+                    try:
+                        answer = await self.client.complete(self.body(call, asking, schema=schema))
+                    except Fault as failed:
+                        # noted before the place is given on: the next one must see the pause
+                        fault = self.patience.bounded(failed)
+                        self.control.fault(fault)
+                        raise fault from None
+            except Fault as fault:
+                if schema:
+                    refused = fault.status in _REFUSALS
+                    stumbled = not refused and fault.status >= 500 and attempt >= _STUMBLES
+                    if refused or stumbled:
+                        continue  # the same without a schema, at once
+                if self.patience.over(fault, attempt, ever=self.breaker.ever):
+                    if self.breaker.failed(fault):
+                        raise StopRun(str(self.control.reason)) from None
+                    raise fault from None
+                await self.control.sleep(self.patience.wait(attempt, fault.retry_after))
+                continue
+            if answer.usage.cost is None and self.model.price is not None:
+                priced = replace(answer.usage, cost=self.model.price.of(answer.usage))
+                answer = replace(answer, usage=priced)
+            self.control.worked(answer.usage)
+            self.breaker.worked()
+            await self._learn(call.stage, held=schema, refused=refused)
+            return answer, attempt, schema
+
+    async def _learn(self, stage: str, *, held: bool, refused: bool) -> None:
+        """Notes whether the server took a schema; a server error leaves that open."""
+        if refused and self.takes_schemas:
+            self._stages_without.add(stage)
+        elif (held or refused) and self.takes_schemas is not held:
+            self.takes_schemas = held
+            if self.remember is not None:
+                await self.remember(held)
+
+    def body(self, call: Call, asking: Asking[Any, Any], *, schema: bool) -> dict[str, Any]:
+        """The body of the request for the next ask."""
+        sampling, endpoint = self.model.sampling, self.client.endpoint
+        body: dict[str, Any] = {
+            "model": self.model.name, "messages": call.request.chat(), **endpoint.extra
+        }  # fmt: skip
+        if sampling.temperature is not None:
+            body["temperature"] = sampling.temperature
+        if sampling.max_tokens is not None:
+            body[endpoint.limit_field] = sampling.max_tokens
+        if sampling.seed is not None:
+            body["seed"] = asking.seed(sampling.seed, call.group, call.key.id)
+        if schema:
+            wanted = {"name": call.stage, "strict": True, "schema": call.request.schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": wanted}
+        return body
+
+
+def _blank(answer: Answer) -> str:
+    """How an unreadable answer ended, where that has to do with its length; else ""."""
+    if answer.finish == "length":
+        return "cut off"
+    return "empty" if not answer.text.strip() and answer.finish != "content_filter" else ""

@@ -1,0 +1,120 @@
+"""Send one request to a server: an answer, or a `Fault`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from types import TracebackType
+from typing import Any, Final
+
+import httpx
+
+from attune_data.errors import SettingsError, one_line, show
+from attune_env.running.answer import Answer, read_answer
+from attune_env.running.faults import Fault, status_fault
+from attune_env.running.providers import Endpoint
+
+CONNECT_SECONDS = 30.0
+"""A server that does not take the connection by then is not there."""
+MOST_BYTES: Final = 4_000_000
+"""A longer answer is none: the longest reply that is read has 1,000,000 characters. Sixteen of them at once,
+and what one of them decodes to, stay far below 400 MB."""
+MOST_OF_A_REFUSAL: Final = 256_000
+"""So much is read of the body that comes with a status of failure: it is only quoted."""
+
+
+class ChatClient:
+    """Asks one endpoint; may be used by many tasks at once."""
+
+    def __init__(self, endpoint: Endpoint, *, call_timeout: float) -> None:
+        self.endpoint = endpoint
+        self.call_timeout = call_timeout
+        self._url = f"{endpoint.base_url}/chat/completions"
+        # a packed body could unpack to any size
+        headers = {**endpoint.headers, "Content-Type": "application/json", "Accept-Encoding": "identity"}
+        if endpoint.key:
+            headers["Authorization"] = f"Bearer {endpoint.key.reveal()}"
+        try:
+            self._options: dict[str, Any] = {
+                "timeout": httpx.Timeout(call_timeout, connect=min(CONNECT_SECONDS, call_timeout)),
+                "verify": httpx.create_ssl_context(),
+                "cookies": CookieJar(DefaultCookiePolicy(allowed_domains=())),
+                "headers": headers,
+                # before httpx itself looks at the address, which may be none
+                "event_hooks": {"response": [self._refuse_redirect]},
+            }
+            self._idle = [httpx.AsyncClient(**self._options)]
+        except (ImportError, OSError, ValueError, httpx.InvalidURL) as error:
+            # httpx hides the password of a proxy in what it says
+            raise SettingsError(
+                "the certificates (SSL_CERT_FILE, SSL_CERT_DIR) or the proxy (HTTP_PROXY, HTTPS_PROXY, "
+                f"ALL_PROXY) that the environment names cannot be used: {error}"
+            ) from None
+
+    async def __aenter__(self) -> ChatClient:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for client in self._idle:
+            await client.aclose()
+
+    async def complete(self, body: Mapping[str, Any]) -> Answer:
+        """The answer to a chat completion request; raises Fault."""
+        # each request under way has a client, and so a connection, of its own: the pool of httpx looks at
+        # all its connections for each request, which at 64 of them costs more than the request
+        client = self._idle.pop() if self._idle else httpx.AsyncClient(**self._options)
+        try:
+            # the client's own limit is between two bytes; a server that drips would never meet it
+            async with asyncio.timeout(self.call_timeout):
+                content = json.dumps(body).encode("ascii")
+                async with client.stream("POST", self._url, content=content) as response:
+                    data = await _bounded(response)
+        except BaseException as error:
+            # a connection that was left in the middle may never be free again
+            with suppress(Exception):
+                async with asyncio.timeout(1.0):
+                    await client.aclose()
+            if isinstance(error, (TimeoutError, httpx.TimeoutException)):
+                raise Fault("timeout", f"no answer within {self.call_timeout:g} s (--call-timeout)") from None
+            if isinstance(error, (httpx.HTTPError, httpx.InvalidURL)):
+                raise Fault("connection", self._why(error)) from None
+            raise
+        self._idle.append(client)
+        return read_answer(response.status_code, data, response.headers, self.endpoint.key.hidden_in)
+
+    async def _refuse_redirect(self, response: httpx.Response) -> None:
+        if response.is_redirect:
+            raise status_fault(response.status_code, None, "", response.headers, self.endpoint.key.hidden_in)
+
+    def _why(self, error: Exception) -> str:
+        """What stands behind a failed connection; no key is in it."""
+        deepest: BaseException = error
+        while deepest.__cause__ or deepest.__context__:
+            deepest = deepest.__cause__ or deepest.__context__ or deepest
+        said = str(error) or str(deepest) or type(error).__name__
+        # hidden before it is cut: a part of a key would not be recognised
+        said = one_line(self.endpoint.key.hidden_in(said), 200)
+        return f"no connection: {said} ({type(deepest).__name__})"
+
+
+async def _bounded(response: httpx.Response) -> bytes:
+    """The body; Fault where an answer is too large or packed. A refusal is cut: its status is enough."""
+    most = MOST_BYTES if response.is_success else MOST_OF_A_REFUSAL
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in ("", "identity"):
+        if not response.is_success:
+            return b""
+        raise Fault("packed", f"the answer is packed as {show(encoding)}, which was not asked for")
+    body = bytearray()
+    async for piece in response.aiter_raw():
+        body += piece
+        if len(body) > most:
+            if response.is_success:
+                raise Fault("too_large", f"the answer is larger than {most // 10**6} MB")
+            break
+    return bytes(body[:most])

@@ -1,0 +1,125 @@
+"""Faults: what can go wrong with a call, and what is then done about it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Literal
+
+from attune_data.errors import AttuneError, one_line, show
+from attune_episodes.chat_answers import retry_after
+
+Action = Literal["retry", "give_up", "stop"]
+"""`retry`: try again after a while, a bounded number of times. `give_up`: this call fails, and with it its
+conversation. `stop`: no call would do better, so the run ends."""
+
+ACTIONS: Final[Mapping[str, Action]] = {
+    # the network and the server
+    "timeout": "retry",
+    "connection": "retry",
+    "busy": "retry",  # 408, 409, 425, 5xx
+    "rate_limited": "retry",  # 429
+    # a status of success without an answer
+    "web_page": "retry",
+    "bad_json": "retry",
+    "no_choices": "retry",
+    "too_large": "give_up",
+    "packed": "give_up",
+    # refused requests
+    "bad_request": "give_up",  # 400, 413, 422 and the like
+    "forbidden": "give_up",  # 403
+    "too_long_wait": "give_up",  # Retry-After beyond all patience
+    "bad_key": "stop",  # 401
+    "no_credit": "stop",  # 402, or a quota that is used up
+    "not_found": "stop",  # 404, 405: the model or the address
+    "redirect": "stop",  # 3xx: another address
+}
+"""Kind of fault -> what is done. An answer that came and cannot be read is no fault: it is asked again."""
+
+_BY_STATUS: Final = {
+    401: "bad_key", 402: "no_credit", 403: "forbidden", 404: "not_found", 405: "not_found", 408: "busy",
+    409: "busy", 425: "busy", 429: "rate_limited",
+}  # fmt: skip
+_SPENT: Final = {"insufficient_quota", "insufficient_credits", "billing_hard_limit_reached"}
+_FILTERED: Final = {"content_filter", "content_policy_violation", "responsible_ai_policy_violation"}
+
+
+class Fault(AttuneError):
+    """One failed attempt. The message is for people and holds no key."""
+
+    def __init__(self, kind: str, message: str, *, retry_after: float | None = None, status: int = 0) -> None:
+        super().__init__(one_line(message, 500))
+        self.kind = kind
+        self.retry_after = retry_after
+        """Seconds that the server asks to wait; None where it does not say."""
+        self.status = status
+        """HTTP status; 0 where there was no answer."""
+
+    @property
+    def action(self) -> Action:
+        """What is done about it."""
+        return ACTIONS[self.kind]
+
+
+class StopRun(AttuneError):
+    """The run cannot go on; what is complete is kept."""
+
+
+def is_filtered(status: int, body: object) -> bool:
+    """Whether a refusal is one of the content: an answer of a kind, and the model's own."""
+    about = error_of(body)
+    flagged = status == 403 and "flagged_input" in str(about.get("metadata"))
+    return flagged or bool(_codes(about) & _FILTERED)
+
+
+def status_fault(
+    status: int, body: object, text: str, headers: Mapping[str, str], hide: Callable[[str], str] = str
+) -> Fault:
+    """The fault that an HTTP status stands for.
+
+    Args:
+        status: the HTTP status, or the code of an error object in a body with status 200.
+        body: the decoded body, an error object if the server is like OpenAI's.
+        text: the body as text.
+        headers: those of the answer.
+        hide: takes the key out of what the server says.
+    """
+    if 300 <= status < 400:
+        # not followed: prompts and headers are meant for the address that was given
+        address = headers.get("location")
+        where = show(hide(address), 200) if address else "no address"
+        said = f"redirected to {where}; redirects are not followed"
+        return Fault("redirect", f"HTTP {status}: {said}", status=status)
+    about = error_of(body)
+    kind = _BY_STATUS.get(status, "busy" if status >= 500 else "bad_request")
+    if _codes(about) & _SPENT:
+        kind = "no_credit"
+    said = _said(about, text, hide)
+    message = f"HTTP {status}: {said}" if said else f"HTTP {status}"
+    return Fault(kind, message, retry_after=retry_after(headers), status=status)
+
+
+def error_of(body: object) -> Mapping[str, Any]:
+    """The error object of a body; {} where it has none."""
+    error = body.get("error") if isinstance(body, dict) else None
+    if isinstance(error, str):
+        return {"message": error}
+    return error if isinstance(error, dict) else {}
+
+
+def _codes(about: Mapping[str, Any]) -> set[str]:
+    return {str(about.get(name, "")).lower() for name in ("code", "type")}
+
+
+def _said(about: Mapping[str, Any], text: str, hide: Callable[[str], str]) -> str:
+    """The server's own words, short."""
+    message = about.get("message")
+    if not isinstance(message, str) or not message.strip():
+        if text.lstrip()[:1] == "<":
+            return "a web page, no JSON"
+        try:  # without needless escapes
+            message = json.dumps(json.loads(text), ensure_ascii=False)
+        except (ValueError, RecursionError):
+            message = text
+    # hidden in the whole text, decoded: a part of a key, or one with escapes in it, would not be recognised
+    return one_line(" ".join(hide(message)[:2000].split()), 300)

@@ -1,0 +1,218 @@
+"""Jobs: the calls that one result takes, and the record that they come to."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from attune_data.schema import Conversation
+from attune_env.running.asker import Asker, Call
+from attune_env.running.journal import Finished, Journal, group_of
+from attune_env.running.tally import total
+from attune_episodes.episode import Episode
+from attune_episodes.judging import (
+    JudgeRequest,
+    add_judgements,
+    judge_request,
+    parse_judgement,
+    reference_of,
+)
+from attune_episodes.parsing import parse
+from attune_episodes.plan import plan
+from attune_episodes.request import Request
+from attune_episodes.settings import Settings
+from attune_rewards.predictions import TURN_STAGES, Draft
+from attune_rewards.spec import is_asked
+from attune_rewards.truth import truth_of
+
+
+@dataclass
+class Job:
+    """One conversation in one mode and sample, on its way to a result; the base of other kinds of jobs."""
+
+    conversation_id: str
+    conversations: Mapping[str, Conversation]
+    """By id; it need not be in memory before the job starts, nor after it ends."""
+    settings: Settings
+    em_model: str
+    path: Path
+    """Of its result file."""
+    facts: Mapping[str, Any]
+    """For the result record."""
+    askers: Mapping[str, Asker]
+    """"" -> the model's; judge model -> its own."""
+    identity: Callable[[], str] = str
+    """Of the result: equal where a result of an earlier run is one of this run."""
+    sample: int = 1
+    anew: bool = False
+    """Whether it is asked although there is a result, or replies."""
+    waiting: deque[Call] = field(default_factory=deque)
+    flying: int = 0
+    unanswered: int = 0
+    """Calls without a reply, waiting or under way."""
+    failed: tuple[str, str] | None = None
+    """(id of the request, why) of the first call that was given up."""
+    kept: int = 0
+    """Calls that the journal held."""
+    done: dict[str, tuple[Call, Finished]] = field(default_factory=dict)
+    """Id of a call -> it and its answer."""
+
+    def __post_init__(self) -> None:
+        self.group = group_of(self.conversation_id, self.names[2], self.sample)
+        self._conversation: Conversation | None = None
+
+    @property
+    def names(self) -> tuple[str, str, str]:
+        """(conversationId, em_model, mode) of its result."""
+        return self.conversation_id, self.em_model, self.settings.mode
+
+    @property
+    def conversation(self) -> Conversation:
+        """The conversation: read again unless the job is under way."""
+        held = self._conversation
+        return self.conversations[self.conversation_id] if held is None else held
+
+    @property
+    def judges(self) -> list[str]:
+        """The judges' models."""
+        return [name for name in self.askers if name]
+
+    @property
+    def planned(self) -> int:
+        """How many calls it takes, if every draft can be read."""
+        return calls_of(self.conversation, self.settings, judges=len(self.judges))
+
+    @property
+    def complete(self) -> bool:
+        """Whether every call has its reply."""
+        return not self.unanswered and not self.failed
+
+    def start(self, journal: Journal) -> None:
+        """Makes the list of its calls; DataError where the conversation can no longer be read."""
+        self._conversation = self.conversation
+        self._add(self.first(), journal)
+
+    def take(self, call: Call, finished: Finished, journal: Journal) -> None:
+        """Notes a finished call, and adds those that it brings."""
+        self.unanswered -= 1
+        self.done[call.key.id] = call, finished.without_asides()
+        if not self.failed:  # nothing more is asked of a conversation that is given up
+            self._add(self.after(call, finished), journal)
+
+    def _add(self, calls: Iterable[Call], journal: Journal) -> None:
+        for call in calls:
+            self.unanswered += 1
+            finished = journal.get(call.key) if journal.holds(self.group) else None
+            if finished is None:
+                self.waiting.append(call)
+            else:
+                self.kept += 1
+                self.take(call, finished, journal)
+
+    def fail(self, call: Call, why: str) -> None:
+        """Notes a call that was given up: the conversation cannot be completed in this run."""
+        self.waiting.clear()
+        if self.failed is None:
+            self.failed = (call.request.id + (f" (judge {call.judge})" if call.judge else ""), why)
+
+    def close(self) -> None:
+        """Lets go of what a finished conversation no longer needs: memory stays flat over a long run."""
+        self.done.clear()
+        if self._conversation is not None:
+            self._conversation.memo.pop("plans", None)
+            self._conversation = None
+
+    def first(self) -> Iterable[Call]:
+        """The calls that it starts with."""
+        for request in plan(self.conversation, self.settings):
+            yield Call(self.askers[""], request, parse, request.stage, self.group, self.sample)
+
+    def after(self, call: Call, finished: Finished) -> Iterable[Call]:
+        """The calls that an answered one brings: a draft is judged."""
+        request = call.request
+        if isinstance(request, Request) and request.stage == "draft" and request.turn is not None:
+            said = parse(request, finished.reply) if self.judges else None
+            yield from self.to_judges(request.turn, said.text if isinstance(said, Draft) else None)
+
+    def to_judges(self, turn: int, draft: str | None) -> Iterable[Call]:
+        """The judges' calls about a draft, if there is something to judge."""
+        asked = judge_request(self.conversation, turn, draft, self.settings) if self.judges else None
+        if asked is not None:
+            for judge in self.judges:
+                yield Call(
+                    self.askers[judge], asked, parse_judgement, "judge", self.group, self.sample, judge
+                )
+
+    def record(self) -> dict[str, Any]:
+        """The official result record: the engine reads the replies as it does everybody's."""
+        episode = Episode(self.conversation, self.settings)
+        for request in episode.requests:
+            episode.submit(self.done[request.id][1].reply)
+        own = {id_: finished for id_, (call, finished) in self.done.items() if not call.judge}
+        judging = self.judging
+        calls = [*own.values(), *judging]
+        usage = total(calls)
+        marks = {
+            **self.facts.get("attune", {}),
+            "usage": {
+                "calls": len(calls),
+                "attempts": sum(call.attempts for call in calls),
+                "asked_again": sum(call.asks - 1 for call in calls),
+                "structured": sum(call.structured for call in calls),
+                **usage.describe(),
+                "judges": total(judging).describe() if judging else None,
+            },
+            "calls": {id_: facts for id_, call in own.items() if (facts := _remarkable(call))},
+        }
+        facts = {
+            **self.facts,
+            "api_cost": None if usage.cost is None else round(usage.cost, 9),
+            "duration_seconds": round(sum(call.seconds for call in calls), 3),
+            "attune": marks,
+        }
+        record = episode.result(self.em_model, facts)
+        return self.judged(record) if self.judges else record
+
+    @property
+    def judging(self) -> list[Finished]:
+        """The judges' finished calls."""
+        return [finished for call, finished in self.done.values() if call.judge]
+
+    def judged(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        """A result record with the judgements."""
+        judgements: dict[int, dict[str, Any]] = {}
+        replies: dict[int, dict[str, str]] = {}
+        for call, finished in self.done.values():
+            if isinstance(call.request, JudgeRequest):
+                said = parse_judgement(call.request, finished.reply)
+                judgements.setdefault(call.request.turn, {})[call.judge] = said
+                replies.setdefault(call.request.turn, {})[call.judge] = finished.reply
+        providers = {judge: self.askers[judge].client.endpoint.provider for judge in self.judges}
+        return add_judgements(record, judgements, self.settings, replies=replies, providers=providers)
+
+
+def _remarkable(call: Finished) -> dict[str, Any]:
+    """The facts about a call that are not as usual."""
+    facts: dict[str, Any] = {}
+    if call.asks > 1:
+        facts |= {"asks": call.asks, "unread": [reason for _, reason in call.unread]}
+    if call.finish != "stop":
+        facts["finish"] = call.finish
+    return facts
+
+
+def calls_of(conversation: Conversation, settings: Settings, *, judges: int = 0) -> int:
+    """How many calls a conversation takes, re-asks aside.
+
+    For each fully annotated turn with one judge these are five (draft, judge, assess, assess_hp, prefer), and
+    then one at the end.
+    """
+    calls = int("reflect" in settings.stages)
+    for turn in truth_of(conversation).turns:
+        calls += sum(stage in settings.stages and is_asked(stage, turn) for stage in TURN_STAGES)
+        if "draft" in settings.stages and (reference_of(conversation, turn) or turn.applicable):
+            calls += judges
+    return calls

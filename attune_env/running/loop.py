@@ -1,0 +1,248 @@
+"""The loop of a run: as many calls under way as may be, until none is left or the run is to stop.
+
+The requests of a conversation share a growing beginning, which servers keep in their prefix caches; so they
+are asked one after the other, many conversations at once. When no new conversation is left to fill the
+places, the calls of those under way run side by side.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import signal
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from attune_data.errors import DataError, one_line
+from attune_env.results.files import TooLargeError, write_result
+from attune_env.running.asker import Call
+from attune_env.running.faults import Fault, StopRun
+from attune_env.running.jobs import Job
+from attune_env.running.journal import Finished, Journal
+from attune_env.running.tally import Tally
+
+BEAT_SECONDS: Final = 1.0
+"""How often the watcher is shown the numbers, also while no call ends."""
+TERM_SECONDS: Final = 5.0
+"""The time that calls in flight have after SIGTERM; after Ctrl-C they have all they need."""
+_NO_ROOM: Final = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
+_TOO_MANY_FILES: Final = {errno.EMFILE, errno.ENFILE}
+
+
+class Interrupted(StopRun):
+    """The run was told to stop, by Ctrl-C or SIGTERM."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+        """Exit code."""
+
+
+class Unwritten(StopRun):
+    """An answer or a result could not be written: what was in flight may be lost."""
+
+
+class Watcher:
+    """Is shown how a run goes. This one shows nothing."""
+
+    def moved(self, tally: Tally) -> None:
+        """After each call, and once a second: attempts that fail show too."""
+
+    def finished(self, job: Job, tally: Tally) -> None:
+        """After each conversation that is complete, or skipped (then `job.failed` says why)."""
+
+    def said(self, message: str) -> None:
+        """A message for a person."""
+
+
+class Loop:
+    """Makes the calls of a run's jobs and writes a result as soon as one is complete."""
+
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        journal: Journal,
+        tally: Tally,
+        concurrency: int,
+        output: Path,
+        watcher: Watcher,
+        conclude: Callable[[Job, Tally], None],
+    ) -> None:
+        self.coming = iter(jobs)
+        self.active: list[Job] = []
+        """Jobs that have calls waiting or under way, or a result to be written."""
+        self.journal, self.tally, self.control = journal, tally, tally.control
+        self.concurrency, self.output = concurrency, output
+        self.watcher, self.conclude = watcher, conclude
+        self.workers: list[asyncio.Task[None]] = []
+        self._landed = asyncio.Event()
+        self._starting = asyncio.Lock()
+        self._signalled = False
+
+    async def go(self) -> None:
+        """Returns when every job is over, or none of its calls is under way after the run was stopped.
+
+        Raises anything that is no fault of a call and no failure to write: a mistake in the program.
+        """
+        loop = asyncio.get_running_loop()
+        handled = self._handle_signals(loop)
+        beat = asyncio.create_task(self._beat())
+        self.workers = [asyncio.create_task(self._work()) for _ in range(self.concurrency)]
+        try:
+            ended = await asyncio.gather(*self.workers, return_exceptions=True)
+            await self.journal.settle()
+        finally:
+            beat.cancel()
+            for number in handled:
+                loop.remove_signal_handler(number)
+        for error in ended:
+            if isinstance(error, Exception):
+                raise error
+
+    async def _beat(self) -> None:
+        while True:
+            self.watcher.moved(self.tally)
+            await asyncio.sleep(BEAT_SECONDS)
+
+    async def _work(self) -> None:
+        """Asks one call after the other; each answer is written while the next call is asked."""
+        writing: asyncio.Task[None] | None = None
+        try:
+            while (found := await self._next()) is not None:
+                job, call = found
+                answered = await self._ask(job, call) if call is not None else None
+                if writing is not None:
+                    await asyncio.shield(writing)
+                writing = asyncio.create_task(self._keep(job, call, answered))
+        except OSError as error:
+            self.control.stop(Unwritten(disk_message(error, self.output)))
+        except Exception:
+            self.control.stop(StopRun("an error in the program"))
+            raise
+        finally:
+            self._wake()
+            if writing is not None:
+                await self._written(writing)
+
+    async def _written(self, writing: asyncio.Task[None]) -> None:
+        try:
+            await writing
+        except OSError as error:
+            self.control.stop(Unwritten(disk_message(error, self.output)))
+
+    async def _next(self) -> tuple[Job, Call | None] | None:
+        """The next call, counted as under way; a job without a call is complete. None: nothing is left."""
+        while not self.control.stopped.is_set():
+            if not any(job.waiting and not job.flying for job in self.active):
+                async with self._starting:
+                    # making a conversation's prompts takes longer than sending one: let other calls go first
+                    await asyncio.sleep(0)
+                    started = self._start()
+                if started is not None and not started.waiting:
+                    return started, None
+            crowded = [job for job in self.active if job.waiting]
+            if crowded:
+                job = min(crowded, key=lambda job: job.flying)
+                job.flying += 1
+                return job, job.waiting.popleft()
+            if not self.active:
+                return None
+            await self._landed.wait()
+        return None
+
+    def _start(self) -> Job | None:
+        """Starts the next conversation that can be read, if there is one."""
+        for job in self.coming:
+            try:
+                job.start(self.journal)
+            except DataError as error:  # it could be read when the data was checked
+                job.failed = ("conversation", str(error))
+                self.conclude(job, self.tally)
+                continue
+            self.tally.planned[job.group] = job.planned
+            self.tally.kept(job.kept)
+            self.active.append(job)
+            return job
+        return None
+
+    def _wake(self) -> None:
+        self._landed.set()
+        self._landed = asyncio.Event()
+
+    async def _ask(self, job: Job, call: Call) -> Finished | None:
+        """The answer; None where the call is given up, or the next run makes it."""
+        try:
+            return await call.asker.ask(call)
+        except Fault as fault:
+            job.fail(call, str(fault))
+        except StopRun:
+            pass
+        return None
+
+    async def _keep(self, job: Job, call: Call | None, answered: Finished | None) -> None:
+        """Writes an answer to the journal and, with the last one, the result."""
+        try:
+            if call is not None and answered is not None:
+                await self.journal.add(call.key, answered)
+                self.tally.finished(answered)
+                job.take(call, answered, self.journal)
+                self.watcher.moved(self.tally)
+        finally:
+            job.flying -= call is not None
+            over = not job.flying and not job.waiting
+            if over:
+                self.active.remove(job)
+            self._wake()
+        if over and job.complete:
+            try:
+                await asyncio.to_thread(write_result, job.path, job.record())
+            except TooLargeError as error:
+                job.failed = ("result", str(error))
+            else:
+                await self.journal.made(job.group)
+        if over and (job.failed or job.complete):
+            self.conclude(job, self.tally)
+
+    # --- being told to stop -----------------------------------------------------------------------------
+
+    def _handle_signals(self, loop: asyncio.AbstractEventLoop) -> list[int]:
+        handled = []
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            # not in the main thread, or not on this system: then Ctrl-C is Python's own
+            with suppress(NotImplementedError, RuntimeError, ValueError):
+                loop.add_signal_handler(number, partial(self._signal, code))
+                handled.append(int(number))
+        return handled
+
+    def _signal(self, code: int) -> None:
+        again, self._signalled = self._signalled, True
+        self.control.stop(Interrupted("stopped", code))
+        if again:
+            self._drop()
+            return
+        flying = sum(job.flying for job in self.active)
+        if code == 143:
+            asyncio.get_running_loop().call_later(TERM_SECONDS, self._drop)
+            self.watcher.said(f"stopping; calls in flight ({flying}) have {TERM_SECONDS:.0f} s to finish")
+        else:
+            self.watcher.said(f"stopping; waiting for calls in flight ({flying}), Ctrl-C again drops them")
+
+    def _drop(self) -> None:
+        for worker in self.workers:
+            worker.cancel()
+
+
+def disk_message(error: OSError, folder: Path) -> str:
+    """The message for something that could not be written."""
+    said = (error.strerror or str(error)).lower()
+    if error.errno in _NO_ROOM:
+        advice = "; make room there, then go on"
+    elif error.errno in _TOO_MANY_FILES:
+        advice = "; lower --concurrency, or raise the limit (ulimit -n), then go on"
+    else:
+        advice = ""
+    place = error.filename if isinstance(error, IsADirectoryError) and error.filename else folder
+    return one_line(f"cannot write to {place}: {said}{advice}", 300)

@@ -1,0 +1,158 @@
+"""The settings of a run against a server: the model, its sampling and price, patience, caps, options."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, Literal
+
+from attune_data.errors import SettingsError, show
+from attune_env.running.answer import Usage
+from attune_env.running.faults import Fault
+from attune_env.running.providers import Endpoint
+from attune_episodes.asking import FIRST_PAUSE, LONGEST_PAUSE, pause
+
+Structure = Literal["auto", "on", "off"]
+_BEFORE_ANY_ANSWER: Final = {"connection": 2, "timeout": 1}
+"""Further attempts after such faults while the server has never answered."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """The settings that decide, with the messages, a model's answer. The rest is the server's default."""
+
+    temperature: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+    """Seed of the server's drawing, hashed with the request; None sends none."""
+    structured: Structure = "auto"
+    """Whether answers are held to their JSON schema: `auto` where the server takes it."""
+
+    def describe(self) -> dict[str, Any]:
+        """The settings as result files record them; equal where two calls are the same."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Price:
+    """Dollars per million tokens."""
+
+    tokens_in: float
+    tokens_out: float
+
+    def of(self, usage: Usage) -> float:
+        """The cost of a usage."""
+        return (usage.tokens_in * self.tokens_in + usage.tokens_out * self.tokens_out) / 1e6
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How hard a call is tried."""
+
+    asks: int = 3
+    """How often a request is asked at most until its answer can be read."""
+    retries: int = 6
+    """Further attempts after a fault that may pass; half as many after a time-out, twice as
+    many after "too many requests"."""
+    first_wait: float = FIRST_PAUSE
+    longest_wait: float = LONGEST_PAUSE
+    longest_asked: float = 120.0
+    """A server that asks to wait longer than this is not waited for."""
+
+    def wait(self, attempt: int, asked: float | None) -> float:
+        """Seconds before the attempt after the `attempt`-th (from 1); `asked` is the server's Retry-After."""
+        if asked is not None:
+            # a little more, and not all at once
+            return asked + random.uniform(0, 0.1) * min(asked, self.longest_wait)
+        return pause(attempt, self.first_wait, self.longest_wait)
+
+    def bounded(self, fault: Fault) -> Fault:
+        """The fault, or another kind of it where the server asks to wait too long."""
+        if fault.retry_after is None or fault.retry_after <= self.longest_asked:
+            return fault
+        return Fault("too_long_wait", f"{fault} and asks to wait {fault.retry_after:g} s")
+
+    def over(self, fault: Fault, attempt: int, *, ever: bool) -> bool:
+        """Whether a call is given up after this fault at its `attempt`-th attempt.
+
+        `ever` says whether the server has answered before: one that has not is likely not there.
+        """
+        often = {"timeout": self.retries // 2, "rate_limited": self.retries * 2}
+        retries = often.get(fault.kind, self.retries)
+        if not ever:
+            retries = min(retries, _BEFORE_ANY_ANSWER.get(fault.kind, retries))
+        return fault.action != "retry" or attempt > retries
+
+
+@dataclass(frozen=True)
+class Caps:
+    """Limits of a run; None: no limit."""
+
+    calls: int | None = None
+    """HTTP requests, those of retries included."""
+    cost: float | None = None
+    """Dollars."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """The place of an evaluated model in a training run, for learning curves."""
+
+    step: int
+    """Of the training run, from 0."""
+    run: str | None = None
+    """Its name."""
+
+    def __post_init__(self) -> None:
+        if self.step < 0:
+            raise SettingsError(f"the training step is {self.step}; expected 0 or more")
+        if self.run is not None and not (self.run.strip() and self.run.isprintable()):
+            raise SettingsError(f"{show(self.run)} is no name of a training run")
+
+    def describe(self) -> dict[str, Any]:
+        """`attune.training` of a result file."""
+        return {"run": self.run, "step": self.step}
+
+
+def training_marks(training: Training | None) -> dict[str, Any]:
+    """The entry for `attune` of a result file; {} without a training run."""
+    return {} if training is None else {"training": training.describe()}
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model behind an endpoint."""
+
+    name: str
+    endpoint: Endpoint
+    sampling: Sampling = field(default_factory=Sampling)
+    price: Price | None = None
+    """For endpoints that do not tell what a call costs."""
+    training: Training | None = None
+
+    @property
+    def full_name(self) -> str:
+        """`provider/model`."""
+        return f"{self.endpoint.provider}/{self.name}"
+
+    @property
+    def checkpoint(self) -> Mapping[str, Any]:
+        """What tells it from others of its name: answers of one training step are not those of another."""
+        return {} if self.training is None else self.training.describe()
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a run goes about it; nothing here changes what is asked."""
+
+    concurrency: int = 16
+    """Requests at once, over all conversations."""
+    call_timeout: float = 300.0
+    """Seconds for one request."""
+    patience: Patience = field(default_factory=Patience)
+    caps: Caps = field(default_factory=Caps)
+    overwrite: bool = False
+    """Replace existing results and ask everything again; goes on where that was stopped."""
+    command: str = ""
+    """What a person would type to go on; shown in files and messages, so no key may be in it."""
