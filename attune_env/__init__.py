@@ -40,7 +40,6 @@ if TYPE_CHECKING:
         rollout_batch,
         score,
         score_row,
-        to_dataset,
     )
     from attune_episodes.trainers import reward_functions, row_reward, training_dataset
     from attune_episodes.verifiers_env import AttuneEnv, AttuneHarness, AttuneTaskset
@@ -70,7 +69,6 @@ _HOME = {
             "rollout_batch",
             "score",
             "score_row",
-            "to_dataset",
         ],
         "attune_episodes",
     ),
@@ -120,7 +118,6 @@ __all__ = [
     "simulate",
     "split",
     "testing",
-    "to_dataset",
     "training_dataset",
 ]
 

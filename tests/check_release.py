@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,36 +21,33 @@ from pathlib import Path
 from tests.check_hub import check_hub
 
 ROOT = Path(__file__).resolve().parent.parent
+TRAINING = ROOT / "docs" / "training.md"
 DIST = ROOT / "dist"
 PACKAGES = ("attune_env", "attune_episodes", "attune_rewards", "attune_data")
 USE = """
 import attune_env, attune_episodes, attune_rewards, attune_data, json, sys
-from attune_env import Simulation, builtin_policy, load, rollout, to_dataset
+from attune_env import Simulation, builtin_policy, load, rollout, training_dataset
 sample = load("sample")
 print(json.dumps({
     "files": [m.__file__ for m in (attune_env, attune_episodes, attune_rewards, attune_data)],
     "conversations": len(sample),
     "oracle": rollout(sample[0], builtin_policy("oracle", sample)).total,
-    "simulated": next(iter(to_dataset(Simulation(1))))["provenance"],
+    "simulated": next(iter(training_dataset(Simulation(1))))["provenance"],
 }))
 """
 
 LIGHT = """
-import json, sys, attune_data, attune_episodes, attune_rewards
-from attune_data.simulate import Simulation
-from attune_episodes import Settings, builtin_policy, rollout
-from attune_episodes.trainers import score
-from attune_episodes.training.rows import RowMaker
-from attune_rewards import RewardSpec
+import json, attune_data
+from attune_episodes import builtin_policy, rollout
+from attune_episodes.trainers import score_row
 sample = attune_data.load("sample")
-rows = list(RowMaker(Settings(), RewardSpec.preset("skill")).rows(Simulation(1)[0]))
 print(json.dumps({
     "oracle": rollout(sample[0], builtin_policy("oracle", sample)).total,
-    "reward": score(rows[0], "{}")["reward"],
+    "reward": score_row(rows[0], "{}").value,
     "version": attune_data.__version__,
 }))
 """
-"""What a trainer does with the lower floors alone."""
+"""Run after the block of docs/training.md on training with the lower floors alone."""
 
 
 README = """
@@ -143,7 +141,8 @@ def check_core(work: Path) -> None:
     venv.create(work / "light", with_pip=True)
     python = work / "light" / "bin" / "python"
     run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel, cwd=work)
-    facts = json.loads(run(python, "-c", LIGHT, cwd=work))
+    blocks = re.findall(r"(?ms)^```python\n(.*?)^```$", TRAINING.read_text(encoding="utf-8"))
+    facts = json.loads(run(python, "-c", blocks[-1] + LIGHT, cwd=work).splitlines()[-1])
     project, light = (
         tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         for folder in (ROOT, core)

@@ -102,7 +102,7 @@ def openenv(
         from attune_episodes.openenv_env.hosts import host_name
         from attune_episodes.settings import MODES, Settings
         from attune_episodes.source import ConversationSource
-        from attune_episodes.training.rows import check_stages
+        from attune_episodes.trainers.rows import check_stages
         from attune_rewards.spec_files import read_reward
 
         if mode not in MODES:

@@ -21,7 +21,7 @@ from attune_episodes.data_arguments import SAMPLE, DataArguments
 from attune_episodes.plan import plan
 from attune_episodes.score import default_spec
 from attune_episodes.settings import Settings
-from attune_episodes.training.arguments import unscored
+from attune_episodes.trainers.rows import unscored
 from attune_rewards.predictions import STAGES, Stage
 from attune_rewards.reward import scored_requests
 

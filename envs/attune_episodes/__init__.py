@@ -8,7 +8,7 @@ from attune_episodes.request import Request
 from attune_episodes.rollout import Rollout, rollout, rollout_async, rollout_batch
 from attune_episodes.score import score
 from attune_episodes.settings import MODES, Settings
-from attune_episodes.training import score_row, to_dataset
+from attune_episodes.trainers.scoring import score_row
 
 __all__ = [
     "BUILTIN",
@@ -31,5 +31,4 @@ __all__ = [
     "rollout_batch",
     "score",
     "score_row",
-    "to_dataset",
 ]

@@ -14,7 +14,7 @@ from typing import Any
 
 from datasets import Dataset
 
-from attune_env import Simulation, builtin_policy, plan, score_row, to_dataset
+from attune_env import Simulation, builtin_policy, plan, score_row, training_dataset
 
 
 def replied_rows(number: int, seed: int = 1) -> Dataset:
@@ -25,7 +25,7 @@ def replied_rows(number: int, seed: int = 1) -> Dataset:
     for conversation in world:
         player = policy.for_conversation(conversation)
         replies |= {request.id: player.reply(request) for request in plan(conversation)}
-    rows = to_dataset(world)
+    rows = training_dataset(world, reward="composite")
     return rows.add_column("reply", [replies[name] for name in rows["id"]])
 
 

@@ -1,8 +1,8 @@
-"""A policy-gradient loop without any framework: rows, sampled replies, rewards by `score`.
+"""A policy-gradient loop without any framework: rows, sampled replies, rewards by `score_row`.
 
 The "model" is the smallest there is: a distribution over 21 answers, one of the 20 feelings or none, whatever
-the prompt says. So what it learns is the best that reading nothing can earn. `skill` measures from there: on
-people never trained on, its reward rises to about 0 and cannot rise further.
+the prompt says. So it learns the best that a model can earn without reading. `skill` measures from there: on
+participants never trained on, its reward rises to about 0 and cannot rise further.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from attune_data.affect import EMOTIONS
 from attune_env import RewardSpec
-from attune_episodes.trainers import score, training_dataset
+from attune_episodes.trainers import score_row, training_dataset
 
 GROUP = 8  # replies to a prompt
 ANSWERS = [json.dumps({"emotions": []})] + [
@@ -27,10 +27,10 @@ FEELINGS = RewardSpec.preset("emotion").measured_from(
 
 
 def main(steps: int = 400) -> int:
-    """Trains on simulated people, then prints the mean reward on others, before and after."""
+    """Train on simulated participants, then print the mean reward on others, before and after."""
     rows = training_dataset(world_seed=1, number=60, stages=["assess"], prompts="compact", reward=FEELINGS)
     others = training_dataset(world_seed=2, number=120, stages=["assess"], prompts="compact", reward=FEELINGS)
-    earned = np.array([[score(row, answer)["reward"] for answer in ANSWERS] for row in others])
+    earned = np.array([[score_row(row, answer).value for answer in ANSWERS] for row in others])
     draw = np.random.default_rng(0)
     logits = np.zeros(len(ANSWERS))
 
@@ -42,7 +42,7 @@ def main(steps: int = 400) -> int:
     for step in range(steps):
         row = rows[step % len(rows)]
         chosen = draw.choice(len(ANSWERS), size=GROUP, p=chances())
-        rewards = np.array([score(row, ANSWERS[choice])["reward"] for choice in chosen])
+        rewards = np.array([score_row(row, ANSWERS[choice]).value for choice in chosen])
         for choice, advantage in zip(chosen, rewards - rewards.mean(), strict=True):
             logits += 0.1 * advantage * (np.eye(len(ANSWERS))[choice] - chances())
     print(f"held-out reward {before:.2f} -> {(earned @ chances()).mean():.2f}")

@@ -12,9 +12,8 @@ from typing import Any
 import skyrl_gym
 
 from attune_env import load
-from attune_episodes.trainers import training_dataset
+from attune_episodes.trainers import conversation_rows, to_skyrl, training_dataset
 from attune_episodes.trainers.skyrl import register_environments
-from attune_episodes.trainers.skyrl_rows import conversations_to_skyrl, to_skyrl
 
 
 def my_model(chat: list[dict[str, str]]) -> str:
@@ -41,7 +40,7 @@ def main() -> int:
     """One of each."""
     register_environments()
     play(to_skyrl(training_dataset("sample"))[0])
-    play(conversations_to_skyrl(load("sample"), reward="composite")[0])
+    play(to_skyrl(conversation_rows(load("sample"), reward="composite"))[0])
     return 0
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from attune_episodes.trainers import training_dataset
-from attune_episodes.trainers.verl import compute_score, to_verl
+from attune_episodes.trainers import to_verl, training_dataset
+from attune_episodes.trainers.verl import compute_score
 
 OPTIONS = (
     "reward.custom_reward_function.path=pkg://attune_episodes.trainers.verl",

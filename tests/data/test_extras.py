@@ -14,10 +14,10 @@ from attune_data import load
 from attune_data.errors import AttuneError
 from attune_data.extras import MissingExtraError, UntestedVersionWarning, needs_extra, warn_if_untested
 from attune_data.writing import write_dataset
-from attune_env import to_dataset
+from attune_env import training_dataset
 from attune_episodes import openenv_env
 from attune_episodes.inspect_env import versions
-from attune_episodes.trainers import trl_generation, verl
+from attune_episodes.trainers import trl, verl
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -63,7 +63,7 @@ def test_what_the_extras_install_first_is_what_was_tested() -> None:
     for extra, package, (lowest, _) in (
         ("inspect", "inspect-ai", (versions.OLDEST, versions.BELOW)),
         ("openenv", "openenv", openenv_env.TESTED),
-        ("trl", "trl", trl_generation.TESTED),
+        ("trl", "trl", trl.TESTED),
         ("verl", "verl", verl.TESTED),
     ):
         (wanted,) = extras[extra]
@@ -78,7 +78,7 @@ def test_without_datasets_what_needs_it_names_the_extra(
     for needs in (
         lambda: load("some/where"),
         lambda: write_dataset(data, tmp_path / "out"),
-        lambda: to_dataset(data),
+        lambda: training_dataset(data),
     ):
         with pytest.raises(MissingExtraError, match=r"'datasets' is not installed .*\[datasets\]"):
             needs()

@@ -46,8 +46,8 @@ from attune_env.audit import audit
 from attune_env.lm_eval_tasks.scoring import OF_STAGE
 from attune_episodes import Settings
 from attune_episodes.inspect_env.scoring import metrics_of
-from attune_episodes.training import score_row
-from attune_episodes.training.rows import RowMaker
+from attune_episodes.trainers import score_row
+from attune_episodes.trainers.rows import RowMaker
 from attune_rewards import COMPOSITE, LEAVES
 from tests.metric_reference import PAGE, rewritten
 

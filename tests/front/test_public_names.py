@@ -15,7 +15,7 @@ from attune_data import AttuneError
 ROOT = Path(__file__).parents[2]
 
 PROMISED = {"load", "plan", "parse", "score", "Episode", "Policy", "rollout", "rollout_batch", "RewardSpec",
-            "to_dataset", "score_row", "testing"}  # fmt: skip
+            "score_row", "testing"}  # fmt: skip
 """The names that others build on."""
 
 
@@ -84,7 +84,7 @@ def test_the_floors_below_name_only_what_they_have(package: str) -> None:
     ("Settings", {"prompts": 3}, "prompts is 3; expected full, compact or the path"),
     ("Settings", {"codebook": "official"}, "codebook is \"official\"; expected a Codebook"),
     ("training_dataset", {"stages": None, "prompts": 3}, "prompts is 3; expected full"),
-    ("training_dataset", {"level": ["default"], "number": 1}, "no level named"),
+    ("training_dataset", {"level": 3, "number": 1}, "no level named"),
     ("training_dataset", {"world_seed": ["x"], "number": 1}, r"world_seed is \['x'\]; .* a whole number"),
     ("load", {"source": 3}, "the source is 3; expected a path"),
     ("select", {"where": 3}, "where is 3; expected a text such as"),

@@ -14,7 +14,7 @@ from attune_episodes.judging import judge_request
 from attune_episodes.profile import profile_request
 from attune_episodes.prompts import PromptSet
 from attune_episodes.settings import LABELS
-from attune_episodes.trainers.growing_chat import fresh_messages
+from attune_episodes.trainers.conversations import fresh_messages
 from attune_rewards import Tag
 from attune_rewards.truth import truth_of
 from tests.episodes.builders import (

@@ -11,22 +11,21 @@ from attune_episodes import (
     Settings,
     plan,
     score_row,
-    to_dataset,
 )
 from attune_episodes.inspect_env import scoring as inspect
 from attune_episodes.inspect_env.samples import REPLIES
 from attune_episodes.trainers import (
-    ConversationEnvironment,
+    conversation_rows,
     demonstrations,
     preference_pairs,
     reward_functions,
     row_reward,
-    score,
+    to_skyrl,
+    to_verl,
     training_dataset,
 )
-from attune_episodes.trainers.skyrl_rows import conversations_to_skyrl, to_skyrl
-from attune_episodes.trainers.trl_environment import conversation_rows
-from attune_episodes.trainers.verl import compute_score, to_verl
+from attune_episodes.trainers.conversations import GrowingChat
+from attune_episodes.trainers.verl import compute_score
 from attune_rewards import STAGES
 from tests.frozen.keeping import digest
 from tests.frozen.traces import replies, sample, step_of, task_of
@@ -42,14 +41,17 @@ def rows() -> Json:
     """Training rows, and what replies to them earn, in all forms that trainers take."""
     one, two = sample()[:2]
     made = {
-        name: list(to_dataset([one, two], reward=SPECS[name]))
+        name: list(training_dataset([one, two], reward=SPECS[name]))
         for name in ("composite", "skill", "with format")
     }
     own = list(training_dataset("sample", reward="skill"))
     return {
         "rows": {name: {row["id"]: _row(row) for row in table} for name, table in made.items()},
         "compact": {
-            row["id"]: _row(row) for row in to_dataset([one], Settings(prompts="compact", mode="verbose"))
+            row["id"]: _row(row)
+            for row in training_dataset(
+                [one], settings=Settings(prompts="compact", mode="verbose"), reward="composite"
+            )
         },
         "scored": {name: _scored(table) for name, table in made.items()},
         "functions": {name: _functions(name, table) for name, table in made.items()},
@@ -63,11 +65,11 @@ def rows() -> Json:
         ],
         "demonstrations": _hashes(demonstrations([one, two])),
         "preference_pairs": _hashes(preference_pairs([one, two])),
-        "to_verl": _hashes(to_verl(to_dataset([one]))),
+        "to_verl": _hashes(to_verl(training_dataset([one], reward="composite"))),
         "verl": [compute_score("attune", _text(row), row["truth"]) for row in made["composite"]],
-        "to_skyrl": _hashes(to_skyrl(to_dataset([one]))),
-        "conversations_to_skyrl": _hashes(conversations_to_skyrl([one, two])),
-        "trl conversations": _trl_conversations([one, two]),
+        "to_skyrl": _hashes(to_skyrl(training_dataset([one], reward="composite"))),
+        "conversations_to_skyrl": _hashes(to_skyrl(conversation_rows([one, two]))),
+        "growing chats": _growing_chats([one, two]),
     }
 
 
@@ -89,7 +91,6 @@ def _scored(table: Iterable[Mapping[str, Any]]) -> list[Json]:
     found = []
     for row in table:
         earned = score_row(row, _text(row))
-        assert score(row, [{"role": "assistant", "content": _text(row)}])["reward"] == earned.value
         found.append(step_of(row["id"], _text(row), earned.reason.replace("not_scored", "ok"), earned.reason,
                              earned.value, earned.reward, earned.weight, earned.parts))  # fmt: skip
     return found
@@ -111,20 +112,15 @@ def _hashes(table: Iterable[Mapping[str, Any]]) -> list[Json]:
     ]
 
 
-def _trl_conversations(conversations: Sequence[Conversation]) -> Json:
+def _growing_chats(conversations: Sequence[Conversation]) -> Json:
     found = {}
     for row in conversation_rows(conversations):
-        env = ConversationEnvironment()
-        env.reset(**row)
-        said = replies(env.episode.conversation)
-        asked = [request.id for request in env.asked]
-        while not env.episode.done:
-            env.episode.submit(said[env.episode.request.id])
-        found[row["conversation_id"]] = {
-            "asked": digest(asked),
-            "row": digest(row),
-            "reward": env.get_reward(),
-        }
+        chat = GrowingChat.of_row(row["task"])
+        said = replies(chat.episode.conversation)
+        rewards = []
+        while not chat.done:
+            rewards.append(chat.submit(said[chat.episode.request.id])[0])
+        found[row["conversation_id"]] = {"row": digest(row), "rewards": rewards, "total": chat.episode.total}
     return found
 
 

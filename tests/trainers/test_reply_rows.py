@@ -230,8 +230,6 @@ def test_wrong_arguments_are_told_with_the_choices() -> None:
     for questions in wrong:
         with pytest.raises(SettingsError, match="general"):
             preference_pairs(data, questions)
-    with pytest.raises(SettingsError, match="system is 3"):
-        demonstrations(data, system=3)  # type: ignore[arg-type]
     with pytest.raises(DataError, match="at least one"):
         preference_pairs([])
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from threading import Barrier
+from pathlib import Path
 from typing import Any
 
 import datasets
@@ -17,24 +17,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import attune_env
 from attune_data import DataError, SettingsError, UnknownNameError
 from attune_data.constants import Q2_OPTIONS
-from attune_episodes import score_row, to_dataset
+from attune_episodes import Request, parse, score_row
 from attune_episodes.trainers import (
     PartReward,
-    RowReward,
-    batch,
     check_rows,
     reward_functions,
     row_reward,
+    scoring,
     training_dataset,
 )
 from attune_rewards import RewardSpec
-from tests import PATIENCE
 from tests.episodes.players import example
 from tests.rewards.builders import summing
-from tests.trainers.batches import BROKEN, SAMPLE, SPECS, called, messages, replies, rows_of
+from tests.trainers.batches import BROKEN, SPECS, called, messages, replies, rows_of
 
 Row = dict[str, Any]
 
@@ -44,7 +41,7 @@ def by_name(spec: RewardSpec | str = "composite") -> dict[str, PartReward]:
 
 
 def row_at(stage: str, reward: str = "composite") -> Row:
-    rows: list[Row] = list(to_dataset([example().marked("own")], reward=reward))
+    rows: list[Row] = list(training_dataset([example().marked("own")], reward=reward))
     return next(row for row in rows if row["stage"] == stage)
 
 
@@ -100,10 +97,10 @@ def test_where_parts_are_not_annotated_the_others_stand_for_them() -> None:
     assert paid == pytest.approx(0.4 * 0.75 + 0.3 * 2 / 3)  # the row's reward: 0.5
 
 
-def test_skill_pays_below_zero_for_less_than_the_null() -> None:
-    null = RewardSpec.preset("skill").nulls["pairwise"]
+def test_skill_pays_below_zero_for_less_than_the_baseline() -> None:
+    baseline = RewardSpec.preset("skill").nulls["pairwise"]
     got = values(by_name("skill")["pairwise"], row_at("prefer", "skill"), "no idea")
-    assert got == pytest.approx(-null / (1 - null))
+    assert got == pytest.approx(-baseline / (1 - baseline))
 
 
 @pytest.mark.parametrize("text", BROKEN)
@@ -181,7 +178,7 @@ def test_arguments_may_be_positional_and_columns_unknown() -> None:
 
 
 def test_functions_and_their_pickles_are_equal_and_work() -> None:
-    functions: list[PartReward | RowReward] = [*reward_functions("skill"), row_reward]
+    functions: list[Any] = [*reward_functions("skill"), row_reward]
     again = [pickle.loads(pickle.dumps(function)) for function in functions]
     assert again == functions
     assert len({hash(function) for function in functions[:-1]}) == len(functions) - 1
@@ -196,112 +193,44 @@ def test_each_function_has_the_name_that_trainers_log() -> None:
     assert row_reward.__name__ == "row_reward"
 
 
-def test_both_are_names_of_the_front_door() -> None:
-    assert (attune_env.reward_functions, attune_env.row_reward) == (reward_functions, row_reward)
+# --- logs -------------------------------------------------------------------------------------------
 
 
-def test_columns_of_a_dataset_are_taken_as_they_come() -> None:
-    rows = training_dataset("sample", reward="composite").select(range(4))
-    texts = ["no JSON"] * 4
-    assert row_reward(completions=texts, truth=rows["truth"]) == [0.0] * 4
-
-
-# --- once a batch -----------------------------------------------------------------------------------
-
-
-class Log:
-    """What was logged, call by call."""
-
-    def __init__(self) -> None:
-        self.metrics: list[tuple[str, float]] = []
-        self.extras: list[tuple[str, list[Any]]] = []
-
-    def metric(self, name: str, value: float) -> None:
-        self.metrics.append((name, value))
-
-    def extra(self, name: str, column: list[Any]) -> None:
-        self.extras.append((name, column))
-
-    def arguments(self, rows: Any, texts: list[str]) -> dict[str, Any]:
-        """As TRL hands them over: methods of the trainer, which are equal but not the same each time."""
-        completions = [messages(text) for text in texts]
-        return called(rows, completions, log_metric=self.metric, log_extra=self.extra)
-
-
-def three() -> tuple[list[Row], list[str]]:
-    """Two assess rows and a prefer row, of which one reply cannot be read."""
+def test_parts_and_parse_rate_are_logged_once_for_all_functions_and_again_for_the_next_batch() -> None:
     rows = [row_at("assess"), row_at("assess"), row_at("prefer")]
-    return rows, ['{"emotions": [{"emotion": "Upset", "intensity": 5}]}', "sad", '{"picks": {}}']
-
-
-def test_parts_and_parse_rate_are_logged_once_for_all_functions() -> None:
-    rows, texts = three()
-    log = Log()
-    for function in reward_functions("composite"):
-        function(**log.arguments(rows, texts))
-    # two of three were read; the tags of one of the two assess rows are right, and nothing else
-    assert dict(log.metrics) == pytest.approx({
-        "attune/parse_rate": 2 / 3, "attune/emotion_f1": 0.5, "attune/emotion_va": 0.5,
-        "attune/binary_om": 0.0, "attune/binary_hp": 0.0, "attune/pairwise": 0.0,
-    })  # fmt: skip
-    assert len(log.metrics) == 6
-    assert log.extras == [("attune_reason", ["ok", "unparsed:no_json", "ok"])]
-
-
-def test_the_next_batch_is_logged_too_even_if_it_is_the_same() -> None:
-    rows, texts = three()
-    log = Log()
-    for _ in range(3):
+    texts = ['{"emotions": [{"emotion": "Upset", "intensity": 5}]}', "sad", '{"picks": {}}']
+    metrics: list[tuple[str, float]] = []
+    extras: list[tuple[str, list[Any]]] = []
+    logs = {
+        "log_metric": lambda *entry: metrics.append(entry),
+        "log_extra": lambda *entry: extras.append(entry),
+    }
+    for _ in range(2):
         for function in reward_functions("composite"):
-            function(**log.arguments(rows, texts))
-    assert len(log.metrics) == 3 * 6
-    assert len(log.extras) == 3
+            function(**called(rows, texts, **logs))
+        # two of three were read; the tags of one of the two assess rows are right, and nothing else
+        assert dict(metrics) == pytest.approx({
+            "attune/parse_rate": 2 / 3, "attune/emotion_f1": 0.5, "attune/emotion_va": 0.5,
+            "attune/binary_om": 0.0, "attune/binary_hp": 0.0, "attune/pairwise": 0.0,
+        })  # fmt: skip
+    assert len(metrics) == 2 * 6
+    assert extras == [("attune_reason", ["ok", "unparsed:no_json", "ok"])] * 2
+    row_reward(**called(rows, texts, **logs))
+    assert metrics[12:] == metrics[:6]
 
 
-def test_a_subset_of_the_functions_logs_as_well() -> None:
-    rows, texts = three()
-    log = Log()
-    by_name()["pairwise"](**log.arguments(rows, texts))
-    assert ("attune/parse_rate", 2 / 3) in log.metrics
+def test_a_batch_is_read_once_however_many_functions_see_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
 
+    def counted(request: Request, text: str) -> Any:
+        read.append(text)
+        return parse(request, text)
 
-def test_a_batch_is_scored_once_however_many_functions_see_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    scored: list[str | None] = []
-
-    def counted(truth: str, text: str | None) -> Any:
-        scored.append(text)
-        return score_row({"truth": truth}, text)
-
-    monkeypatch.setattr(batch, "score_truth", counted)
+    monkeypatch.setattr(scoring, "parse", counted)
     rows = rows_of("composite")[:3]
     for function in reward_functions("composite"):
         function(**called(rows, ["counted 1", "counted 2", "counted 3"]))
-    assert scored == ["counted 1", "counted 2", "counted 3"]
-
-
-def test_in_threads_too_a_batch_is_scored_once_and_logged_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    scored: list[str | None] = []
-
-    def slow(truth: str, text: str | None) -> Any:
-        scored.append(text)
-        time.sleep(0.02)  # the others come meanwhile
-        return score_row({"truth": truth}, text)
-
-    monkeypatch.setattr(batch, "score_truth", slow)
-    rows, _ = three()
-    texts = ["in threads 1", "in threads 2", "in threads 3"]
-    log, functions = Log(), reward_functions("composite")
-    together = Barrier(len(functions))
-
-    def call(function: PartReward) -> list[float | None]:
-        together.wait(timeout=PATIENCE)
-        return function(**log.arguments(rows, texts))
-
-    with ThreadPoolExecutor(len(functions)) as pool:
-        got = list(pool.map(call, functions))
-    assert scored == texts
-    assert [name for name, _ in log.metrics].count("attune/parse_rate") == 1
-    assert got == [function(**log.arguments(rows, texts)) for function in functions]
+    assert read == ["counted 1", "counted 2", "counted 3"]
 
 
 def test_threads_with_batches_of_their_own_get_their_own_values() -> None:
@@ -310,27 +239,10 @@ def test_threads_with_batches_of_their_own_get_their_own_values() -> None:
     def call(thread: int) -> bool:
         texts = [f"thread {thread}", *(replies()[row["id"]][thread % 3] for row in rows[1:])]
         want = [score_row(row, text).value for row, text in zip(rows, texts, strict=True)]
-        return all(row_reward(**called(rows, texts)) == want for _ in range(100))
+        return all(row_reward(**called(rows, texts)) == want for _ in range(50))
 
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        with ThreadPoolExecutor(4) as pool:
-            assert all(pool.map(call, range(4)))
-    finally:
-        sys.setswitchinterval(before)
-
-
-def test_a_batch_that_was_changed_in_place_is_scored_anew() -> None:
-    row = row_at("assess")
-    right = json.dumps({"emotions": [{"emotion": "Upset", "intensity": 5}]})
-    completions, truths = [messages("nothing")], [row["truth"]]
-    f1 = by_name()["emotion_f1"]
-    assert f1(completions=completions, truth=truths) == [0.0]
-    completions[0][0]["content"] = right
-    assert f1(completions=completions, truth=truths) == pytest.approx([1.0])
-    truths[0] = row_at("prefer")["truth"]
-    assert f1(completions=completions, truth=truths) == [None]
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(call, range(4)))
 
 
 # --- refused ------------------------------------------------------------------------------------------
@@ -357,7 +269,7 @@ def test_rows_without_the_column_are_refused_at_set_up_and_at_the_first_call() -
     rows = training_dataset("sample", reward="composite")
     with pytest.raises(DataError, match=r"rows: truth: found the columns prompt, id, .*keep that column"):
         reward_functions("composite", rows.remove_columns(["truth"]))
-    with pytest.raises(DataError, match="no such column"):
+    with pytest.raises(DataError, match="truth: found none"):
         row_reward(prompts=["x"], completions=["x"])
 
 
@@ -388,20 +300,14 @@ def test_of_a_stream_the_first_row_is_checked() -> None:
 
 def test_rows_that_can_be_read_only_once_keep_their_first_row() -> None:
     rows = iter(rows_of("skill")[:3])
-    with pytest.raises(TypeError, match=r"read only once.*give a Dataset or a list of rows"):
+    with pytest.raises(TypeError, match="read more than once"):
         reward_functions("skill", rows)
     assert len(list(rows)) == 3
 
 
-def test_the_reward_of_another_tasks_rows_is_their_own() -> None:
-    rows = [*rows_of("skill")[:2], {"truth": None, "reward": "exact match"}]
-    check_rows(rows, "skill", mixed=True)
-    check_rows(datasets.Dataset.from_list(rows), "skill", mixed=True)
-
-
 @pytest.mark.parametrize("rows", ["sample", {"truth": ["x"]}, 3])
 def test_what_is_no_table_of_rows_is_refused(rows: Any) -> None:
-    with pytest.raises(TypeError, match="rows are a Dataset or a list of rows"):
+    with pytest.raises(TypeError, match="expected a Dataset or a list of rows"):
         check_rows(rows)
 
 
@@ -430,7 +336,7 @@ def test_rows_of_another_reward_are_refused_at_set_up_and_at_the_first_call() ->
         reward_functions("emotion")[0](**called(composite[:3], ["x"] * 3))
 
 
-@pytest.mark.parametrize("completions", [None, "text", 3, [3], [None], [["text"]]])
+@pytest.mark.parametrize("completions", [None, "text", 3, [3], [["text"]]])
 def test_completions_of_an_unknown_shape_are_refused(completions: Any) -> None:
     with pytest.raises(TypeError, match=r"expected a (text|list)"):
         row_reward(completions=completions, truth=[rows_of("composite")[0]["truth"]])
@@ -441,37 +347,27 @@ def test_as_many_truths_as_completions_are_wanted() -> None:
         row_reward(completions=["a", "b"], truth=[rows_of("composite")[0]["truth"]])
 
 
-# --- beside another task ------------------------------------------------------------------------------
-
-
-def test_rows_of_another_task_are_none_where_that_is_wanted_and_refused_where_not() -> None:
+def test_rows_of_another_task_are_none() -> None:
     row = row_at("assess")
     mixed: dict[str, Any] = {"completions": ["x", "y"], "truth": [row["truth"], None]}
-    refusing: list[PartReward | RowReward] = [*reward_functions("composite"), row_reward]
-    for function in refusing:
-        with pytest.raises(DataError, match="rows of another task beside ours are taken with mixed=True"):
-            function(**mixed)
     logged: dict[str, float] = {}
-    functions = reward_functions("composite", [row, {"prompt": "2 + 2"}], mixed=True)
-    assert functions[0](**mixed, log_metric=logged.__setitem__) == [0.0, None]
-    assert RowReward(mixed=True)(**mixed) == [0.0, None]
+    functions = reward_functions("composite", [row, {"prompt": "2 + 2"}])
+    assert functions[0](**mixed, log_metric=logged.__setitem__) == row_reward(**mixed) == [0.0, None]
     assert logged["attune/unscored"] == 0.5
-    # kept scored is not let pass: without `mixed` the same batch is refused still
-    with pytest.raises(DataError, match="mixed=True"):
-        row_reward(**mixed)
+    rows = [*rows_of("skill")[:2], {"truth": None, "reward": "exact match"}]
+    check_rows(rows, "skill")
+    check_rows(datasets.Dataset.from_list(rows), "skill")
 
 
-def test_a_batch_of_another_task_alone_is_none_throughout() -> None:
-    assert RowReward(mixed=True)(completions=["x"], truth=[None]) == [None]
-    with pytest.raises(DataError, match="expected rows with the truth"):
-        reward_functions("composite", [{"prompt": "2 + 2"}], mixed=True)
+WITHOUT = """
+import sys
+sys.modules.update(dict.fromkeys(["attune_env", "datasets", "gymnasium", "pandas", "trl", "verifiers"]))
+"""
 
 
-def test_importing_the_trainers_loads_no_framework() -> None:
-    code = (
-        "import sys; import attune_episodes.trainers as t; dir(t); t.reward_functions('skill')\n"
-        "print(sorted({'datasets', 'torch', 'trl', 'skyrl_gym', 'verl', 'numpy'} & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert (done.stdout.strip(), done.stderr) == ("[]", "")
-    assert SAMPLE.provenance == "own"
+def test_the_pages_block_on_training_with_the_lower_floors_alone_needs_no_framework() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "training.md").read_text(encoding="utf-8")
+    block = re.findall(r"(?ms)^```python\n(.*?)^```$", page)[-1]
+    done = subprocess.run([sys.executable, "-c", WITHOUT + block], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout in page

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 import verifiers.v1 as vf
 
-from attune_episodes import Request, Settings, builtin_policy, parse, plan, rollout, score_row, to_dataset
+from attune_episodes import Request, Settings, builtin_policy, parse, plan, rollout, score_row
 from attune_episodes.prompts import FOLDER
+from attune_episodes.trainers import training_dataset
 from attune_episodes.verifiers_env import AttuneData, AttuneTask
 from tests.endpoint import Book, Call, answers_of, serve
 from tests.verifiers_env.play import (
@@ -133,7 +134,7 @@ def test_an_episode_earns_what_the_engine_pays(policy: str, preset: str) -> None
 
 
 def test_one_request_a_task_pays_what_its_training_row_pays() -> None:
-    rows = {row["id"]: row for row in to_dataset(list(sample()[:2]), reward="skill")}
+    rows = {row["id"]: row for row in training_dataset(list(sample()[:2]))}
     with serve(lexicon()) as server:
         env = environment({"number": 2, "granularity": "request", "reward": "skill"})
         traces = played(env, server.url)

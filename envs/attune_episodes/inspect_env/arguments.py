@@ -10,7 +10,7 @@ from attune_episodes.data_arguments import DataArguments, check_flag
 from attune_episodes.score import default_spec
 from attune_episodes.settings import Settings
 from attune_episodes.task import Task
-from attune_episodes.training.arguments import unscored
+from attune_episodes.trainers.rows import unscored
 from attune_rewards.predictions import STAGES
 from attune_rewards.reward import scored_requests
 

@@ -1,8 +1,7 @@
 """The same rewards in every fine-tuning loop: rows for trainers, and reward functions for the rows.
 
-`training_dataset` makes rows, `reward_functions` and `row_reward` are what trainers such as TRL's call, and
-`score` is for a loop of one's own. The modules `verl` and `skyrl` hold what those two want. Nothing here
-loads before it is used.
+`training_dataset` makes rows; `reward_functions` and `row_reward` are what trainers such as TRL's call, and
+`score_row` is for your own loop. The modules `verl`, `skyrl` and `trl` hold what those want.
 """
 
 from __future__ import annotations
@@ -12,49 +11,42 @@ from typing import TYPE_CHECKING
 from attune_data.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from attune_episodes.trainers.completion import text_of
-    from attune_episodes.trainers.plain import score
+    from attune_episodes.trainers.columns import to_skyrl, to_verl
+    from attune_episodes.trainers.conversations import conversation_rows
+    from attune_episodes.trainers.dataset import training_dataset
     from attune_episodes.trainers.reply_rows import demonstrations, preference_pairs
-    from attune_episodes.trainers.rewards import (
-        PartReward,
-        RowReward,
-        check_rows,
-        reward_functions,
-        row_reward,
-    )
-    from attune_episodes.trainers.rows import training_dataset
-    from attune_episodes.trainers.trl_environment import ConversationEnvironment
-    from attune_episodes.trainers.trl_rollout import conversation_rollouts
+    from attune_episodes.trainers.rewards import PartReward, check_rows, reward_functions, row_reward
+    from attune_episodes.trainers.sampling import keep_pass_rates
+    from attune_episodes.trainers.scoring import score_row, text_of
+    from attune_episodes.trainers.trl import conversation_rollouts
 
-_HOME = {
-    "ConversationEnvironment": ".trl_environment",
-    "PartReward": ".rewards",
-    "RowReward": ".rewards",
-    "check_rows": ".rewards",
-    "conversation_rollouts": ".trl_rollout",
-    "demonstrations": ".reply_rows",
-    "preference_pairs": ".reply_rows",
-    "reward_functions": ".rewards",
-    "row_reward": ".rewards",
-    "score": ".plain",
-    "text_of": ".completion",
-    "training_dataset": ".rows",
+_MODULES = {
+    ".columns": ["to_skyrl", "to_verl"],
+    ".conversations": ["conversation_rows"],
+    ".dataset": ["training_dataset"],
+    ".reply_rows": ["demonstrations", "preference_pairs"],
+    ".rewards": ["PartReward", "check_rows", "reward_functions", "row_reward"],
+    ".sampling": ["keep_pass_rates"],
+    ".scoring": ["score_row", "text_of"],
+    ".trl": ["conversation_rollouts"],
 }
-"""Name -> the module that it comes from."""
-
 __all__ = [
-    "ConversationEnvironment",
     "PartReward",
-    "RowReward",
     "check_rows",
     "conversation_rollouts",
+    "conversation_rows",
     "demonstrations",
+    "keep_pass_rates",
     "preference_pairs",
     "reward_functions",
     "row_reward",
-    "score",
+    "score_row",
     "text_of",
+    "to_skyrl",
+    "to_verl",
     "training_dataset",
 ]
 
-__getattr__, __dir__ = lazy_names(__name__, _HOME)
+__getattr__, __dir__ = lazy_names(
+    __name__, {name: module for module, names in _MODULES.items() for name in names}
+)

@@ -6,18 +6,20 @@ for each completion. GRPO, RLOO and every trainer with the same convention takes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
-from typing import Any, Final
+from typing import Any
 
 from attune_data.errors import DataError, Problem, SettingsError, show
 from attune_episodes.score import reward_spec
-from attune_episodes.trainers.batch import NO_TRUTH, BatchScorer, LogExtra, LogMetric, check_kind
-from attune_episodes.training.scoring import paid_by
-from attune_rewards.portable import check_portable
+from attune_episodes.trainers.scoring import checked_truth, score_truth, shares_of
+from attune_episodes.trainers.truth import PARTS, check_rows_carry
+from attune_rewards.reward import OK, Score, part_means
 from attune_rewards.spec import RewardSpec, above_null
-from attune_rewards.tree import LEAF
+
+LogMetric = Callable[[str, float], Any]
+LogExtra = Callable[[str, list[Any]], Any]
 
 
 @dataclass(frozen=True)
@@ -30,12 +32,10 @@ class PartReward:
     """What the trainer multiplies its values with (`reward_weights`)."""
     reward: str
     """Name of the reward that it belongs to."""
-    nulls: Mapping[str, float] = field(hash=False)
+    baselines: Mapping[str, float] = field(hash=False)
     """All parts of that reward, and what each is measured from: 0 but under rewards like `skill`."""
-    mixed: bool = False
-    """Whether rows without a truth are let pass, as None."""
-    scorer: BatchScorer = field(default_factory=BatchScorer, compare=False, repr=False)
-    """Scores a batch once for all parts that share it."""
+    logs: bool = False
+    """Whether it logs the batch: one of a reward's functions does."""
 
     @property
     def __name__(self) -> str:
@@ -53,71 +53,99 @@ class PartReward:
         log_extra: LogExtra | None = None,
         **columns: object,
     ) -> list[float | None]:
-        """What each completion earns on this part.
+        """Score a batch on this part.
 
         Args:
             prompts: not used.
-            completions: texts, or lists of chat messages (the last one of the assistant counts).
+            completions: texts, or lists of chat messages (the assistant's last counts).
             completion_ids: not used.
-            truth: the column `truth` of the rows.
+            truth: the column `truth` of the rows; None in rows of another task.
             log_metric: called with `attune/parse_rate` and the mean score of each part, in [0, 1].
             log_extra: called with `attune_reason`: `ok` or `unparsed:<code>` of each completion.
             columns: every other column; not used.
 
         Returns:
-            A number for each completion: share · paid score / `weight`, where the share is what the part
-            has of the row's reward, so that Σ weight · value over all parts is that reward. In most rows
-            this is the paid score itself: the score in [0, 1], or (score - null)/(1 - null). None where the
-            row's stage does not ask for the part, or its annotations do not hold it.
+            A number for each completion: share · score / `weight`, the score measured from its baseline. The
+            share is what the part has of the row's reward, so that Σ weight · value over all parts is that
+            reward. None where the row's stage does not ask for the part, its annotations do not hold it, or
+            the row has no truth.
 
         Raises TypeError, SettingsError or DataError for rows or completions that cannot be scored.
         """
-        batch = self.scorer(completions, truth, mixed=self.mixed)
-        _check_reward(batch.nulls, self.reward, self.nulls)
-        values: list[float | None] = [None] * len(batch.scores)
-        for row, score, share, null in batch.by_part.get(self.part, ()):
-            values[row] = above_null(score, null) * share / self.weight
-        batch.log(self.part, log_metric, log_extra)
+        truths, scores = _scored(truth, completions)
+        values: list[float | None] = []
+        for row, score in zip(truths, scores, strict=True):
+            shares = {} if row is None else shares_of(row)
+            if self.logs:
+                check_same_reward(shares, self.reward, self.baselines)
+            value = None
+            if score is not None and self.part in shares:
+                share, baseline = shares[self.part]
+                value = above_null(score.parts[self.part], baseline) * share / self.weight
+            values.append(value)
+        if self.logs:
+            _log(scores, log_metric, log_extra)
         return values
 
 
-@dataclass(frozen=True)
-class RowReward:
-    """The whole reward of a row as one reward function: the very value of `score_row`."""
+def row_reward(
+    prompts: object = None,
+    completions: object = None,
+    completion_ids: object = None,
+    *,
+    truth: object = None,
+    log_metric: LogMetric | None = None,
+    log_extra: LogExtra | None = None,
+    **columns: object,
+) -> list[float | None]:
+    """Score a batch by each row's whole reward, the very value of `score_row`.
 
-    mixed: bool = False
-    """Whether rows without a truth are let pass, as None."""
-
-    @property
-    def __name__(self) -> str:
-        """Trainers log the values under it."""
-        return "row_reward"
-
-    def __call__(
-        self,
-        prompts: object = None,
-        completions: object = None,
-        completion_ids: object = None,
-        *,
-        truth: object = None,
-        log_metric: LogMetric | None = None,
-        log_extra: LogExtra | None = None,
-        **columns: object,
-    ) -> list[float | None]:
-        """The value of each completion; arguments and errors as for `PartReward`."""
-        batch = BatchScorer()(completions, truth, mixed=self.mixed)
-        batch.log(self.__name__, log_metric, log_extra)
-        return [None if score is None else score.value for score in batch.scores]
+    For trainers that take a single reward function. Arguments and errors as for `PartReward`; whatever
+    reward the rows were made with is theirs.
+    """
+    _, scores = _scored(truth, completions)
+    _log(scores, log_metric, log_extra)
+    return [None if score is None else score.value for score in scores]
 
 
-row_reward: Final = RowReward()
-"""The reward function of a trainer that takes a single one: each row's own reward, whatever made the row."""
+def _scored(truths: object, completions: object) -> tuple[list[str | None], list[Score | None]]:
+    """The truths and the scores of a batch; None where the row is another task's."""
+    if truths is None:
+        checked_truth(None)
+    replies, rows = _listed("completions", completions), _listed("truth", truths)
+    if len(rows) != len(replies):
+        raise SettingsError(f"{len(replies)} completions, but {len(rows)} truths: one for each is needed")
+    checked = [None if row is None else checked_truth(row) for row in rows]
+    scores = [
+        None if row is None else score_truth(row, reply) for row, reply in zip(checked, replies, strict=True)
+    ]
+    return checked, scores
 
 
-def reward_functions(
-    spec: RewardSpec | str = "skill", rows: object = None, *, mixed: bool = False
-) -> list[PartReward]:
-    """One reward function for each part of a reward; Σ weight · value is the row's reward, to 1e-12.
+def _listed(name: str, values: object) -> Sequence[Any]:
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise TypeError(
+            f"{name} is {show(values)} ({type(values).__name__}); expected a list, one for each prompt"
+        )
+    return list(values)
+
+
+def _log(scores: Sequence[Score | None], metric: LogMetric | None, extra: LogExtra | None) -> None:
+    if extra is not None:
+        extra("attune_reason", [None if score is None else score.reason for score in scores])
+    ours = [score for score in scores if score is not None]
+    if metric is None:
+        return
+    if len(ours) < len(scores):
+        metric("attune/unscored", 1 - len(ours) / len(scores))
+    if ours:
+        metric("attune/parse_rate", sum(score.reason == OK for score in ours) / len(ours))
+    for name, mean in part_means(ours).items():
+        metric(f"attune/{name}", mean)
+
+
+def reward_functions(spec: RewardSpec | str = "skill", rows: object = None) -> list[PartReward]:
+    """Make one reward function for each part of a reward; Σ weight · value is the row's reward, to 1e-12.
 
     Give the trainer the functions and `[function.weight for function in functions]`. A part's weight is
     what it has of the reward of a row of its stage (`format`: of the whole reward).
@@ -125,7 +153,6 @@ def reward_functions(
     Args:
         spec: the reward that the rows were made with, or the name of a preset.
         rows: the rows to train on, to be checked now rather than in the middle of the training.
-        mixed: rows without a truth are let pass, as None: they are another task's.
 
     Raises:
         UnknownNameError: no such preset.
@@ -134,70 +161,66 @@ def reward_functions(
         TypeError: a reward or rows of another kind, an iterator included.
     """
     reward = reward_spec(spec)
-    check_portable(reward)
+    check_rows_carry(reward)
     if rows is not None:
-        check_rows(rows, reward, mixed=mixed)
+        check_rows(rows, reward)
     weights = reward.root.weights(reward.parts)
-    stages: dict[str, float] = {}
+    stage_of = {name: getattr(PARTS[name], "stage", None) for name in weights}
+    stages: dict[str | None, float] = {None: 1.0}
     for name, weight in weights.items():
-        stage = LEAF[name].stage if name in LEAF else ""
-        stages[stage] = stages.get(stage, 0.0) + weight
-    nulls = {name: reward.nulls.get(name, 0.0) for name in weights}
-    scorer = BatchScorer()
+        if stage_of[name] is not None:
+            stages[stage_of[name]] = stages.get(stage_of[name], 0.0) + weight
+    baselines = _baselines(reward)
     return [
-        PartReward(name, weight / stages[LEAF[name].stage] if name in LEAF else weight,
-                   reward.name, nulls, mixed, scorer)
-        for name, weight in weights.items()
-    ]  # fmt: skip
+        PartReward(name, weight / stages[stage_of[name]], reward.name, baselines, logs=not index)
+        for index, (name, weight) in enumerate(weights.items())
+    ]
 
 
-def check_rows(rows: object, spec: RewardSpec | str | None = None, *, mixed: bool = False) -> None:
-    """Raises where rows cannot be scored, before a trainer starts on them.
+def check_rows(rows: object, spec: RewardSpec | str | None = None) -> None:
+    """Raise where rows cannot be scored, before a trainer starts on them.
+
+    Rows of another task, with None as their truth, pass as long as there is one of ours.
 
     Args:
         rows: a `Dataset` or a sequence of rows, looked at in full; of a stream the first row is.
         spec: the reward that the functions were made of; any if None.
-        mixed: rows without a truth are let pass, as long as there is one with.
 
     Raises DataError for rows without a truth, or with one of another scoring version; SettingsError for
     rows that another reward than `spec` was made for; TypeError for what is no rows, or an iterator.
     """
     reward = None if spec is None else reward_spec(spec)
-    nulls = None if reward is None else {name: reward.nulls.get(name, 0.0) for name in reward.parts}
     found = False
     for truth, made_with in _truths(rows):
-        check_kind(truth, mixed=mixed)
-        if isinstance(truth, str):
-            found = True
-            paid = paid_by(truth)
-            if reward is not None and nulls is not None:
-                if made_with is not None and made_with != reward.name:
-                    raise SettingsError(
-                        f"rows were made with reward {show(made_with)}, the reward functions with "
-                        f"{show(reward.name)}; make both with the same reward"
-                    )
-                _check_reward(((part, null) for part, (_, null) in paid.items()), reward.name, nulls)
+        if truth is None:
+            continue
+        found, shares = True, shares_of(checked_truth(truth))
+        if reward is None:
+            continue
+        if made_with not in (None, reward.name):
+            raise SettingsError(
+                f"rows were made with reward {show(made_with)}, the reward functions with "
+                f"{show(reward.name)}; make both with the same reward"
+            )
+        check_same_reward(shares, reward.name, _baselines(reward))
     if not found:
-        raise DataError(Problem("rows", "truth", "none", "rows with the truth that they came with", NO_TRUTH))
+        raise _no_truth("none")
 
 
-def _truths(rows: object) -> Iterable[tuple[object, object]]:
-    """The columns `truth` and `reward` (None where it is not there): of a stream its first row, else all."""
+def _truths(rows: object) -> Iterator[tuple[object, object]]:
+    """The columns `truth` and `reward` (None where there is none): of a stream its first row, else all."""
     names = getattr(rows, "column_names", None)
     if names is not None and "truth" not in names:
-        raise DataError(
-            Problem("rows", "truth", f"the columns {', '.join(names)}", "a column truth", NO_TRUTH)
-        )
-    if isinstance(rows, Iterator):
+        raise _no_truth(f"the columns {', '.join(names)}")
+    if isinstance(rows, (str, Mapping, Iterator)) or not isinstance(rows, Iterable):
         raise TypeError(
-            f"rows are {show(rows)} ({type(rows).__name__}), which can be read only once, and looking at it "
-            "would take the first row away; give a Dataset or a list of rows"
+            f"rows are {show(rows)} ({type(rows).__name__}); expected a Dataset or a list of rows, which can "
+            "be read more than once"
         )
-    if isinstance(rows, (str, Mapping)) or not isinstance(rows, Iterable):
-        raise TypeError(f"rows are a Dataset or a list of rows, got {show(rows)} ({type(rows).__name__})")
     if names is not None and hasattr(rows, "__len__"):
-        table: Any = rows
-        yield from zip(table["truth"], table["reward"] if "reward" in names else repeat(None), strict=False)
+        columns: Any = rows
+        made_with = columns["reward"] if "reward" in names else repeat(None)
+        yield from zip(columns["truth"], made_with, strict=False)
         return
     for row in rows:
         if not isinstance(row, Mapping):
@@ -207,12 +230,23 @@ def _truths(rows: object) -> Iterable[tuple[object, object]]:
             return
 
 
-def _check_reward(paid: Iterable[tuple[str, float]], name: str, nulls: Mapping[str, float]) -> None:
-    """Raises SettingsError where the (part, null) pairs of rows are not those of a reward."""
-    for part, null in paid:
-        if nulls.get(part) != null:
+def _no_truth(found: str) -> DataError:
+    advice = "keep that column of training_dataset(…)"
+    return DataError(Problem("rows", "truth", found, "rows with the truth that they came with", advice))
+
+
+def _baselines(reward: RewardSpec) -> dict[str, float]:
+    return {name: reward.nulls.get(name, 0.0) for name in reward.parts}
+
+
+def check_same_reward(
+    shares: Mapping[str, tuple[float, float]], name: str, baselines: Mapping[str, float]
+) -> None:
+    """Raise SettingsError where the parts of a row, or what they are measured from, are not a reward's."""
+    for part, (_, baseline) in shares.items():
+        if baselines.get(part) != baseline:
             raise SettingsError(
-                f"a row pays part {part!r} measured from {null:.3g}, but reward {name!r} "
-                + (f"measures it from {nulls[part]:.3g}" if part in nulls else "has no such part")
+                f"a row rewards part {part!r} measured from {baseline:.3g}, but reward {name!r} "
+                + (f"measures it from {baselines[part]:.3g}" if part in baselines else "has no such part")
                 + "; make rows and reward functions with the same reward"
             )

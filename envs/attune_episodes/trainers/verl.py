@@ -1,24 +1,15 @@
-"""verl: `compute_score`, a custom reward function, and `to_verl`, the columns of its parquet files."""
+"""verl: `compute_score`, a custom reward function. `columns.to_verl` makes the rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from attune_data.errors import DataError, Problem, show
 from attune_data.extras import warn_if_untested
-from attune_episodes.trainers.completion import text_of
-from attune_episodes.trainers.reshape import fact_types, facts, reshaped
-from attune_episodes.training.scoring import score_truth
+from attune_episodes.trainers.scoring import score_truth
+from attune_episodes.trainers.truth import PARTS
 from attune_rewards.reward import OK
-from attune_rewards.tree import LEAF
 
-if TYPE_CHECKING:
-    from datasets import Dataset, IterableDataset
-
-SOURCE: Final = "attune"
-"""`data_source` of our rows is this, a slash and the stage: verl reports validation by data source."""
-PARTS: Final = (*LEAF, "format")
 TESTED: Final = ("0.9", "0.10")
 """The tests were run with the versions of verl from the first up to, without, the second."""
 # here, since verl loads this file and calls nothing else of it before the first reply
@@ -32,7 +23,7 @@ def compute_score(
     extra_info: Mapping[str, Any] | None = None,
     **others: object,
 ) -> dict[str, float | None]:
-    """What a response earns, as verl's reward managers call a custom reward function.
+    """Score a response, as verl's reward managers call a custom reward function.
 
     Args:
         data_source: not used.
@@ -47,41 +38,6 @@ def compute_score(
 
     Raises DataError for a ground truth that is none of ours. Nothing that a model writes raises.
     """
-    if not isinstance(ground_truth, str):
-        raise DataError(
-            Problem("rows", "ground_truth", show(ground_truth), "the truth of the row", "see to_verl(rows)")
-        )
-    scored = score_truth(ground_truth, text_of(solution_str))
+    scored = score_truth(ground_truth, solution_str)
     parsed = 1.0 if scored.reason == OK else 0.0
     return {"score": scored.value, "parsed": parsed, **{name: scored.parts.get(name) for name in PARTS}}
-
-
-def to_verl(rows: Dataset | IterableDataset) -> Dataset | IterableDataset:
-    """Rows in verl's columns: data_source, prompt, ability, reward_model, extra_info.
-
-    `to_verl(rows).to_parquet("train.parquet")` makes a file of them.
-
-    Args:
-        rows: of `training_dataset` or `to_dataset`.
-
-    Raises DataError for rows without a truth.
-    """
-    text = fact_types()["stage"]
-    types = {
-        "data_source": text,
-        "prompt": [{"role": text, "content": text}],
-        "ability": text,
-        "reward_model": {"style": text, "ground_truth": text},
-        "extra_info": fact_types(),
-    }
-    return reshaped(rows, _row, types)
-
-
-def _row(row: Mapping[str, Any], index: int) -> dict[str, Any]:
-    return {
-        "data_source": f"{SOURCE}/{row['stage']}",
-        "prompt": row["prompt"],
-        "ability": row["stage"],
-        "reward_model": {"style": "rule", "ground_truth": row["truth"]},
-        "extra_info": facts(row, index),
-    }

@@ -16,7 +16,7 @@ from attune_data.errors import AttuneError, SettingsError, show
 from attune_data.jsonio import parse_json
 from attune_episodes.data_arguments import DataArguments
 from attune_episodes.settings import Labels, Mode, PanasStrategy, Settings
-from attune_episodes.training.rows import RowMaker
+from attune_episodes.trainers.rows import RowMaker
 from attune_rewards.predictions import STAGES, Stage
 from attune_rewards.spec import RewardSpec
 from attune_rewards.spec_files import describe_reward, read_reward, reward_from

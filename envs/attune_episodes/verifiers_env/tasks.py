@@ -17,8 +17,7 @@ from attune_episodes.episode import Episode, parse_rate
 from attune_episodes.parsing import Unparsed, parse, sound
 from attune_episodes.score import score
 from attune_episodes.task import Task
-from attune_episodes.training.arguments import unscored
-from attune_episodes.training.rows import RowMaker
+from attune_episodes.trainers.rows import RowMaker, unscored
 from attune_episodes.verifiers_env.config import (
     AttuneTaskConfig,
     AttuneTasksetConfig,

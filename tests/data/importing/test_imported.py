@@ -10,7 +10,7 @@ import pytest
 from attune_data import load
 from attune_data.importing import import_esconv, import_prism
 from attune_data.writing import write_folder
-from attune_env import Settings, plan, rollout, to_dataset
+from attune_env import Settings, plan, rollout, training_dataset
 from attune_episodes import builtin_policy
 from tests.data.builders import Place, only_problem, replaced, without, write
 from tests.data.importing.exports import (
@@ -188,7 +188,7 @@ def test_imported_conversations_are_played_and_only_what_is_annotated_counts(
 ) -> None:
     for stage, folder in imported.items():
         data = load(folder)
-        rows = list(to_dataset(data))
+        rows = list(training_dataset(data, reward="composite"))
         assert {(row["stage"], row["provenance"]) for row in rows} == {(stage, "imported")}
         totals = [rollout(one, builtin_policy("oracle", data)).total for one in data]
         assert {round(total, 9) for total in totals} <= {0.0, 1.0}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import runpy
 import warnings
 from pathlib import Path
@@ -17,13 +16,13 @@ from skyrl_gym.metrics import aggregate_for_environment  # noqa: E402
 
 from attune_data import DataError  # noqa: E402
 from attune_data.extras import UntestedVersionWarning  # noqa: E402
-from attune_episodes import Settings, builtin_policy, plan, rollout, score_row  # noqa: E402
+from attune_episodes import Settings, builtin_policy, rollout, score_row  # noqa: E402
 from attune_episodes.episode import EpisodeOverError  # noqa: E402
-from attune_episodes.trainers import skyrl, training_dataset  # noqa: E402
+from attune_episodes.trainers import conversation_rows, skyrl, to_skyrl, training_dataset  # noqa: E402
+from attune_episodes.trainers.rows import RowMaker  # noqa: E402
 from attune_episodes.trainers.skyrl import register_environments  # noqa: E402
-from attune_episodes.trainers.skyrl_rows import conversations_to_skyrl, to_skyrl  # noqa: E402
 from tests.extras.pages import run_page  # noqa: E402
-from tests.trainers.batches import SAMPLE, replies  # noqa: E402
+from tests.trainers.batches import SAMPLE, SPECS, replies  # noqa: E402
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -72,9 +71,11 @@ def test_one_request_pays_the_rows_own_reward() -> None:
 def test_a_whole_conversation_pays_the_return_of_its_episode(asked: Settings, reward: str) -> None:
     policy = builtin_policy("lexicon", SAMPLE)
     some = SAMPLE[:3]
-    for about, row in zip(some, conversations_to_skyrl(some, asked, reward), strict=True):
+    for about, row in zip(some, to_skyrl(conversation_rows(some, asked, reward)), strict=True):
         player = policy.for_conversation(about)
-        answers = [str(player.reply(request)) for request in plan(about, asked)]
+        answers = [
+            str(player.reply(request)) for request, _ in RowMaker(asked, SPECS[reward]).requests(about)
+        ]
         total, chat, env = played(row, answers)
         want = rollout(about, policy, asked, reward)
         assert total == pytest.approx(want.total, abs=1e-12)
@@ -84,20 +85,17 @@ def test_a_whole_conversation_pays_the_return_of_its_episode(asked: Settings, re
 
 
 def test_metrics_are_averaged_by_skyrls_own_aggregation() -> None:
-    row = conversations_to_skyrl(SAMPLE[:1], reward="composite")[0]
-    number = len(json.loads(row["reward_spec"]["ground_truth"]))
-    metrics = [played(row, ["no JSON"] * number)[2].get_metrics() for _ in range(2)]
+    row = to_skyrl(conversation_rows(SAMPLE[:1], reward="composite"))[0]
+    metrics = [played(row, ["no JSON"] * made(row).max_turns)[2].get_metrics() for _ in range(2)]
     means = aggregate_for_environment("attune-conversation", metrics)
     assert (means["return"], means["parse_rate"]) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("action", ["", "{", "<think>", '{"emotions": ' * 300, "\ud800", "x" * 1_000_001])
 def test_whatever_a_model_writes_the_episode_goes_on(action: str) -> None:
-    row = conversations_to_skyrl(SAMPLE[:1], reward="composite")[0]
+    row = to_skyrl(conversation_rows(SAMPLE[:1], reward="composite"))[0]
     env = made(row)
     env.init(row["prompt"])
-    step = env.step(action)
-    assert step["metadata"] == {"parts": {}, "reason": "not_scored"}  # a draft
     step = env.step(action)
     assert (step["reward"], step["done"]) == (0.0, False)
     assert step["metadata"]["reason"].startswith("unparsed:")
@@ -115,18 +113,17 @@ def test_after_the_end_a_step_is_refused_and_init_starts_anew() -> None:
 
 
 def test_a_conversation_says_that_it_is_not_protocol_exact() -> None:
-    row = conversations_to_skyrl(SAMPLE[:1], reward="composite")[0]
+    row = to_skyrl(conversation_rows(SAMPLE[:1], reward="composite"))[0]
     _, info = made(row).init(row["prompt"])
-    assert info == {"requests": len(plan(SAMPLE[0])), "protocol_exact": False}
+    assert info == {"requests": 2 * len(SAMPLE[0].turns) + 1, "protocol_exact": False}
 
 
 @pytest.mark.parametrize("env", ["attune-request", "attune-conversation"])
 @pytest.mark.parametrize("extras", [
     {}, {"reward_spec": None}, {"reward_spec": {}}, {"reward_spec": {"ground_truth": "42"}},
-    {"reward_spec": {"ground_truth": '[{"truth": "{}"}]'}},
 ])  # fmt: skip
 def test_rows_without_a_truth_of_ours_are_refused_when_the_environment_is_made(env: str, extras: Any) -> None:
-    with pytest.raises(DataError, match="truth: found"):
+    with pytest.raises(DataError, match="found"):
         skyrl_gym.make(env, env_config=None, extras=extras)
 
 

@@ -31,4 +31,4 @@ def test_the_page_runs(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     for names in run_page("trainers-trl.md", (model, *SMALLER), number=4):
         if "trainer" in names:
             assert names.pop("trainer").state.global_step == 2
-    assert names["ours"]["rollout_func"].thread == "elided"
+    assert names["ours"]["reward_funcs"][0].__name__ == "conversation_return"

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-import pickle
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +10,8 @@ import pytest
 from trl import GRPOConfig, GRPOTrainer, RLOOConfig, RLOOTrainer
 
 from attune_data import Conversations
-from attune_data.errors import DataError, SettingsError
 from attune_episodes import score_row
 from attune_episodes.trainers import reward_functions, row_reward, training_dataset
-from tests import PATIENCE
 from tests.extras.trl import tiny
 
 REWARD = "skill"
@@ -116,34 +111,3 @@ def test_two_steps_of_rloo(saved: Path, tmp_path: Path) -> None:
             assert abs(value - direct) <= 1e-12
     logged = next(entry for entry in trainer.state.log_history if "reward" in entry)
     assert 0 <= logged["attune/parse_rate"] <= 1
-
-
-def test_reward_functions_pickle_into_another_process(tmp_path: Path) -> None:
-    data = rows()
-    functions = reward_functions(REWARD, data)
-    texts = ['{"emotions": [{"emotion": "Upset", "intensity": 4}]}', '{"picks": ["A", "B", "A"]}', "nothing"]
-    given = [(row["truth"], text) for row in data.select(range(4)) for text in texts]
-    here = [f(completions=[text for _, text in given], truth=[t for t, _ in given]) for f in functions]
-    (tmp_path / "functions.pickle").write_bytes(pickle.dumps((functions, given)))
-    code = (
-        "import pickle, sys\n"
-        "functions, given = pickle.load(open(sys.argv[1], 'rb'))\n"
-        "texts, truths = [text for _, text in given], [truth for truth, _ in given]\n"
-        "values = [f(completions=texts, truth=truths) for f in functions]\n"
-        "sys.stdout.buffer.write(pickle.dumps((values, 'torch' in sys.modules)))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path / "functions.pickle")],
-        capture_output=True, check=True, timeout=PATIENCE,
-    )  # fmt: skip
-    values, torch_loaded = pickle.loads(done.stdout)
-    assert values == here
-    assert any(value not in (None, 0.0) for part in here for value in part)
-    assert not torch_loaded
-
-
-def test_rows_that_cannot_be_scored_are_refused_before_there_is_a_trainer() -> None:
-    with pytest.raises(DataError, match="truth"):
-        reward_functions(REWARD, rows().remove_columns(["truth"]))
-    with pytest.raises(SettingsError, match="same reward"):
-        reward_functions("composite", rows("skill"))

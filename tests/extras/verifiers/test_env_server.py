@@ -15,7 +15,8 @@ import pytest
 import verifiers.v1 as vf
 from verifiers.v1.serve import EnvClient, env_config_data, serve_env
 
-from attune_episodes import builtin_policy, rollout, score_row, to_dataset
+from attune_episodes import builtin_policy, rollout, score_row
+from attune_episodes.trainers import training_dataset
 from attune_episodes.verifiers_env import rollouts_from
 from tests import PATIENCE
 from tests.endpoint import serve
@@ -95,7 +96,7 @@ def test_workers_pay_what_the_same_tasks_pay_in_this_process(workers: int, granu
 
 def test_verifiers_own_chat_harness_plays_single_requests(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING)
-    rows = {row["id"]: row for row in to_dataset(list(sample()[:1]))}
+    rows = {row["id"]: row for row in training_dataset(list(sample()[:1]), reward="composite")}
     env = environment({"number": 1, "granularity": "request"}, {"harness": {"id": "null"}})
     tasks = list(env.taskset)[:2]
     with serve(lexicon()) as server:

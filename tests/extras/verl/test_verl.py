@@ -22,8 +22,8 @@ from verl.workers.reward_manager import NaiveRewardManager
 
 from attune_data import DataError
 from attune_episodes import score_row
-from attune_episodes.trainers import training_dataset
-from attune_episodes.trainers.verl import compute_score, to_verl
+from attune_episodes.trainers import to_verl, training_dataset
+from attune_episodes.trainers.verl import compute_score
 from tests.extras.pages import DOCS, run_page
 from tests.trainers.batches import replies
 

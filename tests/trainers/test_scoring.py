@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from attune_data import Conversation, DataError, load
 from attune_data.constants import Q2_OPTIONS
 from attune_episodes import (
+    BUILTIN,
+    MODES,
     Request,
     Settings,
     builtin_policy,
@@ -24,17 +26,17 @@ from attune_episodes import (
     render,
     score,
     score_row,
-    to_dataset,
 )
-from attune_episodes.settings import PanasStrategy
-from attune_episodes.training import score_truth
-from attune_episodes.training.rows import Row, RowMaker
-from attune_episodes.training.truth import read_truth
+from attune_episodes.settings import PANAS_STRATEGIES, PanasStrategy
+from attune_episodes.trainers import text_of, training_dataset
+from attune_episodes.trainers.rows import Row, RowMaker
 from attune_rewards import PRESETS, ConversationPrediction, RewardSpec
 from tests.episodes.builders import predictions as answers_to
 from tests.episodes.players import (
     PLAYED,
     SETTINGS,
+    UNREADABLE,
+    can_be_said,
     example,
     play,
     read_back,
@@ -51,8 +53,9 @@ SPECS = {
     "format alone": RewardSpec.weighted("q1", {"q1": 1}).with_format(1),
 }
 ANY_SPEC = st.sampled_from(sorted(SPECS)).map(SPECS.__getitem__)
+POLICIES = [builtin_policy(name, SAMPLE) for name in BUILTIN]
 Json = dict[str, Any]
-few = quick(max_examples=25, deadline=None)
+few = quick(max_examples=40, deadline=None)
 
 
 def pairs(about: Conversation, asked: Settings, spec: RewardSpec) -> Iterator[tuple[Row, Request]]:
@@ -77,7 +80,11 @@ def check(
 
 
 def row_of(stage: str, **kwargs: Any) -> Row:
-    return next(row for row in to_dataset([example().marked("own")], **kwargs) if row["stage"] == stage)
+    return next(
+        row
+        for row in training_dataset([example().marked("own")], **{"reward": "composite", **kwargs})
+        if row["stage"] == stage
+    )
 
 
 def test_an_assess_row_by_hand() -> None:
@@ -92,6 +99,16 @@ def test_an_assess_row_by_hand() -> None:
     assert earned.value == pytest.approx(0.42375 / 0.485)  # (.12 + .12 + .1225/2 + .1225)/(.24 + .245)
     assert earned.reason == "ok"
     assert earned.weight == pytest.approx(0.485)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_prefer_row_knows_the_frame_that_was_shown(seed: int) -> None:
+    asked = Settings(seed=seed, stages=("prefer",))
+    (request,) = plan(example(), asked)
+    (row,) = RowMaker(asked, SPECS["composite"]).rows(example())
+    # the HP chose B in the first and A in the second comparison; say B in both: one of two
+    picks = {str(c.number): c.to_shown("B") for c in request.comparisons}
+    assert score_row(row, json.dumps({"picks": picks})).value == 0.5
 
 
 @pytest.mark.parametrize(("strategy", "said"), [
@@ -110,6 +127,20 @@ def test_a_reflect_row_by_hand(strategy: PanasStrategy, said: Json) -> None:
     assert earned.value == pytest.approx(0.135 / 0.27)
 
 
+def test_below_the_null_is_below_zero() -> None:
+    row = row_of("prefer", reward="skill")
+    null = RewardSpec.preset("skill").nulls["pairwise"]
+    earned = score_row(row, "no idea")
+    assert earned.value == pytest.approx(-null / (1 - null))
+    assert (earned.reason, dict(earned.parts)) == ("unparsed:no_json", {"pairwise": 0.0})
+
+
+@pytest.mark.parametrize("text", [None, ""])
+def test_no_text_is_an_empty_reply(text: str | None) -> None:
+    earned = score_row(row_of("assess"), text)
+    assert (earned.value, earned.reason) == (0.0, "unparsed:empty")
+
+
 # --- the same as the engine, always --------------------------------------------------------------
 
 
@@ -121,6 +152,29 @@ def test_any_valid_reply_earns_the_same(
     for row, request in pairs(about, asked, spec):
         text = render(request, data.draw(answers_to(request)))
         check(about, asked, spec, row, request, text)
+
+
+@few
+@given(about=conversations(), asked=SETTINGS, spec=ANY_SPEC, silence=st.sampled_from(sorted(UNREADABLE)))
+def test_any_unreadable_reply_earns_the_same(
+    about: Conversation, asked: Settings, spec: RewardSpec, silence: str
+) -> None:
+    for row, request in pairs(about, asked, spec):
+        check(about, asked, spec, row, request, silence)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("strategy", PANAS_STRATEGIES)
+@pytest.mark.parametrize("name", sorted(SPECS))
+def test_every_builtin_policy_earns_the_same_on_the_sample(
+    mode: Any, strategy: PanasStrategy, name: str
+) -> None:
+    asked, spec, some = Settings(mode=mode, panas_strategy=strategy), SPECS[name], SAMPLE[:1]
+    for policy in POLICIES:
+        for about in some:
+            player = policy.for_conversation(about)
+            for row, request in pairs(about, asked, spec):
+                check(about, asked, spec, row, request, player.reply(request))
 
 
 @few
@@ -139,6 +193,16 @@ def test_weight_times_value_over_the_rows_is_the_strict_composite(
         paid += row["weight"] * earned.value
     strict = read_back(about, episode.result())["composite_strict"]
     assert paid == pytest.approx((strict or 0) / 100, abs=1e-12)
+
+
+@few
+@given(
+    about=conversations().filter(can_be_said), asked=SETTINGS, name=st.sampled_from(["composite", "skill"])
+)
+def test_the_oracles_text_earns_one_on_each_row(about: Conversation, asked: Settings, name: str) -> None:
+    oracle = builtin_policy("oracle", [about]).for_conversation(about)
+    for row, request in pairs(about, asked, SPECS[name]):
+        assert score_row(row, oracle.reply(request)).value == pytest.approx(1.0, abs=1e-12)
 
 
 # --- rows that have travelled --------------------------------------------------------------------
@@ -165,7 +229,7 @@ def travelled(rows: datasets.Dataset, folder: Path) -> Mapping[str, Any]:
 @pytest.mark.parametrize("reward", ["composite", "skill"])
 def test_rows_score_the_same_wherever_they_have_been(tmp_path: Path, reward: str) -> None:
     some = SAMPLE[:3]
-    rows = to_dataset(some, Settings(panas_strategy="delta"), reward)
+    rows = training_dataset(some, settings=Settings(panas_strategy="delta"), reward=reward)
     policy = builtin_policy("lexicon", SAMPLE)
     texts = {
         request.id: policy.for_conversation(about).reply(request)
@@ -179,30 +243,42 @@ def test_rows_score_the_same_wherever_they_have_been(tmp_path: Path, reward: str
             assert {row["provenance"] for row in others} == {"own"}
 
 
-# --- refused -------------------------------------------------------------------------------------
+# --- completions and what is refused ---------------------------------------------------------------
+
+SAID = {"role": "assistant", "content": "so"}
 
 
-@pytest.mark.parametrize("truth", ["", "{", "[]", "null", "{}", '{"scoring": "v9"}', '{"scoring": ["v0"]}'])
-def test_a_truth_of_another_kind_or_version_is_refused(truth: str) -> None:
-    with pytest.raises(DataError, match="make the rows again"):
-        score_truth(truth, "")
+@pytest.mark.parametrize(("completion", "text"), [
+    ("so", "so"),
+    ([SAID], "so"),
+    ((SAID,), "so"),
+    (SAID, "so"),
+    # a tool was called in between: the assistant's last message counts
+    ([{"role": "assistant", "content": "first"}, {"role": "tool", "content": "7"}, SAID], "so"),
+    ([SAID, {"role": "tool", "content": "7"}], "so"),
+    ([{"role": "assistant", "content": [{"type": "text", "text": "s"}, {"text": "o"}]}], "so"),
+    ([{"role": "assistant", "content": [{"type": "image"}, {"text": 3}, None, "so"]}], "so"),
+    *[([{"role": "assistant", "content": odd}], "") for odd in (None, 3, {"text": "no"}, b"b", [[["x"]]])],
+    ([], ""), ([{"role": "user", "content": "hi"}], ""), ([{"role": "assistant"}], ""),
+])  # fmt: skip
+def test_the_last_message_of_the_assistant_is_the_text(completion: Any, text: str) -> None:
+    assert text_of(completion) == text
+    assert score_row(row_of("assess"), completion) == score_row(row_of("assess"), text)
 
 
-def broken() -> Iterator[Any]:
-    """Truths with something missing or wrong in them."""
-    for row in to_dataset([example().marked("own")]):
-        told = json.loads(row["truth"])
-        for key in told:
-            yield {name: value for name, value in told.items() if name != key}
-            yield {**told, key: None if key != "turn" else "one"}
-        yield {**told, "parts": []}
-        yield {**told, "parts": [["wistful", 1.0, 0.0]]}
-        yield {**told, "annotated": {}}
-        yield {**told, "asked": []}
-        yield {**told, "stage": "judge"}
+@pytest.mark.parametrize("completion", [3, b"text", [1, 2], [["a"]], ["text"], [{"content": "x"}], {}])
+def test_a_completion_of_an_unknown_kind_is_refused(completion: Any) -> None:
+    with pytest.raises(TypeError, match=r'expected a text, or a list of chat messages such as \[{"role"'):
+        score_row(row_of("assess"), completion)
 
 
-@pytest.mark.parametrize("told", list(broken()))
-def test_a_truth_that_was_tampered_with_is_refused_before_anything_is_scored(told: Any) -> None:
-    with pytest.raises(DataError, match="expected the truth that to_dataset wrote"):
-        read_truth(json.dumps(told))
+@pytest.mark.parametrize("row", [{}, {"truth": None}, {"truth": {"stage": "assess"}}, {"prompt": "hello"}])
+def test_a_row_without_a_truth_is_refused(row: Mapping[str, Any]) -> None:
+    with pytest.raises(DataError, match=r"row: truth: found .*, expected the JSON text that training_datase"):
+        score_row(row, "")
+
+
+@pytest.mark.parametrize("row", ["text", None, 3, [{"truth": "{}"}]])
+def test_what_is_no_row_is_refused(row: Any) -> None:
+    with pytest.raises(TypeError, match="a row is a mapping with its truth, got "):
+        score_row(row, "x")

@@ -1,0 +1,151 @@
+"""Whole conversations in one growing chat: the rows, and `GrowingChat`, which plays a row.
+
+Such a chat is not the protocol: earlier replies, and what is asked beside the thread, stay in sight.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from attune_data.errors import DataError, Problem, show
+from attune_data.guard import for_training
+from attune_data.schema import Conversation
+from attune_data.version import __version__
+from attune_episodes.episode import Episode
+from attune_episodes.request import Request
+from attune_episodes.score import reward_spec
+from attune_episodes.settings import Settings
+from attune_episodes.task import Task
+from attune_episodes.trainers.rows import RowMaker, check_stages, described, sequence_of, unscored
+from attune_rewards.reward import Score
+from attune_rewards.spec import RewardSpec
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+Chat = list[dict[str, str]]
+
+
+def conversation_rows(
+    conversations: Sequence[Conversation],
+    settings: Settings | None = None,
+    reward: RewardSpec | str = "skill",
+    *,
+    allow_benchmark_training: bool = False,
+) -> Dataset:
+    """Make one row for each conversation of which the reward scores anything.
+
+    Args:
+        conversations: the annotated conversations, in a sequence.
+        settings: how the requests are asked; the default protocol if None.
+        reward: a spec or the name of a preset.
+        allow_benchmark_training: make rows of benchmark records too; the rows and the description of the
+            dataset say so.
+
+    Returns:
+        Rows with `prompt` (chat messages of the first request that is scored), `task` (JSON: the whole
+        record with its annotations, settings and reward; for scoring only, never shown to the model), `id`,
+        `conversation_id`, `participant_id`, `reward` (the spec's name) and `provenance`.
+
+    Raises (all at the call):
+        BenchmarkTrainingError: benchmark or unmarked records are among the conversations.
+        SettingsError: a reward with your own parts, or one that scores no stage that is asked.
+        DataError: there are no conversations, or the reward scores nothing in them.
+        TypeError: something else than conversations in a sequence was given.
+    """
+    from datasets import Dataset, Features, List, Value
+
+    items, spec, asked = sequence_of(conversations), reward_spec(reward), settings or Settings()
+    check_stages(spec, asked.stages)
+    mark = for_training(items, allow_benchmark_training=allow_benchmark_training)
+    maker = RowMaker(asked, spec)
+    rows = []
+    for about in items:
+        first = next((request for request, _ in maker.requests(about)), None)
+        if first is None:
+            continue
+        task = Task(about, asked, spec).to_json()
+        rows.append({
+            "prompt": first.chat(),
+            "task": json.dumps(task, ensure_ascii=False),
+            "id": about.conversation_id,
+            "conversation_id": about.conversation_id,
+            "participant_id": about.participant,
+            "reward": spec.name,
+            "provenance": about.origin,
+        })  # fmt: skip
+    if not rows:
+        raise unscored(spec)
+    text = Value("string")
+    types = dict.fromkeys(rows[0], text) | {"prompt": List({"role": text, "content": text})}
+    dataset = Dataset.from_list(rows, features=Features(types))
+    dataset.info.description = described(
+        f"Conversations of attune-env {__version__}, reward {spec.name}", mark
+    )
+    return dataset
+
+
+class GrowingChat:
+    """An episode whose scored requests are asked one after the other in a single chat."""
+
+    def __init__(self, episode: Episode) -> None:
+        """Begin to play an episode; requests that the reward does not score get no reply."""
+        self.episode = episode
+        maker = RowMaker(episode.settings, episode.spec)
+        self._asked = {request.id for request, _ in maker.requests(episode.conversation)}
+        self.length = len(self._asked)
+        """How many requests are asked."""
+        self._skip()
+
+    @staticmethod
+    def of_row(task: object) -> GrowingChat:
+        """Begin the episode of a row of `conversation_rows`, whose column `task` this is.
+
+        Raises DataError for anything else.
+        """
+        try:
+            told = Task.from_json(json.loads(task), asking=True)  # type: ignore[arg-type]  # caught below
+        except (LookupError, TypeError, ValueError) as error:
+            raise DataError(
+                Problem("row", "task", show(task), "the JSON text that conversation_rows wrote")
+            ) from error
+        return GrowingChat(Episode(told.conversation, told.settings, told.spec))
+
+    @property
+    def done(self) -> bool:
+        """Whether every request that is asked has its reply."""
+        return self.episode.done
+
+    def opening(self) -> Chat:
+        """The messages of the first request."""
+        return self.episode.request.chat()
+
+    def submit(self, reply: str) -> tuple[float, Score, Chat]:
+        """Score a reply; returns its reward and score, and the messages that the chat grows by."""
+        before = self.episode.request
+        score = self.episode.submit(reply).score
+        self._skip()
+        at_the_end = self.episode.total if self.done else 0.0
+        reward = score.reward if self.episode.spec.dense else at_the_end
+        return reward, score, ([] if self.done else fresh_messages(before, self.episode.request))
+
+    def _skip(self) -> None:
+        while not self.episode.done and self.episode.request.id not in self._asked:
+            self.episode.submit(None)
+
+
+def fresh_messages(before: Request, request: Request) -> Chat:
+    """The messages of a request that are not in sight yet, once the request before it has its reply.
+
+    The placeholder that stands for that reply is left out. Where a stage in between was not asked, its
+    message and the placeholder of its answer come along.
+    """
+    old, new = before.chat(), request.chat()
+    same = 0
+    while same < min(len(old), len(new) - 1) and old[same] == new[same]:
+        same += 1
+    if same == len(old) and new[same]["role"] == "assistant":
+        same += 1  # the thread goes on: this placeholder stands for the reply, which is in sight
+    return new[same:]

@@ -1,0 +1,107 @@
+"""Which rows to train on: drawn by weight or by stage, or of a wanted pass rate under a model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+
+from attune_data.errors import SettingsError, show
+from attune_data.seeding import digest
+from attune_episodes.trainers.scoring import score_row
+
+if TYPE_CHECKING:
+    from datasets import Dataset, IterableDataset
+
+Sampling = Literal["each", "weight", "stage"]
+SAMPLINGS: Final[tuple[Sampling, ...]] = get_args(Sampling)
+
+
+def sampled(rows: Dataset | IterableDataset, sampling: Sampling) -> Dataset | IterableDataset:
+    """As many rows as each conversation has, always the same: some several times, some not at all."""
+    from datasets import Dataset, IterableDataset
+
+    if isinstance(rows, Dataset):
+        keys = rows.select_columns(["conversation_id", "stage", "weight"])
+        return rows.select([index for drawn in _drawn(keys, sampling) for index, _ in drawn])
+    stream = IterableDataset.from_generator(_Drawn(rows, sampling), features=rows.features)
+    stream.info.description = rows.info.description
+    return stream
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """Draws from a stream; `datasets` calls it at the start of each pass."""
+
+    rows: Iterable[Mapping[str, Any]]
+    sampling: Sampling
+
+    def __call__(self) -> Iterator[Mapping[str, Any]]:
+        return (row for drawn in _drawn(self.rows, self.sampling) for _, row in drawn)
+
+
+def _drawn(
+    rows: Iterable[Mapping[str, Any]], sampling: Sampling
+) -> Iterator[list[tuple[int, Mapping[str, Any]]]]:
+    """Of each conversation the (index, row) that are drawn, in their order.
+
+    Systematic sampling: the rows of a conversation lie side by side on a line, as long as their share, and
+    are hit by as many equally spaced marks as there are rows; a hash says where the first mark lies.
+    """
+    for name, conversation in groupby(enumerate(rows), key=lambda placed: placed[1]["conversation_id"]):
+        each = list(conversation)
+        if sampling == "weight":
+            shares = [row["weight"] for _, row in each]
+        else:
+            stages = [row["stage"] for _, row in each]
+            shares = [1 / stages.count(stage) for stage in stages]
+        scale = len(each) / math.fsum(shares)
+        first = int.from_bytes(digest("sampling", name)[:8], "big") / 2**64
+        reached, drawn = 0.0, []
+        for place, share in enumerate(shares):
+            passed = reached
+            # the end of the line is exact, whatever the sums before were rounded to
+            reached = reached + share * scale if place < len(each) - 1 else float(len(each))
+            drawn += [each[place]] * (math.floor(reached + first) - math.floor(passed + first))
+        yield drawn
+
+
+def keep_pass_rates(
+    rows: Dataset,
+    model: Callable[[list[dict[str, str]]], str | None],
+    low: float,
+    high: float,
+    *,
+    samples: int = 8,
+    passing: float = 0.5,
+) -> Dataset:
+    """Keep the rows that a model passes neither too seldom nor too often, with a column `pass_rate`.
+
+    A group of replies that all pass, or all fail, teaches GRPO nothing.
+
+    Args:
+        rows: of `training_dataset`; of a stream, those that were taken from it into a `Dataset`.
+        model: from chat messages to a reply; it should sample, as in training.
+        low: the least pass rate to keep.
+        high: the highest pass rate to keep.
+        samples: replies to each prompt.
+        passing: a reply passes where its value is at least this.
+
+    Raises SettingsError for bounds that are not 0 <= low <= high <= 1, or no sample.
+    """
+    if not 0 <= low <= high <= 1 or type(samples) is not int or samples < 1:
+        raise SettingsError(
+            f"low is {show(low)}, high {show(high)}, samples {show(samples)}; expected 0 <= low <= high <= 1 "
+            "and at least one sample"
+        )
+
+    def rate(row: Mapping[str, Any]) -> float:
+        values = (score_row(row, model(row["prompt"])).value for _ in range(samples))
+        return sum((value or 0.0) >= passing for value in values) / samples
+
+    rates = [rate(row) for row in rows]
+    kept = [index for index, found in enumerate(rates) if low <= found <= high]
+    column: Any = [rates[index] for index in kept]
+    return rows.select(kept).add_column("pass_rate", column)

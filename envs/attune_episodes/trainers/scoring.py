@@ -1,0 +1,114 @@
+"""`score_row`: what a model's reply earns, from the row alone. Every trainer's reward function calls this."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, Final
+
+from attune_data.errors import DataError, Problem, show
+from attune_episodes.parsing import parse
+from attune_episodes.request import Request
+from attune_episodes.score import as_scored
+from attune_episodes.trainers.truth import read_truth
+from attune_rewards.reward import Score, ScoredRequest
+
+Shares = Mapping[str, tuple[float, float]]
+"""Part -> (its share of the row's reward, the baseline that it is measured from). The shares sum to 1."""
+TRUTHS: Final = 1024
+"""Truths kept in memory: a group of replies to one prompt reads each only once."""
+SCORES: Final = 8192
+"""Scores kept in memory: a trainer calls one reward function after the other on the same batch."""
+
+
+def score_row(row: Mapping[str, Any], reply: object) -> Score:
+    """Score a reply to the prompt of a row, exactly as an `Episode` would.
+
+    Args:
+        row: a row of `training_dataset`, or any mapping with its `truth`.
+        reply: the model's text, or chat messages, of which the assistant's last counts; None is no text.
+
+    Returns:
+        The score: `value` in [0, 1] (below 0 where the reward is measured from baselines), `reason`,
+        `parts`, and the row's `weight`. `value` is never None: what no part scores is no row.
+
+    Raises DataError for a row without a truth, or with one of another scoring version; TypeError for what
+    is no row, and for a reply of another kind. Nothing that a model writes raises.
+    """
+    if not isinstance(row, Mapping):
+        raise TypeError(f"a row is a mapping with its truth, got {show(row)} ({type(row).__name__})")
+    return score_truth(row.get("truth"), reply)
+
+
+def score_truth(truth: object, reply: object) -> Score:
+    """Score a reply by the column `truth`, as trainers hand columns over; otherwise as `score_row`."""
+    return _scored(checked_truth(truth), "" if reply is None else text_of(reply))
+
+
+def checked_truth(truth: object) -> str:
+    """The truth itself; raises DataError where it is no text."""
+    if isinstance(truth, str):
+        return truth
+    found = "none" if truth is None else show(truth)
+    raise DataError(
+        Problem("row", "truth", found, "the JSON text that training_dataset wrote", "keep that column")
+    )
+
+
+def shares_of(truth: str) -> Shares:
+    """The parts of a row: Σ share · (score - baseline)/(1 - baseline) is the value of its score."""
+    return _read(truth)[2]
+
+
+@lru_cache(maxsize=SCORES)
+def _scored(truth: str, text: str) -> Score:
+    request, scored, _ = _read(truth)
+    said, reason = as_scored(request, parse(request, text), scored.truth)
+    return scored.score(said, reason)
+
+
+@lru_cache(maxsize=TRUTHS)
+def _read(truth: str) -> tuple[Request, ScoredRequest, Shares]:
+    request, scored = read_truth(truth)
+    shares = {name: (weight / scored.weight, null) for name, weight, null in scored.parts}
+    return request, scored, MappingProxyType(shares)
+
+
+def text_of(completion: object) -> str:
+    """The text of a completion.
+
+    Args:
+        completion: a text; a chat message; or a list of chat messages, of which the assistant's last
+            counts. A message's content is a text or a list of parts, whose texts are joined.
+
+    Returns:
+        The text; "" where there is none: no message of the assistant, no content, or content of another
+        kind. Whatever a model wrote comes out as some text.
+
+    Raises TypeError for anything but a text and messages: that is the trainer's mistake, not the model's.
+    """
+    if isinstance(completion, str):
+        return completion
+    messages = (completion,) if isinstance(completion, Mapping) else completion
+    if isinstance(messages, Sequence) and not isinstance(messages, (bytes, bytearray)):
+        for message in reversed(messages):
+            if not isinstance(message, Mapping) or "role" not in message:
+                break
+            if message["role"] == "assistant":
+                return _content(message.get("content"))
+        else:
+            return ""
+    raise TypeError(
+        f"a completion is {show(completion)} ({type(completion).__name__}); expected a text, or a list of "
+        'chat messages such as [{"role": "assistant", "content": "…"}]'
+    )
+
+
+def _content(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, Sequence) or isinstance(content, (bytes, bytearray)):
+        return ""
+    texts = (part.get("text") if isinstance(part, Mapping) else part for part in content)
+    return "".join(text for text in texts if isinstance(text, str))

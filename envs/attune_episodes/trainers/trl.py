@@ -1,0 +1,277 @@
+"""Whole conversations in TRL's GRPOTrainer, in plain text, without tools. Experimental.
+
+GRPOTrainer learns from one sequence of tokens per rollout, under plain causal attention. The protocol's
+requests are independent prompts, which do not fit into one sequence as they stand: here a rollout is one
+growing chat, in which earlier answers and the questions asked beside the thread stay in sight. Tokens that
+are not the model's are masked. TRL's `rollout_func`, which this uses, is experimental too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, TypedDict
+
+from attune_data.errors import SettingsError
+from attune_data.extras import warn_if_untested
+from attune_data.guard import for_training
+from attune_data.schema import Conversation
+from attune_data.version import __version__
+from attune_episodes.episode import Episode, parse_rate
+from attune_episodes.score import reward_spec
+from attune_episodes.settings import Settings
+from attune_episodes.trainers.conversations import Chat, GrowingChat
+from attune_episodes.trainers.rows import check_stages, described, sequence_of, unscored
+from attune_rewards.reward import part_means, scored_requests
+from attune_rewards.spec import RewardSpec
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+TESTED: Final = ("1.16", "1.17")
+"""The tests train whole conversations with TRL from the first version up to, without, the second."""
+Ids = list[int]
+
+
+class TrainerArguments(TypedDict):
+    """Arguments of `GRPOTrainer` beside a model, a configuration and a tokenizer."""
+
+    train_dataset: Dataset
+    rollout_func: Callable[[Sequence[Any], Any], dict[str, Any]]
+    reward_funcs: list[Callable[..., list[float]]]
+
+
+def conversation_rollouts(
+    conversations: Sequence[Conversation],
+    settings: Settings | None = None,
+    reward: RewardSpec | str = "skill",
+    *,
+    allow_benchmark_training: bool = False,
+) -> TrainerArguments:
+    """Whole conversations for TRL's GRPOTrainer: `GRPOTrainer(model, args=…, **conversation_rollouts(…))`.
+
+    A rollout is one episode; its reward is the return, logged under `rewards/conversation_return`. Every
+    request that the reward scores is asked. For one process. Where the reward is a sum over requests, as all
+    presets are, rows (`training_dataset`) teach the same with less noise and less to generate.
+
+    Args:
+        conversations: the annotated conversations, in a sequence.
+        settings: how the requests are asked; the default protocol if None.
+        reward: a spec or the name of a preset; your own parts and terminal rewards work here.
+        allow_benchmark_training: take benchmark records too, against their authors' rule.
+
+    Returns:
+        `train_dataset` (a row's `prompt` is the id of its conversation, which the rollout function turns
+        into requests), `rollout_func` and `reward_funcs`.
+
+    Raises (all at the call):
+        BenchmarkTrainingError: benchmark or unmarked records are among the conversations.
+        SettingsError: the reward scores none of the stages that are asked.
+        DataError: there are no conversations, or the reward scores nothing in them.
+        TypeError: something else than conversations in a sequence was given.
+
+    Warns where TRL's version is not one that this was tested with.
+    """
+    from datasets import Dataset
+
+    warn_if_untested("trl", *TESTED, "Whole conversations generate by attributes of GRPOTrainer")
+    asked, spec = settings or Settings(), reward_spec(reward)
+    check_stages(spec, asked.stages)
+    mark = for_training(sequence_of(conversations), allow_benchmark_training=allow_benchmark_training)
+    known = {
+        about.conversation_id: about for about in conversations if scored_requests(about, spec, asked.stages)
+    }
+    if not known:
+        raise unscored(spec)
+    rows = [
+        {
+            "prompt": [{"role": "user", "content": name}],
+            "conversation_id": name,
+            "participant_id": about.participant,
+            "provenance": about.origin,
+        }
+        for name, about in known.items()
+    ]
+    dataset = Dataset.from_list(rows)
+    dataset.info.description = described(
+        f"Conversations of attune-env {__version__}, reward {spec.name}", mark
+    )
+    rollout = ConversationRollout(known, asked, spec)
+    return {"train_dataset": dataset, "rollout_func": rollout, "reward_funcs": [conversation_return]}
+
+
+def conversation_return(*, episode: Sequence[Episode], log_metric: Any = None, **columns: Any) -> list[float]:
+    """The return of each episode, as `Episode.total` has it.
+
+    Logs `attune/<part>`, the mean score of a part over the requests that it scores, in [0, 1], and
+    `attune/parse_rate`, the share of the replies asked for that could be read.
+    """
+    steps = [step for one in episode for step in one.steps if step.score.value is not None]
+    if log_metric is not None and steps:
+        log_metric("attune/parse_rate", parse_rate(steps))
+        for name, mean in part_means(step.score for step in steps).items():
+            log_metric(f"attune/{name}", mean)
+    return [one.total for one in episode]
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationRollout:
+    """The rollout function: plays an episode for each prompt, side by side."""
+
+    conversations: dict[str, Conversation]
+    settings: Settings
+    spec: RewardSpec
+
+    def __call__(self, prompts: Sequence[Any], trainer: Any) -> dict[str, Any]:
+        """Play one episode for each prompt.
+
+        Args:
+            prompts: those of the rows of `conversation_rollouts`.
+            trainer: a GRPOTrainer.
+
+        Returns:
+            `prompt_ids`, `completion_ids`, `logprobs` (None where the backend gives none), `env_mask`, 1 for
+            the model's own tokens, and `episode`, for the reward function.
+
+        Raises SettingsError, before anything is learnt, for a trainer that cannot be used.
+        """
+        if trainer.accelerator.num_processes != 1:
+            raise SettingsError(
+                f"the trainer runs in {trainer.accelerator.num_processes} processes; whole conversations are "
+                "for one, as processes would generate different numbers of times and wait for each other. "
+                "Reward functions over rows (training_dataset, reward_functions) run in any number"
+            )
+        tokens = ChatTokens(trainer)
+        sequences = []
+        for prompt in prompts:
+            about = self.conversations[prompt[-1]["content"]]
+            chat = GrowingChat(Episode(about, self.settings, self.spec))
+            sequences.append(_Sequence(chat, tokens, tokens.prompt(chat.opening())))
+        while waiting := [sequence for sequence in sequences if not sequence.chat.done]:
+            contexts = [sequence.prompt_ids + sequence.completion_ids for sequence in waiting]
+            replies, logprobs = generate(trainer, contexts)
+            for index, sequence in enumerate(waiting):
+                sequence.take(replies[index], None if logprobs is None else logprobs[index])
+        sampled = [sequence.logprobs for sequence in sequences]
+        return {
+            "prompt_ids": [sequence.prompt_ids for sequence in sequences],
+            "completion_ids": [sequence.completion_ids for sequence in sequences],
+            "logprobs": None if None in sampled else sampled,
+            "env_mask": [sequence.mask for sequence in sequences],
+            "episode": [sequence.chat.episode for sequence in sequences],
+        }
+
+
+@dataclass(slots=True)
+class _Sequence:
+    """The tokens of a rollout, and the chat behind them."""
+
+    chat: GrowingChat
+    tokens: ChatTokens
+    prompt_ids: Ids
+    completion_ids: Ids = field(default_factory=list)
+    mask: list[int] = field(default_factory=list)
+    logprobs: list[float] | None = field(default_factory=list)
+
+    def take(self, reply: Ids, logprobs: list[float] | None) -> None:
+        """Append a reply, and the messages that follow it."""
+        self._add(reply, 1, logprobs)
+        _, _, following = self.chat.submit(self.tokens.text(reply))
+        if following:
+            closing = [] if reply[-1:] == [self.tokens.end] else [self.tokens.end]  # cut off by the limit
+            ids = closing + self.tokens.after_reply(following)
+            self._add(ids, 0, [0.0] * len(ids))
+
+    def _add(self, ids: Ids, own: int, logprobs: list[float] | None) -> None:
+        self.completion_ids += ids
+        self.mask += [own] * len(ids)
+        self.logprobs = None if self.logprobs is None or logprobs is None else self.logprobs + logprobs
+
+
+def generate(trainer: Any, prompts: list[Ids]) -> tuple[list[Ids], list[list[float]] | None]:
+    """Sample one completion for each prompt, with the trainer's own settings.
+
+    TRL hands a rollout function its trainer and leaves open how to generate with it; these are public
+    attributes, which may still change.
+
+    Args:
+        trainer: a GRPOTrainer.
+        prompts: token ids of each prompt, generation prompt included.
+
+    Returns:
+        Token ids of each completion, up to its end-of-turn token or the limit `max_completion_length`; and
+        the log-probability of each of these tokens where the backend gives them (vLLM), else None.
+    """
+    if trainer.use_vllm:
+        _, completions, logprobs, _ = trainer.vllm_generation.generate(
+            prompts=prompts, images=None, num_generations=1
+        )
+        return completions, [[top[0] for top in sequence] for sequence in logprobs]
+
+    import torch
+    from trl.models import unwrap_model_for_generation
+
+    tokenizer, device = trainer.processing_class, trainer.accelerator.device
+    longest = max(map(len, prompts))
+    gaps = [longest - len(prompt) for prompt in prompts]
+    padded = [[tokenizer.pad_token_id] * gap + prompt for gap, prompt in zip(gaps, prompts, strict=True)]
+    mask = [[0] * gap + [1] * (longest - gap) for gap in gaps]
+    with (
+        unwrap_model_for_generation(
+            trainer.model_wrapped, trainer.accelerator, generation_kwargs=trainer.generation_kwargs
+        ) as model,
+        torch.no_grad(),
+    ):
+        made = model.generate(
+            input_ids=torch.tensor(padded, device=device),
+            attention_mask=torch.tensor(mask, device=device),
+            generation_config=trainer.generation_config,
+        )
+    ends = set(trainer.eos_token_ids)
+    return [_up_to(ends, ids) for ids in made[:, longest:].tolist()], None
+
+
+def _up_to(ends: set[int], ids: Ids) -> Ids:
+    """The ids up to the first one that ends a turn, which stays."""
+    return next((ids[: index + 1] for index, token in enumerate(ids) if token in ends), ids)
+
+
+class ChatTokens:
+    """A trainer's tokenizer and chat template: from messages to token ids and back."""
+
+    def __init__(self, trainer: Any) -> None:
+        self._tokenizer = trainer.processing_class
+        self._template = {"chat_template": trainer.chat_template, **trainer.chat_template_kwargs}
+        self.end: int = self._tokenizer.eos_token_id
+
+    def _ids(self, messages: Chat, *, reply: bool) -> Ids:
+        ids: Ids = self._tokenizer.apply_chat_template(
+            messages, tokenize=True, return_dict=False, add_generation_prompt=reply, **self._template
+        )
+        return ids
+
+    def prompt(self, messages: Chat) -> Ids:
+        """The ids of a prompt, up to where the reply begins."""
+        return self._ids(messages, reply=True)
+
+    def after_reply(self, messages: Chat) -> Ids:
+        """The ids that follow the end of a reply: what closes its turn, messages, and the next reply's start.
+
+        Raises SettingsError where the chat template does not end a reply with the end-of-turn token, or
+        writes earlier messages in another way when others follow.
+        """
+        before: Chat = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+        short, long = self._ids(before, reply=False), self._ids(before + messages, reply=True)
+        ends = [index for index, token in enumerate(short) if token == self.end]
+        cut = ends[-1] + 1 if ends else 0
+        if not ends or long[:cut] != short[:cut]:
+            raise SettingsError(
+                "whole conversations need a chat template that ends a reply with the tokenizer's eos_token "
+                "and writes a message the same whatever follows it; this one does not"
+            )
+        return long[cut:]
+
+    def text(self, ids: Ids) -> str:
+        """The text of a reply, without special tokens."""
+        text: str = self._tokenizer.decode(ids, skip_special_tokens=True)
+        return text

@@ -1,0 +1,154 @@
+"""The `truth` of a training row: all that scoring a reply needs, as one JSON text.
+
+It holds what was asked (ids, options, the frame of each comparison), the annotations that the row's parts
+read, and the parts with their weights. No prompt and no text of the conversation is in it. It is the answer:
+never show it to the model that is trained.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+
+from attune_data.errors import DataError, Problem, SettingsError, show
+from attune_data.version import SCORING_VERSION
+from attune_episodes.request import Request, ShownComparison
+from attune_rewards.parts import Format, Part
+from attune_rewards.predictions import STAGES
+from attune_rewards.reward import ScoredRequest
+from attune_rewards.spec import RewardSpec
+from attune_rewards.tree import LEAF
+from attune_rewards.truth import ConversationTruth, Totals, TurnTruth
+
+PARTS: Final[Mapping[str, Part]] = {**LEAF, "format": Format()}
+"""The parts that a row can name; every copy of this package knows them."""
+_TURN: Final = TypeAdapter(TurnTruth)
+_CONVERSATION: Final = TypeAdapter(ConversationTruth)
+_COMPARISONS: Final = {"comparisons": {"__all__": {"question_id", "response_a", "response_b", "winner"}}}
+_UNANNOTATED: Final[Mapping[str, Any]] = {
+    **dict.fromkeys(("tags", "q1", "q2", "q3", "q3_follow_up")),
+    **dict.fromkeys(("observed", "preferred", "comparisons", "winners", "turns"), ()),
+    **{name: {} for name in ("responses", "pre", "post", "branches", "by_number")},
+    **dict.fromkeys(("pre_totals", "post_totals"), Totals(None, None)),
+}
+"""Fields of both kinds of truth as they are where nothing was annotated."""
+
+
+def check_rows_carry(spec: RewardSpec) -> None:
+    """Raise SettingsError for a reward that rows cannot carry: with your own parts, or a terminal one."""
+    for name, part in spec.parts.items():
+        if part != PARTS.get(name):
+            raise SettingsError(
+                f"part {name!r} of reward {spec.name!r} is a Python function, which a row cannot carry; make "
+                "the rows without it, and give the function to the trainer as a reward function beside them"
+            )
+    if not spec.dense:
+        raise SettingsError(
+            f"reward {spec.name!r} is terminal, but each row is rewarded by itself; leave out .terminal()"
+        )
+
+
+def write_truth(request: Request, scored: ScoredRequest) -> str:
+    """Write the truth of one request, with its keys in a fixed order."""
+    asked: dict[str, Any] = {}
+    if request.questions:
+        asked["questions"] = request.questions
+    if request.comparisons:
+        asked["comparisons"] = [[c.number, c.index, c.swapped] for c in request.comparisons]
+    if request.stage == "reflect":
+        asked["options"] = request.options
+        asked["changes"] = request.wants_change
+    document = {
+        "scoring": SCORING_VERSION,
+        "conversation": request.conversation_id,
+        "turn": request.turn,
+        "stage": request.stage,
+        "asked": asked,
+        "parts": scored.parts,
+        "annotated": _annotated(request, scored),
+    }
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+
+
+def _annotated(request: Request, scored: ScoredRequest) -> dict[str, Any]:
+    """The annotations that the parts of a request read."""
+    fields: dict[str, Any] = {}
+    for name, _, _ in scored.parts:
+        for place in LEAF[name].reads if name in LEAF else ():
+            field, _, key = place.partition(".")
+            fields[field] = {*fields.get(field, ()), key} if key else True
+    if scored.stage == "prefer" or "comparisons" in fields:
+        fields |= _COMPARISONS  # a reply cannot be read without them
+    if request.wants_change:
+        fields |= dict.fromkeys(("pre", "pre_totals", "post_totals"), True)
+    if scored.turn is not None:
+        plain = _TURN.dump_python(scored.turn, mode="json", include=fields, exclude_none=True, by_alias=True)
+    else:
+        plain = _CONVERSATION.dump_python(scored.truth, mode="json", include=fields, exclude_none=True)
+    return dict(plain)
+
+
+def read_truth(text: str) -> tuple[Request, ScoredRequest]:
+    """Read a request, without its messages and texts, and what it is scored by.
+
+    Raises DataError for a text that `write_truth` of this scoring version did not write.
+    """
+    try:
+        document = json.loads(text)
+    except (TypeError, ValueError) as error:
+        raise _refused(show(text), f"it is no JSON ({error})") from error
+    version = document.get("scoring") if isinstance(document, dict) else None
+    if version != SCORING_VERSION:
+        raise _refused(f"scoring version {show(version)}", f"this is {SCORING_VERSION}")
+    try:
+        request, scored = _read(document)
+        scored.score(None)  # the weights make a mean
+    except (AttributeError, LookupError, TypeError, ValueError, ZeroDivisionError) as error:
+        raise _refused(show(text), f"it does not read: {type(error).__name__} {error}") from error
+    return request, scored
+
+
+def _read(document: Mapping[str, Any]) -> tuple[Request, ScoredRequest]:
+    asked, stage, turn = document["asked"], document["stage"], document["turn"]
+    conversation = document["conversation"]
+    if stage not in STAGES or (turn is None) != (stage == "reflect"):
+        raise ValueError(f"no stage {stage!r} in turn {turn}")
+    if not isinstance(conversation, str) or not isinstance(turn, (int, type(None))):
+        raise TypeError("conversation is a text, turn a number")
+    questions = tuple(asked.get("questions", ()))
+    known = {**_UNANNOTATED, **document["annotated"]}
+    truth = _CONVERSATION.validate_python({**known, "conversation_id": conversation})
+    here = None
+    if turn is not None:
+        found = {**known, "turn": turn, "has_judgements": bool(questions), "applicable": questions}
+        found["winners"] = [
+            (index, one["winner"]) for index, one in enumerate(known["comparisons"]) if one.get("winner")
+        ]
+        here = _TURN.validate_python(found)
+    parts = [(PARTS[name], float(weight), float(null)) for name, weight, null in document["parts"]]
+    for part, _, _ in parts:
+        if not part.defined(truth, stage, here):
+            raise ValueError(f"nothing is annotated that part {part.name} reads")
+    request = Request(
+        conversation_id=conversation,
+        turn=turn,
+        stage=stage,
+        messages=(),
+        questions=questions,
+        comparisons=tuple(
+            ShownComparison(number, index, here.comparisons[index].question_id if here else "", "", "", swap)
+            for number, index, swap in asked.get("comparisons", ())
+        ),
+        options={name: tuple(options) for name, options in asked.get("options", {}).items()},
+        wants_change=asked.get("changes", False),
+    )
+    return request, ScoredRequest.of(stage, parts, truth, here)
+
+
+def _refused(found: str, why: str) -> DataError:
+    return DataError(
+        Problem("row", "truth", found, "the truth that training_dataset wrote", f"{why}; make the rows again")
+    )
