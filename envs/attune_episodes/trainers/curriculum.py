@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, cycle, islice, repeat
+from typing import Any
 
 from attune_data.errors import SettingsError, show
 from attune_data.schema import Conversation
@@ -40,7 +41,7 @@ class Curriculum(Iterable[Conversation]):
             schedule = tuple((level_of(name), count) for name, count in level.items())
             number = sum(level.values())
         else:
-            named = level if isinstance(level, (list, tuple)) else [level]
+            named: Any = level if isinstance(level, (list, tuple)) else [level]
             schedule = tuple((level_of(one), 1) for one in named)
         if not schedule:
             raise SettingsError("level is empty; name at least one")
