@@ -72,7 +72,7 @@ release: $(VENV)/.installed-dev  ## Rehearse a release: build into dist/, check,
 	$(BIN)/python -m tests.check_release
 
 hub: $(VENV)/.installed-dev  ## Make build/hub, the folder to push to the Environments Hub
-	$(BIN)/python -m tests.hub_folder build/hub
+	$(BIN)/python packaging/hub/make.py build/hub
 
 check-extras: $(VENV)/.installed-dev  ## What needs more than the base: one venv each, one after the other
 	$(BIN)/python tests/check_extras.py

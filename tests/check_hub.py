@@ -19,7 +19,6 @@ from typing import Any, Final
 from attune_env import builtin_policy, load, plan, rollout
 from tests.documents import LINK
 from tests.endpoint import endpoint_process
-from tests.hub_folder import description
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 POLICY: Final = "lexicon"
@@ -36,6 +35,12 @@ def check_hub(venv: Path, wheel: Path, work: Path) -> None:
         work: an empty folder outside the sources to run in.
     """
     check_metadata(wheel)
+    check_episodes(venv, work)
+    print(f"{wheel.name}: vf-eval attune-env plays {EPISODES} episodes, rewards as at home")
+
+
+def check_episodes(venv: Path, work: Path) -> None:
+    """Stops unless `vf-eval attune-env` in the environment asks and rewards as `rollout` does here."""
     with endpoint_process("--data", "sample", "--number", EPISODES, "--policy", POLICY) as model:
         episodes = _evaluate(venv, work, model.url)
         facts = model.facts()
@@ -57,7 +62,6 @@ def check_hub(venv: Path, wheel: Path, work: Path) -> None:
     asked = {request.id: 1 for c in sample[:EPISODES] for request in plan(c)}
     assert facts["requests"] == asked, set(facts["requests"].items()) ^ set(asked.items())
     assert facts["statuses"] == {"200": len(asked)}, facts["statuses"]
-    print(f"{wheel.name}: vf-eval attune-env plays {len(earned)} episodes, rewards as at home")
 
 
 def check_metadata(wheel: Path) -> None:
@@ -80,6 +84,12 @@ def check_metadata(wheel: Path) -> None:
     assert shown.strip().splitlines()[0] == readme.splitlines()[0], shown[:200]
     pinned = [line for line in held.get_all("Requires-Dist", []) if line.startswith("verifiers")]
     assert pinned == ["verifiers<0.4.2,>=0.4"], pinned
+
+
+def description(metadata: bytes) -> str:
+    """The README in a distribution's metadata (`METADATA`, `PKG-INFO`)."""
+    # the parser takes bytes for ASCII; the body is UTF-8, as all of the file
+    return metadata.decode("utf-8").partition("\n\n")[2]
 
 
 def _metadata(wheel: Path) -> bytes:

@@ -28,7 +28,7 @@ Level = Literal["plain", "clear", "default", "blunted", "tangled"]
 """The names of `attune_data.simulate.LEVELS`."""
 
 
-class DraftJudgeConfig(vf.JudgeConfig):
+class DraftJudgeConfig(vf.JudgeConfig, use_attribute_docstrings=True):
     """A model that rates drafts."""
 
     enabled: bool = False
@@ -36,7 +36,7 @@ class DraftJudgeConfig(vf.JudgeConfig):
     weight: FiniteFloat = 0.0
     """Weight of the rating as a reward; at 0 it is a metric only."""
     retries: int = Field(2, ge=0, le=100)
-    """How often a failed or unreadable call is made again, each time after a pause."""
+    """How many times to retry a failed or unreadable call, with a pause before each."""
 
     @model_validator(mode="after")
     def _no_prompt_of_its_own(self) -> Self:
@@ -48,15 +48,15 @@ class DraftJudgeConfig(vf.JudgeConfig):
         return self
 
 
-class AttuneTaskConfig(vf.TaskConfig):
+class AttuneTaskConfig(vf.TaskConfig, use_attribute_docstrings=True):
     """How replies are scored beyond the annotations."""
 
     draft_judge: DraftJudgeConfig = DraftJudgeConfig()
     """The judge of drafts, off by default: `--env.taskset.task.draft-judge.enabled true`."""
 
 
-class AttuneTasksetConfig(vf.TasksetConfig):
-    """Which conversations are played, how they are asked about and what is paid."""
+class AttuneTasksetConfig(vf.TasksetConfig, use_attribute_docstrings=True):
+    """Which conversations to play, how to ask about them and what to reward."""
 
     id: vf.ID = ENV_ID
     task: AttuneTaskConfig = AttuneTaskConfig()
@@ -66,37 +66,37 @@ class AttuneTasksetConfig(vf.TasksetConfig):
     """"sample" (20 bundled conversations), a file or folder of conversations, the name of a dataset, or
     "simulated"."""
     level: Level = "default"
-    """Of simulated conversations: how hard they are to read, from plain to tangled."""
+    """How hard simulated participants are to read, from plain to tangled."""
     world_seed: int = 0
-    """Of simulated conversations: who these people are."""
+    """Seed of the simulated participants."""
     number: int | None = Field(None, ge=1)
-    """Only the first so many conversations; simulated ones have no end without it."""
+    """Use only this many conversations; the simulated stream is endless without it."""
     split: str | None = None
-    """Of a dataset that has several: which one."""
+    """Which split of a dataset that has several."""
     where: str | None = None
-    """Only conversations that fulfil this, such as "diagnosis=ADHD,who_5<13"."""
+    """Use only conversations that match, such as "diagnosis=ADHD,who_5<13"."""
     provenance: Provenance | None = None
-    """What records count as that carry no mark of their own; without it they count as benchmark."""
+    """Provenance of records that state none; by default they count as benchmark."""
     training: bool = False
-    """This run trains: benchmark records, which are for evaluation only, are refused at load."""
+    """Refuse benchmark records, which are for evaluation only, when loading."""
 
     granularity: Granularity = "conversation"
-    """conversation: an episode asks all requests of a conversation. request: one task a scored request, for
-    training and for any chat harness."""
+    """conversation: an episode asks all requests of a conversation. request: one task per scored request,
+    for training and for any chat harness."""
     mode: Mode = "default"
     """verbose asks for reasoning with each answer, omniscient shows the participant's background."""
     stages: list[Stage] = Field(default_factory=lambda: list(STAGES))
-    """What is asked, as a list: '["assess", "prefer", "reflect"]'."""
+    """Stages to ask, as a list: '["assess", "prefer", "reflect"]'."""
     panas_strategy: PanasStrategy = "absolute"
-    """How feelings afterwards are asked: absolute, delta (changes) or blind_delta (nothing shown)."""
+    """How to ask for the feelings afterwards: absolute, delta (changes) or blind_delta (nothing shown)."""
     labels: Labels = "masked"
-    """Of the responses that are compared: masked (shuffled) or official (which tell whose is whose)."""
+    """Labels of the compared responses: masked (shuffled) or official (they reveal which is which)."""
     labels_seed: int = 0
-    """Seeds labels, sides and order of what is compared."""
+    """Seed of the labels, sides and order of comparisons."""
     prompts: str = "full"
-    """full (the protocol's thread), compact (short messages of their own), or a folder of templates."""
+    """full (the protocol's thread), compact (one short message per request), or a folder of templates."""
     codebook: str | None = None
-    """An official annotation_codebook.json; by default the one beside the data, else our own wording."""
+    """An official annotation_codebook.json; by default the one beside the data, otherwise our wording."""
 
     reward: str | dict[str, Any] = "composite"
     """A preset (composite, emotion, behaviour, preference, holistic, skill), a .json or .py file that
@@ -165,17 +165,17 @@ def _spec(config: AttuneTasksetConfig) -> RewardSpec:
     return read_reward(config.reward)
 
 
-class AttuneHarnessConfig(vf.HarnessConfig):
+class AttuneHarnessConfig(vf.HarnessConfig, use_attribute_docstrings=True):
     """How the requests of an episode are sent."""
 
     id: vf.ID = ENV_ID
     parallel: int = Field(1, ge=1, le=1000)
     """Requests of one episode in flight at a time; no request depends on a reply."""
     reasks: int = Field(1, ge=0, le=100)
-    """How often a request is asked again, word for word, when its reply cannot be read; the last reply
-    counts. 0 for training, so that such a reply is paid as what it is."""
+    """How many times to ask again, word for word, after an unreadable reply; the last reply counts. Use 0 for
+    training, so that an unreadable reply earns what it deserves."""
     retries: int = Field(4, ge=0, le=100)
-    """How often a call that failed on the way (408, 409, 425, 429, 5xx, no connection) is made again."""
+    """How many times to retry a failed call (408, 409, 425, 429, 5xx, no connection)."""
     backoff: FiniteFloat = Field(0.5, ge=0, le=60)
     """Seconds before the first retry; doubled for each further one, up to 30, with jitter."""
 
@@ -184,7 +184,7 @@ class AttuneEnvConfig(vf.SingleAgentEnvConfig):
     """The environment: the conversations, and the model that is asked about them."""
 
     taskset: AttuneTasksetConfig = AttuneTasksetConfig()
-    """Which conversations are played, how they are asked about and what is paid."""
+    """Which conversations to play, how to ask about them and what to reward."""
     # the harness is put in afterwards: handed to AgentConfig it would be looked up by its id, in this package
     agent: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig(), network_notice=False).model_copy(
         update={"harness": AttuneHarnessConfig()}

@@ -19,9 +19,11 @@ from threading import Thread
 from typing import Any, ClassVar
 
 import pytest
+from packaging.requirements import Requirement
 
-from tests.documents import LINK
-from tests.hub_folder import ROOT, make_hub_folder
+from tests.check_extras import ends
+from tests.check_hub import check_episodes
+from tests.documents import LINK, ROOT
 
 PRIME = "prime>=0.18,<0.19"
 Json = dict[str, Any]
@@ -96,7 +98,7 @@ def prime(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("hub") / "attune-env"
-    make_hub_folder(folder)
+    subprocess.run([sys.executable, ROOT / "packaging" / "hub" / "make.py", folder], check=True)
     return folder
 
 
@@ -115,6 +117,22 @@ def push(prime: Path, folder: Path, home: Path, *options: str) -> type[Hub]:
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert "Successfully pushed somebody/attune-env" in done.stdout
     return given
+
+
+def made_needs(folder: Path) -> list[str]:
+    """What the pushed environment requires."""
+    text = (folder / "pyproject.toml").read_text(encoding="utf-8")
+    needs: list[str] = tomllib.loads(text)["project"]["dependencies"]
+    return needs
+
+
+def plays_in_an_empty_environment(wheel: Path, release: str, work: Path) -> None:
+    """Install the wheel with one release of verifiers alone, and play `vf-eval attune-env` there."""
+    work.mkdir()
+    subprocess.run([sys.executable, "-m", "venv", work / "venv"], check=True)
+    pip = (work / "venv" / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    subprocess.run([*pip, wheel, f"verifiers=={release}"], check=True)
+    check_episodes(work / "venv", work)
 
 
 def test_a_push_has_version_licence_tags_and_a_readme_without_dead_links(
@@ -141,7 +159,13 @@ def test_a_push_has_version_licence_tags_and_a_readme_without_dead_links(
     # what `prime env install` does with a private environment: a wheel from the archive alone
     built = [sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path / "built"), str(pulled)]
     subprocess.run(built, check=True, stdout=subprocess.DEVNULL)
-    assert [wheel.name for wheel in (tmp_path / "built").iterdir()] == [given.told["wheels"]["filename"]]
+    (wheel,) = (tmp_path / "built").iterdir()
+    assert wheel.name == given.told["wheels"]["filename"]
+    assert len((pulled / "attune_env" / "__init__.py").read_text(encoding="utf-8").splitlines()) < 80
+    for release in ends(
+        next(need for need in map(Requirement, made_needs(pulled)) if need.name == "verifiers")
+    ):
+        plays_in_an_empty_environment(wheel, release, tmp_path / release)
 
 
 def test_a_push_can_raise_the_version(prime: Path, made: Path, tmp_path: Path) -> None:
