@@ -9,7 +9,7 @@ from dataclasses import fields
 from typing import Any, Final, Literal, Self
 
 import verifiers.v1 as vf
-from pydantic import Field, FiniteFloat, model_validator
+from pydantic import ConfigDict, Field, FiniteFloat, model_validator
 
 from attune_data.constants import Provenance
 from attune_data.errors import AttuneError, SettingsError, show
@@ -27,9 +27,14 @@ Granularity = Literal["conversation", "request"]
 Level = Literal["plain", "clear", "default", "blunted", "tangled"]
 """The names of `attune_data.simulate.LEVELS`."""
 
+DESCRIBED: Final = ConfigDict(use_attribute_docstrings=True)
+"""The texts under the fields are their descriptions, for `--help` and the Hub's card."""
 
-class DraftJudgeConfig(vf.JudgeConfig, use_attribute_docstrings=True):
+
+class DraftJudgeConfig(vf.JudgeConfig):
     """A model that rates drafts."""
+
+    model_config = DESCRIBED
 
     enabled: bool = False
     """Rate drafts with a judge model. Off, no judge is ever called."""
@@ -48,15 +53,19 @@ class DraftJudgeConfig(vf.JudgeConfig, use_attribute_docstrings=True):
         return self
 
 
-class AttuneTaskConfig(vf.TaskConfig, use_attribute_docstrings=True):
+class AttuneTaskConfig(vf.TaskConfig):
     """How replies are scored beyond the annotations."""
+
+    model_config = DESCRIBED
 
     draft_judge: DraftJudgeConfig = DraftJudgeConfig()
     """The judge of drafts, off by default: `--env.taskset.task.draft-judge.enabled true`."""
 
 
-class AttuneTasksetConfig(vf.TasksetConfig, use_attribute_docstrings=True):
+class AttuneTasksetConfig(vf.TasksetConfig):
     """Which conversations to play, how to ask about them and what to reward."""
+
+    model_config = DESCRIBED
 
     id: vf.ID = ENV_ID
     task: AttuneTaskConfig = AttuneTaskConfig()
@@ -165,8 +174,10 @@ def _spec(config: AttuneTasksetConfig) -> RewardSpec:
     return read_reward(config.reward)
 
 
-class AttuneHarnessConfig(vf.HarnessConfig, use_attribute_docstrings=True):
+class AttuneHarnessConfig(vf.HarnessConfig):
     """How the requests of an episode are sent."""
+
+    model_config = DESCRIBED
 
     id: vf.ID = ENV_ID
     parallel: int = Field(1, ge=1, le=1000)
