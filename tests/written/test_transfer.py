@@ -65,7 +65,7 @@ def test_the_ceiling_and_a_learned_word(transfer: ModuleType) -> None:
     found = transfer.Measure(sample)(transfer.played("oracle", sample))
     assert {found[part].value for part in ("textual", "preferred", "valence", "pairwise")} == {1.0}
     read = transfer.Measure(sample)(transfer.Reader(sample).read(sample))  # on its own text
-    assert all(read[part].value > 0.85 for part in ("textual", "valence", "pairwise"))
+    assert all(read[part].value > 0.75 for part in ("textual", "valence", "pairwise"))
 
 
 @pytest.mark.slow
