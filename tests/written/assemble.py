@@ -172,7 +172,7 @@ def take(folder: Path) -> list[str]:
 
 
 def _read(file: Path) -> dict[str, Any]:
-    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}  # type: ignore[no-any-return]
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
 
 def _write(file: Path, value: Mapping[str, Any]) -> None:
