@@ -9,12 +9,19 @@ from __future__ import annotations
 from rich.markup import escape
 
 from attune_data.errors import AttuneError
-from attune_data.extras import needs_extra
+from attune_data.extras import needs_extra, warn_if_untested
 from attune_data.version import SCORING_VERSION, __version__
-from attune_episodes.inspect_env.arguments import Text, arguments_of, check_asking, settings_of, tasks_of
-from attune_episodes.inspect_env.samples import CLUSTER, metadata_of, task_of
 from attune_episodes.inspect_env.scoring import score_replies
-from attune_episodes.inspect_env.versions import check_version
+from attune_episodes.inspect_env.tasks import (
+    BELOW,
+    CLUSTER,
+    OLDEST,
+    Text,
+    check_asking,
+    metadata_of,
+    task_of,
+    tasks_of,
+)
 
 with needs_extra("inspect", "inspect_ai"):
     from inspect_ai import Task, task
@@ -46,7 +53,7 @@ def attune(
     parallel: int | None = None,
     structured: bool = False,
 ) -> Task:
-    """AttuneBench: one sample a conversation, every request of its plan asked, the numbers of `attune score`.
+    """AttuneBench: one sample per conversation, every request of its plan asked, scored like `attune score`.
 
     Args:
         data: "sample" (20 bundled conversations), a file or folder, a dataset's name, or "simulated".
@@ -69,21 +76,11 @@ def attune(
 
     Raises Inspect's PrerequisiteError where the arguments or the data are wrong; its cause is our own error.
     """
-    check_version()
+    given = dict(locals())
+    warn_if_untested("inspect-ai", OLDEST, BELOW)
     try:
         check_asking(reasks, parallel, structured)
-        chosen = arguments_of(
-            data,
-            where,
-            number=number,
-            level=level,
-            world_seed=world_seed,
-            split=split,
-            provenance=provenance,
-        )
-        asked = {"mode": mode, "panas_strategy": panas_strategy, "labels": labels, "seed": seed}
-        settings = settings_of(chosen, codebook, stages, prompts, **asked)
-        conversations, tasks = tasks_of(chosen, settings)
+        conversations, tasks = tasks_of(given)
     except AttuneError as error:
         # what Inspect shows as one message: any other error it shows with its own stack
         raise PrerequisiteError(escape(str(error))) from error
@@ -103,7 +100,7 @@ def attune(
         version=SCORING_VERSION,
         metadata={
             "versions": {"attune-env": __version__, "scoring": SCORING_VERSION},
-            "settings": settings.describe(),
+            "settings": tasks[0].settings.describe(),
             "data": {"fingerprint": conversations.fingerprint, "provenance": conversations.provenance},
         },
     )
@@ -118,7 +115,7 @@ def walk_plan(reasks: int = 2, parallel: int | None = None, structured: bool = F
         parallel: at most so many requests of a conversation at once.
         structured: hold answers to their JSON schema.
     """
-    from attune_episodes.inspect_env.asking import ask_all
+    from attune_episodes.inspect_env.run import ask_all
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         return await ask_all(state, reasks=reasks, parallel=parallel, structured=structured)

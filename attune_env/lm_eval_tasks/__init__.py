@@ -12,10 +12,10 @@ from attune_data.extras import needs_extra
 from attune_data.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from attune_env.lm_eval_tasks.samples import rollouts_from
-    from attune_env.lm_eval_tasks.task import AttuneTask
+    from attune_env.lm_eval_tasks.logs import rollouts_from
+    from attune_env.lm_eval_tasks.run import AttuneTask
 
-_HOME = {"AttuneTask": ".task", "rollouts_from": ".samples"}
+_HOME = {"AttuneTask": ".run", "rollouts_from": ".logs"}
 """Name -> the module that it comes from."""
 
 __all__ = ["AttuneTask", "rollouts_from"]

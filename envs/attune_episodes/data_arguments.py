@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from attune_data.codebook import find_official
 from attune_data.constants import Provenance
@@ -16,6 +17,7 @@ from attune_data.loading import Conversations, load
 from attune_data.selection import select
 from attune_data.simulate.levels import Level, level_of
 from attune_data.simulate.stream import Simulation
+from attune_episodes.settings import Settings
 
 SAMPLE: Final = "sample"
 """The `data` that names the bundled conversations."""
@@ -144,6 +146,16 @@ class DataArguments:
                 )
             )
         return found
+
+
+def asked_by(given: Mapping[str, Any]) -> tuple[DataArguments, Settings]:
+    """Which data and how it is asked about, from one mapping with the names of both, as JSON values.
+
+    Names of neither are left alone. `codebook` is the one given, else the one beside the data.
+    """
+    names = {one.name for one in fields(DataArguments)}
+    chosen = DataArguments(**{name: value for name, value in given.items() if name in names})
+    return chosen, Settings.from_json({**given, "codebook": chosen.codebook(given.get("codebook"))})
 
 
 def check_flag(name: str, value: object, *, optional: bool = False) -> None:

@@ -13,7 +13,7 @@ from attune_episodes import (
     score_row,
 )
 from attune_episodes.inspect_env import scoring as inspect
-from attune_episodes.inspect_env.samples import REPLIES
+from attune_episodes.inspect_env.tasks import REPLIES
 from attune_episodes.trainers import (
     conversation_rows,
     demonstrations,

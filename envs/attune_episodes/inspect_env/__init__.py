@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from attune_data.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from attune_episodes.inspect_env.results import rollouts_from
+    from attune_episodes.inspect_env.logs import rollouts_from
 
-_HOME = {"rollouts_from": ".results"}
+_HOME = {"rollouts_from": ".logs"}
 """Name -> the module that it comes from."""
 
 __all__ = ["rollouts_from"]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from attune_episodes.inspect_env.samples import replies_in
+from attune_episodes.inspect_env.tasks import replies_in
 from attune_episodes.settings import Settings
 from attune_episodes.task import Task, replay, scores_of
 from attune_rewards.metrics import LISTED

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from attune_env.lm_eval_tasks import rollouts_from
-from attune_env.lm_eval_tasks.arguments import DATA, PREFIX, SETTINGS
+from attune_env.lm_eval_tasks.tasks import DATA, PREFIX, SETTINGS
 from attune_rewards.predictions import STAGES
 from tests.endpoint import answers_of, serve
 from tests.extras.harness.evaluating import CLOSE, FOLDER

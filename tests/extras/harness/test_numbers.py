@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
-import statistics
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -13,15 +11,15 @@ import pytest
 from lm_eval import simple_evaluate
 from lm_eval.api.model import LM
 
-from attune_data import load
+from attune_data import DataError, load
+from attune_data.errors import SettingsError, UnknownNameError
 from attune_env.lm_eval_tasks import rollouts_from
 from attune_env.lm_eval_tasks.scoring import OF_ALL, OF_STAGE
 from attune_env.running.settings import Patience
-from attune_episodes import MODES, Request, Settings, plan
-from attune_episodes.settings import Mode
+from attune_episodes import Request, plan
 from attune_rewards.predictions import STAGES
 from tests.data.builders import Json
-from tests.endpoint import Answers, answers_of, serve
+from tests.endpoint import Answers, Server, answers_of, serve
 from tests.endpoint.answers import Change
 from tests.extras.harness.evaluating import CLOSE, evaluate, manager, scored, scored_again
 from tests.front.command import own
@@ -62,24 +60,6 @@ def test_the_group_has_the_numbers_of_attune_run_and_of_its_own_samples(
     assert found["n-samples"]["attune_all"] == {"original": 3, "effective": 3}
 
 
-def test_the_second_group_is_the_first_under_another_name() -> None:
-    with serve(answers_of(sample(2))) as server:
-        found = evaluate(server, "attune", metadata={"attune_number": 2})
-    assert list(found["groups"]) == ["attune"]
-    assert found["group_subtasks"] == {"attune": ["attune_all"]}
-    assert found["groups"]["attune"]["composite_score,none"] > 0
-
-
-def test_the_error_is_that_of_a_bootstrap_over_conversations() -> None:
-    data = sample()
-    with serve(answers_of(data, change=noisy)) as server:
-        found = evaluate(server, "attunebench", metadata={"attune_number": 3}, bootstrap_iters=0)
-    values = [one["composite_strict"] for one in found["samples"]["attune_all"]]
-    error = found["groups"]["attunebench"]["composite_strict_stderr,none"]
-    # the bootstrap's own: sd of the values with n, over the root of n; 10,000 resamples are within 4 %
-    assert error == pytest.approx(statistics.pstdev(values) / math.sqrt(3), rel=0.04)
-
-
 def test_the_tasks_of_single_stages_make_one_composite_together(tmp_path: Path) -> None:
     data = sample()
     tasks = [f"attune_{stage}" for stage in STAGES]
@@ -103,35 +83,6 @@ def test_the_tasks_of_single_stages_make_one_composite_together(tmp_path: Path) 
                 assert value == pytest.approx(ours[name], abs=CLOSE), (stage, name)
 
 
-@pytest.mark.parametrize("mode", MODES[1:])
-def test_settings_are_arguments(mode: Mode, tmp_path: Path) -> None:
-    data = sample(1)
-    asked = Settings(mode, STAGES[1:], "delta", "official", 7, "compact")
-    told = {
-        "attune_mode": mode,
-        "attune_stages": "assess, assess_hp,prefer,reflect",
-        "attune_panas_strategy": "delta",
-        "attune_labels": "official",
-        "attune_seed": 7,
-        "attune_prompts": "compact",
-        "attune_number": 1,
-        "seed": 3,  # an argument of the model, which lm-eval hands over too
-    }
-    with serve(answers_of(data, settings=asked)) as server:
-        found = evaluate(server, "attunebench", metadata=told)
-        assert server.unknown == []
-        assert len(server.calls) == len(plan(data[0], asked))
-    (rollout,) = rollouts_from(found["samples"]["attune_all"])
-    assert rollout.result["mode"] == mode
-    assert rollout.result["attune"]["settings"] == asked.describe()
-    again = scored_again([rollout], tmp_path, data)
-    assert found["groups"]["attunebench"]["composite_strict,none"] == pytest.approx(
-        again["composite_strict"], abs=CLOSE
-    )
-    # one conversation has no error
-    assert found["groups"]["attunebench"]["composite_strict_stderr,none"] == "N/A"
-
-
 def test_data_of_ones_own_in_any_script_and_without_some_annotations(tmp_path: Path) -> None:
     records = [own("مرحبا", "P1"), own("été/1", "P1"), own("ohne-🤍", "P3")]
     for record in records:
@@ -153,27 +104,6 @@ def test_data_of_ones_own_in_any_script_and_without_some_annotations(tmp_path: P
         assert found["results"]["attune_all"][f"{name},none"] == pytest.approx(ours[name], abs=CLOSE)
     again = scored_again(rollouts_from(found["samples"]["attune_all"], file), tmp_path / "logged", data)
     assert again["composite_score"] == pytest.approx(ours["composite_score"], abs=CLOSE)
-
-
-def test_limits_and_samples_are_of_conversations() -> None:
-    with serve(answers_of(sample())) as server:
-        limited = evaluate(server, "attunebench", metadata={"attune_number": 3}, limit=2)
-        chosen = evaluate(server, "attunebench", metadata={"attune_number": 3}, samples={"attune_all": [2]})
-    for found, wanted in ((limited, [0, 1]), (chosen, [2])):
-        names = [one["doc"]["conversation_id"] for one in found["samples"]["attune_all"]]
-        assert names == [sample()[index].conversation_id for index in wanted]
-
-
-def test_a_cache_of_replies_is_not_asked_again(tmp_path: Path) -> None:
-    with serve(answers_of(sample(1), change=noisy)) as server:
-        kept = {"use_cache": str(tmp_path / "kept"), "gen_kwargs": "max_gen_toks=8192"}
-        first = evaluate(server, "attunebench", metadata={"attune_number": 1}, **kept)
-        calls = len(server.calls)
-        second = evaluate(server, "attunebench", metadata={"attune_number": 1}, **kept)
-    assert calls == len(server.calls) == len(plan(sample(1)[0]))
-    assert first["groups"] == second["groups"]
-    assert {call.body["max_tokens"] for call in server.calls} == {8192}
-    assert all(call.body["stop"] == ["<|im_end|>"] for call in server.calls)
 
 
 class Within(LM):  # type: ignore[misc, unused-ignore]
@@ -213,3 +143,49 @@ def test_a_model_of_the_same_process_and_half_a_character_in_its_replies(tmp_pat
     assert found["results"]["attune_all"]["composite_score,none"] == pytest.approx(
         again["composite_score"], abs=CLOSE
     )
+
+
+def refused(kind: type[Exception], server: Server, *tasks: str, **options: Any) -> str:
+    with pytest.raises(kind) as caught:
+        evaluate(server, *tasks, **options)
+    assert server.calls == []
+    return str(caught.value)
+
+
+def test_what_would_change_the_protocol_is_refused_before_a_call() -> None:
+    with serve(answers_of(sample(1))) as server:
+        assert "add --apply_chat_template" in refused(
+            SettingsError, server, "attunebench", apply_chat_template=False
+        )
+        told = refused(SettingsError, server, "attune_assess", system_instruction="Be kind.")
+        assert "leave out --system_instruction" in told
+        wrong = {"attune_mode": "verbos"}
+        assert "did you mean 'verbose'" in refused(UnknownNameError, server, "attunebench", metadata=wrong)
+        wrong = {"attune_mod": "verbose"}
+        assert "did you mean 'attune_mode'" in refused(
+            UnknownNameError, server, "attune_draft", metadata=wrong
+        )
+        wrong = {"attune_data": "no/such/place"}
+        assert "no/such/place" in refused(DataError, server, "attunebench", metadata=wrong)
+        wrong = {"attune_stages": "assess,prefer"}
+        told = refused(SettingsError, server, "attunebench", metadata=wrong)
+        assert "leaves out reflect" in told
+        assert "attune_assess" in told
+
+
+def test_examples_are_not_shown_and_requests_not_cached(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with serve(answers_of(sample(1))) as server:
+        evaluate(server, "attune_all", metadata={"attune_number": 1}, num_fewshot=3, cache_requests=True)
+        assert server.unknown == []
+    assert "does not cache requests" in caplog.text
+
+
+def test_predict_only_keeps_the_replies_and_scores_nothing() -> None:
+    with serve(answers_of(sample(1))) as server:
+        found = evaluate(server, "attune_all", metadata={"attune_number": 1}, predict_only=True)
+    (one,) = found["samples"]["attune_all"]
+    assert len(one["resps"]) == len(one["doc"]["requests"]) == len(server.calls)
+    assert "composite_score" not in one

@@ -16,21 +16,19 @@ import pytest
 from inspect_ai._util.error import PrerequisiteError
 
 from attune_data import load
-from attune_data.errors import AttuneError, SettingsError
+from attune_data.errors import AttuneError
 from attune_data.extras import UntestedVersionWarning
+from attune_env import inspect_task
 from attune_env.inspect_task import attune
 from attune_episodes import Settings, builtin_policy, rollout
-from attune_episodes.inspect_env import versions
-from attune_episodes.inspect_env.arguments import text_of
-from attune_episodes.inspect_env.samples import task_of
+from attune_episodes.inspect_env import tasks
 from attune_episodes.inspect_env.scoring import metrics_of
-from attune_episodes.unanswered import unanswered
+from attune_episodes.inspect_env.tasks import task_of
 from attune_rewards.aggregate import flatten
 from attune_rewards.predictions import STAGES
 from attune_rewards.records import read_record
 from attune_rewards.scoring import score_conversation
 from tests import PATIENCE
-from tests.extras.inspect.evaluating import written
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -56,14 +54,6 @@ def test_arguments_mean_what_they_mean_everywhere() -> None:
     assert one.dataset[0].id != other.dataset[0].id
 
 
-def test_a_text_is_what_was_typed() -> None:
-    assert text_of("where", ["diagnosis=ADHD", "who_5<13"]) == "diagnosis=ADHD,who_5<13"
-    assert text_of("where", "who_5<13") == "who_5<13"
-    for value in (3, [], [1], None, {"a": "b"}):
-        with pytest.raises(SettingsError, match="which is no text"):
-            text_of("data", value)
-
-
 @pytest.mark.parametrize(("arguments", "told"), [
     ({"data": "/no/such/folder"}, r"/no/such/folder: found no such file or folder, expected a folder"),
     ({"data": "simulated"}, r"say how many conversations: -T number=20"),
@@ -85,12 +75,6 @@ def test_what_is_wrong_is_told_at_set_up_in_words(arguments: dict[str, Any], tol
     with pytest.raises(PrerequisiteError, match=told) as caught:
         attune(**arguments)
     assert isinstance(caught.value.__cause__, AttuneError)
-
-
-def test_data_without_an_annotation_is_refused_with_what_was_looked_for(tmp_path: Path) -> None:
-    path = written(tmp_path, [unanswered(load("sample")[0]).to_record()])
-    with pytest.raises(PrerequisiteError, match=r"conversations\.jsonl: found nothing annotated"):
-        attune(data=str(path))
 
 
 @pytest.mark.parametrize("number", range(1, len(STAGES) + 1))
@@ -121,15 +105,15 @@ def test_a_version_outside_the_tested_range_is_warned_of_by_name(monkeypatch: py
         assert len(attune(number=1).dataset) == 1  # the installed version is one that was tested
     installed = re.escape(f"inspect-ai {version('inspect-ai')} is installed")
     for oldest, below in (("99.0", "99.1"), ("0.1", "0.2")):
-        monkeypatch.setattr(versions, "OLDEST", oldest)
-        monkeypatch.setattr(versions, "BELOW", below)
+        monkeypatch.setattr(inspect_task, "OLDEST", oldest)
+        monkeypatch.setattr(inspect_task, "BELOW", below)
         with pytest.warns(UntestedVersionWarning, match=f"{installed}.*{re.escape(below)}"):
             assert len(attune(number=1).dataset) == 1
 
 
 def test_the_tested_range_and_the_entry_point_are_those_of_the_distribution() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert project["optional-dependencies"]["inspect"] == [f"inspect-ai>={versions.OLDEST},<{versions.BELOW}"]
+    assert project["optional-dependencies"]["inspect"] == [f"inspect-ai>={tasks.OLDEST},<{tasks.BELOW}"]
     assert project["entry-points"]["inspect_ai"] == {"attune_env": "attune_env.inspect_task"}
 
 
@@ -139,17 +123,6 @@ def python(code: str) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
-
-
-def test_inspect_is_imported_only_where_it_is_used() -> None:
-    loaded = python(
-        "import sys, attune_env, attune_episodes.inspect_env as env\n"
-        "from attune_episodes.inspect_env import scoring, samples, arguments, versions, rollouts_from\n"
-        "attune_env.load('sample'); print(*sorted({n.partition('.')[0] for n in sys.modules}))"
-    ).split()
-    assert "attune_episodes" in loaded
-    assert "inspect_ai" not in loaded
-    assert "verifiers" not in loaded
 
 
 @pytest.mark.parametrize("code", [

@@ -13,10 +13,9 @@ from attune_data import Conversations, load
 from attune_data.errors import DataError
 from attune_env import save_results
 from attune_env.running.samples import sample_spread, split_sample
-from attune_episodes import Request, Settings, builtin_policy, plan, rollout
+from attune_episodes import Request, plan
 from attune_episodes.inspect_env import rollouts_from
 from tests.endpoint import answers_of, serve
-from tests.endpoint.answers import Messages
 from tests.extras.inspect.evaluating import MODEL, evaluated, named, scored, written
 
 ONE = {"number": 1}
@@ -68,41 +67,6 @@ def test_epochs_are_averaged_first_and_become_samples(data: Conversations, tmp_p
     assert spread.mean == pytest.approx(found.metrics["composite_strict"]["mean"], abs=1e-9)
 
 
-def test_an_epoch_without_a_value_leaves_the_mean_of_the_others(data: Conversations, tmp_path: Path) -> None:
-    """In one of two epochs a limit ends the sample: that one is not scored, and the other stands."""
-    with serve(answers_of(data, "oracle"), ["400,first=1,of=c-1/end/reflect"]) as server:
-        found = evaluated(server, tmp_path, ONE | {"data": data.source}, epochs=2, fail_on_error=False)
-    assert len(found.values) == 1
-    assert found.metrics["composite_strict"]["mean"] == pytest.approx(100)
-
-
-def test_stages_left_out_leave_their_metrics_out(data: Conversations, tmp_path: Path) -> None:
-    settings = Settings(stages=("assess", "reflect"))
-    with serve(answers_of(data, "lexicon")) as server:
-        found = evaluated(server, tmp_path, {"data": data.source, "stages": ["reflect", "assess"]})
-        stages = {str(call.request).rsplit("/", 1)[1] for call in server.calls}
-    assert stages == {"assess", "reflect"}
-    assert next(iter(found.metrics)) == "composite_partial"
-    assert not {"composite_score", "composite_strict", "strict_pairwise", "pillar_evaluation"} & set(
-        found.metrics
-    )
-    player = builtin_policy("lexicon", data, settings)
-    totals = [100 * rollout(about, player, settings).total for about in data]
-    assert found.metrics["composite_partial"]["mean"] == pytest.approx(sum(totals) / 3, abs=1e-9)
-
-
-def test_modes_and_how_it_is_asked_reach_the_prompts(data: Conversations, tmp_path: Path) -> None:
-    settings = Settings(mode="verbose_omniscient", panas_strategy="delta", labels="official", seed=7,
-                        prompts="compact")  # fmt: skip
-    arguments = {"mode": "verbose_omniscient", "panas_strategy": "delta", "labels": "official", "seed": 7,
-                 "prompts": "compact", "data": data.source}  # fmt: skip
-    with serve(answers_of(data, "oracle", settings)) as server:
-        found = evaluated(server, tmp_path, arguments)
-        assert server.unknown == []
-    assert found.metrics["composite_strict"]["mean"] == pytest.approx(100)
-    assert {one.result["mode"] for one in rollouts_from(found.log)} == {"verbose_omniscient"}
-
-
 def test_a_limit_leaves_a_conversation_unscored_and_not_at_0(data: Conversations, tmp_path: Path) -> None:
     """At most six messages: the requests of turn 2 have more. What was answered before is in the log."""
     with serve(answers_of(data, "oracle")) as server:
@@ -137,25 +101,6 @@ def test_a_request_that_fails_fails_its_sample_and_no_other(
     assert "left out: 1 samples" in caplog.text
 
 
-def test_reasoning_stays_out_of_the_answer(data: Conversations, tmp_path: Path) -> None:
-    book = answers_of(data, "lexicon")
-
-    def thinks(messages: Messages) -> dict[str, str] | None:
-        said = book(messages)
-        return said and {"content": f"<think>{{}} no, wait</think>\n{said}", "reasoning_content": "hm {"}  # type: ignore[return-value]
-
-    def plainly(messages: Messages) -> str | None:
-        return book(messages)
-
-    values = []
-    for number, answers in enumerate((thinks, plainly)):
-        with serve(answers) as server:
-            found = evaluated(server, tmp_path / str(number), {"data": data.source})
-        values.append(found.values)
-    assert values[0] == values[1]
-    assert all(one["parse_rate"] == 1 for one in values[0].values())
-
-
 def test_answers_are_held_to_the_plans_own_schema_where_that_is_asked(
     data: Conversations, tmp_path: Path
 ) -> None:
@@ -188,17 +133,6 @@ def test_what_is_asked_again_is_drawn_by_another_seed(data: Conversations, tmp_p
         seeds = [call.body["seed"] for call in server.calls if call.request == "c-1/end/reflect"]
     assert seeds == [7, 8, 9]
     assert {body["temperature"] for body in bodies} == {0.5}
-
-
-def test_one_request_at_a_time_where_that_is_asked(data: Conversations, tmp_path: Path) -> None:
-    with serve(answers_of(data, "oracle"), latency=0.02) as server:
-        evaluated(server, tmp_path, ONE | {"data": data.source, "parallel": 1})
-        assert server.most_in_flight == 1
-        calls = [call.request for call in server.calls]
-    assert calls == [request.id for request in plan(data[0])]
-    with serve(answers_of(data, "oracle"), latency=0.02) as server:
-        evaluated(server, tmp_path, ONE | {"data": data.source}, max_connections=3)
-        assert 1 < server.most_in_flight <= 3
 
 
 def test_logs_are_read_as_file_folder_object_and_several(data: Conversations, tmp_path: Path) -> None:

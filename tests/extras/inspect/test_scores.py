@@ -152,13 +152,6 @@ def test_standard_errors_are_clustered_by_participant(both: Both) -> None:
     assert 0 < differ < len(both.inspect.metrics)
 
 
-def test_requests_are_asked_again_as_attune_run_asks_them(both: Both) -> None:
-    assert both.seen == both.asked
-    assert both.seen["sample-02/2/assess"] == 3
-    assert both.seen["sample-01/1/draft"] >= 2
-    assert both.seen["part-1/1/prefer"] == 3
-
-
 def test_result_files_from_the_log_are_those_of_attune_run(both: Both, tmp_path: Path) -> None:
     made = rollouts_from(both.inspect.path)
     save_results(made, tmp_path / "results")
@@ -173,17 +166,6 @@ def test_result_files_from_the_log_are_those_of_attune_run(both: Both, tmp_path:
     assert {k: v for k, v in group.items() if k != "em_model"} == {
         k: v for k, v in other.items() if k != "em_model"
     }
-
-
-def test_a_sample_says_what_could_not_be_read_and_what_is_not_scored(both: Both) -> None:
-    by_id = {one.id: one for one in both.inspect.log.samples or ()}
-    told = by_id["sample-02"].scores["attune_scores"]
-    assert told.metadata["outcomes"]["sample-02/2/assess"].startswith("unparsed:")
-    assert "sample-02/2/assess" in told.explanation
-    assert told.value["parse_rate"] < 1
-    blank = by_id["blank"].scores["attune_scores"].explanation
-    assert "composite_strict" not in blank
-    assert "not annotated, so not scored: 100%" in blank
 
 
 def test_no_annotated_answer_is_sent_and_samples_show_none_as_input(both: Both) -> None:

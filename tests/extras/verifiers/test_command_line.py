@@ -13,11 +13,10 @@ from typing import Any
 import pytest
 import verifiers.v1 as vf
 
-from attune_data.simulate import simulate
 from attune_episodes import builtin_policy, rollout
 from attune_episodes.verifiers_env import AttuneHarnessConfig, AttuneTasksetConfig, rollouts_from
 from tests import PATIENCE
-from tests.endpoint import answers_of, serve
+from tests.endpoint import serve
 from tests.verifiers_env.play import lexicon, sample
 
 BIN = Path(sys.executable).parent
@@ -87,16 +86,20 @@ def test_an_evaluation_with_no_flag_but_the_model_then_a_replay_and_official_res
     }
 
 
-def test_data_that_cannot_be_played_ends_in_its_message_alone(tmp_path: Path) -> None:
-    for flags, told in (
-        (["data", "/nope"], "/nope: found no such file or folder, expected"),
-        (["where", "nothing=1"], "nothing"),
-    ):
-        flag, value = flags
-        line = ["attune-env", "-m", "m/x", "--no-push", "--no-rich", f"--env.taskset.{flag}", value]
-        said = command("vf-eval", *line, cwd=tmp_path, code=1).splitlines()
-        assert told in said[-1]
-        assert not [line for line in said if "Traceback" in line or line.startswith("  File ")], said
+@pytest.mark.parametrize("name", ["vf-eval", "vf-validate"])
+@pytest.mark.parametrize(
+    ("flag", "value", "told"),
+    [("data", "/nope", "/nope: found no such file or folder, expected"), ("where", "nothing=1", "nothing")],
+)
+def test_data_that_cannot_be_played_ends_in_its_message_alone(
+    tmp_path: Path, name: str, flag: str, value: str, told: str
+) -> None:
+    place = "--env.taskset" if name == "vf-eval" else "--taskset"
+    rest = ["-m", "m/x", "--no-push"] if name == "vf-eval" else ["--runtime.type", "subprocess"]
+    line = ["attune-env", "--no-rich", f"{place}.{flag}", value, *rest]
+    said = command(name, *line, cwd=tmp_path, code=1).splitlines()
+    assert told in said[-1]
+    assert not [line for line in said if "Traceback" in line or line.startswith("  File ")], said
 
 
 def test_resume_plays_exactly_what_failed_or_was_cut_short(tmp_path: Path) -> None:
@@ -114,33 +117,6 @@ def test_resume_plays_exactly_what_failed_or_was_cut_short(tmp_path: Path) -> No
         assert played == {"sample-02", "sample-05"}
     wanted = {key: value for key, value in expected().items() if key <= "sample-06"}
     assert rewards(traces(folder / "traces.jsonl")) == wanted
-
-
-def test_a_run_cut_short_by_a_limit_is_played_again_too(tmp_path: Path) -> None:
-    config = tmp_path / "eval.toml"
-    text = """model = "m/x"
-push = false
-select = {limit = 2}
-run = {name = "r"}
-[env.taskset]
-id = "attune-env"
-[env.agent]
-max_turns = 20
-"""
-    config.write_text(text, encoding="utf-8")
-    with serve(lexicon()) as server:
-        command("vf-eval", "@", str(config), "--no-rich", cwd=tmp_path, url=server.url)
-        file = run_folder(tmp_path) / "traces.jsonl"
-        cut = traces(file)
-        # the first sample has 21 requests, the second no more than 20
-        assert [trace["ok"] for trace in cut.values()].count(False) >= 1
-        failed = {key for key, trace in cut.items() if not trace["ok"]}
-        assert all(trace["stop_condition"] == "max_turns" for key, trace in cut.items() if key in failed)
-        before = len(server.calls)
-        saved = str(file.parent / "configs" / "resolved" / "eval.json")
-        command("vf-eval", "@", saved, "--resume", cwd=tmp_path, url=server.url)
-        again = {(call.request or "").partition("/")[0] for call in server.calls[before:]}
-        assert again == failed
 
 
 @pytest.mark.parametrize(
@@ -183,20 +159,3 @@ def test_help_names_every_field_and_explains_those_of_the_taskset(tmp_path: Path
     ours = set(AttuneHarnessConfig.model_fields) - set(vf.HarnessConfig.model_fields)
     assert ours == {"parallel", "reasks", "retries", "backoff"}
     assert "--env.taskset.task.draft-judge.enabled" in told
-
-
-def test_simulated_people_are_evaluated_in_flight_together(tmp_path: Path) -> None:
-    people = simulate(4, seed=3, level="clear")
-    flags = [
-        *("--env.taskset.data", "simulated", "--env.taskset.level", "clear", "--env.taskset.world-seed", "3"),
-        *("--env.taskset.reward", "skill", "--env.agent.harness.parallel", "5"),
-        *("-n", "4", "--no-rich", "--no-push"),
-    ]
-    with serve(answers_of(people, "lexicon")) as server:
-        command("vf-eval", "attune-env", "-m", "m/x", *flags, cwd=tmp_path, url=server.url)
-        assert server.unknown == []
-    policy = builtin_policy("lexicon", people)
-    found = traces(run_folder(tmp_path) / "traces.jsonl")
-    assert {key: trace["rewards"]["skill"]["score"] for key, trace in found.items()} == {
-        about.conversation_id: rollout(about, policy, reward="skill").total for about in people
-    }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from attune_data.errors import DataError, Problem, show
 from attune_data.extras import needs_extra
-from attune_episodes.inspect_env.samples import REPLIES, replies_in, task_of
+from attune_episodes.inspect_env.tasks import REPLIES, replies_in, task_of
 from attune_episodes.logs import Recording, rollouts_of
 from attune_episodes.rollout import Rollout
 

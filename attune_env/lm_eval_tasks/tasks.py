@@ -17,7 +17,7 @@ from attune_data import Conversations
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
 from attune_data.loading import fingerprint
 from attune_data.schema import Conversation
-from attune_episodes.data_arguments import SAMPLE, DataArguments
+from attune_episodes.data_arguments import asked_by
 from attune_episodes.plan import plan
 from attune_episodes.score import default_spec
 from attune_episodes.settings import Settings
@@ -26,8 +26,11 @@ from attune_rewards.predictions import STAGES, Stage
 from attune_rewards.reward import scored_requests
 
 PREFIX: Final = "attune_"
-SETTINGS: Final = ("mode", "stages", "panas_strategy", "labels", "seed", "prompts", "codebook")
-DATA: Final = ("data", "number", "where", "split", "provenance", "level", "world_seed")
+KNOWN: Final = (
+    "data", "number", "where", "split", "provenance", "level", "world_seed",
+    "mode", "stages", "panas_strategy", "labels", "seed", "prompts", "codebook",
+)  # fmt: skip
+"""What may be said under the prefix: the fields of `DataArguments` and of `Settings`."""
 COMPOSITE: Final[tuple[Stage, ...]] = ("assess", "prefer", "reflect")
 """The stages that a Composite is made of."""
 
@@ -74,16 +77,13 @@ def read_arguments(metadata: Mapping[str, Any], stage: Stage | None) -> Asked:
     """
     given = {name.removeprefix(PREFIX): value for name, value in metadata.items() if name.startswith(PREFIX)}
     for name in given:
-        if name not in (*SETTINGS, *DATA):
-            known = [PREFIX + one for one in (*DATA, *SETTINGS)]
+        if name not in KNOWN:
+            known = [PREFIX + one for one in KNOWN]
             raise UnknownNameError("argument of --metadata", PREFIX + name, known)
-    chosen = _arguments(given)
-    asked: dict[str, Any] = {name: given[name] for name in SETTINGS if name in given}
-    asked |= {
-        "stages": _stages(given.get("stages"), stage),
-        "codebook": chosen.codebook(given.get("codebook")),
-    }
-    settings = Settings.from_json(asked)
+    if not isinstance(given.get("data", ""), (str, Path, Conversations)):
+        found = show(given["data"])
+        raise SettingsError(f"{PREFIX}data is {found}; expected a path, a dataset's name or sample")
+    chosen, settings = asked_by({**given, "stages": _stages(given.get("stages"), stage)})
     conversations = tuple(one for one in chosen.finite(f"{PREFIX}number=20") if plan(one, settings))
     if not conversations:
         raise DataError(
@@ -118,10 +118,3 @@ def _stages(given: object, stage: Stage | None) -> Sequence[str]:
             "for single stages there are the tasks " + ", ".join(PREFIX + one for one in STAGES)
         )
     return stages
-
-
-def _arguments(given: Mapping[str, Any]) -> DataArguments:
-    data = given.get("data", SAMPLE)
-    if not isinstance(data, (str, Path, Conversations)):
-        raise SettingsError(f"{PREFIX}data is {show(data)}; expected a path, a dataset's name or sample")
-    return DataArguments(**{name: given[name] for name in DATA if name in given})

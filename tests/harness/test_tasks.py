@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml  # type: ignore[import-untyped]
 
 from attune_data import DataError
-from attune_data.codebook import Codebook
 from attune_data.errors import SettingsError, UnknownNameError
-from attune_env.lm_eval_tasks.arguments import Asked, read_arguments
-from attune_episodes import Settings, plan
+from attune_data.extras import MissingExtraError
+from attune_data.version import SCORING_VERSION
+from attune_env.cli.paths import PLACES
+from attune_env.lm_eval_tasks.tasks import Asked, read_arguments
+from attune_episodes import plan
 from attune_rewards.predictions import STAGES
 from tests.data.builders import write
 from tests.front.command import data_folder, own
@@ -20,23 +24,6 @@ from tests.front.command import data_folder, own
 
 def asked(**given: Any) -> Asked:
     return read_arguments({f"attune_{name}": value for name, value in given.items()}, None)
-
-
-def test_without_arguments_the_whole_protocol_is_asked_of_the_sample() -> None:
-    found = read_arguments({"model": "lab/m", "seed": 5, "mode": "fast"}, None)
-    assert found.settings == Settings()
-    assert len(found.conversations) == 20
-    assert found.settings.codebook.path is None
-
-
-def test_a_task_of_one_stage_asks_that_one_whatever_the_list_says() -> None:
-    found = read_arguments({"attune_stages": "assess,prefer,reflect"}, "draft")
-    assert found.settings.stages == ("draft",)
-
-
-@pytest.mark.parametrize("given", ["assess,prefer,reflect", ["reflect", "assess", "prefer"]])
-def test_stages_are_a_list_or_a_text(given: object) -> None:
-    assert asked(stages=given).settings.stages == ("assess", "prefer", "reflect")
 
 
 def test_a_document_says_what_is_asked_and_nothing_of_what_was_annotated() -> None:
@@ -78,14 +65,6 @@ def test_nothing_annotated_is_told_before_anything_is_asked(tmp_path: Path) -> N
         read_arguments({"attune_data": str(place)}, None)
 
 
-def test_the_official_wording_beside_the_data_is_taken(tmp_path: Path) -> None:
-    place = data_folder(tmp_path / "data", ["c-1"])
-    assert asked(data=str(place)).settings.codebook.fingerprint == Codebook.own().fingerprint
-    (tmp_path / "annotation_codebook.json").write_text("[]", "utf-8")
-    with pytest.raises(DataError, match=r"annotation_codebook\.json"):
-        asked(data=str(place))
-
-
 @pytest.mark.parametrize(("given", "kind", "told"), [
     ({"attune_moode": "x"}, UnknownNameError, "did you mean 'attune_mode'"),
     ({"attune_mode": "verbos"}, UnknownNameError, "did you mean 'verbose'"),
@@ -111,3 +90,64 @@ def test_a_wrong_argument_is_named(given: dict[str, Any], kind: type[Exception],
 def test_a_task_of_a_stage_takes_every_stage() -> None:
     for stage in STAGES:
         assert read_arguments({"attune_number": 1}, stage).settings.stages == (stage,)
+
+
+FOLDER = PLACES["lm-eval"].folder
+
+
+class Loader(yaml.SafeLoader):  # type: ignore[misc]
+    """Reads `!function package.name` as that text."""
+
+
+Loader.add_constructor("!function", lambda loader, node: loader.construct_scalar(node))
+
+
+def read(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.load(path.read_text("utf-8"), Loader=Loader)
+    if "include" in found:
+        found = read(path.parent / found.pop("include")) | found
+    return found
+
+
+def files() -> dict[str, dict[str, Any]]:
+    return {path.stem: read(path) for path in sorted(FOLDER.glob("*.yaml"))}
+
+
+def test_there_is_a_task_a_stage_one_of_all_and_two_groups_of_that() -> None:
+    found = files()
+    tasks = {name: one for name, one in found.items() if "group" not in one}
+    groups = {name: one for name, one in found.items() if "group" in one}
+    assert {name: one["task"] for name, one in tasks.items()} == {name: name for name in tasks}
+    stages = {name: (one.get("dataset_kwargs") or {}).get("stage") for name, one in tasks.items()}
+    assert stages == {"attune_all": None} | {f"attune_{stage}": stage for stage in STAGES}
+    assert sorted(groups) == ["attune", "attunebench"]
+    for name, one in groups.items():
+        assert (one.pop("group"), one["task"]) == (name, ["attune_all"])
+        # lm-eval leaves sizes out of one task's number and error only so
+        assert [(m["metric"], m["weight_by_size"]) for m in one["aggregate_metric_list"]] == [
+            ("composite_score", False),
+            ("composite_strict", False),
+        ]
+        assert one["metadata"]["version"] == SCORING_VERSION
+    assert groups["attune"] == groups["attunebench"]
+
+
+def test_no_answer_is_cut_at_a_blank_line_and_no_example_is_shown() -> None:
+    for one in files().values():
+        if "group" not in one:
+            assert one["generation_kwargs"]["until"] == ["<|im_end|>"]
+            assert one["num_fewshot"] == 0
+            assert one["class"] == "attune_env.lm_eval_tasks.run.AttuneTask"
+
+
+def test_without_the_extra_the_class_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    import attune_env.lm_eval_tasks as package
+
+    for name in ("lm_eval", "lm_eval.api", "lm_eval.api.instance"):
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.delitem(sys.modules, "attune_env.lm_eval_tasks.task", raising=False)
+    monkeypatch.delitem(vars(package), "AttuneTask", raising=False)
+    with pytest.raises(MissingExtraError, match=r'pip install "attune-env\[harness\]"'):
+        _ = package.AttuneTask
+    with pytest.raises(AttributeError, match="no attribute 'AttuneTusk'"):
+        _ = package.AttuneTusk

@@ -11,9 +11,9 @@ import pytest
 from attune_data import DataError, load
 from attune_data.errors import SettingsError
 from attune_env.lm_eval_tasks import rollouts_from
-from attune_env.lm_eval_tasks.arguments import read_arguments
+from attune_env.lm_eval_tasks.tasks import read_arguments
 from attune_env.results import read_results, save_results
-from attune_episodes import Settings, builtin_policy, rollout
+from attune_episodes import builtin_policy, rollout
 from attune_rewards.predictions import STAGES, Stage
 from tests.data.builders import Json, write
 from tests.front.command import data_folder, own
@@ -65,30 +65,6 @@ def test_samples_of_single_stages_make_whole_results() -> None:
         assert without_times(one.result) == without_times(other.result)
 
 
-def test_a_conversation_that_was_asked_about_again_has_another_name(tmp_path: Path) -> None:
-    found = rollouts_from([*samples(number=1), *samples(number=1), *samples("draft", number=1)])
-    assert [r.result["em_model"] for r in found] == [
-        "lm_eval/unnamed",
-        "lm_eval/unnamed@sample2",
-        "lm_eval/unnamed@sample3",
-    ]
-    assert len(save_results(found, tmp_path)) == len(set(tmp_path.iterdir())) == 3
-
-
-def test_other_settings_are_not_mixed() -> None:
-    seeds = [*samples("reflect", number=1), *samples("assess", number=1, seed=1)]
-    found = rollouts_from(seeds, em_model="lab/m")
-    assert [r.result["attune"]["settings"]["stages"] for r in found] == [["reflect"], ["assess"]]
-    assert [r.result["em_model"] for r in found] == ["lab/m", "lab/m#2"]
-
-
-def test_line_ends_inside_texts_end_no_line(tmp_path: Path) -> None:
-    (one,) = samples("draft", number=1)
-    one["resps"][0] = ["a\u2028b\u0085c"]
-    (found,) = rollouts_from(log(tmp_path, [one]))
-    assert found.steps[0].reply == "a\u2028b\u0085c"
-
-
 def test_data_that_differ_from_those_of_the_run_are_refused(tmp_path: Path) -> None:
     place = data_folder(tmp_path / "data", ["c-1"])
     asked = read_arguments({"attune_data": str(place)}, "draft")
@@ -129,27 +105,3 @@ def test_what_is_no_log_of_ours_is_named_with_its_place(tmp_path: Path) -> None:
     missing = {**good["doc"], "requests": good["doc"]["requests"][1:]}
     with pytest.raises(DataError, match="is only on one side"):
         rollouts_from([{"doc": missing, "resps": good["resps"][1:]}])
-
-
-def test_where_nothing_is_found_it_says_what_was_looked_for(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"samples_attune_….jsonl"):
-        rollouts_from(tmp_path)
-    with pytest.raises(DataError, match="no sample"):
-        rollouts_from([])
-    log(tmp_path, samples("draft", number=1), "attune_draft", model=None)
-    with pytest.raises(SettingsError, match="give em_model"):
-        rollouts_from(tmp_path)
-    assert rollouts_from(tmp_path, em_model="lab/m")[0].policy == "lab/m"
-
-
-def test_settings_come_back_as_they_were() -> None:
-    given = {
-        "mode": "verbose_omniscient",
-        "labels": "official",
-        "panas_strategy": "blind_delta",
-        "prompts": "compact",
-    }
-    (doc,) = read_arguments({f"attune_{k}": v for k, v in (given | {"number": 1}).items()}, None).documents
-    (found,) = rollouts_from([{"doc": doc, "resps": [["{}"]] * len(doc["requests"])}])
-    wanted = Settings("verbose_omniscient", STAGES, "blind_delta", "official", 0, "compact")
-    assert found.result["attune"]["settings"] == wanted.describe()

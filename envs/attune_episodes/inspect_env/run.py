@@ -1,0 +1,97 @@
+"""What the solver does: every request of the plan, each from its own messages."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import anyio
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    GenerateConfig,
+    ModelOutput,
+    ResponseSchema,
+    get_model,
+)
+from inspect_ai.model._generate_config import active_generate_config
+from inspect_ai.solver import TaskState
+from inspect_ai.util import JSONSchema, collect
+
+from attune_episodes.asking import Asking
+from attune_episodes.inspect_env.tasks import REPLIES, task_of
+from attune_episodes.parsing import parse
+from attune_episodes.request import Message, Request
+
+_MESSAGE: Final = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
+
+
+async def ask_all(state: TaskState, *, reasks: int, parallel: int | None, structured: bool) -> TaskState:
+    """Ask every request of the sample's plan, and put the replies into the store.
+
+    Requests are functions of the conversation alone, so they go out together; Inspect's own limits (its
+    connections, its time and token limits) hold each of them. What was answered by the time a limit ends the
+    sample is in the store.
+
+    Args:
+        state: of the sample.
+        reasks: how often a request is asked again, from its original messages, when the reply cannot be read.
+        parallel: at most so many requests of the sample at once; None: as many as Inspect lets out.
+        structured: hold answers to their JSON schema.
+    """
+    task = task_of(state.metadata, asking=True)
+    model = get_model()
+    seed = model.config.merge(active_generate_config()).seed
+    gate = anyio.CapacityLimiter(parallel or len(task.requests))
+    entries: dict[str, dict[str, Any]] = {}
+    outputs: dict[str, ModelOutput] = {}
+    made: dict[tuple[str, str], ChatMessage] = {}
+
+    def message_of(message: Message) -> ChatMessage:
+        """Inspect's message; those that requests share are made once, which keeps its log small."""
+        key = (message.role, message.content)
+        if key not in made:
+            made[key] = _MESSAGE[message.role](content=message.content)
+        return made[key]
+
+    async def ask(request: Request) -> None:
+        async with gate:
+            asking = Asking(request, parse, reasks + 1)
+            for number in asking:
+                # a reply that is asked again must not come out of Inspect's cache
+                fresh: dict[str, Any] = {} if number == 1 else {"cache": False}
+                output = await model.generate(
+                    [message_of(one) for one in request.messages],
+                    config=_config(request, number, seed, structured),
+                    **fresh,
+                )
+                asking.take(output.completion, "" if output.empty else output.stop_reason)
+        outputs[request.id] = output
+        entries[request.id] = {
+            "text": asking.text, "status": asking.status, "asks": asking.asks, "finish": asking.finish,
+        }  # fmt: skip
+
+    try:
+        await collect(*(ask(request) for request in task.requests))
+    finally:
+        state.store.set(REPLIES, {r.id: entries[r.id] for r in task.requests if r.id in entries})
+    # for whoever reads the log: each request's question and its reply, not the chat that was sent
+    shown = [message_of(task.requests[0].messages[0])]
+    for request in task.requests:
+        output = outputs[request.id]
+        shown += [message_of(request.messages[-1])] + ([] if output.empty else [output.message])
+    state.output = outputs[task.requests[-1].id]
+    state.messages = shown
+    return state
+
+
+def _config(request: Request, ask: int, seed: int | None, structured: bool) -> GenerateConfig:
+    """What differs from the run's own options: the schema, and the seed of what is asked again."""
+    config = GenerateConfig()
+    if ask > 1 and seed is not None:
+        config.seed = seed + ask - 1  # the same seed would draw the same unreadable reply again
+    if structured and not request.plain:
+        schema = JSONSchema.model_validate(request.schema)
+        config.response_schema = ResponseSchema(name=request.stage, json_schema=schema, strict=True)
+    return config
