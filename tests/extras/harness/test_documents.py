@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from attune_env.lm_eval_tasks import rollouts_from
-from attune_env.lm_eval_tasks.tasks import DATA, PREFIX, SETTINGS
+from attune_env.lm_eval_tasks.tasks import KNOWN, PREFIX
 from attune_rewards.predictions import STAGES
 from tests.endpoint import answers_of, serve
 from tests.extras.harness.evaluating import CLOSE, FOLDER
 from tests.extras.pages import DOCS, run_page
-from tests.harness.test_samples import log, samples
+from tests.harness.test_logs import log, samples
 from tests.running.playing import sample
 
 SHOWN = '"http://localhost:8000/v1/chat/completions"'
@@ -40,7 +40,7 @@ def test_the_page_runs(
 
 def test_the_page_names_every_task_and_argument() -> None:
     page = (DOCS / "lm-eval.md").read_text(encoding="utf-8")
-    for name in (*DATA, *SETTINGS, *STAGES, "all"):
+    for name in (*KNOWN, *STAGES, "all"):
         assert f"`{PREFIX}{name}`" in page
     assert {path.stem for path in FOLDER.glob("*.yaml")} - {"attunebench", "attune"} == {
         f"{PREFIX}{name}" for name in (*STAGES, "all")
