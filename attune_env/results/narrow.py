@@ -9,19 +9,20 @@ from typing import Any
 from attune_data import Conversations
 from attune_data.errors import DataError, Problem, SettingsError, one_line, show
 from attune_data.selection import select
+from attune_data.written.corpus import is_written
 from attune_env.results.scores import aggregates_of, contents
 
 
 def recorded_source(scores: Mapping[str, Any]) -> str:
     """The place that a scores file says its conversations were read from, if it may be read again.
 
-    Scores files are passed on. What one names is read only where it is "sample" or lies on this machine:
+    Scores files are passed on. What one names is read only where it is a bundled set or lies on this machine:
     it may neither make this machine fetch a data set by its name nor ask another host for a file.
 
     Raises SettingsError otherwise.
     """
     source = scores["metadata"].get("ground_truth")
-    if isinstance(source, str) and (source == "sample" or is_here(source)):
+    if isinstance(source, str) and (source == "sample" or is_written(source) or is_here(source)):
         return source
     raise SettingsError(
         f"--where reads the profiles of the scored conversations, and the scores file names {show(source)}, "

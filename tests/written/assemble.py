@@ -39,7 +39,7 @@ MISSES: Final = {
 }
 PERSON: Final = (
     "category", "subtopic", "circumstance", "prop", "initials", "person", "openness", "arc",
-    "taste", "feelings", "risk", "goals", "clarity", "fit", "off",
+    "taste", "feelings", "risk", "goals", "clarity",
 )  # fmt: skip
 STORED: Final = ("id", "age", "gender", "place", "english", "education", "work", "diagnoses", "scores")
 END: Final = ("attitude", "after", "goals", "clarity", "fit", "off", "branches")
@@ -53,20 +53,26 @@ def plan() -> dict[str, dict[str, Any]]:
 
 
 def deal(batch: str, folder: Path) -> list[str]:
-    """Writes what each hand may see; the person's cards hold no mistake to come, the manners no card."""
+    """Writes what each hand may see.
+
+    The person's cards hold no mistake to come (`aims.json`, how it should end, is opened at the end); the
+    replier's manners hold nothing about the person.
+    """
     rows = [row for row in plan().values() if row["batch"] == batch]
     if not rows:
         raise DataError(Problem(str(PLAN), "batch", batch, "a batch such as train-01"))
-    cards, manners = {}, {}
+    cards, manners, aims = {}, {}, {}
     for row in rows:
         private = [{key: turn[key] for key in ("shift", "tags", "edit", "compare")} for turn in row["turns"]]
         cards[row["id"]] = {key: row[key] for key in PERSON} | {"turns": private}
         shown = [{"reply": re.sub(r"B\d+ ", "", turn["reply"]), "miss": _spelled(turn.get("miss", "")),
                   "improved": turn["improved"]} for turn in row["turns"]]  # fmt: skip
         manners[row["id"]] = {"manner": row["manner"], "turns": shown}
+        aims[row["id"]] = {"fit": row["fit"], "off": row["off"]}
     folder.mkdir(parents=True, exist_ok=True)
     _write(folder / "cards.json", cards)
     _write(folder / "manners.json", manners)
+    _write(folder / "aims.json", aims)
     return list(cards)
 
 

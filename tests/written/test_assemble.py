@@ -63,6 +63,7 @@ def batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_no_hand_sees_what_is_not_its_own(batch: Path) -> None:
     cards, manners = ((batch / f"{name}.json").read_text(encoding="utf-8") for name in ("cards", "manners"))
     assert not {"miss", "improved", "reply", "manner"} & set(json.loads(cards)["w261"]["turns"][0])
+    assert not {"fit", "off"} & set(json.loads(cards)["w261"])
     row = assemble.plan()["w261"]
     assert row["prop"] not in manners
     assert row["subtopic"] not in manners
