@@ -13,6 +13,7 @@ from attune_data import DataError, SettingsError, UnknownNameError, load
 from attune_data.validate import conversation_from, oddities
 from attune_data.written import corpus as home
 from attune_data.written.compact import expand
+from attune_episodes.data_arguments import DataArguments
 from tests.written.compressed import compressed, corpus
 
 
@@ -62,6 +63,12 @@ def test_sides_are_drawn_evenly(written: Path) -> None:
 def test_the_corpus_loads_by_name(written: Path, name: str, split: str | None, count: int) -> None:
     found = load(name, split=split)
     assert (len(found), found.provenance, found.source) == (count, "own", name)
+
+
+def test_its_parts_are_data_names(written: Path) -> None:
+    assert len(DataArguments(data="written:test").finite("")) == 6
+    assert len(DataArguments(data="written", split="dev").finite("")) == 2
+    assert DataArguments(data="written:train", number=1).choose(training=True)[0].conversation_id == "w001"
 
 
 def test_wrong_parts_are_refused(written: Path) -> None:
