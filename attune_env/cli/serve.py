@@ -84,7 +84,6 @@ def openenv(
     world_seed: Annotated[int, typer.Option(help="Seed of simulated people.")] = 0,
     max_sessions: Annotated[int, typer.Option(min=1, help="Open sessions at a time.")] = 64,
     max_message_bytes: Annotated[int, typer.Option(min=1, help="Size of a message.")] = 16 * 1024 * 1024,
-    max_messages: Annotated[int, typer.Option(min=1, help="Messages of one session.")] = 1_000_000,
     idle_seconds: Annotated[float, typer.Option(help="Silence after which a session ends.")] = 3_600.0,
     session_seconds: Annotated[float, typer.Option(help="Length of a session.")] = 604_800.0,
 ) -> None:
@@ -99,7 +98,7 @@ def openenv(
     with stoppable("stopped"):
         from attune_data.errors import UnknownNameError
         from attune_episodes.openenv_env import Limits
-        from attune_episodes.openenv_env.hosts import host_name
+        from attune_episodes.openenv_env.guard import host_name
         from attune_episodes.settings import MODES, Settings
         from attune_episodes.source import ConversationSource
         from attune_episodes.trainers.rows import check_stages
@@ -110,7 +109,6 @@ def openenv(
         limits = Limits(
             sessions=max_sessions,
             message_bytes=max_message_bytes,
-            messages=max_messages,
             idle_seconds=idle_seconds,
             session_seconds=session_seconds,
         )
@@ -153,7 +151,7 @@ def _use(training: bool) -> str:
 
 
 def _warn(host: str) -> None:
-    from attune_episodes.openenv_env.hosts import is_loopback
+    from attune_episodes.openenv_env.guard import is_loopback
 
     if not is_loopback(host):
         print(

@@ -11,7 +11,7 @@ import pytest
 from attune_data.constants import PROVENANCES
 from attune_env.cli import main
 from attune_env.cli.serve import ProvenanceChoice
-from attune_episodes.openenv_env.hosts import host_name, refusal
+from attune_episodes.openenv_env.guard import Guard, Limits
 from tests import PATIENCE
 from tests.data.builders import folder, record
 from tests.front.command import Done, attune
@@ -58,7 +58,7 @@ def test_an_address_that_is_served_on_is_a_host_too(
     address: str, bound: str, host: str, welcome: bool
 ) -> None:
     scope = {"server": (address, 8000), "headers": [(b"host", host.encode())]}
-    found = refusal(scope, bound and host_name(bound), frozenset())
+    found = Guard(None, Limits(), bound=bound).refusal(scope)  # type: ignore[arg-type]  # nothing is served
     assert (found is None) == welcome, found
 
 

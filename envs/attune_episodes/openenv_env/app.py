@@ -1,12 +1,16 @@
-"""`attune_app`: the environment as an ASGI application, for `serve`, uvicorn or a container."""
+"""`attune_app`, the environment as an ASGI application, and `serve`, which runs it until a signal ends it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+import uvicorn
 from fastapi import Request
 from fastapi.responses import JSONResponse
 from openenv.core.env_server import create_fastapi_app
@@ -14,16 +18,19 @@ from openenv.core.env_server import create_fastapi_app
 from attune_data.errors import AttuneError, SettingsError, show
 from attune_data.loading import Conversations
 from attune_episodes.openenv_env.environment import AttuneEnvironment, Served
-from attune_episodes.openenv_env.limits import Guard, Limits
+from attune_episodes.openenv_env.guard import Guard, Limits
 from attune_episodes.openenv_env.models import AttuneAction, AttuneObservation
 from attune_episodes.settings import Settings
 from attune_episodes.source import ConversationSource
 from attune_rewards.spec import RewardSpec
 from attune_rewards.spec_files import read_reward
 
-NAME: Final = "attune_env"
-DROPPED: Final = ("/mcp",)
-"""Routes of OpenEnv that are not served: there are no tools, and a session made there would never end."""
+TOOLS: Final = "/mcp"
+"""OpenEnv's routes for tools. There are none here, and a session made there would never end."""
+HARD_LIMIT: Final = 16 * 1024 * 1024
+"""Bytes of a message above which a connection is closed (or the limit, if that is more)."""
+GRACE: Final = 5
+"""Seconds that open connections have to end."""
 
 
 def attune_app(
@@ -35,7 +42,7 @@ def attune_app(
     allowed_hosts: Iterable[str] = (),
     **selection: Any,
 ) -> Guard:
-    """An ASGI application that serves conversations as OpenEnv episodes, one session a WebSocket.
+    """Make an ASGI application that serves conversations as OpenEnv episodes, one session per WebSocket.
 
     OpenEnv's web interface is left out, whatever ENABLE_WEB_INTERFACE says.
 
@@ -44,7 +51,7 @@ def attune_app(
         settings: how the requests are asked; the default protocol if None.
         reward: a preset, a .json or .py file with a reward (Python is executed), or a RewardSpec.
         limits: of size, sessions and time.
-        allowed_hosts: names that clients may ask for, such as a proxy's, beside loopback and the address at
+        allowed_hosts: names that clients may use, such as a proxy's, beside loopback and the address at
             which a connection comes in; other names are refused.
         selection: further arguments of `ConversationSource`: `level`, `world_seed`, `number`, `split`,
             `where`, `provenance`, `sampling` ("sequential" if not given), `weights`, `shard`, and
@@ -58,29 +65,90 @@ def attune_app(
         source = data
     else:
         source = ConversationSource(data, **{"sampling": "sequential"} | selection)
-    if settings is not None and not isinstance(settings, Settings):
-        raise TypeError(f"settings are a Settings(…), got {type(settings).__name__}")
-    if limits is not None and not isinstance(limits, Limits):
-        raise TypeError(f"limits are Limits(…), got {type(limits).__name__}")
     if isinstance(allowed_hosts, str):
         raise TypeError(f"allowed_hosts is one text, {show(allowed_hosts)}; expected a list of names")
-    if not isinstance(reward, (RewardSpec, str)):
-        raise TypeError(f"reward is {show(reward)}; expected a name, a file or a RewardSpec")
     spec = reward if isinstance(reward, RewardSpec) else read_reward(reward)
     limits = limits or Limits()
-    served = Served(source, settings or Settings(), spec)
     app = create_fastapi_app(
-        partial(AttuneEnvironment, served),
+        partial(AttuneEnvironment, Served(source, settings or Settings(), spec)),
         AttuneAction,
         AttuneObservation,
         max_concurrent_envs=limits.sessions,
-        env_name=NAME,
+        env_name="attune_env",
     )
-    app.router.routes[:] = [one for one in app.router.routes if getattr(one, "path", "") not in DROPPED]
-    app.add_exception_handler(AttuneError, _told)
+    app.router.routes[:] = [one for one in app.router.routes if getattr(one, "path", "") != TOOLS]
+    app.add_api_route(TOOLS, _no_tools, methods=["POST"])
+    app.add_exception_handler(AttuneError, _bad_request)
     return Guard(app, limits, allowed_hosts=allowed_hosts)
 
 
-async def _told(request: Request, error: Exception) -> JSONResponse:
-    """An error of ours over HTTP: a client's mistake with its text, rather than an internal error."""
+async def _no_tools() -> JSONResponse:
+    """OpenEnv's check of a running server wants an answer in JSON-RPC."""
+    error = {"code": -32601, "message": "there are no tools: play over the WebSocket /ws"}
+    return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error})
+
+
+async def _bad_request(request: Request, error: Exception) -> JSONResponse:
+    """An error of ours over HTTP is the client's mistake, with its text."""
     return JSONResponse({"detail": str(error)}, status_code=400)
+
+
+def serve(
+    app: Guard,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    on_ready: Callable[[str], None] | None = None,
+) -> None:
+    """Serve until SIGTERM, and then return; or until Ctrl-C, and then raise KeyboardInterrupt.
+
+    Open sessions are closed with code 1012 (the server goes away).
+
+    Args:
+        app: of `attune_app`.
+        host: an address or name of this machine. There is no login: others than loopback belong behind a
+            proxy that has one.
+        port: 0 takes a free one.
+        on_ready: called with the URL once clients are answered.
+
+    Raises SettingsError where the address cannot be had.
+    """
+    if not 0 <= port < 2**16:
+        raise SettingsError(f"cannot serve on {host} port {port}: a port is 0 to 65535, 0 takes a free one")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        host.encode("idna")  # a name that cannot be encoded is a TypeError below
+        listening = socket.create_server((host, port), family=family)
+    except (OSError, UnicodeError) as error:
+        raise SettingsError(
+            f"cannot serve on {host} port {port}: {error}; choose another, or port 0 for a free one"
+        ) from error
+    name = f"[{host}]" if family is socket.AF_INET6 else host
+    url = f"http://{name}:{listening.getsockname()[1]}"
+    config = uvicorn.Config(
+        app.bound_to(host),
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        lifespan="on",
+        ws_max_size=max(HARD_LIMIT, app.limits.message_bytes),
+        timeout_graceful_shutdown=GRACE,
+    )
+    if threading.current_thread() is threading.main_thread():
+        # uvicorn raises the signal that ended it again when it is done: then SIGTERM shall end nothing more
+        signal.signal(signal.SIGTERM, lambda *_: None)
+    with listening:
+        _Server(config, lambda: on_ready and on_ready(url)).run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server, which says when it has started."""
+
+    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], object]) -> None:
+        super().__init__(config)
+        self._on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._on_ready()

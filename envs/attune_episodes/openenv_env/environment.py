@@ -20,7 +20,7 @@ from attune_episodes.settings import Settings
 from attune_episodes.source import WORLD, ConversationSource
 from attune_rewards.spec import RewardSpec
 
-NAME: Final = 255
+LONGEST: Final = 255
 """Longest id that is looked at, in characters."""
 TRIES: Final = 100
 """Conversations without a question that are passed over before an endless world is given up."""
@@ -35,85 +35,57 @@ class Served:
 
     def __init__(self, source: ConversationSource, settings: Settings, spec: RewardSpec) -> None:
         self.source, self.settings, self.spec = source, settings, spec
-        self._lock = Lock()
+        self._lock = Lock()  # the source keeps an order, and the conversations that it made lately
 
     def episode(self, seed: int | None, conversation_id: str | None, index: int | None) -> Episode:
-        """A new episode of the conversation that the arguments name.
-
-        An id or an index names it; else a seed draws it, the same for every session; else it is the next of
-        the order that all sessions share.
-
-        Raises:
-            SettingsError: arguments that are of another kind or do not go together, or a conversation that
-                the stages ask nothing of.
-            UnknownNameError: no conversation has that id.
-        """
+        """Begin an episode; the arguments and errors are those of `AttuneEnvironment.reset`."""
         if seed is not None and (type(seed) is not int or not 0 <= seed < 2**64):
             raise SettingsError(f"seed is {show(seed)}; it must be a whole number from 0, below 2^64")
         if conversation_id is not None and index is not None:
             raise SettingsError("reset names one conversation: conversation_id or index, not both")
-        if conversation_id is not None and not _is_name(conversation_id):
-            raise SettingsError(
-                f"conversation_id is {show(conversation_id)}; it must be a text of at most {NAME} "
-                "characters, such as 'sample-01'"
-            )
-        if conversation_id is not None or index is not None:
-            return self._named(conversation_id, index)
+        _check_name("conversation_id", conversation_id)
+        named = conversation_id is not None or index is not None
         generator = None if seed is None else np.random.default_rng(seed)
-        for _ in range(TRIES if self.source.endless else 2 * len(self.source)):
-            episode = self._begin(self._next(generator))
+        tries = 1 if named else TRIES if self.source.endless else 2 * len(self.source)
+        for _ in range(tries):
+            with self._lock:
+                if conversation_id is not None:
+                    conversation = self._by_id(conversation_id)
+                elif index is not None:
+                    conversation = self.source.conversation(index)
+                elif generator is None:
+                    conversation = self.source.next()
+                else:
+                    size = WORLD if self.source.endless else len(self.source)
+                    conversation = self.source.conversation(int(generator.integers(size)))
+            episode = Episode(conversation, self.settings, self.spec)
             if episode.requests:
                 return episode
-        raise self._nothing(self.source.name)
+        of = repr(conversation.conversation_id) if named else self.source.name
+        raise SettingsError(f"stages {', '.join(self.settings.stages)} ask nothing of {of}")
 
-    def _named(self, conversation_id: str | None, index: int | None) -> Episode:
-        with self._lock:  # a world keeps what it made lately
-            if conversation_id is not None:
-                known = self.source.conversations.by_id
-                if known and conversation_id not in known:  # a large set is not listed to every client
-                    raise UnknownNameError(
-                        "conversation (of these and others)", conversation_id, list(known)[:8]
-                    )
-                conversation = self.source.by_id(conversation_id)
-            else:
-                conversation = self.source.conversation(index)  # type: ignore[arg-type]  # which checks it
-        episode = self._begin(conversation)
-        if not episode.requests:
-            raise self._nothing(repr(conversation.conversation_id))
-        return episode
-
-    def _next(self, generator: np.random.Generator | None) -> Conversation:
-        with self._lock:
-            if generator is None:
-                return self.source.next()
-            size = WORLD if self.source.endless else len(self.source)
-            return self.source.conversation(int(generator.integers(size)))
-
-    def _begin(self, conversation: Conversation) -> Episode:
-        return Episode(conversation, self.settings, self.spec)
-
-    def _nothing(self, of: str) -> SettingsError:
-        return SettingsError(f"stages {', '.join(self.settings.stages)} ask nothing of {of}")
+    def _by_id(self, conversation_id: str) -> Conversation:
+        known = self.source.conversations.by_id
+        if known and conversation_id not in known:  # a large set is not listed to every client
+            raise UnknownNameError("conversation (of these and others)", conversation_id, list(known)[:8])
+        return self.source.by_id(conversation_id)
 
 
-def _is_name(value: object) -> bool:
-    return isinstance(value, str) and len(value) <= NAME
+def _check_name(argument: str, value: object) -> None:
+    if value is not None and not (isinstance(value, str) and len(value) <= LONGEST):
+        raise SettingsError(f"{argument} is {show(value)}; it must be a text of at most {LONGEST} characters")
 
 
 class AttuneEnvironment(Environment[AttuneAction, AttuneObservation, AttuneState]):
     """One annotated conversation as an episode: a step answers one request of the protocol.
 
-    What a session is told depends on the annotations only through the scores of replies already given.
+    What a session receives depends on the annotations only through the scores of replies already given.
     """
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 
     def __init__(self, served: Served) -> None:
-        """Makes the environment of one session.
-
-        Args:
-            served: what it shares with the other sessions.
-        """
+        """Make the environment of one session, which shares `served` with the other sessions."""
         super().__init__()
         self._served = served
         self._episode: Episode | None = None
@@ -121,12 +93,14 @@ class AttuneEnvironment(Environment[AttuneAction, AttuneObservation, AttuneState
 
     def reset(
         self,
+        /,
         seed: int | None = None,
         episode_id: str | None = None,
         conversation_id: str | None = None,
         index: int | None = None,
+        **unknown: Any,
     ) -> AttuneObservation:
-        """Begins an episode and shows its first request; after an error the episode before it goes on.
+        """Begin an episode and show its first request; after an error the episode before it goes on.
 
         Args:
             seed: draws the conversation where none is named: the same seed, the same conversation, in every
@@ -134,21 +108,25 @@ class AttuneEnvironment(Environment[AttuneAction, AttuneObservation, AttuneState
             episode_id: a name for the episode, at most 255 characters; made up if None.
             conversation_id: plays the conversation with this id.
             index: plays the conversation at this place of the data, from 0.
+            unknown: anything else is refused, which OpenEnv would drop.
 
         Without seed, id and index it is the next conversation of the order that all sessions share.
 
         Raises:
-            SettingsError: arguments that are of another kind or do not go together.
-            UnknownNameError: no such conversation.
+            SettingsError: arguments that are of another kind or do not go together, or a conversation that
+                the stages ask nothing of.
+            UnknownNameError: no such conversation, no such argument.
         """
-        if episode_id is not None and not _is_name(episode_id):
-            raise SettingsError(f"episode_id is {show(episode_id)}; a text of at most {NAME} characters")
+        for name in unknown:
+            arguments = ("seed", "episode_id", "conversation_id", "index")
+            raise UnknownNameError("reset argument", name[:100], arguments)
+        _check_name("episode_id", episode_id)
         self._episode = self._served.episode(seed, conversation_id, index)
         self._id = str(uuid4()) if episode_id is None else sound(episode_id)
         return self._shown(self._episode, None)
 
     def step(self, action: AttuneAction, timeout_s: float | None = None, **unknown: Any) -> AttuneObservation:
-        """Scores the reply and shows the next request. What cannot be read earns 0 and says why.
+        """Score the reply and show the next request. A reply that cannot be read earns 0 and says why.
 
         Args:
             action: the reply.

@@ -14,7 +14,7 @@ import uvicorn
 from websockets.sync.client import ClientConnection, connect
 
 from attune_episodes.openenv_env import Limits, attune_app
-from attune_episodes.openenv_env.server import HARD_LIMIT
+from attune_episodes.openenv_env.app import HARD_LIMIT
 from tests import PATIENCE
 from tests.front.command import ATTUNE
 

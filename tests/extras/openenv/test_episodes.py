@@ -293,9 +293,6 @@ def test_training_refuses_benchmark_records_and_evaluation_serves_them() -> None
 @pytest.mark.parametrize(("arguments", "error"), [
     ({"data": "no/such/place"}, AttuneError),
     ({"reward": "composit"}, UnknownNameError),
-    ({"reward": 3}, TypeError),
-    ({"settings": {}}, TypeError),
-    ({"limits": 3}, TypeError),
     ({"allowed_hosts": "env.example.org"}, TypeError),
     ({"allowed_hosts": ["http://env.example.org"]}, SettingsError),
     ({"sampling": "random"}, UnknownNameError),
@@ -304,17 +301,6 @@ def test_training_refuses_benchmark_records_and_evaluation_serves_them() -> None
 def test_what_cannot_be_served_is_told_at_once(arguments: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
         attune_app(**arguments)
-
-
-def test_rewards_and_settings_are_the_servers() -> None:
-    spec = RewardSpec.preset("skill")
-    settings = Settings(stages=("assess",), prompts="compact", mode="verbose")
-    expected = rollout(DATA[0], builtin_policy("empty", DATA), settings, spec)
-    env = AttuneEnvironment(Served(ConversationSource(), settings, spec))
-    env.reset(conversation_id=DATA[0].conversation_id)
-    seen = [env.step(AttuneAction(message=step.reply)) for step in expected.steps]
-    assert_same(seen, expected)
-    assert seen[-1].total < 0
 
 
 def test_another_version_of_openenv_is_warned_of_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
