@@ -10,12 +10,12 @@ from functools import cache
 from itertools import product
 from statistics import fmean, stdev
 
-from attune_data import Conversation, Turn, load
+from attune_data import Conversation, load
 from attune_data.affect import EMOTIONS
 from attune_data.codebook import Codebook
 from attune_data.constants import BRANCHES, Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS
 from attune_data.simulate import Simulation, simulate
-from attune_episodes import MODES, Request, Settings, plan
+from attune_episodes import MODES, Settings, plan
 from attune_episodes.prompts import NAMES
 from attune_episodes.settings import LABELS, PANAS_STRATEGIES
 from attune_episodes.unanswered import unanswered as unanswered
@@ -101,28 +101,6 @@ def _next(options: tuple[str, ...], given: str) -> str:
 
 
 # --- what may be seen ----------------------------------------------------------------------------
-
-
-def visible_texts(about: Conversation, request: Request, settings: Settings) -> list[str]:
-    """What of the conversation a request may hold, as often as it may: by the protocol, not the request."""
-    seen: list[str] = []
-    for turn in about.turns:
-        seen.append(turn.user_message)
-        if turn.turn_number != request.turn:
-            seen.append(turn.llm_response)
-            continue
-        if request.stage == "prefer":
-            seen += texts_of(turn)[1:]
-        in_thread = request.stage != "prefer" or settings.prompts == "full"
-        if request.stage != "draft" and in_thread:
-            seen.append(turn.llm_response)
-        break
-    return seen
-
-
-def texts_of(turn: Turn) -> list[str]:
-    """Message, reply and both alternates of a turn."""
-    return [turn.user_message, *(text or "" for text in turn.responses.values())]
 
 
 # --- labels, sides, order ------------------------------------------------------------------------

@@ -161,6 +161,7 @@ def reannotated(about: Conversation) -> Conversation:
     return Conversation.model_validate(record)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FITTED)
 def test_answers_do_not_depend_on_the_scored_participants_own_annotations(name: str) -> None:
     data = list(load("sample"))
@@ -191,6 +192,7 @@ def test_two_participants_are_fitted_on_each_other(name: str) -> None:
         ]
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(first=conversations(), second=conversations())
 def test_fitting_takes_any_annotations(first: Conversation, second: Conversation) -> None:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from attune_data import Conversation, load
+from attune_data import Conversation
 from attune_data.codebook import Codebook
 from attune_data.constants import JUDGE_DIMENSIONS
-from attune_data.errors import DataError
-from attune_episodes import MODES, Settings, Unparsed, builtin_policy, rollout
+from attune_episodes import Settings, Unparsed, builtin_policy, rollout
 from attune_episodes.judging import (
     Judgement,
     JudgeRequest,
@@ -23,9 +20,8 @@ from attune_episodes.judging import (
     judge_request,
     parse_judgement,
 )
-from attune_episodes.prompts import FOLDER, NAMES, PromptSet
 from attune_rewards import Judged, read_record, score_conversation
-from tests.episodes.builders import ASKED, BACKGROUND, NEVER, NOT_ASKED, UNICODE, conversation, turn
+from tests.episodes.builders import ASKED, NEVER, NOT_ASKED, UNICODE, conversation, turn
 
 DRAFT = "I hear you."
 
@@ -72,18 +68,6 @@ def test_the_judge_sees_the_talk_so_far_the_reference_and_the_draft() -> None:
     assert "OM-1" not in told(asked(number=1))
 
 
-def test_the_question_is_the_same_in_every_mode_and_shows_no_background() -> None:
-    texts = {
-        told(asked(mode=mode, panas_strategy=strategy, labels=labels, seed=seed, prompts=prompts))
-        for mode, strategy, labels, seed, prompts in zip(
-            MODES, ("absolute", "delta", "blind_delta", "delta"), ("masked", "official") * 2,
-            range(4), NAMES * 2, strict=True,
-        )
-    }  # fmt: skip
-    (text,) = texts
-    assert not any(part in text for part in BACKGROUND)
-
-
 @pytest.mark.parametrize("draft", [None, "", "  \n\t"])
 def test_without_a_draft_there_is_nothing_to_judge(draft: str | None) -> None:
     assert judge_request(conversation(), 1, draft) is None
@@ -97,24 +81,6 @@ def test_without_a_reference_only_the_questions_are_asked(reference: str | None)
     text = told(request)
     assert "reference" not in text
     assert text.endswith('\n{"answers": {"B1": "yes" or "no", …}}')
-
-
-def test_a_model_s_reply_in_the_place_of_the_edited_one_is_no_reference() -> None:
-    talk = load("sample")[0]
-    assert talk.metadata is not None
-    marked = talk.metadata.model_copy(update={"alternates": "replies of models"})
-    request = judge_request(talk.model_copy(update={"metadata": marked}), 1, "I hear you.")
-    assert request is not None
-    assert request.dimensions == ()
-    edited = talk.turns[0].responses["human"]
-    assert edited is not None
-    assert edited not in request.messages[0].content
-
-
-def test_with_neither_there_is_nothing_to_judge_by() -> None:
-    assert judge_request(without_reference(text=None, binary=[]), 1, DRAFT) is None
-    na = [{"questionId": "B1", "observedBehavior": "na", "preferredBehavior": "na"}]
-    assert judge_request(without_reference(text=None, binary=na), 1, DRAFT) is None
 
 
 @pytest.mark.parametrize(
@@ -140,22 +106,6 @@ def test_a_draft_is_shown_as_it_stands_and_cannot_end_the_material(draft: str) -
     assert told(asked(draft=draft)) == text
 
 
-def test_a_set_of_ones_own_may_have_a_judge_of_its_own(tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(FOLDER / "compact", tmp_path / "mine"))
-    usual = PromptSet.named("full")
-    assert told(asked(prompts=str(folder))) == told(asked())
-    assert PromptSet.named(str(folder)).judge_fingerprint == usual.judge_fingerprint
-    (folder / "judge.md").write_text("RATE {{ draft }}", encoding="utf-8")
-    mine = PromptSet.named(str(folder))
-    assert told(asked(prompts=str(folder))) == f"RATE {DRAFT}"
-    assert mine.judge_fingerprint != usual.judge_fingerprint
-    # the evaluated model is asked the same: its prompts keep their name
-    assert mine.fingerprint == PromptSet.named("compact").fingerprint
-    (folder / "judge.md").write_text("{{ nothing }}", encoding="utf-8")
-    with pytest.raises(DataError, match=r"judge\.md"):
-        asked(prompts=str(folder))
-
-
 ABOUT = conversation()
 
 
@@ -171,18 +121,6 @@ WHOLE: Any = {"scores": FOUR, "answers": dict.fromkeys(ASKED, "yes")}
 
 
 # --- reading -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        json.dumps(WHOLE),
-        f"Sure.\n```json\n{json.dumps(WHOLE)}\n```",
-        f"<think>the draft says {{}}</think>{json.dumps(WHOLE)}",
-    ],
-)
-def test_a_whole_answer_is_read_wherever_it_stands(text: str) -> None:
-    assert parse_judgement(REQUEST, text) == Judgement(FOUR, dict.fromkeys(ASKED, "yes"))
 
 
 @pytest.mark.parametrize(
@@ -280,16 +218,6 @@ def test_judgements_in_a_record_are_what_scoring_reads_back() -> None:
     assert marks["outcomes"]["1"] == {"j/one": "ok", "j/two": "unparsed:no_json"}
     assert marks["replies"] == {"1": {"j/two": "no 😀"}}
     assert marks["template"] == Settings().prompt_set.judge_fingerprint
-
-
-def test_no_judgement_moves_the_composite() -> None:
-    without = score_conversation(ABOUT, read_record(RECORD, ABOUT)[0])
-    low = Judgement(dict.fromkeys(JUDGE_DIMENSIONS, 1), dict.fromkeys(ASKED, "no"))
-    worst = {number: {"j": low} for number in (1, 2)}
-    judged = score_conversation(ABOUT, read_record(add_judgements(RECORD, worst), ABOUT)[0])
-    moved = {name for name in judged if judged[name] != without[name]}
-    assert moved == {"turn_scores", "avg_draft_judge_score", "avg_draft_binary_alignment"}
-    assert judged["avg_draft_judge_score"] == 0
 
 
 def test_the_record_given_is_left_as_it_is_and_old_judgements_are_taken_out() -> None:

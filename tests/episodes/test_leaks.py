@@ -22,9 +22,7 @@ import pytest
 
 from attune_data import Conversation, Turn
 from attune_episodes import Request, Settings, plan
-from attune_episodes.settings import PANAS_STRATEGIES, PanasStrategy
 from attune_episodes.shown import label_responses, show_comparisons
-from attune_rewards.truth import truth_of
 from tests.episodes.builders import (
     BACKGROUND,
     EVERY_SETTING,
@@ -45,9 +43,7 @@ from tests.episodes.leaks import (
     corpus,
     rows,
     shown,
-    texts_of,
     unanswered,
-    visible_texts,
     walk,
 )
 
@@ -85,29 +81,6 @@ def test_no_request_depends_on_any_answer() -> None:
 
 
 # --- 2. value by value ---------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_a_text_stands_in_a_prompt_exactly_as_often_as_its_stage_may_show_it() -> None:
-    """Alternates in prefer of their turn only, the reply of a turn after its draft, nothing of later turns.
-
-    A forbidden text can coincide with one that may be shown (one edit in five changes nothing) or stand
-    within it. None is skipped: each must stand there as often as in the visible texts, and no more.
-    """
-    forbidden = coincide = 0
-    for about, settings in walk():
-        texts = Counter(text for turn in about.turns for text in texts_of(turn))
-        assert min(map(len, texts)) >= 20  # long enough not to stand in a template by chance
-        for request in plan(about, settings):
-            prompt, visible = told(request), visible_texts(about, request, settings)
-            hidden = texts - Counter(visible)
-            for text in texts:
-                within = sum(other.count(text) for other in visible)
-                assert prompt.count(text) == within, (request.id, text)
-                coincide += hidden[text] if within else 0
-            forbidden += hidden.total()
-    assert forbidden > 200_000
-    assert coincide / forbidden < 0.06  # the rest stands nowhere in the prompt
 
 
 # --- 3. labels, sides and order ------------------------------------------------------------------
@@ -187,11 +160,6 @@ def test_the_background_is_told_once_and_only_in_omniscient_modes(settings: Sett
         assert times == ({1} if settings.omniscient else {0})
 
 
-def test_without_a_background_the_omniscient_modes_say_so() -> None:
-    bare = conversation(turn(1), metadata=None, participant_profile=None, prePanas=None)
-    assert "No background is known." in told(request_of("draft", Settings(mode="omniscient"), of=bare))
-
-
 @every_setting
 def test_totals_before_are_shown_under_absolute_and_delta_only(settings: Settings) -> None:
     request = reflect(THREE_TURNS, settings)
@@ -202,15 +170,6 @@ def test_totals_before_are_shown_under_absolute_and_delta_only(settings: Setting
     for earlier in plan(THREE_TURNS, settings)[:-1]:
         assert earlier.pre_totals is None
         assert shows_totals(told(earlier)) == [settings.omniscient] * 2
-
-
-@pytest.mark.parametrize("strategy", PANAS_STRATEGIES)
-@pytest.mark.parametrize("side", ["totalPositiveAffect", "totalNegativeAffect"])
-def test_one_total_alone_is_not_shown(strategy: PanasStrategy, side: str) -> None:
-    about = conversation(prePanas={side: 37})
-    request = reflect(about, Settings(panas_strategy=strategy))
-    assert request.pre_totals is None
-    assert shows_totals(told(request)) == [False, False]
 
 
 @every_setting
@@ -225,18 +184,6 @@ def test_labels_betray_their_source_only_under_the_official_style(settings: Sett
     else:
         assert named == ["original", "alternate"]
         assert list(request.responses) == ["original", "alternate1", "alternate2"]
-
-
-def test_official_labels_keep_the_order_and_the_sides_of_the_file() -> None:
-    about = conversation()
-    request = request_of("prefer", Settings(labels="official"), of=about)
-    names = {"original": "original", "alternate": "alternate1", "human": "alternate2"}
-    want = [(names[c.response_a], names[c.response_b]) for c in about.turns[0].comparisons]
-    assert [(c.label_a, c.label_b) for c in request.comparisons] == want
-    assert [c.index for c in request.comparisons] == list(range(12))
-    assert not any(c.swapped for c in request.comparisons)
-    kinds = {"original": "OM-1", "alternate1": "ALT-1", "alternate2": "HUM-1"}
-    assert all(marker in request.responses[label] for label, marker in kinds.items())
 
 
 PLACES = [(seed, f"conversation-{n}") for seed in (0, 1, 2) for n in range(400)]
@@ -282,16 +229,6 @@ DRAWS: dict[str, tuple[Callable[[tuple[int, str]], Hashable], int]] = {
 def test_draws_are_uniform_and_independent(what: str) -> None:
     draw, kinds = DRAWS[what]
     assert_uniform(map(draw, PLACES), kinds)
-
-
-def test_the_winner_stands_on_side_a_as_often_as_on_side_b() -> None:
-    winners = dict(truth_of(conversation()).turns[0].winners)
-    sides = []
-    for place in PLACES:
-        labels = label_responses(TURN, place, masked=True)
-        first = show_comparisons(TURN, labels, place, masked=True)[0]
-        sides.append(first.to_shown(winners[first.index]))
-    assert_uniform(sides, 2)
 
 
 @pytest.mark.parametrize("place", PLACES[:20])

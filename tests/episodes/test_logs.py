@@ -19,7 +19,6 @@ from attune_episodes.logs import (
     Recording,
     all_replies,
     rollouts_of,
-    texts_in,
     together,
 )
 from attune_episodes.score import default_spec
@@ -63,14 +62,6 @@ def test_the_same_words_again_are_a_sample_and_other_words_are_not() -> None:
         "lab/m", "lab/m", "lab/m@sample2", "lab/m#2", "lab/m#2", "lab/m#2@sample2",
         "lab/m#3", "lab/n", "lab/m",
     ]  # fmt: skip
-
-
-def test_replies_are_read_from_entries_that_have_a_text() -> None:
-    first, second, *rest = [request.id for request in task().requests]
-    entries = {first: {"text": "a"}, second: {"text": None}, "other": {"text": "b"}, rest[0]: None}
-    assert texts_in(entries, task()) == {first: "a"}
-    assert texts_in(None, task()) == texts_in([], task()) == {}
-    assert task().missing({first: "a"}) == [second, *rest]
 
 
 @dataclass(frozen=True)

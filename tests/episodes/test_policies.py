@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attune_data import Conversation, UnknownNameError, load
+from attune_data import Conversation, load
 from attune_episodes import BUILTIN, KINDS, Settings, builtin_policy, parse, plan, rollout
 from attune_episodes.policies import FITTED
 from attune_episodes.policies.base import Policy, prepared
@@ -154,17 +154,3 @@ def test_every_builtin_has_a_kind_its_name_and_replies_that_parse(name: str) -> 
 @given(about=conversations(), asked=SETTINGS)
 def test_replies_to_odd_conversations_parse_too(name: str, about: Conversation, asked: Settings) -> None:
     assert rollout(about, builtin_policy(name, [about], asked), asked).parse_rate == 1
-
-
-@pytest.mark.parametrize(
-    ("wrong", "meant"), [("priors", "prior"), ("Oracle", "oracle"), ("allways-yes", "always-yes")]
-)
-def test_an_unknown_name_is_refused_with_the_nearest(wrong: str, meant: str) -> None:
-    with pytest.raises(UnknownNameError, match=f"no built-in policy named .*{wrong}.*did you mean '{meant}'"):
-        builtin_policy(wrong, SAMPLE)
-
-
-@pytest.mark.parametrize("name", ["oracle", *FITTED])
-def test_policies_that_need_the_conversation_refuse_to_play_without(name: str) -> None:
-    with pytest.raises(TypeError, match="for_conversation"):
-        builtin_policy(name, SAMPLE).reply(plan(SAMPLE[0])[0])

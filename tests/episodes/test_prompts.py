@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
 import pytest
 
 from attune_data import DataError, UnknownNameError
-from attune_data.codebook import Codebook, load_official
-from attune_data.constants import BINARY_IDS, PAIRWISE_IDS
+from attune_data.codebook import Codebook
 from attune_episodes import Settings, plan
 from attune_episodes.prompts import FOLDER, NAMES, TEMPLATES, PromptSet
 from tests.episodes.builders import (
     ASKED,
     NOT_ASKED,
     UNICODE,
-    Json,
     conversation,
     told,
     turn,
@@ -41,29 +38,6 @@ def test_the_observer_wording_is_for_assess_and_the_facing_wording_for_assess_hp
             assert f"{question}: {OWN.binary_text(question, observer=observer)}\n" in last
         assert OWN.binary["B1"].text != OWN.binary["B1"].observer
         assert not any(f"{question}:" in last for question in NOT_ASKED)
-
-
-@pytest.mark.parametrize("prompts", NAMES)
-def test_the_official_wording_takes_the_place_of_ours(tmp_path: Path, prompts: str) -> None:
-    raw: Json = {id_: {"text": f"HP-{id_}?", "observerText": f"OBSERVER-{id_}?"} for id_ in BINARY_IDS}
-    raw |= {id_: f"PAIR-{id_}?" for id_ in PAIRWISE_IDS}
-    raw["q2_emotionClarity"] = {"text": "HP-Q2?", "observerText": "OBSERVER-Q2?", "options": ["OPTION-Q2"]}
-    path = tmp_path / "annotation_codebook.json"
-    path.write_text(json.dumps(raw), encoding="utf-8")
-    settings = Settings(prompts=prompts, codebook=load_official(path))
-    requests: dict[str, str] = {
-        r.stage: r.messages[-1]["content"] for r in plan(conversation(turn(1)), settings)
-    }
-    for stage, want, other in (
-        ("assess", "OBSERVER-B1?", "HP-B1?"),
-        ("assess_hp", "HP-B1?", "OBSERVER-B1?"),
-        ("prefer", "PAIR-PW4?", "HP-B1?"),
-        ("reflect", "OBSERVER-Q2?", "HP-Q2?"),
-    ):
-        assert want in requests[stage]
-        assert other not in requests[stage]
-    assert "OPTION-Q2" in requests["reflect"]
-    assert OWN.options["q2_emotionClarity"][0] not in requests["reflect"]
 
 
 @pytest.mark.parametrize("prompts", NAMES)
@@ -130,10 +104,3 @@ def test_an_unknown_variable_names_its_template(folder: Path, template: str) -> 
     with pytest.raises(DataError, match="no_such_thing") as caught:
         plan(conversation(), Settings(mode="omniscient", prompts=str(folder)))
     assert [p.place for p in caught.value.problems] == [f"{template}.md"]
-
-
-@pytest.mark.parametrize("text", ["{", "[]", '"threaded"'])
-def test_a_broken_set_json_is_refused_naming_it(folder: Path, text: str) -> None:
-    (folder / "set.json").write_text(text, encoding="utf-8")
-    with pytest.raises(DataError, match=r"set\.json"):
-        PromptSet.named(str(folder))

@@ -14,7 +14,6 @@ from attune_data.affect import EMOTIONS
 from attune_episodes import Episode, Settings, Unparsed
 from attune_episodes.score import resolved
 from attune_rewards import (
-    STAGES,
     ConversationPrediction,
     Reflect,
     read_record,
@@ -127,19 +126,6 @@ def test_empty_answers_are_empty_not_null() -> None:
 
 
 # --- attune -------------------------------------------------------------------------------------------
-
-
-def test_outcomes_and_raw_replies_are_kept_per_stage() -> None:
-    texts = ["I see 😢", "no", '{"observed": {}}']
-    record = of_example(*texts, stages=("draft", "assess", "assess_hp", "reflect"))
-    (entry,) = record["turns"]
-    assert entry["attune"]["outcomes"] == {
-        "draft": "ok", "assess": "unparsed:no_json", "assess_hp": "ok", "prefer": "not_asked",
-    }  # fmt: skip
-    assert entry["attune"]["replies"] == dict(zip(STAGES[:3], texts, strict=True))
-    assert "shown" not in entry["attune"]
-    assert record["post_conversation"]["attune"] == {"outcomes": {"reflect": "missing"}}
-    assert record["attune"]["complete"] is False
 
 
 def test_what_was_shown_is_kept() -> None:

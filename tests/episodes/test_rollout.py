@@ -22,9 +22,7 @@ from attune_episodes import (
     rollout,
     rollout_async,
     rollout_batch,
-    score,
 )
-from attune_episodes.parsing import parse
 from attune_episodes.policies.base import as_policy
 from attune_rewards import Assess, Draft, Prediction, Prefer, Reflect, RewardSpec
 from attune_rewards.predictions import AssessHP
@@ -131,16 +129,6 @@ def test_the_rollout_is_the_episode_played_by_hand() -> None:
     assert played.result == episode.result("policy/longest", {"run_timestamp": "t"})
 
 
-def test_parts_are_means_over_the_requests_where_they_are_scored() -> None:
-    played = rollout(ONE, first_side, OFFICIAL)
-    assert played.parts == {
-        "emotion_f1": 0.0, "emotion_va": 0.0, "binary_om": 0.0, "binary_hp": 0.0, "pairwise": 0.5,
-        "panas_pa": 0.0, "q2": 0.0, "branch_perceiving": 0.0,
-    }  # fmt: skip
-    # picks say nothing that assess, assess_hp or reflect ask; the draft takes any text
-    assert played.parse_rate == 2 / 5
-
-
 def test_a_running_event_loop_is_no_obstacle() -> None:
     async def notebook() -> tuple[Rollout, Rollout, list[Rollout]]:
         awaited = await rollout_async(ONE, first_side_async, OFFICIAL)
@@ -185,41 +173,6 @@ def test_at_most_so_many_calls_at_a_time(concurrency: int) -> None:
 
     rollout_batch(load("sample")[:5], counted, Settings(stages=("draft",)), concurrency=concurrency)
     assert most == concurrency
-
-
-class ModelDownError(Exception):
-    pass
-
-
-def broken(messages: Chat) -> str:
-    raise ModelDownError("no route to 😢")
-
-
-async def broken_async(messages: Chat) -> str:
-    raise ModelDownError("no route to 😢")
-
-
-@pytest.mark.parametrize("policy", [broken, broken_async])
-def test_an_error_of_the_policy_is_raised_as_it_is(policy: Callable[[Chat], str]) -> None:
-    with pytest.raises(ModelDownError, match="no route"):
-        rollout(ONE, policy)
-    with pytest.raises(ModelDownError, match="no route"):
-        rollout_batch(load("sample")[:3], policy)
-
-
-def test_an_error_in_a_batch_stops_the_others() -> None:
-    calls = 0
-
-    def third_fails(messages: Chat) -> str:
-        nonlocal calls
-        calls += 1
-        if calls == 3:
-            raise ModelDownError("gone")
-        return ""
-
-    with pytest.raises(ModelDownError):
-        rollout_batch(load("sample"), third_fails, concurrency=1)
-    assert calls == 3
 
 
 class NameOnly:
@@ -277,12 +230,6 @@ def test_a_kept_plan_cannot_be_changed_from_outside() -> None:
     assert again.messages == plan(fresh())[1].messages
 
 
-def test_a_request_of_another_conversation_is_refused() -> None:
-    request = plan(SAMPLE[0])[1]
-    with pytest.raises(ValueError, match="is no request of 'sample-02'"):
-        score(SAMPLE[1], request, parse(request, "{}"))
-
-
 def test_an_error_of_a_policy_names_the_request() -> None:
     def broken(messages: list[dict[str, str]]) -> str:
         raise RuntimeError("rate limit")
@@ -290,15 +237,6 @@ def test_an_error_of_a_policy_names_the_request() -> None:
     with pytest.raises(RuntimeError, match="rate limit") as caught:
         rollout_batch(SAMPLE[:2], broken)
     assert caught.value.__notes__ == ["while 'broken' answered sample-01/1/draft"]
-
-
-@pytest.mark.parametrize(("arguments", "message"), [
-    ({"mode": None}, "no mode named"), ({"stages": "reflect"}, "list of names"),
-    ({"seed": "x"}, "whole number"), ({"prompts": "ful"}, "did you mean 'full'"),
-])  # fmt: skip
-def test_wrong_settings_are_told_at_once(arguments: dict[str, object], message: str) -> None:
-    with pytest.raises((ValueError, LookupError), match=message):
-        Settings(**arguments)  # type: ignore[arg-type]  # the slips under test
 
 
 @pytest.mark.parametrize("wrong", [SAMPLE, "sample", None])

@@ -30,14 +30,6 @@ def test_the_frozen_nulls_are_the_priors_scores_on_simulated_people() -> None:
     assert FROZEN["nulls"] == pytest.approx(now, abs=1e-12)
 
 
-def test_the_reference_is_named_as_it_is() -> None:
-    # if this fails the simulator has changed: python -m attune_episodes.skill > …/presets/skill.json
-    made = reference()
-    assert (len(made), made.provenance) == (500, "simulated")
-    assert FROZEN["reference"] == f"{made.source} (500 conversations, {made.fingerprint})"
-    assert RewardSpec.preset("skill").reference == FROZEN["reference"]
-
-
 def test_parts_that_teach_nothing_are_left_out_and_named() -> None:
     # the follow-up's null is above .95: nobody can be told apart by it
     spec = skill_spec({"q3_follow_up": 0.96, "q2": 0.95, "q1": 0.0}, "by hand")
@@ -47,6 +39,7 @@ def test_parts_that_teach_nothing_are_left_out_and_named() -> None:
     assert spec.transform("q2", 0.0) == pytest.approx(-19.0)  # (0 - .95)/.05
 
 
+@pytest.mark.slow
 def test_a_reward_of_ones_own_is_measured_from_what_the_prior_earns_on_its_parts() -> None:
     def always(truth: object, turn: object, said: object) -> float:
         return 0.25

@@ -85,7 +85,7 @@ def test_each_field_by_hand(stage: Stage, action: dict[str, Any], said: Any) -> 
     assert read_structured(request_of(stage), action) == said
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=40)
 @given(stage=STAGE, action=actions(), changed=actions(changes=True))
 def test_structured_to_typed_to_json_and_to_structured_lose_nothing(
     stage: Stage, action: Any, changed: Any

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gymnasium.error import InvalidAction, ResetNeeded
+from gymnasium.error import ResetNeeded
 
 from attune_data import Conversations, load
 from attune_data.errors import DataError, SettingsError, UnknownNameError
@@ -22,16 +22,12 @@ from attune_episodes.policies.base import prepared
 from attune_episodes.settings import PANAS_STRATEGIES
 from attune_rewards import (
     STAGES,
-    Assess,
-    Prefer,
     RewardSpec,
-    Tag,
-    TurnPrediction,
     read_record,
     score_conversation,
 )
 from tests.episodes.players import UNREADABLE, example, unannotated
-from tests.gymnasium_envs.play import WRAPPERS, episode, make, played, player, random_act, same
+from tests.gymnasium_envs.play import WRAPPERS, episode, make, played, player, random_act
 
 SAMPLE = load("sample")
 FIRST = SAMPLE[0].conversation_id
@@ -75,24 +71,6 @@ def test_by_default_a_step_presents_a_turn_and_reflect_comes_last() -> None:
     ]
     assert [info["turn"] for info in infos] == [*range(1, len(SAMPLE[0].turns) + 1), 0, 0]
     assert infos[-1]["result"]["attune"]["protocol_exact"] is False
-
-
-def test_nothing_is_shared_between_calls() -> None:
-    env = make(render_mode="ansi")
-    first, info = env.reset(options={"index": 0})
-    kept = copy.deepcopy(first)
-    for name in ("stages", "fields", "questions", "comparisons"):
-        first[name][:] = 1 - first[name]
-    info["turn"] = 99
-    again, info = env.reset(options={"index": 0})
-    assert same(again, kept)
-    assert info["turn"] == 1
-    with pytest.raises(TypeError, match="a request cannot be changed"):
-        info["request"].requests[1].responses["A"] = ""
-    _, _, _, _, info = env.step(no_answer())
-    before = env.render()
-    info["parts"]["emotion_f1"] = 9.0
-    assert env.render() == before
 
 
 # --- what is paid ---------------------------------------------------------------------------------------
@@ -182,15 +160,6 @@ def test_a_worked_episode() -> None:
     assert info["value"] == pytest.approx(info["total"])
 
 
-@pytest.mark.parametrize("step", STEPS)
-def test_what_is_not_annotated_is_not_scored(step: str) -> None:
-    policy = builtin_policy("lexicon", SAMPLE)
-    rewards, infos = played(policy, unannotated(), "structured", stages=ASKED, step=step)
-    assert set(rewards) == {0.0}
-    assert {info["value"] for info in infos[1:]} == {None}
-    assert (infos[-1]["total"], infos[-1]["total_name"]) == (0.0, "not_scored")
-
-
 @pytest.mark.parametrize("text", UNREADABLE)
 def test_a_text_that_cannot_be_read_is_a_scored_mistake(text: str) -> None:
     for step, stages in (("turn", ("assess", "prefer")), ("request", ("assess",))):
@@ -210,20 +179,6 @@ def test_a_text_answers_each_stage_of_a_turn_under_its_name() -> None:
         ('{"assess": {"emotions": []}}', "ok", "unparsed:no_fields"),
     ):
         assert env.step(text)[4]["status"] == {"assess": assess, "prefer": prefer}
-
-
-def test_a_typed_answer_may_leave_stages_of_a_turn_out() -> None:
-    env = make(data=SAMPLE[:1])
-    env.reset()
-    _, _, _, _, info = env.step(TurnPrediction(turn=1, assess=Assess((Tag("Upset", 3),))))
-    assert info["status"] == {"assess": "ok", "prefer": "unparsed:empty"}
-    for wrong, message in (
-        (Assess(()), "expected a structured action, a text or a TurnPrediction"),
-        (TurnPrediction(turn=1), "answers turn 1, expected turn 2"),
-        (TurnPrediction(turn=2, assess=Prefer()), "stage assess takes a structured action, a text or Assess"),  # type: ignore[arg-type]
-    ):
-        with pytest.raises(InvalidAction, match=message):
-            env.step(wrong)
 
 
 # --- the end of an episode --------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from attune_episodes.verifiers_env import rollouts_from
 from attune_episodes.verifiers_env.tasks import AnyTrace
 from attune_rewards import Draft, read_record, score_conversation
 from tests import PATIENCE
-from tests.endpoint import Server, first_of, serve
+from tests.endpoint import Server, serve
 from tests.endpoint.answers import Messages
 from tests.verifiers_env.play import environment, first_task, lexicon, metric, played, reward, sample
 
@@ -120,22 +120,6 @@ def test_a_judge_that_cannot_be_read_is_recorded_and_nulls_nothing(bad: str) -> 
     assert trace.reward == engine_total()
 
 
-def test_a_judge_that_fails_for_a_while_is_asked_again() -> None:
-    failed: set[str] = set()
-
-    def judge(messages: Messages) -> str:
-        key = str(messages)
-        if key in failed:
-            return str(judging(rating=3))
-        failed.add(key)
-        return "later"
-
-    with serve(first_of(lexicon(), judge)) as server:
-        trace = judged(server)
-    assert metric(trace, "judge_failed") == 0.0
-    assert metric(trace, "draft_judge") == pytest.approx((3 - 1) / 6)
-
-
 def test_an_empty_draft_is_rated_0_without_a_call() -> None:
     with serve(WithJudge(judging(rating=7)), faults=["empty,of=*/draft"]) as server:
         trace = judged(server)
@@ -144,6 +128,7 @@ def test_an_empty_draft_is_rated_0_without_a_call() -> None:
     assert metric(trace, "judge_failed") == 0.0
 
 
+@pytest.mark.slow
 def test_a_judge_that_is_cut_short_counts_as_failed() -> None:
     hang = [f"hang,seconds={PATIENCE}"]
     with serve(lexicon()) as server, serve(WithJudge(judging()), faults=hang) as slow:
@@ -164,8 +149,3 @@ def test_a_judge_that_is_cut_short_counts_as_failed() -> None:
     assert metric(trace, "judge_failed") == 1.0
     assert "draft_judge" not in trace.metrics
     assert trace.reward == engine_total()
-
-
-def test_a_prompt_file_of_verifiers_is_refused_with_the_place_for_ones_own(tmp_path: Any) -> None:
-    with pytest.raises(ValueError, match=r"put a judge.md into a folder of templates"):
-        environment({"task": {"draft_judge": {"prompt": str(tmp_path / "judge.txt")}}})

@@ -63,18 +63,6 @@ def test_a_rollout_of_a_trace_is_the_engines_own() -> None:
         assert one.result["attune"]["verifiers"]["version"]
 
 
-def test_prices_and_times_come_along() -> None:
-    with serve(lexicon(), price=(1.0, 2.0)) as server:
-        found = episodes(environment({"number": 1}), server.url)
-        paid = sum(call.body is not None for call in server.calls)
-    (one,) = rollouts_from([found[0].traces[0]])
-    assert paid == 21
-    usage = found[0].usage
-    assert usage is not None
-    assert one.result["api_cost"] == pytest.approx(usage.cost)
-    assert one.result["run_timestamp"].startswith("20")
-
-
 def test_tasks_of_single_requests_come_together_as_one_conversation(tmp_path: Path) -> None:
     with serve(lexicon()) as server:
         found = episodes(environment({"number": 2, "granularity": "request"}), server.url)

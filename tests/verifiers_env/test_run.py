@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,9 @@ import pytest
 import verifiers.v1 as vf
 
 from attune_episodes import Request, Settings, builtin_policy, parse, plan, rollout, score_row
-from attune_episodes.prompts import FOLDER
 from attune_episodes.trainers import training_dataset
 from attune_episodes.verifiers_env import AttuneData, AttuneTask
-from tests.endpoint import Book, Call, answers_of, serve
+from tests.endpoint import Call, answers_of, serve
 from tests.verifiers_env.play import (
     environment,
     episodes,
@@ -85,32 +83,6 @@ def test_requests_of_an_episode_may_be_in_flight_together() -> None:
     for entry in kept.values():
         (node,) = entry["nodes"]
         assert node_text(trace, node) == entry["text"]
-
-
-def test_replies_are_linked_to_their_own_nodes_where_a_person_says_the_same_twice(tmp_path: Any) -> None:
-    """With prompts of one's own that do not name the turn, the last messages are the same."""
-    mine = tmp_path / "mine"
-    shutil.copytree(FOLDER / "full", mine)
-    template = (mine / "draft.md").read_text(encoding="utf-8")
-    (mine / "draft.md").write_text(template.replace("Turn {{ turn }}. ", ""), encoding="utf-8")
-    record = sample()[0].to_record()
-    for turn in record["turns"][:3]:
-        turn["userMessage"] = "ok"
-    path = tmp_path / "same.json"
-    path.write_text(json.dumps(record), encoding="utf-8")
-    config = {"data": str(path), "provenance": "own", "prompts": str(mine)}
-    env = environment(config, {"harness": {"parallel": 21}})
-    requests = first_task(env).data.task.requests
-    drafts = [request for request in requests if request.stage == "draft"][:3]
-    assert len({request.messages[-1].content for request in drafts}) == 1
-    book = Book()
-    for request in requests:
-        book.add(request, f"reply to {request.id}")
-    # the first draft comes last, when the nodes of the others are there
-    with serve(book, faults=["hang,seconds=0.5,of=*/1/draft"]) as server:
-        (trace,) = played(env, server.url)
-    for name, entry in replies(trace).items():
-        assert [node_text(trace, node) for node in entry["nodes"]] == [f"reply to {name}"] * entry["asks"]
 
 
 @pytest.mark.parametrize(
@@ -252,18 +224,6 @@ def test_a_system_prompt_of_the_users_takes_the_place_of_the_plans(tmp_path: Any
     assert sent[0][1:] == plan(sample()[0])[0].chat()[1:]
 
 
-def test_rollouts_of_one_task_do_not_touch_each_other() -> None:
-    with serve(lexicon(), faults=["garbage,every=3,of=*/assess"]) as server:
-        env = environment({"number": 1}, {"harness": {"reasks": 0}})
-        traces = played(env, server.url, [first_task(env)] * 4)
-    assert len({trace.id for trace in traces}) == 4
-    bad = sum(e["status"] != "ok" for trace in traces for e in replies(trace).values())
-    assert bad == 20 // 3  # 4 rollouts of 5 assess requests, every third of them garbage
-    for trace in traces:
-        unread = sum(entry["status"] != "ok" for entry in replies(trace).values())
-        assert metric(trace, "parse_rate") == 1 - unread / 21
-
-
 @pytest.mark.parametrize("parallel", [1, 4])
 def test_a_limit_of_turns_leaves_no_result(parallel: int) -> None:
     with serve(lexicon()) as server:
@@ -281,18 +241,6 @@ def test_a_limit_of_turns_leaves_no_result(parallel: int) -> None:
     assert trace.metrics["answered"] == answered
     # verifiers looks at the limit when a call begins: those in flight may pass it, or be given up
     assert answered == 6 if parallel == 1 else answered < 6 + parallel
-
-
-def test_a_time_limit_leaves_no_result() -> None:
-    with serve(lexicon(), faults=["hang,seconds=20,of=*/2/assess"]) as server:
-        env = environment({"number": 1}, {"timeout": {"rollout": 1.0}})
-        (episode,) = episodes(env, server.url)
-    (trace,) = episode.traces
-    assert trace.stop_condition == "agent_timeout"
-    assert not episode.ok
-    assert not trace.ok
-    assert trace.reward == 0.0
-    assert 'the first of them "sample-01/2/assess"' in trace.errors[0].message
 
 
 @pytest.mark.parametrize("granularity", ["conversation", "request"])

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,7 +22,7 @@ from attune_episodes.verifiers_env.config import ENV_ID
 from attune_rewards import RewardSpec
 from attune_rewards.spec_files import reward_from
 from tests import PATIENCE
-from tests.verifiers_env.play import environment, first_task, sample, saved, taskset
+from tests.verifiers_env.play import environment, first_task, sample, taskset
 
 
 def test_the_id_finds_one_taskset_one_harness_and_one_environment_in_the_package() -> None:
@@ -34,13 +33,6 @@ def test_the_id_finds_one_taskset_one_harness_and_one_environment_in_the_package
     assert vf.environment_class(ENV_ID) is attune_env.AttuneEnv
     assert vf.default_harness_id(ENV_ID) == ENV_ID
     assert vf.task_type(ENV_ID) is AttuneTask
-
-
-def test_without_any_setting_the_sample_is_played_whole_in_this_process() -> None:
-    env = environment()
-    assert [task.key for task in env.taskset] == [one.conversation_id for one in sample()]
-    assert env.config.agent.runtime.type == "subprocess"
-    assert isinstance(env._harnesses["agent"], attune_env.AttuneHarness)
 
 
 def test_a_task_carries_the_record_settings_and_reward_and_nothing_made_of_them() -> None:
@@ -99,28 +91,6 @@ def test_an_endless_world_in_which_nothing_is_scored_any_more_is_given_up(
     with pytest.raises(DataError, match="nothing to score in 3 conversations in a row"):
         next(endless.load())
     assert caplog.text == ""
-
-
-def test_what_cannot_be_scored_is_left_out_and_named(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    records = [one.to_record() for one in sample()[:2]]
-    for turn in records[0]["turns"]:
-        turn["annotations"]["pairwiseComparisons"] = []
-    path = tmp_path / "some.jsonl"
-    path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
-    tasks = list(taskset(data=str(path), reward="preference"))
-    assert [task.key for task in tasks] == ["sample-02"]
-    assert "reward 'preference' scores nothing: \"sample-01\"" in caplog.text
-
-
-def test_an_official_codebook_beside_the_data_is_asked_with(tmp_path: Path) -> None:
-    path = saved(tmp_path, 1)
-    book = {"B1": {"text": "Did it greet you?", "observerText": "Did it greet the person?"}}
-    (tmp_path / "annotation_codebook.json").write_text(json.dumps(book), encoding="utf-8")
-    (task,) = taskset(data=str(path))
-    assert task.data.settings["codebook"] == str(tmp_path / "annotation_codebook.json")
-    assert any("Did it greet the person?" in r.messages[-1].content for r in task.data.task.requests)
 
 
 def test_reading_traces_and_naming_the_package_does_not_load_verifiers() -> None:

@@ -16,7 +16,7 @@ from attune_env.running.samples import sample_spread, split_sample
 from attune_episodes import Request, plan
 from attune_episodes.inspect_env import rollouts_from
 from tests.endpoint import answers_of, serve
-from tests.extras.inspect.evaluating import MODEL, evaluated, named, scored, written
+from tests.extras.inspect.evaluating import evaluated, named, scored, written
 
 ONE = {"number": 1}
 
@@ -101,31 +101,6 @@ def test_a_request_that_fails_fails_its_sample_and_no_other(
     assert "left out: 1 samples" in caplog.text
 
 
-def test_answers_are_held_to_the_plans_own_schema_where_that_is_asked(
-    data: Conversations, tmp_path: Path
-) -> None:
-    with serve(answers_of(data, "oracle")) as server:
-        evaluated(server, tmp_path, ONE | {"data": data.source, "structured": True})
-        sent = {call.request: call.body for call in server.calls}
-    for request in plan(data[0]):
-        body = sent[request.id]
-        if request.stage == "draft":
-            assert "response_format" not in body
-            continue
-        told = body["response_format"]["json_schema"]
-        assert (told["name"], told["strict"]) == (request.stage, True)
-        assert told["schema"] == without_bounds(request.schema)
-
-
-def without_bounds(schema: Any) -> Any:
-    """A schema without `minimum` and `maximum`, which the schemas of this version of Inspect do not have."""
-    if isinstance(schema, list):
-        return [without_bounds(one) for one in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {name: without_bounds(one) for name, one in schema.items() if name not in ("minimum", "maximum")}
-
-
 def test_what_is_asked_again_is_drawn_by_another_seed(data: Conversations, tmp_path: Path) -> None:
     with serve(answers_of(data, "oracle"), ["garbage,first=2,of=*/end/reflect"]) as server:
         evaluated(server, tmp_path, ONE | {"data": data.source}, seed=7, temperature=0.5)
@@ -133,17 +108,6 @@ def test_what_is_asked_again_is_drawn_by_another_seed(data: Conversations, tmp_p
         seeds = [call.body["seed"] for call in server.calls if call.request == "c-1/end/reflect"]
     assert seeds == [7, 8, 9]
     assert {body["temperature"] for body in bodies} == {0.5}
-
-
-def test_logs_are_read_as_file_folder_object_and_several(data: Conversations, tmp_path: Path) -> None:
-    tmp_path = tmp_path / "läufe von heute #1 %20"
-    with serve(answers_of(data, "lexicon")) as server:
-        found = evaluated(server, tmp_path, ONE | {"data": data.source})
-        as_json = evaluated(server, tmp_path / "json", ONE | {"data": data.source}, log_format="json")
-    ways = [rollouts_from(way) for way in (found.path, str(tmp_path), found.log, [as_json.path])]
-    assert [len(way) for way in ways] == [1, 2, 1, 1]
-    assert {one.total for way in ways for one in way} == {ways[0][0].total}
-    assert [one.policy for one in ways[1]] == [MODEL, f"{MODEL}@sample2"]
 
 
 def test_a_log_is_scored_again_and_what_failed_is_played_again(
