@@ -14,6 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
+import pytest
 import verifiers.v1 as vf
 from pydantic import BaseModel, ConfigDict, SerializeAsAny, model_validator
 
