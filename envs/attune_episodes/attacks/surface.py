@@ -20,7 +20,7 @@ from attune_episodes.attacks.exploits import Written
 from attune_episodes.parsing import render
 from attune_episodes.plan import plan
 from attune_episodes.policies.asked import AskedPlayer, AskedPolicy
-from attune_episodes.policies.base import BuiltinPolicy, PreparedPolicy
+from attune_episodes.policies.base import BuiltinPolicy
 from attune_episodes.policies.constant import MIDPOINT, Answers
 from attune_episodes.policies.shallow import named_feelings, pick_by
 from attune_episodes.request import Request
@@ -103,7 +103,7 @@ def fit_picks(conversations: Sequence[Conversation], settings: Settings) -> Arra
     return found
 
 
-class SurfacePolicy(PreparedPolicy):
+class SurfacePolicy(BuiltinPolicy):
     """Everything that can be had without understanding, together; fitted on the prior's folds."""
 
     name = "surface"

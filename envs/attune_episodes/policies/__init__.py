@@ -7,7 +7,7 @@ Shallow (read its surface): `longest`, `shortest`, `copy`, and `asked`, which se
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
 from attune_data.errors import UnknownNameError
@@ -70,36 +70,27 @@ def builtin_policy(
     given: object = name
     if not isinstance(given, str) or given not in KINDS:
         raise UnknownNameError("built-in policy", name, BUILTIN)
-    if name in FITTED:
-        from attune_episodes.policies.fitted import FittedPolicy, fit_mode, fit_prior
+    from attune_episodes.policies import constant, shallow
+    from attune_episodes.policies.asked import AskedPolicy
+    from attune_episodes.policies.fitted import FittedPolicy, fit_mode, fit_prior
+    from attune_episodes.policies.lexicon import LexiconPolicy
+    from attune_episodes.policies.oracle import OraclePolicy
 
-        if name == "mode":
-            return FittedPolicy(name, fit_mode, conversations, settings, fit_on)
-        prior = FittedPolicy("prior", fit_prior, conversations, settings, fit_on)
-        if name == "prior":
-            return prior
-        from attune_episodes.policies.asked import AskedPolicy
+    def prior() -> FittedPolicy:
+        return FittedPolicy("prior", fit_prior, conversations, settings, fit_on)
 
-        return AskedPolicy(prior, conversations if fit_on is None else fit_on)
-    if name == "oracle":
-        from attune_episodes.policies.oracle import OraclePolicy
-
-        return OraclePolicy()
-    if name == "lexicon":
-        from attune_episodes.policies.lexicon import LexiconPolicy
-
-        return LexiconPolicy()
-    if name in ("longest", "shortest", "copy"):
-        from attune_episodes.policies import shallow
-
-        policies: dict[str, BuiltinPolicy] = {
-            "longest": shallow.LONGEST,
-            "shortest": shallow.SHORTEST,
-            "copy": shallow.CopyPolicy(),
-        }
-        return policies[name]
-    from attune_episodes.policies import constant
-
-    if name == "random":
-        return constant.RandomPolicy(seed)
-    return constant.EMPTY if name == "empty" else constant.always("yes" if name == "always-yes" else "no")
+    made: dict[str, Callable[[], BuiltinPolicy]] = {
+        "empty": lambda: constant.EMPTY,
+        "always-yes": lambda: constant.always("yes"),
+        "always-no": lambda: constant.always("no"),
+        "random": lambda: constant.RandomPolicy(seed),
+        "mode": lambda: FittedPolicy("mode", fit_mode, conversations, settings, fit_on),
+        "prior": prior,
+        "longest": lambda: shallow.LONGEST,
+        "shortest": lambda: shallow.SHORTEST,
+        "copy": shallow.CopyPolicy,
+        "asked": lambda: AskedPolicy(prior(), conversations if fit_on is None else fit_on),
+        "lexicon": LexiconPolicy,
+        "oracle": OraclePolicy,
+    }
+    return made[name]()

@@ -15,13 +15,12 @@ import numpy.typing as npt
 
 from attune_data.affect import EMOTIONS
 from attune_data.schema import Conversation
-from attune_episodes.parsing import render
-from attune_episodes.policies.base import BuiltinPolicy, PreparedPolicy
+from attune_episodes.policies.base import BuiltinPolicy
 from attune_episodes.policies.constant import MIDPOINT, Answers
 from attune_episodes.policies.fitted import FittedPolicy
 from attune_episodes.request import Request
 from attune_rewards import emotion
-from attune_rewards.predictions import Tag, YesNo
+from attune_rewards.predictions import Prediction, Tag, YesNo
 from attune_rewards.truth import TurnTruth, truth_of
 
 Array = npt.NDArray[np.float64]
@@ -93,7 +92,7 @@ def _best_split(questions: Sequence[str], asked: Array, worth: Array) -> Split:
     return Split(questions[best], int(np.argmax(present[best])), int(np.argmax(absent[best])))
 
 
-class AskedPolicy(PreparedPolicy):
+class AskedPolicy(BuiltinPolicy):
     """Plays the prior's answers, but for what the list of questions tells.
 
     Args:
@@ -121,9 +120,9 @@ class AskedPlayer(BuiltinPolicy):
     rules: AskedRules
     name: str = "asked"
 
-    def reply(self, request: Request) -> str:
-        """The answers as JSON."""
-        return render(request, self.answers(request).prediction(request))
+    def prediction(self, request: Request) -> Prediction:
+        """The prior's answer, but for what the list of questions tells."""
+        return self.answers(request).prediction(request)
 
     def answers(self, request: Request) -> Answers:
         """What it says to this request."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 from attune_data.schema import Conversation
+from attune_episodes.parsing import render
 from attune_episodes.request import Request
 from attune_rewards.predictions import Prediction
 
@@ -37,15 +37,10 @@ class FunctionPolicy:
 
     def __init__(self, function: ChatFunction, name: str | None = None) -> None:
         self.function = function
-        self._name = name or str(getattr(function, "__name__", type(function).__name__))
-
-    @property
-    def name(self) -> str:
-        """The function's name."""
-        return self._name
+        self.name = name or str(getattr(function, "__name__", type(function).__name__))
 
     def reply(self, request: Request) -> str | Awaitable[str]:
-        """Calls the function with fresh copies of the messages."""
+        """Call the function with fresh copies of the messages."""
         return self.function(request.chat())
 
 
@@ -70,8 +65,11 @@ def prepared(policy: Policy, conversation: Conversation) -> Policy:
     return policy if prepare is None else prepare(conversation)
 
 
-class BuiltinPolicy(ABC):
-    """Base of the built-in policies: each replies at once, with text."""
+class BuiltinPolicy:
+    """Base of the built-in policies: each replies at once, with the JSON of its prediction.
+
+    Those that have to know whose conversation they play give the player in `for_conversation`.
+    """
 
     __slots__ = ()
 
@@ -82,23 +80,13 @@ class BuiltinPolicy(ABC):
         """The policy as it plays this conversation: itself, unless it has to know whose it is."""
         return self
 
-    @abstractmethod
+    def prediction(self, request: Request) -> Prediction:
+        """What it says to one request."""
+        raise TypeError(f"policy {self.name!r} plays a conversation: call for_conversation first")
+
     def reply(self, request: Request) -> str:
         """The answer to one request, as JSON."""
-
-
-class PreparedPolicy(BuiltinPolicy):
-    """Base of those that have to know whose conversation they play: `for_conversation` gives the player."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def for_conversation(self, conversation: Conversation) -> BuiltinPolicy:
-        """The policy as it plays this conversation."""
-
-    def reply(self, request: Request) -> str:
-        """Refuses: the answers depend on whose conversation it is."""
-        raise TypeError(f"policy {self.name!r} plays a conversation: call for_conversation first")
+        return render(request, self.prediction(request))
 
 
 def participants(conversations: Sequence[Conversation]) -> Mapping[str, list[Conversation]]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from attune_data.affect import EMOTIONS, NEGATIVE, POSITIVE, SCALE
 from attune_data.constants import BRANCHES, Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS, Side
 from attune_data.seeding import digest
-from attune_episodes.parsing import render
 from attune_episodes.policies.base import BuiltinPolicy
 from attune_episodes.request import Request
 from attune_rewards.panas import spread
@@ -103,9 +102,9 @@ class ConstantPolicy(BuiltinPolicy):
     name: str
     answers: Answers
 
-    def reply(self, request: Request) -> str:
-        """The constant answer as JSON."""
-        return render(request, self.answers.prediction(request))
+    def prediction(self, request: Request) -> Prediction:
+        """The constant answer."""
+        return self.answers.prediction(request)
 
 
 EMPTY: Final = ConstantPolicy("empty", Answers())
@@ -136,48 +135,45 @@ class RandomPolicy(BuiltinPolicy):
     seed: int = 0
     name: str = "random"
 
-    def reply(self, request: Request) -> str:
-        """A random valid answer as JSON."""
+    def prediction(self, request: Request) -> Prediction:
+        """A random valid answer."""
         draw = random.Random(digest(self.seed, request.id).hex()).random
 
         def pick(count: int) -> int:
             return int(draw() * count)
 
-        said: Prediction
+        def yes_no() -> dict[str, YesNo]:
+            return {question: "no" if pick(2) else "yes" for question in request.questions}
+
         if request.stage == "draft":
-            said = Draft(NO_DRAFT)
-        elif request.stage == "prefer":
-            said = Prefer({c.index: ("A", "B")[pick(2)] for c in request.comparisons})
-        elif request.stage == "reflect":
-            said = self._reflect(request, pick)
-        else:
-            yes_no: tuple[YesNo, YesNo] = ("yes", "no")
-            observed = {question: yes_no[pick(2)] for question in request.questions}
-            preferred = {question: yes_no[pick(2)] for question in request.questions}
-            if request.stage == "assess":
-                left = list(EMOTIONS)
-                tags = tuple(Tag(left.pop(pick(len(left))), 1 + pick(7)) for _ in range(pick(3)))
-                said = Assess(tags, observed, preferred)
-            else:
-                said = AssessHP(observed, preferred)
-        return render(request, said)
+            return Draft(NO_DRAFT)
+        if request.stage == "prefer":
+            return Prefer({c.index: ("A", "B")[pick(2)] for c in request.comparisons})
+        if request.stage == "reflect":
+            return _random_reflect(request, pick)
+        observed, preferred = yes_no(), yes_no()
+        if request.stage == "assess_hp":
+            return AssessHP(observed, preferred)
+        left = list(EMOTIONS)
+        tags = tuple(Tag(left.pop(pick(len(left))), 1 + pick(7)) for _ in range(pick(3)))
+        return Assess(tags, observed, preferred)
 
-    def _reflect(self, request: Request, pick: object) -> Reflect:
-        assert callable(pick)
-        low, count = (-2, 5) if request.wants_change else (1, 7)
-        ratings = {name: low + pick(count) for name in EMOTIONS}
-        options = request.options
 
-        def one(name: str) -> str | None:
-            return options[name][pick(len(options[name]))] if options[name] else None
+def _random_reflect(request: Request, pick: Callable[[int], int]) -> Reflect:
+    low, count = (-2, 5) if request.wants_change else (1, 7)
+    ratings = {name: low + pick(count) for name in EMOTIONS}
 
-        goal = one("q1_lookingFor")
-        return Reflect(
-            panas={} if request.wants_change else ratings,
-            panas_change=ratings if request.wants_change else None,
-            q1=(goal,) if goal else (),
-            q2=one("q2_emotionClarity"),
-            q3=one("q3_modelFit"),
-            q3_follow_up=(),
-            branches={name: 1 + pick(7) for name in BRANCHES},
-        )
+    def one(name: str) -> str | None:
+        options = request.options[name]
+        return options[pick(len(options))] if options else None
+
+    goal = one("q1_lookingFor")
+    return Reflect(
+        panas={} if request.wants_change else ratings,
+        panas_change=ratings if request.wants_change else None,
+        q1=(goal,) if goal else (),
+        q2=one("q2_emotionClarity"),
+        q3=one("q3_modelFit"),
+        q3_follow_up=(),
+        branches={name: 1 + pick(7) for name in BRANCHES},
+    )

@@ -20,7 +20,7 @@ from attune_data.errors import SettingsError
 from attune_data.schema import Conversation
 from attune_data.seeding import digest
 from attune_episodes.plan import plan
-from attune_episodes.policies.base import PreparedPolicy, participants
+from attune_episodes.policies.base import BuiltinPolicy, participants
 from attune_episodes.policies.constant import Answers, ConstantPolicy, PanasGuess
 from attune_episodes.settings import Settings
 from attune_rewards import branches, emotion, panas, questions
@@ -205,7 +205,7 @@ def _prior_branch(truths: Sequence[ConversationTruth], name: str) -> int:
     return _best(middle_first, lambda guess: -float(sum(abs(truth - guess) for truth in known)))
 
 
-class FittedPolicy(PreparedPolicy):
+class FittedPolicy(BuiltinPolicy):
     """A constant policy that plays each conversation with answers fitted on other participants.
 
     Args:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from attune_data.affect import EMOTIONS, NEGATIVE, POSITIVE
 from attune_data.constants import BRANCHES
 from attune_data.schema import Conversation
-from attune_episodes.parsing import render
-from attune_episodes.policies.base import BuiltinPolicy, PreparedPolicy
+from attune_episodes.policies.base import BuiltinPolicy
 from attune_episodes.request import Request
 from attune_rewards.branches import MIDPOINT
 from attune_rewards.panas import spread
@@ -17,7 +16,7 @@ from attune_rewards.truth import ConversationTruth, TurnTruth, truth_of
 
 
 @dataclass(frozen=True, slots=True)
-class OraclePolicy(PreparedPolicy):
+class OraclePolicy(BuiltinPolicy):
     """Answers from the annotations; what is not annotated gets a valid neutral answer."""
 
     name: str = "oracle"
@@ -31,9 +30,6 @@ class OraclePolicy(PreparedPolicy):
 class _Oracle(BuiltinPolicy):
     truth: ConversationTruth
     name: str = "oracle"
-
-    def reply(self, request: Request) -> str:
-        return render(request, self.prediction(request))
 
     def prediction(self, request: Request) -> Prediction:
         if request.turn is None:

@@ -9,7 +9,6 @@ from typing import Final
 
 from attune_data.affect import EMOTIONS
 from attune_data.constants import Side
-from attune_episodes.parsing import render
 from attune_episodes.policies.base import BuiltinPolicy
 from attune_episodes.policies.constant import MIDPOINT, Answers, PanasGuess, always
 from attune_episodes.request import Request
@@ -27,11 +26,11 @@ class LengthPolicy(BuiltinPolicy):
     sign: int
     """1 for the longest, -1 for the shortest."""
 
-    def reply(self, request: Request) -> str:
-        """Picks by length, as JSON."""
+    def prediction(self, request: Request) -> Prediction:
+        """Pick by length."""
         if request.stage != "prefer":
-            return always("no").reply(request)
-        return render(request, pick_by(request, lambda text: self.sign * len(text)))
+            return always("no").prediction(request)
+        return pick_by(request, lambda text: self.sign * len(text))
 
 
 LONGEST: Final = LengthPolicy("longest", 1)
@@ -64,11 +63,8 @@ class CopyPolicy(BuiltinPolicy):
 
     name: str = "copy"
 
-    def reply(self, request: Request) -> str:
-        """The copied answer as JSON."""
-        return render(request, self._prediction(request))
-
-    def _prediction(self, request: Request) -> Prediction:
+    def prediction(self, request: Request) -> Prediction:
+        """The copied answer."""
         words = set(_WORD.findall(request.user_message.lower()))
 
         def shared(text: str) -> int:

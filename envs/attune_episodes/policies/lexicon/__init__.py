@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from attune_episodes.parsing import render
 from attune_episodes.policies.base import BuiltinPolicy
 from attune_episodes.policies.lexicon.behaviour import observed
 from attune_episodes.policies.lexicon.choice import preferred
@@ -34,12 +33,12 @@ class LexiconPolicy(BuiltinPolicy):
 
     name: str = "lexicon"
 
-    def reply(self, request: Request) -> str:
-        """The answer as JSON."""
-        said = self._prediction(request)
-        return render(request, replace(said, reasoning=REASONING) if request.verbose else said)
+    def prediction(self, request: Request) -> Prediction:
+        """What it reads out of the request."""
+        said = self._read(request)
+        return replace(said, reasoning=REASONING) if request.verbose else said
 
-    def _prediction(self, request: Request) -> Prediction:
+    def _read(self, request: Request) -> Prediction:
         if request.stage == "draft":
             return Draft(_draft(request.user_message))
         if request.stage == "prefer":
