@@ -48,7 +48,6 @@ GROUPS = {
         "audit",
         "statistics",
         "analyses",
-        "analyses-items",
         "performance",
     ),
     "Reference": ("metrics", "importing", "importing-sources", "python"),

@@ -1,41 +1,76 @@
-"""What one analysis gives: a sentence, tables, and a figure that is drawn only when it is wanted."""
+"""An analysis: a question, the tables that answer it, figures drawn from these, and how to read them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from functools import partial
+from typing import TYPE_CHECKING
 
-from attune_env.report.cells import DataTable
+from attune_env.analyses.study import Study
+from attune_env.report.table import Table
+from attune_env.statistics.bootstrap import Interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Needs = Literal["scores", "conversations", "results"]
+Tables = Mapping[str, Table]
+"""The tables of an analysis by their names."""
+Draw = Callable[[], "Figure"]
+
+
+class Absent(Exception):
+    """An analysis that these inputs do not allow; says what it would need."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """An analysis applied to a study."""
+
+    analysis: Analysis
+    tables: Tables
+    draws: Mapping[str, Draw]
+    """File name of a figure without ending -> what draws it; needs matplotlib."""
+    signal: bool
+    """Whether there is something to see: a page folds what shows nothing into one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """One finding, ready to be shown."""
+    """One analysis of a report."""
 
     name: str
-    """Short, lower case with hyphens: names files and anchors (`perspective-gap`)."""
+    """Short, lower case with hyphens: `--only NAME`, names of figures, anchors."""
     title: str
-    reading: str
-    """One sentence that says what is to be seen here, with its figures and units."""
-    tables: tuple[DataTable, ...]
-    figures: tuple[tuple[str, Callable[[], Figure]], ...] = ()
-    """(file name without ending, what draws it); needs matplotlib."""
-    method: str = ""
-    """How it was computed, in a sentence or two: units, resampling, corrections, limits."""
-    notes: tuple[str, ...] = field(default=())
+    question: str
+    caption: str
+    """How the numbers were computed and how to read them."""
+    tables: Callable[[Study], Sequence[Table]]
+    """Raises `Absent` where the inputs do not allow it."""
+    plots: Mapping[str, partial[Figure]] = field(default_factory=dict)
+    """File name of a figure without ending -> what draws it; its argument `table` names a table."""
+    signal: str = ""
+    """Column of differences: where no interval in it excludes 0, there is nothing to see."""
 
+    def run(self, study: Study) -> Finding:
+        """Applies it; raises `Absent` where the inputs do not allow it."""
+        tables = {table.name: table for table in self.tables(study)}
+        few = f"† fewer than five {study.table.unit}s: the interval is not meaningful."
+        for table in tables.values():
+            cells = [cell for row in table.rows for cell in row if isinstance(cell, Interval)]
+            if any(not cell.meaningful and cell.mean is not None for cell in cells):
+                table.notes.append(few)
+        draws = {
+            name: partial(plot, tables)
+            for name, plot in self.plots.items()
+            if plot.keywords["table"] in tables
+        }
+        return Finding(self, tables, draws, not self.signal or self._signal(tables))
 
-@dataclass(frozen=True, slots=True)
-class Absent:
-    """An analysis that these inputs do not allow, and what it would need."""
-
-    name: str
-    title: str
-    reason: str
-    """For example: the scores hold one model; give --results FOLDER."""
+    def _signal(self, tables: Tables) -> bool:
+        return any(
+            one.leaves_out_zero
+            for table in tables.values()
+            if self.signal in [head.key for head in table.heads]
+            for one in table.intervals(self.signal)
+        )

@@ -1,25 +1,23 @@
-"""How the scores of each model are spread over conversations: what `attune stats` shows."""
+"""The distribution of each model's scores over conversations, as `attune stats` shows it."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 
-from attune_env.report.cells import Cell, Column, DataTable
+from attune_env.analyses.leaderboard import SHARES
+from attune_env.analyses.study import Study
 from attune_env.report.groups import METRICS
-from attune_env.report.table import share_text
-from attune_env.report.tables import mode_text, ranked, role_of
+from attune_env.report.names import mode_text, role_of
+from attune_env.report.table import Cell, Column, Table, share_text
 from attune_env.statistics.bootstrap import Array
-from attune_env.statistics.score_table import ScoreTable
-from attune_env.statistics.scores import Key
-from attune_env.statistics.summary import zero_is_lowest
+from attune_rewards.metrics import better
 
 QUARTERS: Final = (0.25, 0.5, 0.75)
 _SPREAD: Final = ("sd", "se", "min", "q1", "median", "q3", "max")
-_SHARES: Final = {"parsed": "parse_rate", "answered": "answered_share", "unscored": "unscored_share"}
-"""What a model's numbers rest on -> its name in aggregates."""
 COLUMNS: Final = (
     Column("metric", prose=True),
     Column("n"),
@@ -28,16 +26,15 @@ COLUMNS: Final = (
     Column("with gaps 0", "mean_unscored_as_0"),
     *(Column(name) for name in _SPREAD),
 )
-KEYS: Final = (Column("model"), Column("kind"), Column("mode"))
 NOTES: Final = (
     "n = conversations where the metric is defined, defined = their share; with gaps 0 = the mean with the "
     "others counted 0 (not of errors, distances and gaps). sd with n - 1, se = sd/√n, q1 and q3 = quartiles.",
-    "parsed = replies that were read, answered = scored items with a valid answer, unscored = items without "
-    "an annotation.",
+    "parsed = replies that could be read, answered = scored items with a valid answer, unscored = items "
+    "without an annotation.",
 )
 
 
-def model_stats(scores: Mapping[str, Any], *, every: bool = False) -> list[DataTable]:
+def model_stats(scores: Mapping[str, Any], *, every: bool = False) -> list[Table]:
     """One table per (model, mode), best first: each metric's distribution over that model's conversations.
 
     n counts the conversations where the metric is defined, `defined` is their share of those the model was
@@ -49,47 +46,32 @@ def model_stats(scores: Mapping[str, Any], *, every: bool = False) -> list[DataT
         scores: content of a scores file.
         every: all metrics of the file, under their names there; else those that a report shows.
     """
-    table = ScoreTable.of(scores["conversations"])
-    counts = {(e["em_model"], e["mode"]): 0 for e in scores["conversations"]}
-    for entry in scores["conversations"]:
-        counts[entry["em_model"], entry["mode"]] += 1
-    names = table.metrics if every else tuple(name for name in METRICS if name in table.metrics)
-
-    def scale(name: str) -> float:
-        return 1.0 if every else METRICS[name].scale
-
+    study = Study(scores)
+    counts = Counter((entry["em_model"], entry["mode"]) for entry in study.entries)
+    names = study.table.metrics if every else [name for name in METRICS if name in study.table.metrics]
     found = []
-    shares = _shares(scores)
-    for number, key in enumerate(ranked(scores), 1):
-        rows = [
-            (
-                name if every else METRICS[name].label,
-                *_spread(scale(name) * table.metric(name, [key])[:, 0], counts[key], zero_is_lowest(name)),
-            )
-            for name in names
-        ]
+    for number, key in enumerate(study.ranked, 1):
+        rows: list[tuple[Cell, ...]] = []
+        for name in names:
+            scale = 1.0 if every else METRICS[name].scale
+            values = scale * study.table.metric(name, [key])[:, 0]
+            label = name if every else METRICS[name].label
+            rows.append((label, *_spread(values, counts[key], better(name) == "higher")))
         title = f"{key[0]} ({role_of(key[0])}), mode {mode_text(key[1])}, {counts[key]} conversations"
-        said = ", ".join(
-            f"{name} {share_text(share)}" for name, share in zip(_SHARES, shares[key], strict=True)
-        )
-        found.append(DataTable(f"stats_{number}", title, COLUMNS, rows, [f"{said}."]))
+        shares = ", ".join(f"{n} {share_text(study.aggregates[key].get(s))}" for n, s in SHARES.items())
+        found.append(Table(title, COLUMNS, rows, [f"{shares}."], name=f"stats_{number}"))
     found[-1].notes += NOTES
     return found
 
 
-def _shares(scores: Mapping[str, Any]) -> dict[Key, list[float | None]]:
-    """Parse rate, answered and unscored share of each (model, mode); None where results do not say."""
-    return {
-        (e["em_model"], e["mode"]): [e.get(name) for name in _SHARES.values()] for e in scores["aggregates"]
-    }
-
-
-def stats_csv(scores: Mapping[str, Any], tables: Sequence[DataTable]) -> str:
-    """What `model_stats` made of `scores`, as one CSV file: a row a model, mode and metric."""
-    whole = DataTable("stats", "", (*KEYS, *COLUMNS, *(Column(name, share=True) for name in _SHARES)), keys=4)
-    shares = _shares(scores)
-    for key, table in zip(ranked(scores), tables, strict=True):
-        whole.rows += [(key[0], role_of(key[0]), key[1], *row, *shares[key]) for row in table.rows]
+def stats_csv(scores: Mapping[str, Any], tables: Sequence[Table]) -> str:
+    """The tables of `model_stats` as one CSV file: a row per model, mode and metric."""
+    study = Study(scores)
+    keys = (Column("model"), Column("kind"), Column("mode"))
+    whole = Table("", (*keys, *COLUMNS, *(Column(name, share=True) for name in SHARES)), keys=4)
+    for key, table in zip(study.ranked, tables, strict=True):
+        shares = [study.aggregates[key].get(name) for name in SHARES.values()]
+        whole.rows += [(key[0], role_of(key[0]), key[1], *row, *shares) for row in table.rows]
     return whole.csv_text()
 
 

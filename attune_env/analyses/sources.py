@@ -16,7 +16,7 @@ from attune_env.results.merge import Named, differences, merged
 from attune_env.results.narrow import changed, check_scored, narrowed, recorded_source
 from attune_env.results.recorded import recorded_results
 from attune_env.results.scores import Reading, read_scores
-from attune_env.statistics.scores import Resample
+from attune_env.statistics.score_table import Resample
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,24 @@
-"""What analyses are made from: scores, and where they are at hand the conversations and the result files."""
+"""What analyses are made from: scores, and where available the conversations and the result files."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from attune_data import Conversations
-from attune_env.report.groups import LEADERBOARD
-from attune_env.report.tables import role_of
-from attune_env.statistics.score_table import ScoreTable
-from attune_env.statistics.scores import Key, Resample
+from attune_data.schema import Conversation
+from attune_env.report.groups import LEADERBOARD, METRICS, Metric
+from attune_env.report.names import mode_text, role_of
+from attune_env.statistics.bootstrap import Array, Interval
+from attune_env.statistics.score_table import Key, Resample, ScoreTable
+
+if TYPE_CHECKING:
+    from attune_env.analyses.answers import Answers
 
 PRIMARY = "default"
 """The benchmark's primary mode."""
@@ -23,12 +29,13 @@ class Study:
     """Scores of some models on some conversations, in one mode at a time.
 
     Args:
-        scores: content of a scores file (or of several that were put together).
+        scores: content of a scores file (or of several merged).
         mode: the mode that analyses are about; by default `default` where it was scored, else the first.
-        conversations: the annotated conversations, for whatever is about people, topics and truths.
-        results: the folder of result files, for whatever is about single answers.
+        conversations: the annotated conversations, for participants, topics and truths.
+        results: the folder of result files, for single answers.
         resample: units of the bootstrap.
         seed: seeds it.
+        command: what reproduces this study.
     """
 
     scores: Mapping[str, Any]
@@ -37,8 +44,7 @@ class Study:
     results: Path | None = None
     resample: Resample = "auto"
     seed: int = 0
-    command: str = field(default="attune report")
-    """What remakes this study, for captions."""
+    command: str = "attune report"
 
     def __post_init__(self) -> None:
         if not self.mode:
@@ -52,38 +58,101 @@ class Study:
         return entries
 
     @property
-    def reading(self) -> str:
-        """`canonical` or `strict`: the reading that leads."""
+    def variant(self) -> str:
+        """`canonical` or `strict`: the scoring variant that leads."""
         return str(self.scores["metadata"]["settings"]["scoring"])
 
     @property
     def composite(self) -> str:
-        """The metric that leads: the Composite of the reading."""
-        return LEADERBOARD[self.reading][0]
+        """The metric that leads: the Composite of the variant."""
+        return LEADERBOARD[self.variant][0]
+
+    @property
+    def leading(self) -> Metric:
+        """The same, as a reported metric."""
+        return METRICS[self.composite]
 
     @cached_property
     def table(self) -> ScoreTable:
-        """All modes' scores as one array."""
+        """The scores of all modes as one array."""
         return ScoreTable.of(self.entries, resample=self.resample, seed=self.seed)
 
     @cached_property
-    def keys(self) -> tuple[Key, ...]:
-        """(model, mode) pairs of this study's mode, by the mean of the leading Composite, best first."""
-        means = {(e["em_model"], e["mode"]): e.get(self.composite) for e in self.scores["aggregates"]}
-        here = [key for key in self.table.keys if key[1] == self.mode]
+    def aggregates(self) -> dict[Key, Mapping[str, Any]]:
+        """(model, mode) -> its means in the scores file."""
+        return {(entry["em_model"], entry["mode"]): entry for entry in self.scores["aggregates"]}
+
+    @cached_property
+    def ranked(self) -> tuple[Key, ...]:
+        """(model, mode) pairs of all modes by the mean of the leading Composite, best first; ties by name."""
 
         def rank(key: Key) -> tuple[float, Key]:
-            mean = means.get(key)
+            mean = self.aggregates.get(key, {}).get(self.composite)
             return (-mean if mean is not None else float("inf"), key)
 
-        return tuple(sorted(here, key=rank))
+        return tuple(sorted(self.table.keys, key=rank))
+
+    @cached_property
+    def keys(self) -> tuple[Key, ...]:
+        """Those of this study's mode."""
+        return tuple(key for key in self.ranked if key[1] == self.mode)
 
     @cached_property
     def models(self) -> tuple[Key, ...]:
-        """Those of `keys` that are no built-in policy.
+        """The keys that are compared: those that are no built-in policy.
 
-        Where nothing but policies was scored, they are the models, the ceiling aside: it was shown the
-        answers. The ceiling is a model only where there is nothing else.
+        Where nothing but policies was scored, they are compared, the ceiling aside: it was given the answers.
+        The ceiling is compared only where there is nothing else.
         """
         real = tuple(key for key in self.keys if not key[0].startswith("builtin/"))
         return real or tuple(key for key in self.keys if role_of(key[0]) != "ceiling") or self.keys
+
+    @property
+    def only_policies(self) -> bool:
+        """Whether nothing but built-in policies was scored."""
+        return all(key[0].startswith("builtin/") for key in self.models)
+
+    @cached_property
+    def answers(self) -> Answers:
+        """Every answer in the result files beside its truth, read once."""
+        from attune_env.analyses.answers import read_answers
+
+        return read_answers(self)
+
+    @cached_property
+    def records(self) -> list[Conversation | None]:
+        """The conversation behind each row of the table; None where it is not available."""
+        known = self.conversations.by_id if self.conversations is not None else {}
+        return [known.get(identity) for identity in self.table.ids]
+
+    def titled(self, text: str) -> str:
+        """A table's title with the mode, marked where it is not the primary one."""
+        return f"{text}; mode {mode_text(self.mode)}"
+
+    def defined(self, metrics: Iterable[Metric], keys: Sequence[Key] | None = None) -> list[Metric]:
+        """Those of `metrics` that some of the models has a value of."""
+        chosen = self.models if keys is None else keys
+        return [m for m in metrics if not np.isnan(self.table.metric(m.name, chosen)).all()]
+
+    def means(self, metrics: Sequence[str], keys: Sequence[Key]) -> dict[Key, dict[str, Interval]]:
+        """The mean of each metric for each key with its interval, all from the same resamples."""
+        values = self.table.of_metrics(metrics, keys)
+        found = iter(self.table.kernel.intervals(values.reshape(len(values), -1)))
+        return {key: {name: next(found) for name in metrics} for key in keys}
+
+    def over_models(self, metric: str) -> Array:
+        """(rows,): a metric's mean over the compared models in each conversation."""
+        return over_models(self.table.metric(metric, self.models))
+
+
+def over_models(values: Array) -> Array:
+    """The mean over models of each conversation: shape (rows, models, …) to (rows, …); NaN where none is."""
+    known = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        mean: Array = np.where(known, values, 0.0).sum(axis=1) / known.sum(axis=1)
+    return mean
+
+
+def label_of(metric: Metric) -> str:
+    """A metric's name without its range."""
+    return metric.label.partition(" (")[0].partition(",")[0]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -12,30 +13,15 @@ from attune_data.errors import SettingsError, one_line
 from attune_data.selection.facts import Facts, facts_of
 from attune_data.selection.where import Condition, Wanted, Where
 from attune_env.analyses.analysis import Analysis
-from attune_env.analyses.by_score.shared import between, defined, noun, resampled, titled
-from attune_env.analyses.by_score.wording import (
-    counted,
-    excludes_zero,
-    listed,
-    names_of,
-    of_all,
-    sentence,
-    with_interval,
-)
+from attune_env.analyses.participants import between
 from attune_env.analyses.study import Study
-from attune_env.report.cells import Column, DataTable
-from attune_env.report.groups import GROUPS, LEADERBOARD, METRICS, Metric
-from attune_env.report.tables import references, role_of
-from attune_env.statistics.contrasts import Contrast, contrasts
-from attune_env.statistics.scores import Key
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from attune_env.figures.plots import dots
+from attune_env.report.groups import GROUPS, Metric
+from attune_env.report.names import counted, references, role_of
+from attune_env.report.table import Column, Table
+from attune_env.statistics.contrasts import contrasts
 
 Bools = npt.NDArray[np.bool_]
-FIGURE: Final = ("avg_emotion_va_score", "avg_binary_om_accuracy", "avg_binary_human_accuracy",
-                 "avg_pairwise_accuracy")  # fmt: skip
-"""What the figure shows beside the leading Composite, where it is defined."""
 _UNKNOWN: Final = Wanted("unknown")
 
 
@@ -95,125 +81,60 @@ def subset_contrast(study: Study, where: Where) -> Analysis:
     for side, what in ((inside, f"with {where}"), (outside, f"that decidedly lack {where}")):
         if not side.any():
             raise SettingsError(one_line(f"there is no scored conversation {what}: nothing to compare"))
-    metrics = {m.name: m for _, group in GROUPS for m in defined(study, group, study.keys)}
-    found = _contrasts(study, list(metrics.values()), inside, outside)
-    tables = []
-    for title, group in GROUPS:
-        shown = [metric for metric in group if metric.name in metrics]
-        if shown:
-            tables.append(_table(study, where, title, shown, found))
+    tables = [
+        table for title, group in GROUPS if (table := _table(study, where, title, group, inside, outside))
+    ]
     unsure = int((~inside & ~outside).sum())
-    few = any(not between(one).meaningful and one.difference.mean is not None for one in found.values())
     tables[-1].notes = [
         "difference = subset - others, in the metric's unit; p by permutation of who belongs to the subset, "
         "two-sided, uncorrected: with many rows some are small by chance.",
         *(
-            [f"{counted(unsure, 'conversation')} on neither side: what was asked is not stated there."]
+            [f"{counted(unsure, 'conversation')} on neither side: the field is not stated there."]
             if unsure
             else []
         ),
-        *(
-            [f"† fewer than five {study.table.unit}s on a side: the interval is not meaningful."]
-            if few
-            else []
-        ),
     ]
+    sizes = f"{counted(int(inside.sum()), 'conversation')} against {int(outside.sum())}"
     return Analysis(
         "subset",
         "The subset against the others",
-        _reading(study, where, found, int(inside.sum()), int(outside.sum())),
-        tuple(tables),
-        (("subset", lambda: _figure(study, metrics, found, str(where))),),
-        f"Mean over the conversations of the subset minus mean over the others; {resampled(study)}, both "
-        "means made anew in each.",
-    )
-
-
-def _contrasts(
-    study: Study, metrics: Sequence[Metric], inside: Bools, outside: Bools
-) -> dict[tuple[Key, str], Contrast]:
-    values = np.concatenate([m.scale * study.table.metric(m.name, study.keys) for m in metrics], axis=1)
-    found = contrasts(study.table.kernel, values, inside, outside, seed=study.seed)
-    places = [(key, metric.name) for metric in metrics for key in study.keys]
-    return dict(zip(places, found, strict=True))
+        one_line(f"With {where}, {sizes}: does any metric differ?"),
+        "Mean over the conversations of the subset minus mean over the others; intervals draw both groups "
+        "again in each resample.",
+        lambda _: tables,
+        {
+            tables[-1].name: partial(dots, table=tables[-1].name, columns=["difference"], split="metric",
+                                     label="model", line=0.0, unit="subset minus the others, 95 % interval")
+        },
+        signal="difference",
+    )  # fmt: skip
 
 
 def _table(
-    study: Study,
-    where: Where,
-    group: str,
-    metrics: Sequence[Metric],
-    found: Mapping[tuple[Key, str], Contrast],
-) -> DataTable:
-    places = max(metric.places for metric in metrics) if group != "Composite" else 2
-    columns = [
-        Column("metric", prose=True), Column("counts as", prose=True), Column("model"),
-        Column("kind", prose=True), Column("subset", places=places), Column("n subset"),
-        Column("others", places=places), Column("n others"), Column("difference", places=places),
-        Column("p", places=4),
-    ]  # fmt: skip
-    title = titled(study, one_line(f"{group}: {where} against the others"))
-    table = DataTable(f"subset_{Column(group).key}", title, columns, keys=4)
+    study: Study, where: Where, title: str, group: Sequence[Metric], inside: Bools, outside: Bools
+) -> Table | None:
+    metrics = study.defined(group, study.keys)
+    if not metrics:
+        return None
+    values = np.concatenate([m.scale * study.table.metric(m.name, study.keys) for m in metrics], axis=1)
+    found = iter(contrasts(study.table.kernel, values, inside, outside, seed=study.seed))
+    places = 2 if title == "Composite" else max(metric.places for metric in metrics)
+    table = Table(
+        study.titled(one_line(f"{title}: {where} against the others")),
+        (Column("model"), Column("kind", prose=True), Column("metric", prose=True),
+         Column("counts as", prose=True), Column("subset", places=places), Column("n subset"),
+         Column("others", places=places), Column("n others"), Column("difference", places=places),
+         Column("p", places=4)),
+        keys=4, name=f"subset_{Column(title).key}",
+    )  # fmt: skip
+    faint = references(study.keys)
     for metric in metrics:
-        for key in study.keys:
-            one = found[key, metric.name]
-            if role_of(key[0]) in ("null", "ceiling"):
+        for number, key in enumerate(study.keys):
+            one = next(found)
+            if number in faint:
                 table.dim.add(len(table.rows))
             table.rows.append(
-                (metric.label, metric.role, key[0], role_of(key[0]), one.inside, one.inside.n, one.outside,
+                (key[0], role_of(key[0]), metric.label, metric.role, one.inside, one.inside.n, one.outside,
                  one.outside.n, between(one), one.p)
             )  # fmt: skip
     return table
-
-
-def _reading(
-    study: Study, where: Where, found: Mapping[tuple[Key, str], Contrast], inside: int, outside: int
-) -> str:
-    name = METRICS[study.composite].label.partition(" (")[0]
-    known = {
-        key: between(found[key, study.composite]) for key in study.models if (key, study.composite) in found
-    }
-    sizes = f"{counted(inside, 'conversation')} against {outside}"
-    told = {key: one for key, one in known.items() if one.mean is not None}
-    if not told:
-        return sentence(f"with {where}: {sizes}; no {name} on both sides")
-    if len(told) == 1:
-        ((key, one),) = told.items()
-        change = f"differs by {with_interval(one, signed=True)} points"
-        beyond = "" if excludes_zero(one) else ", not beyond the interval"
-        return sentence(f"with {where} ({sizes}): the {name} of {names_of([key])[0]} {change}{beyond}")
-    lower = [key for key, one in told.items() if (one.mean or 0.0) < 0]
-    clear = [key for key, one in told.items() if excludes_zero(one)]
-    which = (
-        f"; beyond the interval {'differs' if len(clear) == 1 else 'differ'} {listed(names_of(clear))}"
-        if clear
-        else "; no difference is beyond its interval"
-    )
-    return sentence(
-        f"with {where} ({sizes}): {of_all(len(lower), len(told), noun(study))} "
-        f"{'scores' if len(lower) == 1 else 'score'} lower on the {name} there{which} (95 % intervals, "
-        "uncorrected)"
-    )
-
-
-def _figure(
-    study: Study, metrics: Mapping[str, Metric], found: Mapping[tuple[Key, str], Contrast], where: str
-) -> Figure:
-    from attune_env.figures.marks import interval_dots, reference_line
-    from attune_env.figures.style import name_text, panels, style
-
-    shown = [metrics[name] for name in (LEADERBOARD[study.reading][0], *FIGURE) if name in metrics]
-    names = names_of(study.keys)
-    figure, axes = panels(
-        1, len(shown), width=2.0 + 1.75 * len(shown), height=1.3 + 0.24 * len(names), sharey=True
-    )
-    for axis, metric in zip(axes, shown, strict=True):
-        gaps = [between(found[key, metric.name]) for key in study.keys]
-        reference_line(axis, 0.0, "")
-        interval_dots(axis, names, gaps, dim=references(study.keys))
-        with style():
-            axis.set_title(metric.label.partition(" (")[0], fontsize=9)
-            axis.set_xlabel("points of 100" if metric.name == study.composite else "share, 0 to 1")
-    with style():
-        figure.supxlabel(f"{name_text(where)} minus the others, 95 % interval", fontsize=9)
-    return figure

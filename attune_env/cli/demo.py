@@ -29,7 +29,8 @@ def demo(
     from attune_data import load
     from attune_env.analyses.sources import Sources, read_parts
     from attune_env.cli.report import command_line
-    from attune_env.pages.report_folder import Wanted, check_destination, write_report
+    from attune_env.pages.folder import check_destination
+    from attune_env.pages.report import Wanted, write_report
     from attune_env.results import check_replaceable, read_results, score_results, write_json
     from attune_env.running import run_builtin
     from attune_episodes.policies import BUILTIN

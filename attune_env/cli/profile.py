@@ -228,7 +228,7 @@ def score(
                     "run them first, or choose others with --where")
         )  # fmt: skip
     for one in scores:
-        score_table(one).shown().print()
+        score_table(one).print()
     if output is not None:
         about = {
             "ground_truth": ground_truth,

@@ -81,7 +81,7 @@ def report(
     ] = False,
     scoring: Annotated[
         Scoring | None,
-        typer.Option(help="The reading that leads; by default the one the file was made with."),
+        typer.Option(help="The scoring variant that leads; by default the one the file was made with."),
     ] = None,
     resample: ResampleOption = Resampled.auto,
     seed: SeedOption = 0,
@@ -94,7 +94,7 @@ def report(
         typer.Option("--only", metavar="NAME", help="With -o: only this analysis, by its name in the page."),
     ] = None,
     conversations: Annotated[
-        bool, typer.Option("--conversations/--no-conversations", help="With -o: a page a conversation.")
+        bool, typer.Option("--conversations/--no-conversations", help="With -o: one page per conversation.")
     ] = True,
     overwrite: Overwrite = False,
 ) -> None:
@@ -127,7 +127,8 @@ def report(
         tell(warnings)
         _print_tables(parts, asked.where)
         return
-    from attune_env.pages.report_folder import Wanted, check_destination, write_report
+    from attune_env.pages.folder import check_destination
+    from attune_env.pages.report import Wanted, write_report
 
     wanted = Wanted(formats_of(formats), tuple(dict.fromkeys(only or ())), conversations)
     check_destination(output_folder(output), overwrite=overwrite)
@@ -181,18 +182,12 @@ def _say_chosen(parts: Sequence[Part], where: str | None) -> None:
 
 
 def _print_tables(parts: Sequence[Part], where: str | None) -> None:
-    from attune_env.report.tables import group_tables, leaderboard, samples_table
+    from attune_env.analyses.leaderboard import printed_tables
 
     _say_chosen(parts, where)
     for part in parts:
         study = part.study
-        tables = [
-            leaderboard(study.scores, resample=study.resample, seed=study.seed),
-            samples_table(study.scores),
-            *group_tables(study.scores, resample=study.resample, seed=study.seed),
-        ]
-        for table in tables:
-            if table is not None:
-                if len(parts) > 1:
-                    table.title = f"{part.label}: {table.title}"
-                table.print()
+        for table in printed_tables(study.scores, resample=study.resample, seed=study.seed, every=True):
+            if len(parts) > 1:
+                table.title = f"{part.label}: {table.title}"
+            table.print()

@@ -80,7 +80,7 @@ def audit(
     """
     from attune_data.errors import SettingsError
     from attune_env.audit import REFERENCE_SIZE, audit, audit_tables, policy_count, reference_world
-    from attune_env.report.markdown import check_replaceable, write_markdown
+    from attune_env.report.files import check_replaceable, write_markdown
     from attune_rewards.spec import PRESETS
     from attune_rewards.spec_files import read_reward
 

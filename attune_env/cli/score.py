@@ -84,7 +84,7 @@ def score(
 
     Example: attune score --results results --ground-truth "Test Samples/Sample200" --output scores.json
     """
-    from attune_env.report.tables import leaderboard
+    from attune_env.analyses.leaderboard import printed_tables
     from attune_env.results import check_replaceable, read_results, score_results, write_json
 
     check_replaceable(output)
@@ -120,7 +120,7 @@ def score(
             on_done=step,
         )
     write_json(output, scores)
-    leaderboard(scores).print()
+    printed_tables(scores)[0].print()
     unscored = len(conversations) - scores["metadata"]["n_conversations"]
     if unscored:
         print(f"{unscored} of {len(conversations)} conversations have no result", file=sys.stderr)

@@ -25,7 +25,7 @@ def stats(
     ] = None,
     scores: Annotated[Path | None, typer.Option("--scores", "-s", help="The same, as an option.")] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write a CSV file, a row a model and metric.")
+        Path | None, typer.Option("--output", "-o", help="Write a CSV file, one row per model and metric.")
     ] = None,
     every: Annotated[
         bool, typer.Option("--all", help="Every metric of the file, not only those of a report.")
@@ -39,17 +39,20 @@ def stats(
     Example: attune stats scores.json --all -o stats.csv
     """
     from attune_env.analyses.model_stats import model_stats, stats_csv
-    from attune_env.report.csv_files import check_csv, write_csv
+    from attune_env.report.files import check_replaceable
     from attune_env.results import read_scores
+    from attune_env.results.files import write_text
 
     if (path is None) == (scores is None):
         raise SettingsError("name one scores file: attune stats scores.json, or --scores scores.json")
     if output is not None:
-        check_csv(output, HEAD, overwrite=overwrite)
+        if output.suffix.lower() != ".csv":
+            raise SettingsError(f"{output}: a table goes into a file that ends in .csv")
+        check_replaceable(output, HEAD, "-o", overwrite=overwrite)
     content = read_scores(path or scores or Path())
     tables = model_stats(content, every=every)
     for table in tables:
-        table.shown().print()
+        table.print()
     if output is not None:
-        write_csv(output, stats_csv(content, tables))
+        write_text(output, stats_csv(content, tables))
         print(f"wrote {output}")

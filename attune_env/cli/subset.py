@@ -65,7 +65,7 @@ def subset(
         typer.Option("--output", "-o", help="Folder for a page and tables; without it nothing is written."),
     ] = None,
     mode: Annotated[str | None, typer.Option(help="The mode; by default the primary one.")] = None,
-    scoring: Annotated[Scoring | None, typer.Option(help="The reading that leads.")] = None,
+    scoring: Annotated[Scoring | None, typer.Option(help="The scoring variant that leads.")] = None,
     resample: ResampleOption = Resampled.auto,
     seed: SeedOption = 0,
     formats: Annotated[
@@ -79,10 +79,11 @@ def subset(
 
     Example: attune subset -s scores.json --category Family --where "who_5<13" --compare -o family
     """
+    from attune_env.analyses.leaderboard import printed_tables
     from attune_env.analyses.sources import Sources, narrowed_study, read_parts
     from attune_env.analyses.subset import subset_contrast, where_of
-    from attune_env.pages.report_folder import Wanted, check_destination
-    from attune_env.report.tables import group_tables, leaderboard
+    from attune_env.pages.folder import check_destination
+    from attune_env.pages.report import Wanted
 
     flags = {
         "diagnosis": diagnosis, "category": category, "subtopic": subtopic, "topic": topic,
@@ -94,8 +95,8 @@ def subset(
     wanted = Wanted(formats_of(formats))
     if output is not None:
         check_destination(output_folder(output), overwrite=overwrite)
-    reading: Reading | None = scoring.value if scoring else None
-    asked = Sources(scores, data, None, mode, reading, None, False, resample.value, seed, needs_data=True)
+    variant: Reading | None = scoring.value if scoring else None
+    asked = Sources(scores, data, None, mode, variant, None, False, resample.value, seed, needs_data=True)
     (whole,), warnings = read_parts(asked, "attune subset")
     tell(warnings)
     command = command_line(replace(asked, where=str(chosen)), ("attune", "subset"), ground_truth="--data")
@@ -103,27 +104,21 @@ def subset(
     kept = study.scores["metadata"]["n_conversations"]
     print(one_line(f"{kept} of {whole.scored} scored conversations have {chosen}"), file=sys.stderr)
     found = subset_contrast(whole.study, chosen) if compare else None
-    leaderboard(study.scores, resample=study.resample, seed=study.seed).print()
-    if found is None:
-        for table in group_tables(study.scores, resample=study.resample, seed=study.seed):
-            table.print()
-    else:
-        for values in found.tables:
-            values.shown().print()
-        print(found.reading)
+    shown = printed_tables(study.scores, resample=study.resample, seed=study.seed, every=not compare)
+    for table in [*shown, *(found.tables(whole.study) if found is not None else ())]:
+        table.print()
     if output is not None:
         _write(output, study, found, wanted, overwrite=overwrite)
 
 
 def _write(output: Path, study: Study, found: Analysis | None, wanted: Wanted, *, overwrite: bool) -> None:
     """The folder of a report about the subset."""
-    from attune_env.analyses.by_score.leaderboard import leaderboard, metric_groups
+    from attune_env.analyses.leaderboard import EVERY_METRIC, LEADERS
     from attune_env.analyses.sources import Part
-    from attune_env.pages.report_folder import write_report
+    from attune_env.pages.report import write_report
 
-    chapters: list[Chapter] = [("The subset", (leaderboard, metric_groups))]
+    chapters: list[Chapter] = [("The subset", (LEADERS, EVERY_METRIC))]
     if found is not None:
-        contrast = found
-        chapters.insert(0, ("Against the others", (lambda _: contrast,)))
+        chapters.insert(0, ("Against the others", (found,)))
     made = write_report(output, [Part("subset", study)], wanted, chapters=chapters, overwrite=overwrite)
     print(f"wrote {output}: {made.summary}")

@@ -51,9 +51,9 @@ def view(
 
     Example: attune view 3 --data "Test Samples/Sample200" --results results --saw
     """
-    from attune_env.analyses.by_score.wording import names_of
     from attune_env.pages.conversation import conversation_view
     from attune_env.pages.conversation_terminal import print_conversation
+    from attune_env.report.names import short_names
 
     if results is None and (model or replies):
         raise SettingsError("--model and --replies are about result files: name their folder with --results")
@@ -64,7 +64,7 @@ def view(
             chosen,
             list(records.values()),
             mode=mode,
-            names=names_of([(name, mode) for name in records]),
+            names=short_names(list(records)),
             codebook=find_codebook(codebook, data),
         ),
         saw=saw,

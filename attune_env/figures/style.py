@@ -6,7 +6,6 @@ import io
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from attune_data.errors import one_line
@@ -16,9 +15,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INK: Final = "#1f2328"
-"""Text, axes and whatever is to follow a page's text colour."""
-FAINT: Final = "#7d8590"
-"""References: null policies, ceilings, chance."""
+"""Text, axes and ticks."""
+FAINT: Final = "#656d76"
+"""Baselines, chance."""
 GRID: Final = "#d8dee4"
 PALETTE: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Okabe and Ito's colours without yellow and black, told apart by colour-blind people."""
@@ -26,8 +25,8 @@ BLUE, ORANGE, GREEN, PINK, AMBER, SKY = PALETTE
 SEQUENTIAL: Final = "cividis"
 DIVERGING: Final = "PuOr_r"
 FORMATS: Final = ("svg", "png", "pdf")
-LONGEST: Final = 40
-"""Characters of a name that a figure shows."""
+LONGEST: Final = 62
+"""Characters of a label on an axis."""
 
 _RC: Final[dict[str, Any]] = {
     "font.family": "sans-serif",
@@ -96,28 +95,25 @@ def panels(
 
 def svg_text(figure: Figure) -> str:
     """The figure as SVG, without date: the same figure gives the same text."""
-    stream = io.StringIO()
-    with style():
-        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
-    return stream.getvalue()
+    return drawn(figure, ())["svg"].decode()
 
 
-def save(figure: Figure, stem: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
-    """Writes `stem.svg`, `stem.png`, `stem.pdf`; gives the paths. PNG and PDF are on white."""
-    paths = []
+def drawn(figure: Figure, formats: Sequence[str]) -> dict[str, bytes]:
+    """The figure in the formats, and always as SVG; PNG and PDF are on white, and no file holds a date."""
+    files = {}
     with style():
-        for kind in formats:
-            path = stem.with_name(f"{stem.name}.{kind}")
-            if kind == "svg":
-                path.write_text(svg_text(figure), encoding="utf-8")
-            else:
-                stamp = {"CreationDate": None} if kind == "pdf" else {}
-                figure.savefig(path, format=kind, facecolor="white", metadata=stamp)
-            paths.append(path)
-    return paths
+        if (engine := figure.get_layout_engine()) is not None:  # found once: it takes as long as drawing
+            engine.execute(figure)
+            figure.set_layout_engine(None)
+        for kind in dict.fromkeys(("svg", *formats)):
+            stream = io.BytesIO()
+            stamps: dict[str, Any] = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}}
+            face = "none" if kind == "svg" else "white"
+            figure.savefig(stream, format=kind, facecolor=face, metadata=stamps.get(kind, {}))
+            files[kind] = stream.getvalue()
+    return files
 
 
 def name_text(name: str) -> str:
     """A model's or group's name on one line, short enough for an axis."""
-    clean = one_line(name)
-    return clean if len(clean) <= LONGEST else f"{clean[: LONGEST - 1]}…"
+    return one_line(name, LONGEST)

@@ -1,37 +1,66 @@
-"""What pages are made with: templates that escape what they show, a policy against what slips through."""
+"""The templates of pages, which escape what they show, and a content policy against what slips through."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from functools import cache
 from importlib.resources import files
-from typing import Final
 
 import jinja2
 
-_FOLDER: Final = "assets"
+from attune_data.errors import one_line
+from attune_env.pages.visible import visible
+
+_ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|!~$&])")
+"""Characters that Markdown may read as more than themselves."""
+_LINK = re.compile(r"(?i)\b(https?|ftp|mailto)(:)|\b(www)(\.)")
+"""Texts that some readers of Markdown turn into links."""
+LONGEST = 10_000
 
 
 def asset(name: str) -> str:
     """The text of a file beside the templates, line ends as line feeds."""
-    text = files("attune_env.pages").joinpath(_FOLDER, name).read_text(encoding="utf-8")
+    text = files("attune_env.pages").joinpath("assets", name).read_text(encoding="utf-8")
     return text.replace("\r\n", "\n")
 
 
 @cache
 def environment() -> jinja2.Environment:
-    """The templates: everything is escaped unless it was made here as markup; unknown names are errors."""
+    """The templates: HTML escapes everything that was not made here as markup; unknown names are errors."""
     made = jinja2.Environment(
         loader=jinja2.FunctionLoader(asset),
-        autoescape=True,
+        autoescape=lambda name: name is None or name.endswith(".html"),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.globals |= {"policy": policy}
+    made.globals |= {"policy": policy, "md": markdown}
+    made.filters |= {"line": lambda text: one_line(text, LONGEST), "md": markdown, "md_code": markdown_code,
+                     "show": visible}  # fmt: skip
     return made
+
+
+@cache
+def joined(*names: str) -> str:
+    """Several assets as one text."""
+    return "\n".join(map(asset, names))
+
+
+def markdown(text: str) -> str:
+    """`text` on one line as Markdown shows it, character by character."""
+    plain = _ACTIVE.sub(r"\\\1", one_line(text, LONGEST))
+    return _LINK.sub(lambda m: (m[1] or m[3]) + ("&#58;" if m[2] else "&#46;"), plain)
+
+
+def markdown_code(text: str) -> str:
+    """Text between enough backticks that its own do not end it."""
+    clean = one_line(text, LONGEST)
+    longest = max((len(run) for run in re.findall(r"`+", clean)), default=0)
+    fence = "`" * (longest + 1)
+    return f"{fence} {clean} {fence}" if longest else f"`{clean}`"
 
 
 def policy(style: str, script: str) -> str:

@@ -1,7 +1,7 @@
 """One conversation as it is shown, on a page or in a terminal: what was said, felt and predicted.
 
-Texts are as files hold them; whoever shows them makes them safe. Every grid has one column a model, so that
-models stand side by side; prompts stand once, since they are the same for all models.
+Texts are as files hold them; whoever shows them makes them safe. Prompts are shown once: they are the same
+for all models.
 """
 
 from __future__ import annotations
@@ -11,33 +11,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from attune_data.codebook import Codebook
+from attune_data.errors import DataError
 from attune_data.schema import Conversation
-from attune_env.pages.conversation_grids import (
-    Cell,
-    Grid,
-    affect_grid,
-    branch_grid,
-    choice_grid,
-    feeling_grid,
-    judgement_grid,
-    part_grid,
-    question_grid,
-    step_grid,
-)
-from attune_env.pages.conversation_steps import Answers, answers_of
+from attune_env.pages.grids import Answers, Grid, answers_of, end_grids, score_grid, step_grid, turn_grids
+from attune_env.report.names import listed
+from attune_env.results.marks import mapping, marks_of
+from attune_env.results.reparse import recorded_settings
 from attune_episodes.plan import plan
 from attune_episodes.request import Request
 from attune_episodes.settings import MODES, Settings
 from attune_rewards.predictions import Stage
 from attune_rewards.truth import truth_of
 
-__all__ = ["Cell", "ConversationView", "Grid", "Stretch", "Written", "conversation_view"]
-
-RESPONSE_TITLES = {
-    "original": "The reply that was given",
-    "alternate": "Improved by a language model",
-    "human": "Edited by the person",
-}
+RESPONSE_TITLES = {"alternate": "Improved by a language model", "human": "Edited by the person"}
 STAGE_TITLES: Mapping[Stage, str] = {
     "draft": "Draft a reply",
     "assess": "Assess feelings and reply",
@@ -57,7 +43,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What one model said to one request."""
+    """A model's reply to one request."""
 
     model: int
     """Its place among the view's models."""
@@ -99,7 +85,7 @@ class Stretch:
 
 @dataclass(slots=True)
 class ConversationView:
-    """Everything that is shown of one conversation."""
+    """What is shown of one conversation."""
 
     conversation_id: str
     title: str
@@ -109,7 +95,6 @@ class ConversationView:
     """Short names for heads of columns."""
     full_names: list[str]
     scores: Grid
-    """Composites, parts."""
     steps: Grid
     system: str
     """The message that opens every thread; empty where there is none."""
@@ -130,10 +115,10 @@ def conversation_view(
 
     Args:
         conversation: with its annotations.
-        records: one result record a model, all of this conversation and mode.
+        records: one result record per model, all of this conversation and mode.
         mode: the mode they were made in.
-        names: short names of the models, one a record; by default `em_model`.
-        scores: one entry of a scores file a record; scored anew without them.
+        names: short names of the models, one per record; by default `em_model`.
+        scores: one entry of a scores file per record; scored again without them.
         codebook: the wording of the run; by default our own.
     """
     book = codebook or Codebook.own()
@@ -144,53 +129,42 @@ def conversation_view(
     settings, notes = _settings(records, full, mode, book)
     requests = plan(conversation, settings)
     truth = truth_of(conversation)
-    heads = (
-        [message.content for message in requests[0].messages if message.role == "system"] if requests else []
-    )
-    turns = []
+    system = next((m.content for one in requests[:1] for m in one.messages if m.role == "system"), "")
+    stretches = []
     for turn in conversation.turns:
-        stretch = Stretch(f"turn-{turn.turn_number}", f"Turn {turn.turn_number}")
-        stretch.said = [Written("The person", turn.user_message), Written("The reply", turn.llm_response)]
-        stretch.others = [
-            Written(RESPONSE_TITLES[name], text)
-            for name, text in turn.responses.items()
-            if name != "original" and text is not None
-        ]
-        this = truth.by_number[turn.turn_number]
-        stretch.grids = [
-            grid
-            for grid in (
-                feeling_grid(this, answers),
-                judgement_grid(this, answers, book),
-                choice_grid(this, answers, book),
-            )
-            if grid.rows
-        ]
-        stretch.drafts = [
-            (i, said.draft.text)
-            for i, one in enumerate(answers)
-            if (said := one.prediction.turns.get(turn.turn_number)) and said.draft is not None
-        ]
-        stretch.asked = list(_asked(requests, turn.turn_number, answers))
-        turns.append(stretch)
-    end = Stretch("end", "After the conversation")
-    end.grids = [
-        g
-        for g in (affect_grid(truth, answers), question_grid(truth, answers), branch_grid(truth, answers))
-        if g.rows
-    ]
+        number = turn.turn_number
+        stretches.append(Stretch(
+            f"turn-{number}",
+            f"Turn {number}",
+            [Written("The person", turn.user_message), Written("The reply", turn.llm_response)],
+            [
+                Written(RESPONSE_TITLES[name], text)
+                for name, text in turn.responses.items()
+                if name != "original" and text is not None
+            ],
+            turn_grids(truth.by_number[number], answers, book),
+            [
+                (i, said.draft.text)
+                for i, one in enumerate(answers)
+                if (said := one.prediction.turns.get(number)) and said.draft is not None
+            ],
+            list(_asked(requests, number, answers)),
+        ))  # fmt: skip
+    end = Stretch("end", "After the conversation", grids=end_grids(truth, answers))
     end.asked = list(_asked(requests, None, answers))
+    metadata = conversation.metadata
+    about = [part for part in (metadata.category, metadata.subtopic) if part] if metadata else []
     return ConversationView(
         conversation.conversation_id,
-        _title(conversation),
+        ": ".join(about) or "Conversation",
         mode,
         list(_facts(conversation)),
         list(names) if names is not None else full,
         full,
-        part_grid(answers),
-        step_grid(requests, answers),
-        heads[0] if heads else "",
-        [*turns, end],
+        score_grid(answers),
+        step_grid([(request.turn, request.stage) for request in requests], answers),
+        system,
+        [*stretches, end],
         notes,
     )
 
@@ -198,63 +172,34 @@ def conversation_view(
 def _settings(
     records: Sequence[Mapping[str, Any]], names: Sequence[str], mode: str, book: Codebook
 ) -> tuple[Settings, list[str]]:
-    """The settings that prompts are shown in: those of the first record that has any; and what differs."""
+    """The settings that prompts are shown in, those of the first record that has any; and what differs."""
+    recorded = [mapping(marks_of(record).get("settings")) for record in records]
+    fields = ("stages", "panas_strategy", "labels", "seed", "prompts", "codebook")
+    told = [{name: one.get(name) for name in fields} if one else None for one in recorded]
     base = Settings(mode=mode, codebook=book) if mode in MODES else Settings(codebook=book)
-    found, notes, unknown, others = None, [], [], []
-    for record, name in zip(records, names, strict=True):
-        marks = record.get("attune")
-        told = marks.get("settings") if isinstance(marks, Mapping) else None
-        if not isinstance(told, Mapping):
-            unknown.append(name)
-            continue
-        kept = {
-            key: told.get(key)
-            for key in ("stages", "panas_strategy", "labels", "seed", "prompts", "codebook")
-        }
-        if found is None:
-            found = kept
-            base, note = _with(base, kept)
-            notes += note
-        elif kept != found:
-            others.append(name)
-    if unknown:
-        notes.append(
-            f"How {_listed(unknown)} was asked is not in its result file: prompts are shown as this version "
-            "asks."
-        )
-    if others:
-        notes.append(f"{_listed(others)} was asked with other settings than the prompts shown here.")
-    return base, notes
-
-
-def _with(base: Settings, told: Mapping[str, Any]) -> tuple[Settings, list[str]]:
-    """The settings that a record tells of, as far as they can be had here."""
-    from dataclasses import replace
-
-    from attune_data.errors import AttuneError
-
-    prompts = told["prompts"].get("name") if isinstance(told["prompts"], Mapping) else None
-    changes = {"panas_strategy": told["panas_strategy"], "labels": told["labels"], "seed": told["seed"]}
-    changes |= {"stages": tuple(told["stages"])} if isinstance(told["stages"], list) else {}
-    changes |= {"prompts": prompts} if prompts in ("full", "compact") else {}
-    try:
-        settings = replace(base, **{key: value for key, value in changes.items() if value is not None})
-    except (AttuneError, TypeError, ValueError):
-        return base, ["The settings in a result file are none: prompts are shown as this version asks."]
+    first = next((i for i, one in enumerate(recorded) if one), None)
     notes = []
-    asked_in = told["codebook"].get("fingerprint") if isinstance(told["codebook"], Mapping) else None
-    if asked_in != settings.codebook.fingerprint:
+    if first is not None:
+        try:
+            base = recorded_settings({**recorded[first], "mode": base.mode}, book)
+        except DataError:
+            notes.append(
+                "The settings in a result file cannot be read: prompts are shown as this version asks."
+            )
+        if mapping(recorded[first].get("codebook")).get("fingerprint") != book.fingerprint:
+            notes.append(
+                f"The run asked in another wording than {book.name}, in which prompts are shown here."
+            )
+        if mapping(recorded[first].get("prompts")).get("fingerprint") != base.prompt_set.fingerprint:
+            notes.append("The run used other prompt templates than those shown here.")
+        if others := [n for n, one in zip(names, told, strict=True) if one and one != told[first]]:
+            notes.append(f"{listed(others)} used other settings than the prompts shown here.")
+    if unknown := [name for name, one in zip(names, told, strict=True) if one is None]:
         notes.append(
-            f"The run asked in another wording than {settings.codebook.name}, which the prompts here are in."
+            f"The result file of {listed(unknown)} does not say how it was asked: prompts are shown as this "
+            "version asks."
         )
-    made_of = told["prompts"].get("fingerprint") if isinstance(told["prompts"], Mapping) else None
-    if made_of != settings.prompt_set.fingerprint:
-        notes.append("The run asked with other prompt templates than those shown here.")
-    return settings, notes
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return base, notes
 
 
 def _asked(requests: Sequence[Request], turn: int | None, answers: Sequence[Answers]) -> Iterator[Asked]:
@@ -262,51 +207,33 @@ def _asked(requests: Sequence[Request], turn: int | None, answers: Sequence[Answ
         if request.turn != turn:
             continue
         place = "at the end" if turn is None else f"turn {turn}"
-        earlier = [m for m in request.messages[:-1] if m.role == "user"]
-        before = "nothing"
-        if len(request.messages) > 1:
-            before = "the opening message" + (
-                f" and the {len(earlier)} messages of the thread before it, earlier answers left out"
-                if earlier
-                else ""
-            )
+        earlier = sum(message.role == "user" for message in request.messages[:-1])
+        before = "the opening message" if len(request.messages) > 1 else "nothing"
+        if earlier:
+            before += f" and the {earlier} messages of the thread before it, without earlier answers"
+        at = (turn, request.stage)
         replies = tuple(
-            Reply(i, one.outcomes.get((turn, request.stage), ""), one.replies.get((turn, request.stage)))
+            Reply(i, one.outcomes.get(at, ""), one.replies.get(at))
             for i, one in enumerate(answers)
-            if (turn, request.stage) in one.outcomes or (turn, request.stage) in one.replies
+            if at in one.outcomes or at in one.replies
         )
-        yield Asked(
-            STAGE_TITLES[request.stage],
-            f"{place}, {request.stage}",
-            before,
-            request.messages[-1].content,
-            replies,
-        )
-
-
-def _title(conversation: Conversation) -> str:
-    metadata = conversation.metadata
-    parts = [part for part in (metadata.category, metadata.subtopic) if part] if metadata else []
-    return ": ".join(parts) or "Conversation"
+        title, seen = STAGE_TITLES[request.stage], request.messages[-1].content
+        yield Asked(title, f"{place}, {request.stage}", before, seen, replies)
 
 
 def _facts(conversation: Conversation) -> Iterator[tuple[str, str]]:
     """Who talked about what, as far as it is known."""
     metadata, profile = conversation.metadata, conversation.participant_profile
-    yield "Conversation", conversation.conversation_id
-    yield "Data", conversation.origin
-    if metadata is not None:
-        for head, value in (("Answered by", metadata.model), ("About", metadata.text)):
-            if value:
-                yield head, value
-    if profile is not None:
-        yield "Participant", conversation.participant
-        told = profile.demographics
-        if told is not None:
-            known = (told.age_range, told.gender, told.country, told.education)
-            if about := ", ".join(one for one in known if one):
-                yield "Who is", about
-            if told.diagnoses:
-                yield "Diagnoses", ", ".join(told.diagnoses)
-        if profile.conversation_topic_attitude:
-            yield "Attitude to the topic", profile.conversation_topic_attitude
+    told = profile.demographics if profile is not None else None
+    known = (told.age_range, told.gender, told.country, told.education) if told is not None else ()
+    facts = {
+        "Conversation": conversation.conversation_id,
+        "Data": conversation.origin,
+        "Answered by": metadata.model if metadata else None,
+        "About": metadata.text if metadata else None,
+        "Participant": conversation.participant if profile is not None else None,
+        "Profile": ", ".join(one for one in known if one),
+        "Diagnoses": ", ".join(told.diagnoses) if told is not None and told.diagnoses else None,
+        "Attitude to the topic": profile.conversation_topic_attitude if profile is not None else None,
+    }
+    yield from ((head, value) for head, value in facts.items() if value)

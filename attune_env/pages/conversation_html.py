@@ -1,68 +1,84 @@
-"""A conversation as one HTML page that needs nothing besides itself."""
+"""The pages of a report's conversations, each one file that needs nothing besides itself, and their list."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
 import jinja2
-from markupsafe import Markup, escape
+import numpy as np
 
-from attune_env.analyses.by_score.wording import names_of
-from attune_env.analyses.items import scored_record
+from attune_data.schema import Conversation
+from attune_env.analyses.answers import scored_record
 from attune_env.analyses.study import Study
-from attune_env.pages.assets import asset, environment
+from attune_env.pages.assets import environment, joined
 from attune_env.pages.conversation import ConversationView, conversation_view
-from attune_env.pages.conversation_grids import Grid
 from attune_env.pages.facts import Fact, facts_of
 from attune_env.pages.visible import visible
+from attune_env.report.names import mode_text, short_names
+from attune_env.report.table import DASH, Cell, Column, Table
 from attune_env.results.files import safe_name
 
 LONGEST: Final = 20_000
-"""Characters of a prompt or a draft that a page shows."""
+"""Characters of a prompt or a draft that a page shows, and that a search in the list looks through."""
 SAID: Final = 200_000
-"""Characters of a message or reply of the conversation that a page shows."""
+"""Characters of a message or reply of the conversation."""
 CELL: Final = 2_000
 """Characters of an answer in a grid."""
 REPLIES: Final = 100_000
 """Characters of raw replies on a page, all models together; one that could not be read has more room."""
 LEAST, TROUBLED = 200, 4_000
+SHOWN: Final = 160
+"""Characters of a topic in the list."""
 
 
-def page_name(conversation_id: str) -> str:
-    """The file name of a conversation's page."""
-    return f"{safe_name(conversation_id)}.html"
+def page_names(study: Study, prefix: str = "") -> dict[str, str]:
+    """Conversation id -> the file of its page, for every scored conversation of the mode that is available.
+
+    Names differ also where case is not seen, and none is that of the list.
+    """
+    here = {entry["conversationId"] for entry in study.entries if entry["mode"] == study.mode}
+    taken = {f"{prefix}index.html"}
+    names = {}
+    for identity, record in zip(study.table.ids, study.records, strict=True):
+        if identity in here and record is not None:
+            stem, number = f"{prefix}{safe_name(identity)}", 2
+            name = f"{stem}.html"
+            while name.casefold() in taken:
+                name, number = f"{stem}-{number}.html", number + 1
+            taken.add(name.casefold())
+            names[identity] = name
+    return names
 
 
-def conversation_pages(study: Study, *, home: str = "../report.html") -> Iterator[tuple[str, str]]:
-    """(file name, page) of every scored conversation of the study's mode that is at hand, one after another.
+def pages(study: Study, names: Mapping[str, str], home: str = "../report.html") -> Iterator[tuple[str, str]]:
+    """(file name, page) of each conversation in `names`, one after another.
 
-    Models stand in the study's order; a model without a result for a conversation is not on its page.
+    Models come in the study's order; a model without a result for a conversation is not on its page.
     Without a folder of results the pages show the annotations alone.
     """
-    if study.conversations is None:
-        return
-    by_id, facts = study.conversations.by_id, facts_of(study)
-    names = dict(zip(study.keys, names_of(study.keys), strict=True))
+    facts = facts_of(study)
+    short = dict(zip(study.keys, short_names([key[0] for key in study.keys]), strict=True))
     entries = {(e["conversationId"], (e["em_model"], e["mode"])): e for e in study.entries}
-    for identity in study.table.ids:
+    for identity, conversation in zip(study.table.ids, study.records, strict=True):
+        if identity not in names or conversation is None:
+            continue
         found = [
-            (names[key], entry, record)
+            (short[key], entry, record)
             for key in study.keys
             if (entry := entries.get((identity, key))) is not None
             and study.results is not None
             and (record := scored_record(study.results, entry)) is not None
         ]
-        if identity in by_id and any((identity, key) in entries for key in study.keys):
-            view = conversation_view(
-                by_id[identity],
-                [record for _, _, record in found],
-                mode=study.mode,
-                names=[name for name, _, _ in found],
-                scores=[entry for _, entry, _ in found],
-            )
-            yield page_name(identity), conversation_page(view, home=home, facts=facts)
+        view = conversation_view(
+            conversation,
+            [record for _, _, record in found],
+            mode=study.mode,
+            names=[name for name, _, _ in found],
+            scores=[entry for _, entry, _ in found],
+        )
+        yield names[identity], conversation_page(view, home=home, facts=facts)
 
 
 def conversation_page(view: ConversationView, *, home: str = "", facts: Sequence[Fact] = ()) -> str:
@@ -74,18 +90,18 @@ def conversation_page(view: ConversationView, *, home: str = "", facts: Sequence
         facts: what stands at its foot.
     """
     replies = sum(len(asked.replies) for stretch in view.stretches for asked in stretch.asked)
+    most = max(LEAST, min(LONGEST, REPLIES // max(1, replies)))
     return _template().render(
         view=view,
         home=home,
         facts=facts,
-        grid=lambda one: grid_markup(one, view.models),
-        show=visible,
+        cell=CELL,
         longest=LONGEST,
         said=SAID,
-        most=max(LEAST, min(LONGEST, REPLIES // max(1, replies))),
+        most=most,
         troubled=TROUBLED,
-        style=_joined("style.css", "conversation.css"),
-        script=_joined("page.js", "conversation.js"),
+        style=joined("style.css", "conversation.css"),
+        script=joined("page.js", "conversation.js"),
     )
 
 
@@ -94,58 +110,51 @@ def _template() -> jinja2.Template:
     return environment().get_template("conversation.html")
 
 
-@lru_cache(maxsize=4)
-def _joined(*names: str) -> str:
-    return "\n".join(map(asset, names))
+def index_page(study: Study, names: Mapping[str, str], title: str) -> str:
+    """The list as one HTML page: a row per conversation, hardest first, with each model's Composite."""
+    values = study.table.metric(study.composite, study.keys)
+    means = study.over_models(study.composite)
+    records = dict(zip(study.table.ids, study.records, strict=True))
+    places = {identity: row for row, identity in enumerate(study.table.ids)}
+    hardest = sorted(names, key=lambda one: (np.nan_to_num(means[places[one]], nan=np.inf), one))
+    real = "models" if not study.only_policies else "policies without the ceiling"
+    short = short_names([key[0] for key in study.keys])
+    table = Table(
+        study.titled(f"{len(hardest)} conversations"),
+        ("conversation", Column("topic", prose=True), "turns", Column(f"mean of {real}", places=1),
+         *(Column(name, places=1) for name in short)),
+        notes=[
+            f"{study.variant} Composite of each conversation, points of 100.",
+            "A click on a head sorts: best first, then worst first. The filter also looks through what "
+            "was said.",
+        ],
+    )  # fmt: skip
+    for identity in hardest:
+        record, row = records[identity], places[identity]
+        assert record is not None  # it has a page
+        scores: list[Cell] = [None if np.isnan(one) else float(one) for one in (means[row], *values[row])]
+        table.rows.append((visible(identity, SHOWN), _topic(record), len(record.turns), *scores))
+    return environment().get_template("index.html").render(
+        title=title,
+        table=table,
+        links=[names[identity] for identity in hardest],
+        words=[_words(record) for identity in hardest if (record := records[identity])],
+        mode=mode_text(study.mode),
+        facts=facts_of(study),
+        style=joined("style.css"),
+        script=joined("page.js"),
+    )  # fmt: skip
 
 
-def grid_markup(grid: Grid, models: Sequence[str]) -> Markup:
-    """A grid as a table; made here rather than in a template, since a page has thousands of cells."""
-    heads = "".join([f'<th scope="col">{_text(head)}</th>' for head in grid.heads])
-    heads += "".join([f'<th scope="col"><bdi>{_text(name)}</bdi></th>' for name in models])
-    labels = [texts for texts, _ in grid.rows]
-    rows = "".join(
-        [
-            f"<tr>{_texts(texts, _spanned(labels, i))}{''.join([_cell(*cell) for cell in cells])}</tr>\n"
-            for i, (texts, cells) in enumerate(grid.rows)
-        ]
-    )
-    return Markup(
-        f'<div class="table grid" role="region" tabindex="0" aria-label="{escape(grid.title)}">'
-        f'<table data-models="{len(models)}"><thead><tr>{heads}</tr></thead>\n'
-        f"<tbody>\n{rows}</tbody></table></div>"
-    )
+def _topic(conversation: Conversation) -> str:
+    about = conversation.metadata
+    parts = [part for part in (about.category, about.subtopic) if part] if about else []
+    return visible(": ".join(parts) or (about.text if about else None) or DASH, SHOWN)
 
 
-def _spanned(labels: Sequence[tuple[str, ...]], row: int) -> int:
-    """How many rows the first two columns of a row stand for: those below that leave them empty."""
-    below = row + 1
-    while below < len(labels) and labels[below][:2] == ("", ""):
-        below += 1
-    return below - row
-
-
-@lru_cache(maxsize=4096)
-def _texts(texts: tuple[str, ...], rows: int) -> str:
-    if texts[:2] == ("", ""):  # under the cells of the row above
-        return "".join([_cell(text, None) for text in texts[2:]])
-    head, *rest = texts
-    if rows == 1:
-        return f'<th scope="row">{_text(head)}</th>' + "".join([_cell(text, None) for text in rest])
-    return (
-        f'<th scope="rowgroup" rowspan="{rows}">{_text(head)}</th>'
-        f'<td class="wide" rowspan="{rows}">{_text(rest[0])}</td>'
-        + "".join([_cell(text, None) for text in rest[1:]])
-    )
-
-
-@lru_cache(maxsize=4096)
-def _cell(text: str, right: bool | None) -> str:
-    # what is right or wrong is said by the style sheet, for eyes and ears: a page has thousands of cells
-    kind = "" if right is None else ' class="hit"' if right else ' class="miss"'
-    side = "" if text.isascii() else ' dir="auto"'
-    return f"<td{kind}{side}>{_text(text)}</td>"
-
-
-def _text(text: str) -> Markup:
-    return escape(visible(text, CELL))
+def _words(conversation: Conversation) -> str:
+    """What a search finds besides the row: topic and what both said."""
+    said = [conversation.metadata.text or ""] if conversation.metadata else []
+    for turn in conversation.turns:
+        said += [turn.user_message, turn.llm_response]
+    return visible(" ".join(" ".join(said).split())[:LONGEST], LONGEST)

@@ -8,7 +8,7 @@ from typing import Any, Final
 from attune_data.errors import one_line
 from attune_data.version import __version__
 from attune_env.analyses.study import Study
-from attune_env.report.tables import mode_text
+from attune_env.report.names import mode_text
 from attune_env.results.marks import mapping
 
 Fact = tuple[str, str]
@@ -72,7 +72,7 @@ def facts_of(study: Study) -> list[Fact]:
         *_DATA.get(provenance, (("Data", f"Provenance {provenance}."),)),
         ("Scored", f"{counts}, provenance {provenance}, fingerprint {data.get('fingerprint')}"),
         ("Mode", f"{mode_text(study.mode)}{also}"),
-        ("Reading", f"{study.reading} leads; Q1 overlap {settings.get('q1_overlap', 'not stated')}"),
+        ("Scoring", f"{study.variant} leads; Q1 overlap {settings.get('q1_overlap', 'not stated')}"),
         ("Versions", f"report by attune-env {__version__}; scores by {_versions(metadata)}"),
         ("Bootstrap", f"{study.table.resamples:,} resamples by {study.table.unit}, seed {study.seed}"),
     ]

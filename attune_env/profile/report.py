@@ -11,7 +11,7 @@ from attune_data.errors import DataError, Problem
 from attune_data.jsonio import read_json
 from attune_env.profile.files import KIND
 from attune_env.profile.scoring import LOWER_IS_BETTER, Compared, FieldCount, ModelScores
-from attune_env.report.cells import Column, DataTable
+from attune_env.report.table import Column, Table
 from attune_env.statistics.bootstrap import LEVEL, RESAMPLES, Interval
 from attune_episodes.profile import WARNING, template_fingerprint
 
@@ -29,10 +29,9 @@ COLUMNS = (
 )
 
 
-def score_table(scores: ModelScores) -> DataTable:
+def score_table(scores: ModelScores) -> Table:
     """The measures of one model, the warning beneath."""
-    table = DataTable(
-        "profile_prediction",
+    table = Table(
         f"experimental: what {scores.em_model} guessed of {scores.people} participants "
         f"({scores.conversations} conversations)",
         COLUMNS,

@@ -45,4 +45,4 @@ LEADERBOARD: Final = {
     "canonical": ("composite_score", *(f"pillar_{name}" for name in _PILLARS)),
     "strict": ("composite_strict", *(f"strict_{name}" for name in _PILLARS)),
 }
-"""Reading -> the Composite and its three pillars."""
+"""Scoring variant -> the Composite and its three pillars."""

@@ -1,13 +1,15 @@
-"""A table for people and for pipes: rich in a terminal, plain and unwrapped everywhere else."""
+"""One table: typed cells, shown in a terminal, on a page and as Markdown, and written as CSV."""
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from attune_data.errors import one_line
 from attune_env.statistics.bootstrap import ROUNDING, Interval
@@ -19,38 +21,189 @@ DASH = "–"
 _INTERVAL = re.compile(r" \[(-?[\d.]+), (-?[\d.]+)\]")
 _NUMBER = re.compile(r"[-+]?[\d.,]+%?( \[-?[\d.]+, -?[\d.]+\])?†?( n=\d+)?", re.ASCII)
 """A cell that is a number, as tables write them: alone, or with its interval."""
-_READ_OTHERWISE = tuple('=+-@＝＋－＠"#')
-"""How a cell begins that a spreadsheet would run as a formula, or read as the start of a quoted field, or
-that a script would take for a comment line."""
+_FORMULA = tuple('=+-@＝＋－＠"#')
+"""First characters of a cell that a spreadsheet would run as a formula or take for the start of a quoted
+field, or that a script would take for a comment line."""
 _GAP = 3
-"""What a terminal table puts between two columns."""
+"""Columns of the terminal between two columns of a table."""
+_LONGEST = 2_000
+"""Characters of a cell on a page."""
+
+Cell = str | int | float | Interval | None
+"""None is undefined."""
+
+
+class Shown(NamedTuple):
+    """A cell as a page shows it."""
+
+    text: str
+    interval: str = ""
+    """`[low, high]`, below the mean."""
+    few: bool = False
+    """Whether the interval rests on too few units."""
+    value: str = ""
+    """The number it is sorted by; empty: by its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its heads, and how its numbers are shown."""
+
+    name: str
+    """For people, with the unit: `Composite (0-100)`."""
+    field: str = ""
+    """In a CSV file; by default the name in lower case with underscores."""
+    places: int = 3
+    scale: float = 1.0
+    """Factor for display; a CSV file holds values as they are."""
+    share: bool = False
+    """Shown as a percentage."""
+    prose: bool = False
+    """Aligned left."""
+
+    @property
+    def key(self) -> str:
+        """The name in a CSV file."""
+        return self.field or "_".join("".join(c if c.isalnum() else " " for c in self.name.lower()).split())
+
+    def text(self, cell: Cell) -> str:
+        """The cell as text."""
+        if cell is None:
+            return DASH
+        if isinstance(cell, str):
+            return cell
+        if isinstance(cell, Interval):
+            return interval_text(cell, places=self.places, scale=self.scale)
+        if self.share:
+            return share_text(float(cell), min(self.places, 1))
+        if isinstance(cell, int):
+            return str(cell)
+        return f"{round(cell * self.scale, self.places) + 0.0:.{self.places}f}"  # no -0.0
+
+    def shown(self, cell: Cell) -> Shown:
+        """The cell for a page."""
+        if isinstance(cell, Interval):
+            mean, _, interval = self.text(cell).removesuffix("†").partition(" ")
+            return Shown(mean, interval, not cell.meaningful and cell.mean is not None, _unrounded(cell.mean))
+        text = one_line(self.text(cell), _LONGEST)
+        return Shown(text, value="" if isinstance(cell, str) else _unrounded(cell))
 
 
 @dataclass(slots=True)
 class Table:
-    """A titled table with notes beneath; cells are texts."""
+    """A titled table with notes below it."""
 
     title: str
-    columns: Sequence[str]
-    rows: list[tuple[str, ...]] = field(default_factory=list)
+    columns: Sequence[Column | str]
+    rows: list[tuple[Cell, ...]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     dim: set[int] = field(default_factory=set)
-    """Rows shown as references (null policies, the ceiling)."""
+    """Rows shown faint: baselines and the ceiling."""
     left: Sequence[str] = ()
-    """Columns of prose, aligned left; the key columns are anyway."""
+    """Columns given as text that are aligned left; the key columns are anyway."""
     foldable: Sequence[str] = ()
-    """Columns that a terminal shows as a note where they say the same in every row."""
+    """Columns that become a note where every row holds the same value."""
     keys: int = 1
     """How many leading columns name the row; a narrow terminal repeats them beside each group of others."""
+    name: str = ""
+    """Its file name without ending: `perspective_gap`."""
+    heads: list[Column] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.heads = [
+            column if isinstance(column, Column) else Column(column, prose=column in self.left)
+            for column in self.columns
+        ]
+
+    def place(self, key: str) -> int:
+        """The place of a column by its name in CSV files."""
+        return [column.key for column in self.heads].index(key)
+
+    def column(self, key: str) -> list[Cell]:
+        """The cells of a column, by its name in CSV files."""
+        place = self.place(key)
+        return [row[place] for row in self.rows]
+
+    def intervals(self, key: str) -> list[Interval]:
+        """The intervals of a column; an undefined one where a cell is something else."""
+        nothing = Interval(None, None, None, 0, 0)
+        return [cell if isinstance(cell, Interval) else nothing for cell in self.column(key)]
+
+    def left_aligned(self, place: int) -> bool:
+        """Whether a column is aligned left."""
+        return place < self.keys or self.heads[place].prose
+
+    def texts(self) -> list[tuple[str, ...]]:
+        """Every row as text."""
+        return [
+            tuple(head.text(cell) for head, cell in zip(self.heads, row, strict=True)) for row in self.rows
+        ]
+
+    def folded(self) -> Table:
+        """The table without foldable columns that never vary; a note says what they hold."""
+        same = {
+            i: head.text(self.rows[0][i])
+            for i, head in enumerate(self.heads)
+            if head.name in self.foldable and self.rows and len({row[i] for row in self.rows}) == 1
+        }
+        if not same:
+            return self
+        kept = [i for i in range(len(self.heads)) if i not in same]
+        said = ", ".join(f"{self.heads[i].name} {text}" for i, text in same.items())
+        return replace(
+            self,
+            columns=[self.heads[i] for i in kept],
+            rows=[tuple(row[i] for i in kept) for row in self.rows],
+            notes=[f"All rows: {said}.", *self.notes],
+            keys=max(1, sum(i < self.keys for i in kept)),
+        )
+
+    def transposed(self, head: str) -> Table:
+        """A row per column and a column per row, which the key columns name."""
+        table = self.folded()
+        names = [" ".join(text[: table.keys]) for text in table.texts()]
+        rows = zip(*(text[table.keys :] for text in table.texts()), strict=True)
+        heads = table.heads[table.keys :]
+        return replace(
+            table, columns=(head, *names), keys=1, dim=set(),
+            rows=[(column.name, *row) for column, row in zip(heads, rows, strict=True)],
+        )  # fmt: skip
+
+    def csv_text(self) -> str:
+        """The table as CSV (RFC 4180 quoting, lines end with a line feed), unrounded.
+
+        An interval becomes the columns `x`, `x_low`, `x_high`, `x_n`; undefined is empty. Texts are made
+        safe for spreadsheets, as in a terminal.
+        """
+        spread = [any(isinstance(row[i], Interval) for row in self.rows) for i in range(len(self.heads))]
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        ends = [("", "_low", "_high", "_n") if wide else ("",) for wide in spread]
+        writer.writerow(
+            [field_text(f"{c.key}{end}") for c, parts in zip(self.heads, ends, strict=True) for end in parts]
+        )
+        for row in self.rows:
+            writer.writerow([text for c, wide in zip(row, spread, strict=True) for text in _csv(c, wide)])
+        return stream.getvalue()
+
+    def markdown(self, escape: object = None) -> str:
+        """The table as Markdown, without title and notes; `escape` makes a cell safe to show."""
+        safe = escape if callable(escape) else _escaped
+        lines = [
+            [safe(head.name) for head in self.heads],
+            ["---" if self.left_aligned(i) else "---:" for i in range(len(self.heads))],
+            *([safe(text) for text in row] for row in self.texts()),
+        ]
+        return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
     def print(self) -> None:
-        """Draws it on standard output; without a terminal: tab-separated, one row a line."""
+        """Draws it on standard output; without a terminal: tab-separated, one row per line."""
         if sys.stdout.isatty():
             self._draw()
             return
         print(f"# {one_line(self.title)}")
-        print("\t".join(map(field_text, self.columns)))
-        for row in self.rows:
+        print("\t".join(field_text(head.name) for head in self.heads))
+        for row in self.texts():
             print("\t".join(map(field_text, row)))
         for note in self.notes:
             print(f"# {one_line(note)}")
@@ -61,57 +214,37 @@ class Table:
         from rich.text import Text
 
         console = Console()
-        columns, rows, notes, keys = self._folded()
-        columns = [one_line(column) for column in columns]
-        rows = [tuple(map(one_line, row)) for row in rows]
+        table = self.folded()
+        columns = [one_line(head.name) for head in table.heads]
+        rows = [tuple(map(one_line, row)) for row in table.texts()]
         available = console.width - 2  # the edges
         if sum(_widths(columns, rows)) > available:
             # an interval goes below its mean rather than break in the middle
             rows = [tuple(_INTERVAL.sub(r"\n[\1,\2]", cell) for cell in row) for row in rows]
-        for first, last in _pages(_widths(columns, rows), keys, available):
-            shown = [*range(keys), *range(first, last)]
-            title = self.title if first == keys else f"{self.title} (continued)"
-            cells = [[row[i] for i in shown] for row in rows]
-            self._page(console, title, [columns[i] for i in shown], cells, keys)
-        for note in notes:
+        for first, last in _pages(_widths(columns, rows), table.keys, available):
+            table._page(console, columns, rows, [*range(table.keys), *range(first, last)])
+        for note in table.notes:
             console.print(Text(one_line(note), style="dim"))
         console.print()
 
     def _page(
-        self, console: Console, title: str, columns: list[str], rows: list[list[str]], keys: int
+        self, console: Console, columns: Sequence[str], rows: Sequence[Sequence[str]], shown: Sequence[int]
     ) -> None:
+        """Draws some of the columns."""
         from rich import box
         from rich.table import Table as RichTable
         from rich.text import Text
 
+        more = len(shown) > self.keys and shown[self.keys] > self.keys
         # Text, not str: a model may be called "[red]" or ":skull:", and markup would change what it says
-        table = RichTable(
-            title=Text(one_line(title), style="bold"),
-            title_justify="left",
-            box=box.SIMPLE_HEAD,
-            pad_edge=False,
-        )
-        for number, column in enumerate(columns):
-            left = number < keys or column in self.left
-            table.add_column(Text(column), justify="left" if left else "right", overflow="fold")
+        title = Text(one_line(self.title) + (" (continued)" if more else ""), style="bold")
+        drawn = RichTable(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+        for i in shown:
+            justify = "left" if self.left_aligned(i) else "right"
+            drawn.add_column(Text(columns[i]), justify=justify, overflow="fold")  # type: ignore[arg-type]
         for number, row in enumerate(rows):
-            table.add_row(*map(Text, row), style="dim" if number in self.dim else None)
-        console.print(table)
-
-    def _folded(self) -> tuple[list[str], list[tuple[str, ...]], list[str], int]:
-        """Columns, rows, notes and key columns, foldable columns that never vary turned into a note."""
-        same = {
-            i: self.rows[0][i]
-            for i, column in enumerate(self.columns)
-            if column in self.foldable and self.rows and len({row[i] for row in self.rows}) == 1
-        }
-        kept = [i for i in range(len(self.columns)) if i not in same]
-        notes = list(self.notes)
-        if same:
-            notes.insert(0, "all rows: " + ", ".join(f"{self.columns[i]} {text}" for i, text in same.items()))
-        rows = [tuple(row[i] for i in kept) for row in self.rows]
-        keys = sum(i < self.keys for i in kept)
-        return [self.columns[i] for i in kept], rows, notes, keys
+            drawn.add_row(*(Text(row[i]) for i in shown), style="dim" if number in self.dim else None)
+        console.print(drawn)
 
 
 def _pages(widths: Sequence[int], keys: int, available: int) -> Iterator[tuple[int, int]]:
@@ -123,61 +256,74 @@ def _pages(widths: Sequence[int], keys: int, available: int) -> Iterator[tuple[i
             used += widths[last]
             last += 1
         yield first, last
-        first = last if last > first else last + 1
+        first = max(last, first + 1)
 
 
 def _widths(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
-    """What each column wants of the terminal, the gap included; heads may break at blanks."""
-    widths = []
-    for number, column in enumerate(columns):
-        lines = column.split(" ") + [line for row in rows for line in row[number].split("\n")]
-        widths.append(max(map(len, lines)) + _GAP)
-    return widths
+    """The width each column needs in a terminal, the gap included; heads may break at blanks."""
+    return [
+        _GAP + max(map(len, [*column.split(" "), *(line for row in rows for line in row[i].split("\n"))]))
+        for i, column in enumerate(columns)
+    ]
+
+
+def _unrounded(number: int | float | None) -> str:
+    if number is None:
+        return ""
+    return repr(float(number) if isinstance(number, float) else number)
+
+
+def _csv(cell: Cell, is_interval: bool) -> list[str]:
+    if isinstance(cell, Interval):
+        return [*map(_unrounded, (cell.mean, cell.low, cell.high)), str(cell.n)]
+    text = field_text(cell) if isinstance(cell, str) else _unrounded(cell)
+    return [text, "", "", ""] if is_interval else [text]
+
+
+def _escaped(text: str) -> str:
+    return one_line(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
 
 
 def field_text(text: str) -> str:
     """`text` as one field of a tab-separated line, safe to open in a spreadsheet; numbers stay numbers.
 
-    Texts come from files of others, such as the name of a model: one that a spreadsheet would run or read
-    otherwise gets an apostrophe in front, which a spreadsheet takes for "this is text".
+    Some texts come from other people's files, such as the name of a model: one that a spreadsheet would run
+    or misread gets an apostrophe in front, which a spreadsheet takes for "this is text".
     """
     clean = one_line(text)
-    if clean.lstrip().startswith(_READ_OTHERWISE) and not _NUMBER.fullmatch(clean):
+    if clean.lstrip().startswith(_FORMULA) and not _NUMBER.fullmatch(clean):
         return f"'{clean}"
     return clean
 
 
-def interval_text(interval: Interval, *, places: int = 3, scale: float = 1.0) -> str:
-    """`0.512 [0.480, 0.544]`; a dash where undefined, `†` where too few units carry the interval."""
-    shown = rounded(interval, places, scale)
-    if not shown:
-        return DASH
-    mean, low, high = (f"{round(value, digits) + 0.0:.{digits}f}" for value, digits in shown)  # no -0.0
-    return f"{mean} [{low}, {high}]" + ("" if interval.meaningful else "†")
+def interval_text(interval: Interval, *, places: int = 3, scale: float = 1.0, signed: bool = False) -> str:
+    """`0.512 [0.480, 0.544]`; a dash where undefined, `†` where it rests on too few units.
 
-
-def rounded(interval: Interval, places: int, scale: float = 1.0) -> list[tuple[float, int]]:
-    """Mean, low and high end, scaled, each with its decimal places; empty where undefined.
+    An interval without width is left out.
 
     Where 0 lies outside of the interval, no number that is not 0 reads 0: it gets the places it takes.
     """
     if interval.mean is None or interval.low is None or interval.high is None:
-        return []
-    values = [scale * value for value in (interval.mean, interval.low, interval.high)]
+        return DASH
     outside = interval.low > ROUNDING or interval.high < -ROUNDING
-    return [(value, _places(value, places) if outside else places) for value in values]
-
-
-def _places(value: float, least: int) -> int:
-    """The decimal places, `least` or more, that keep a number from reading 0."""
-    size = abs(value)
-    return least if size <= ROUNDING or round(size, least) else -math.floor(math.log10(size))
+    sign = "+" if signed else ""
+    texts = []
+    for value in (scale * interval.mean, scale * interval.low, scale * interval.high):
+        digits = places
+        if outside and abs(value) > ROUNDING and not round(abs(value), places):
+            digits = -math.floor(math.log10(abs(value)))
+        texts.append(f"{round(value, digits) + 0.0:{sign}.{digits}f}")  # no -0.0
+    mean, low, high = texts
+    ends = (
+        "" if interval.low == interval.high else f" [{low}, {high}]"
+    )  # an interval without width says nothing
+    return mean + ends + ("" if interval.meaningful else "†")
 
 
 def share_text(value: float | None, places: int = 1) -> str:
     """A share in [0, 1] as a percentage, a dash where undefined.
 
-    None but 0 reads 0 % and none but 1 reads 100 %: `<0.1%`, `>99.9%`.
+    Only 0 reads 0 % and only 1 reads 100 %: other values become `<0.1%`, `>99.9%`.
     """
     if value is None:
         return DASH

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from attune_data.codebook import Codebook
@@ -40,7 +41,10 @@ def reparsed(
             Problem(file, "attune.settings.codebook", f"wording {asked_in.get('name')}", codebook.name,
                     "give the codebook of the run with --codebook")
         )  # fmt: skip
-    same = _settings(settings, codebook, file)
+    try:
+        same = recorded_settings(settings, codebook)
+    except DataError as error:
+        raise DataError(replace(error.problems[0], file=file)) from error
     requests = plan(conversation, same)
     replies = _replies(record, requests)
     answered = {}
@@ -61,8 +65,8 @@ def reparsed(
     return again | {"attune": {**marks, "complete": again["attune"]["complete"]}}
 
 
-def _settings(found: Mapping[str, Any], codebook: Codebook, file: str) -> Settings:
-    """The settings that a file records; raises DataError where they are not settings."""
+def recorded_settings(found: Mapping[str, Any], codebook: Codebook) -> Settings:
+    """The settings that a result file records; raises DataError where they are not settings."""
     try:
         return Settings(
             mode=found["mode"],
@@ -74,7 +78,7 @@ def _settings(found: Mapping[str, Any], codebook: Codebook, file: str) -> Settin
         )
     except (AttuneError, KeyError, TypeError, ValueError) as error:
         raise DataError(
-            Problem(file, "attune.settings", f"{type(error).__name__} {error}", "the settings of a run",
+            Problem("", "attune.settings", f"{type(error).__name__} {error}", "the settings of a run",
                     "score it without --reparse")
         ) from error  # fmt: skip
 

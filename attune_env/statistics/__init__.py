@@ -6,7 +6,6 @@ from attune_env.statistics.contrasts import Contrast, contrasts
 from attune_env.statistics.ranks import RankCorrelations, rank_correlations
 from attune_env.statistics.score_table import ScoreTable
 from attune_env.statistics.sign_flip import SignFlip, sign_flip
-from attune_env.statistics.summary import MetricSummary, ModelSummary, metric_summaries, model_summaries
 from attune_env.statistics.variance import VarianceSplit, variance_split
 from attune_env.statistics.wins import win_rates
 
@@ -15,8 +14,6 @@ __all__ = [
     "Comparison",
     "Contrast",
     "Interval",
-    "MetricSummary",
-    "ModelSummary",
     "RankCorrelations",
     "ScoreTable",
     "Separation",
@@ -25,8 +22,6 @@ __all__ = [
     "compare",
     "compare_metrics",
     "contrasts",
-    "metric_summaries",
-    "model_summaries",
     "rank_correlations",
     "separation",
     "sign_flip",

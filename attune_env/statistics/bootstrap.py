@@ -146,6 +146,29 @@ class Bootstrap:
             found += self.with_bounds(block, bounds)
         return found
 
+    def ratios(self, numerators: npt.ArrayLike, denominators: npt.ArrayLike) -> list[Interval]:
+        """One interval per column of Σ numerator / Σ denominator, the sums over rows.
+
+        A mean over items is such a ratio: its denominator differs from row to row, so both sums are drawn
+        together. The total of the lower sum is the interval's n. A resample whose lower sum is 0 takes no
+        part; a column whose lower sum is 0 is undefined.
+        """
+        above, below = self.unit_sums(numerators), self.unit_sums(denominators)
+        found: list[Interval] = []
+        for start in range(0, above.shape[1], BLOCK):
+            upper, lower = above[:, start : start + BLOCK], below[:, start : start + BLOCK]
+            counted = self.totals(lower)
+            ratios = np.full_like(counted, np.nan)
+            np.divide(self.totals(upper), counted, out=ratios, where=counted > 0)
+            totals, n, units = upper.sum(axis=0), lower.sum(axis=0), (lower > 0).sum(axis=0)
+            found += [
+                Interval(float(totals[i] / n[i]), float(low), float(high), round(n[i]), int(units[i]))
+                if n[i]
+                else Interval(None, None, None, 0, 0)
+                for i, (low, high) in enumerate(percentiles(ratios).T)
+            ]
+        return found
+
     def with_bounds(self, values: Array, bounds: Array) -> list[Interval]:
         """Intervals around the means of `values` (rows, columns) with `bounds` (2, columns)."""
         defined = ~np.isnan(values)

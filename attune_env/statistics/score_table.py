@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from attune_env.statistics.bootstrap import RESAMPLES, Array, Bootstrap, Interval
-from attune_env.statistics.scores import Key, Resample, participant_of, resampled_unit
 from attune_rewards.aggregate import flatten
+
+Resample = Literal["auto", "conversation", "participant"]
+Key = tuple[str, str]
+"""(em_model, mode)"""
+
+
+def participant_of(scores: Mapping[str, Any]) -> str:
+    """The participant of a scored conversation; the conversation itself where the file does not say."""
+    marks = scores.get("attune")
+    known = marks.get("participant") if isinstance(marks, Mapping) else None
+    return str(known or scores["conversationId"])
 
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """What a scores file says, as numbers.
+    """The numbers of a scores file.
 
     Args:
         ids: conversation ids, sorted: rows.
-        owners: who held each conversation.
+        owners: the participant of each conversation.
         keys: (model, mode) pairs, sorted.
         metrics: flat metric names, as `attune_rewards.aggregate.flatten` gives them.
         values: (rows, keys, metrics); NaN = undefined, or the pair has no result for that conversation.
@@ -47,7 +58,10 @@ class ScoreTable:
         seed: int = 0,
         resamples: int = RESAMPLES,
     ) -> ScoreTable:
-        """From the per-conversation entries of a scores file; sorted, so that their order is no matter."""
+        """From the per-conversation entries of a scores file, in any order.
+
+        `auto` draws participants where one owns several conversations, else conversations.
+        """
         flat = [flatten(entry) for entry in entries]
         metrics = tuple(sorted({name for one in flat for name in one}))
         places = {name: i for i, name in enumerate(metrics)}
@@ -62,18 +76,19 @@ class ScoreTable:
             for name, value in one.items():
                 if value is not None:
                     here[places[name]] = value
-        unit = resampled_unit(entries, resample)
+        several = max(Counter(owner_of.values()).values(), default=0) > 1
+        unit = ("participant" if several else "conversation") if resample == "auto" else resample
         owners = tuple(owner_of[identity] for identity in ids)
         return cls(ids, owners, keys, metrics, values, unit, seed, resamples)
 
     @cached_property
     def kernel(self) -> Bootstrap:
-        """The resampling weights that everything about these conversations shares: differences are paired."""
+        """The resampling weights that all statistics of these conversations share: differences are paired."""
         return Bootstrap(len(self.ids), self.clusters, resamples=self.resamples, seed=self.seed)
 
     @property
     def clusters(self) -> tuple[str, ...]:
-        """A label a row: rows of one label are one unit."""
+        """A label per row: rows of one label are one unit."""
         return self.owners if self.unit == "participant" else self.ids
 
     def metric(self, name: str, keys: Sequence[Key] | None = None) -> Array:
@@ -89,5 +104,10 @@ class ScoreTable:
         return np.stack([self.metric(name, keys) for name in names], axis=-1)
 
     def intervals(self, name: str, keys: Sequence[Key] | None = None) -> list[Interval]:
-        """The mean of one metric with its interval, one a key."""
+        """The mean of one metric with its interval, one per key."""
         return self.kernel.intervals(self.metric(name, keys))
+
+    def has_result(self, keys: Sequence[Key]) -> Array:
+        """(rows, keys): whether the (model, mode) has a result for each conversation."""
+        places = [self.keys.index(key) for key in keys]
+        return np.asarray((~np.isnan(self.values[:, places])).any(axis=-1))

@@ -22,7 +22,6 @@ from attune_env.statistics import (
     ScoreTable,
     compare_metrics,
     contrasts,
-    metric_summaries,
     rank_correlations,
     sign_flip,
     variance_split,
@@ -52,7 +51,7 @@ def _seconds(call: Callable[[], object]) -> tuple[float, str]:
 def _all_statistics(table: ScoreTable, inside: list[bool], metrics: list[str]) -> None:
     fresh = replace(table)  # without the kernel that the other one keeps
     kernel, values = fresh.kernel, fresh.of_metrics(metrics)
-    metric_summaries(fresh, metrics, fresh.keys)
+    kernel.intervals(values.reshape(len(values), -1))
     compare_metrics(kernel, values)
     sign_flip(kernel, fresh.metric("perspective_gap_om_hp"))
     rank_correlations(kernel, values)

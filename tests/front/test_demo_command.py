@@ -64,7 +64,7 @@ def test_the_leaderboard_shows_all_and_the_oracle_first(place: Path) -> None:
 def test_it_ends_with_a_report(place: Path) -> None:
     folder = place / "my demo" / "report"
     page = (folder / "report.html").read_text("utf-8")
-    assert page.count("<svg ") == len(names(folder / "figures")) > 10
+    assert page.count("<img ") == len(names(folder / "figures")) > 10
     assert len(names(folder / "conversations")) == len(load("sample")) + 1
 
 

@@ -39,18 +39,18 @@ def test_the_three_groups_stand_under_the_leaderboard(scores: Path) -> None:
     assert err == []
     tables = table_rows(out)
     leading, *groups = tables
-    assert leading.startswith("Leaderboard, canonical reading")
-    assert groups == ["Turn-by-turn scores", "Conversation-wide scores", "Composite"]
+    assert leading.startswith("Leaderboard, canonical scoring")
+    assert [one.partition(";")[0] for one in groups] == [title for title, _ in GROUPS]
     (absent,) = [line for line in out.splitlines() if "Not in these results" in line]
     for title, group in GROUPS:
-        header, *rows = tables[title]
-        assert header[:2] == ["metric", "counts as"]
-        assert sorted(header[2:]) == [f"builtin/{name} default" for name in sorted(POLICIES)]
+        header, *rows = tables[f"{title}; mode default"]
+        assert header[0] == "metric"
+        assert sorted(one.split(" ")[0] for one in header[1:]) == [f"builtin/{n}" for n in sorted(POLICIES)]
         assert {len(row) for row in rows} == {len(header)}
         # what no policy has (nobody judged the drafts) is named instead
-        shown = [row[:2] for row in rows]
+        shown = [row[0] for row in rows]
         for metric in group:
-            assert (metric.label in absent) != ([metric.label, metric.role] in shown)
+            assert (metric.label in absent) != (f"{metric.label} ({metric.role})" in shown)
 
 
 def test_a_scores_file_of_any_size_is_read(scores: Path) -> None:
@@ -73,9 +73,9 @@ def test_means_are_those_of_the_scores_file(scores: Path) -> None:
     values = [
         e["composite_strict"] for e in read(scores)["conversations"] if e["em_model"] == "builtin/always-no"
     ]
-    header, *rows = tables["Composite"]
-    (row,) = [row for row in rows if row[0] == "Strict Composite (0-100)"]
-    cell = row[header.index("builtin/always-no default")]
+    header, *rows = tables["Composite; mode default"]
+    (row,) = [row for row in rows if row[0].startswith("Strict Composite (0-100)")]
+    cell = row[header.index("builtin/always-no baseline")]
     assert cell.startswith(f"{sum(values) / 3:.2f} [")
     assert cell.endswith("]†")  # three conversations: no interval to trust
 
@@ -114,7 +114,7 @@ def test_other_modes_are_marked_as_not_primary(scores: Path, tmp_path: Path) -> 
     for entry in (*content["conversations"], *content["aggregates"]):
         entry["mode"] = "verbose"
     out, _ = report(write(tmp_path / "scores.json", content))
-    assert "builtin/always-no verbose (not primary)" in table_rows(out)["Composite"][0]
+    assert "Composite; mode verbose (not primary)" in table_rows(out)
 
 
 def bad_scores() -> dict[str, Any]:

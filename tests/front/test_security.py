@@ -17,9 +17,9 @@ import pytest
 
 from attune_data import Conversations, DataError, SettingsError, load
 from attune_data.validate import conversation_from
+from attune_env.analyses.leaderboard import printed_tables
 from attune_env.analyses.sources import Sources, read_parts
-from attune_env.report.table import Table, field_text
-from attune_env.report.tables import group_tables, leaderboard
+from attune_env.report.table import Cell, Table, field_text
 from attune_env.results import (
     read_results,
     read_scores,
@@ -258,7 +258,7 @@ def test_texts_of_a_scores_file_are_shown_harmlessly(
     forged = re.sub(rf'"{field}": "[^"]*"', lambda _: f'"{field}": {json.dumps(EVIL)}', text)
     assert forged != text
     content = read_scores(write(tmp_path / "scores.json", forged))
-    for table in (leaderboard(content), *group_tables(content)):
+    for table in printed_tables(content, every=True):
         table.print()
     out = capsys.readouterr().out
     assert ("\\x1b[31m" in out) is (field != "conversationId")  # which no table shows
@@ -363,7 +363,7 @@ def test_numbers_stay_numbers_and_usual_texts_stay_as_they_are(text: str) -> Non
 
 
 def test_plain_tables_hold_no_formula_and_no_second_title(capsys: pytest.CaptureFixture[str]) -> None:
-    rows: list[tuple[str, ...]] = [("=HYPERLINK(1)", "-0.5"), ("# Leaderboard", '"'), ("a\tb\nc", EVIL)]
+    rows: list[tuple[Cell, ...]] = [("=HYPERLINK(1)", "-0.5"), ("# Leaderboard", '"'), ("a\tb\nc", EVIL)]
     Table("T\n# U", ("@x", "y"), rows, ["n\n=1"]).print()
     lines = capsys.readouterr().out.split("\n")
     assert lines[:4] == ["# T\\n# U", "'@x\ty", "'=HYPERLINK(1)\t-0.5", "'# Leaderboard\t'\""]

@@ -74,7 +74,7 @@ def test_the_csv_file_holds_a_row_a_model_and_metric(place: Path, tmp_path: Path
     entries = read(place / "scores.json")["conversations"]
     strict = [e["composite_strict"] for e in entries if e["em_model"] == "builtin/always-no"]
     (row,) = [r for r in rows if (r["model"], r["metric"]) == ("builtin/always-no", "composite_strict")]
-    assert (row["kind"], row["mode"], row["n"]) == ("null", "default", "3")
+    assert (row["kind"], row["mode"], row["n"]) == ("baseline", "default", "3")
     assert float(row["mean"]) == float(row["mean_unscored_as_0"]) == pytest.approx(sum(strict) / 3)
     assert row["parsed"] == "1.0"
     attune_here(["stats", "scores.json", "-o", written], place)  # an earlier table is replaced

@@ -12,6 +12,7 @@ from attune_data import load
 from attune_data.selection.where import Where
 from attune_env.analyses.sources import Sources, read_parts
 from attune_env.analyses.subset import sides, subset_contrast, where_of
+from attune_env.report.groups import GROUPS
 from attune_env.results import read_results, score_results, write_json
 from tests.data.builders import folder, replaced
 from tests.front.command import names, own, read, results, table_rows
@@ -48,20 +49,20 @@ def test_the_official_command_word_for_word(place: Path) -> None:
     (title,) = [title for title in tables if title.startswith("Composite: diagnosis=ADHD against the others")]
     header, *rows = tables[title]
     (row,) = [
-        dict(zip(header, r, strict=True)) for r in rows if r[0].startswith("Composite") and "random" in r[2]
+        dict(zip(header, r, strict=True)) for r in rows if r[2].startswith("Composite") and "random" in r[0]
     ]
     ours, theirs = values(place, INSIDE), values(place, OUTSIDE)
     assert (row["n subset"], row["n others"]) == ("2", "2")
     assert row["subset"].startswith(f"{np.mean(ours):.2f} [")
     assert row["difference"].startswith(f"{np.mean(ours) - np.mean(theirs):.2f} [")
     assert row["difference"].endswith("†")  # four people
-    assert "# 2 conversations on neither side: what was asked is not stated there." in out
+    assert "# 2 conversations on neither side: the field is not stated there." in out
     assert sorted(names(place)) == ["data", "results", "scores.json"]  # nothing is written
 
 
 def test_without_compare_the_subset_stands_alone(place: Path) -> None:
     tables = table_rows(attune_here("subset -s scores.json --diagnosis ADHD", place)[0])
-    assert list(tables)[1:] == ["Turn-by-turn scores", "Conversation-wide scores", "Composite"]
+    assert [title.partition(";")[0] for title in tables][1:] == [title for title, _ in GROUPS]
     rows = next(iter(tables.values()))
     (row,) = [row for row in rows if row[0] == "builtin/random"]
     assert row[3].startswith(f"{np.mean(values(place, INSIDE)):.1f} [")
@@ -82,11 +83,11 @@ def test_who_does_not_say_is_on_neither_side(place: Path) -> None:
 
 def test_differences_are_those_of_the_means(place: Path) -> None:
     ((part,), _) = read_parts(Sources([place / "scores.json"], str(place / "data")), "x")
-    found = subset_contrast(part.study, Where.parse("diagnosis=ADHD"))
-    rows = [row for table in found.tables for row in table.rows if row[2] == "builtin/random"]
-    assert any(note.startswith("† fewer than five") for note in found.tables[-1].notes)
+    tables = subset_contrast(part.study, Where.parse("diagnosis=ADHD")).run(part.study).tables
+    rows = [row for table in tables.values() for row in table.rows if row[0] == "builtin/random"]
+    assert any(note.startswith("† fewer than five") for note in tables["subset_composite"].notes)
     for metric, name in (("Strict Composite (0-100)", "composite_strict"), ("Q2 Clarity", None)):
-        (row,) = [row for row in rows if row[0] == metric]
+        (row,) = [row for row in rows if row[2] == metric]
         difference = row[8]
         if name is not None:
             wanted = np.mean(values(place, INSIDE, name)) - np.mean(values(place, OUTSIDE, name))
@@ -130,4 +131,4 @@ def test_a_folder_holds_page_and_tables_with_the_numbers(place: Path, tmp_path: 
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert 'id="subset"' in page
     assert "attune subset --scores scores.json --where diagnosis=ADHD --compare" in page
-    assert (tmp_path / "out" / "figures" / "subset.svg").is_file()
+    assert (tmp_path / "out" / "figures" / "subset_composite.svg").is_file()

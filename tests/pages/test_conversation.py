@@ -15,10 +15,10 @@ from attune_data import Conversation, Conversations, load
 from attune_data.validate import conversation_from
 from attune_env.analyses import Study
 from attune_env.pages.conversation import ConversationView, conversation_view
-from attune_env.pages.conversation_grids import Cell, Grid
-from attune_env.pages.conversation_html import conversation_page, conversation_pages, grid_markup, page_name
+from attune_env.pages.conversation_html import conversation_page, page_names, pages
+from attune_env.pages.grids import Cell
 from attune_env.pages.visible import visible
-from tests.analyses.by_item.build import answers, study_of
+from tests.analyses.made import answers, study_of
 from tests.data.builders import Json, conversation, record, replaced
 from tests.front.command import attune, results
 
@@ -151,51 +151,53 @@ def test_rewards_add_up_to_the_strict_composite() -> None:
 
 
 def test_truth_and_prediction_stand_side_by_side(view: ConversationView) -> None:
-    (felt,) = (grid for grid in view.stretches[0].grids if grid.name == "feelings")
-    assert felt.rows[0] == (("read", "Upset 5, Guilty 2"), (Cell(f"{SCRIPT} 3"), Cell(f"{SCRIPT} 3")))
-    assert felt.rows[1][1][0] == Cell("Upset, Guilty", False)
-    (judged,) = (grid for grid in view.stretches[0].grids if grid.name == "judgements")
+    felt, judged, *_ = view.stretches[0].grids
+    assert felt.rows == [(("predicted", "Upset 5, Guilty 2"), (Cell(f"{SCRIPT} 3", "miss"),) * 2)]
     assert [(texts[0], *texts[2:]) for texts, _ in judged.rows] == [
-        ("B1", "did", "yes"), ("", "wanted", "no"), ("B19", "did", "–"), ("", "wanted", "yes"),
+        ("B1", "did", "yes"), ("B1", "wanted", "no"), ("B19", "did", "–"), ("B19", "wanted", "yes"),
     ]  # fmt: skip
-    assert judged.rows[0][1][0] == Cell("yes", True)
+    assert judged.rows[0][1][0] == Cell("yes", "hit")
 
 
-def test_rows_of_one_question_share_its_cells() -> None:
-    grid = Grid("g", "Title", ("", "question", "person"), [
-        (("B1", "Did it?", "yes"), (Cell("no", False),)), (("", "", "no"), (Cell("no", True),)),
-    ])  # fmt: skip
-    assert str(grid_markup(grid, ["<m>"])).splitlines()[2:4] == [
-        '<tr><th scope="rowgroup" rowspan="2">B1</th><td class="wide" rowspan="2">Did it?</td>'
-        '<td>yes</td><td class="miss">no</td></tr>',
-        '<tr><td>no</td><td class="hit">no</td></tr>',
-    ]
+def test_a_near_miss_is_marked_as_one() -> None:
+    talk = conversation()
+    said = answers(talk)
+    said["turns"][0]["em_emotion_tags"] = [{"emotion": "Irritable"}, {"emotion": "Ashamed"}]
+    ratings = said["post_conversation"]["predicted_conversation_wide"]["fourBranchScores"]
+    ratings |= {"perceiving": 6, "facilitating": 5, "understanding": 4}  # rated 7, 5, 2
+    view = conversation_view(talk, [said])
+    # felt were Upset and Guilty
+    assert view.stretches[0].grids[0].rows[0][1][0].mark == "near"
+    branches = {texts[0]: cells[0] for texts, cells in view.stretches[-1].grids[-1].rows}
+    assert branches["perceiving"] == Cell("6 (-1)", "near")
+    assert [branches[name].mark for name in ("facilitating", "understanding")] == ["hit", "miss"]
 
 
-def test_settings_that_differ_are_told() -> None:
+def test_settings_that_differ_are_mentioned() -> None:
     talk = conversation()
     plain = answers(talk, "lab/official")
     for part in (plain, plain["post_conversation"], *plain["turns"]):
         del part["attune"]
-    seeded = answers(talk, "lab/seeded", seed=7)
-    notes = conversation_view(talk, [answers(talk), seeded, plain]).notes
+    notes = conversation_view(talk, [answers(talk), answers(talk, "lab/seeded", seed=7), plain]).notes
     assert notes == [
-        "How lab/official was asked is not in its result file: prompts are shown as this version asks.",
-        "lab/seeded was asked with other settings than the prompts shown here.",
+        "lab/seeded used other settings than the prompts shown here.",
+        "The result file of lab/official does not say how it was asked: prompts are shown as this version "
+        "asks.",
     ]
     broken = answers(talk) | {"attune": {"settings": {"labels": "x" * 9, "stages": 3, "prompts": 1}}}
-    assert "are none" in conversation_view(talk, [broken]).notes[0]
+    assert "cannot be read" in conversation_view(talk, [broken]).notes[0]
 
 
-def test_a_study_becomes_a_page_a_conversation(tmp_path: Path) -> None:
+def test_a_study_becomes_one_page_per_conversation(tmp_path: Path) -> None:
     talks = Conversations([conversation(conversationId=name) for name in ("c-1", "../c 2")])
     study = study_of(tmp_path, talks, [answers(talk) for talk in talks])
-    pages = dict(conversation_pages(study))
-    assert set(pages) == {"c-1.html", page_name("../c 2")}
-    assert all("/" not in name and ".." not in name for name in pages)
-    assert "100.0" in Page(pages["c-1.html"]).text
-    assert list(conversation_pages(Study(study.scores))) == []
-    without = dict(conversation_pages(replace(study, results=None)))
+    names = page_names(study)
+    made = dict(pages(study, names))
+    assert set(made) == set(names.values())
+    assert all("/" not in name and ".." not in name for name in made)
+    assert "100.0" in Page(made["c-1.html"]).text
+    assert page_names(Study(study.scores)) == {}
+    without = dict(pages(replace(study, results=None), names))
     assert "that sounds tiring" in without["c-1.html"]
 
 

@@ -1,4 +1,4 @@
-"""Scores as one array, and the summary of what every mean rests on."""
+"""Scores as one array."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attune_env.statistics import Bootstrap, ScoreTable, metric_summaries, model_summaries
-from attune_env.statistics.summary import zero_is_lowest
+from attune_env.statistics import Bootstrap, ScoreTable
 
 A, B = ("x/a", "default"), ("x/b", "default")
 
@@ -68,43 +67,6 @@ def test_intervals_are_the_kernels_on_rows_sorted_by_id() -> None:
     assert table.kernel.units == 3
 
 
-def test_a_summary_by_hand() -> None:
-    table = ScoreTable.of(ENTRIES, resamples=100)
-    (tau, gap), (other, none) = metric_summaries(table, ["tau", "perspective_gap_om_hp"], [A, B])
-    # scored: (.5 + 1 + 0)/3 = .5; with the unscored c2 as 0: 1.5/4 = .375; unscored 1/4
-    assert (tau.mean.mean, tau.mean.n, tau.results, tau.unscored_share) == (0.5, 3, 4, 0.25)
-    assert tau.with_unscored_as_zero is not None
-    assert (tau.with_unscored_as_zero.mean, tau.with_unscored_as_zero.n) == (0.375, 4)
-    # a gap of 0 is not the lowest there is
-    assert gap.mean.mean == pytest.approx(0.2)
-    assert gap.with_unscored_as_zero is None
-    # B has two results: c2 and c4 are not its unscored ones
-    assert (other.mean.mean, other.results, other.unscored_share) == (0.5, 2, 0.0)
-    assert other.with_unscored_as_zero == other.mean
-    assert (none.mean.mean, none.unscored_share) == (None, 1.0)
-
-
-def test_a_model_with_its_rates() -> None:
-    groups = [
-        {"em_model": key[0], "mode": key[1], "parse_rate": 0.75, "unscored_share": 0.25} for key in (A, B)
-    ]
-    table = ScoreTable.of(ENTRIES, resamples=100)
-    first, second = model_summaries({"aggregates": groups}, table, ["tau"], [B, A])
-    assert (first.key, first.results, first.parse_rate) == (B, 2, 0.75)
-    assert (second.key, second.results, second.answered_share, second.unscored_share) == (A, 4, None, 0.25)
-    assert second.metrics == metric_summaries(table, ["tau"], [A])[0]
-
-
-@pytest.mark.parametrize(
-    ("metric", "lowest"),
-    [
-        ("avg_emotion_f1", True),
-        ("composite_score", True),
-        ("avg_emotion_intensity_mae", False),
-        ("perspective_gap_om_hp", False),
-        ("q3_model_fit_ordinal_distance", False),
-        ("four_branch_error_managing", False),
-    ],
-)
-def test_errors_and_gaps_are_not_counted_0(metric: str, lowest: bool) -> None:
-    assert zero_is_lowest(metric) is lowest
+def test_a_model_has_a_result_where_anything_of_it_is_defined() -> None:
+    held = ScoreTable.of(ENTRIES, resamples=20).has_result([A, B])
+    assert held.tolist() == [[True, True], [True, False], [True, True], [True, False]]

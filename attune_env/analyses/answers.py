@@ -1,0 +1,269 @@
+"""Single answers beside their truths, as tidy tables: one pass over the result files that were scored.
+
+A file is read, its answers are taken, and it is let go. Truths, parsing and matching are the engine's
+(`attune_rewards`); nothing is scored here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pandas as pd
+
+from attune_data.affect import EMOTIONS, canonical_emotion
+from attune_data.constants import BRANCHES
+from attune_data.errors import DataError
+from attune_data.finite import finite
+from attune_env.analyses.analysis import Absent
+from attune_env.results.files import read_result, result_name
+from attune_env.results.marks import mapping, marks_of, parts_of
+from attune_env.results.recorded import named_file
+from attune_env.statistics.bootstrap import Array, Interval
+from attune_rewards.matching import LONGEST_KEPT, best_pairs, similarities
+from attune_rewards.predictions import Assess, ConversationPrediction
+from attune_rewards.records import read_record
+from attune_rewards.truth import ConversationTruth, TurnTruth, truth_of
+
+if TYPE_CHECKING:
+    from attune_env.analyses.study import Study
+
+SILENT: Final = -1
+"""Code of an answer that is missing or invalid."""
+INVENTED, MISSED, OTHER = "(invented)", "(missed)", "(another name)"
+"""In place of a felt tag, in place of a predicted one, and a predicted name outside the 20."""
+SPENT: Final = ("cost", "calls", "tokens_in", "tokens_out", "seconds")
+COLUMNS: Final = {
+    "judgements": ("key", "row", "side", "question", "yes", "said"),
+    "choices": ("key", "row", "question", "winner", "pick", "first", "longer"),
+    "tags": ("key", "row", "felt", "read"),
+    "tagged_turns": ("key", "row", "answered"),
+    "affect": ("key", "row", "item", "before", "after", "said"),
+    "branches": ("key", "row", "branch", "truth", "said"),
+    "spent": ("key", "row", *SPENT),
+}
+
+
+@dataclass(frozen=True)
+class Answers:
+    """One table per kind of answer; `key` and `row` are places in the study's keys and conversations.
+
+    judgements: `side` OM or HP, `yes` the truth, `said` 1, 0 or SILENT. choices: `winner` and `pick` 0 for
+    response A, 1 for B; `first` the one that the prompt showed first, `longer` the longer text, each -1 where
+    unknown. tags: pairs of the engine's matching. tagged_turns: turns with annotated tags that were asked.
+    affect and branches: `said` is NaN without a prediction. spent: NaN where unknown.
+    """
+
+    judgements: pd.DataFrame
+    choices: pd.DataFrame
+    tags: pd.DataFrame
+    tagged_turns: pd.DataFrame
+    affect: pd.DataFrame
+    branches: pd.DataFrame
+    spent: pd.DataFrame
+    missing: int
+    """Scored results whose file or conversation is not available."""
+
+
+def answers_of(study: Study, kind: str, reason: str) -> pd.DataFrame:
+    """One of the tables of `Answers`; raises `Absent` with what is missing, or `reason` where it is empty."""
+    if kind != "spent" and study.conversations is None:
+        raise Absent("the annotated conversations are not available; give --ground-truth")
+    if study.results is None:
+        raise Absent("the result files are not available; give --results FOLDER")
+    found: pd.DataFrame = getattr(study.answers, kind)
+    if found.empty:
+        none = f"{study.results} holds none of the scored result files; give --results FOLDER"
+        raise Absent(none if study.answers.spent.empty else reason)
+    return found
+
+
+def of_models(study: Study, answers: pd.DataFrame) -> pd.DataFrame:
+    """The answers of the compared models."""
+    return answers[answers["key"].isin([study.keys.index(key) for key in study.models])]
+
+
+def rates(
+    study: Study, answers: pd.DataFrame, measures: Mapping[str, tuple[str, str]], by: Sequence[str]
+) -> dict[tuple[Any, ...], dict[str, Interval]]:
+    """Ratios of sums per group, with intervals over conversations: every answer counts the same.
+
+    `measures` names, for each ratio, the columns of its numerator and denominator. Groups come in sorted
+    order.
+    """
+    groups = answers.groupby(list(by), sort=True, observed=True)
+    number, size = groups.ngroup().to_numpy(), groups.ngroups
+    rows = len(study.table.ids)
+    place = answers["row"].to_numpy() * size + number
+
+    def sums(column: str) -> Array:
+        weights = answers[column].to_numpy(dtype=np.float64)
+        return np.bincount(place, weights, rows * size).reshape(rows, size).astype(np.float64)
+
+    above = np.stack([sums(one) for one, _ in measures.values()], axis=2).reshape(rows, -1)
+    below = np.stack([sums(one) for _, one in measures.values()], axis=2).reshape(rows, -1)
+    found = iter(study.table.kernel.ratios(above, below))
+    first = np.unique(number, return_index=True)[1]
+    labels = answers[list(by)].iloc[first].itertuples(index=False, name=None)
+    return {tuple(label): {name: next(found) for name in measures} for label in labels}
+
+
+def scored_record(folder: Path, entry: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The result record behind an entry of a scores file; None where it is no longer in the folder."""
+    identity = entry["conversationId"], entry["em_model"], entry["mode"]
+    try:
+        record = read_result(folder / (named_file(entry) or result_name(*identity)))
+    except (DataError, OSError, ValueError):  # not there, no JSON, or a name that no file can have
+        return None
+    if not isinstance(record, dict):
+        return None
+    theirs = record.get("conversationId"), record.get("em_model"), record.get("mode") or "default"
+    return record if theirs == identity else None
+
+
+def read_answers(study: Study) -> Answers:
+    """The answers of the study's mode; `Study.answers` keeps them."""
+    taken = _Taken(strict=study.variant == "strict")
+    rows = {identity: row for row, identity in enumerate(study.table.ids)}
+    truths = {row: truth_of(record) for row, record in enumerate(study.records) if record is not None}
+    for entry in study.entries:
+        if entry["mode"] != study.mode or study.results is None:
+            continue
+        key, row = study.keys.index((entry["em_model"], entry["mode"])), rows[entry["conversationId"]]
+        record = scored_record(study.results, entry)
+        if record is not None:
+            taken.lists["spent"].append((key, row, *spent(record)))
+        conversation = study.records[row]
+        if record is None or conversation is None:
+            taken.missing += 1
+            continue
+        prediction, _ = read_record(record, conversation)
+        taken.add((key, row), truths[row], record, prediction)
+    frames = {name: pd.DataFrame(taken.lists[name], columns=columns) for name, columns in COLUMNS.items()}
+    return Answers(**frames, missing=taken.missing)
+
+
+def spent(record: Mapping[str, Any]) -> list[float]:
+    """What a result took, as `SPENT` names it; NaN where unknown (no dollars: prices were not known)."""
+    usage = mapping(marks_of(record).get("usage"))
+    cost = _number(record.get("api_cost")) or _number(usage.get("api_cost"))
+    seconds = _number(record.get("duration_seconds")) if usage else 0.0
+    counts = (_number(usage.get(name)) for name in SPENT[1:4])
+    return [one or np.nan for one in (cost, *counts, seconds)]
+
+
+def _number(value: object) -> float:
+    return max(finite(value) or 0.0, 0.0)
+
+
+_CODE: Final = {"yes": 1, "no": 0, "A": 0, "B": 1}
+
+
+@dataclass
+class _Taken:
+    """Collects the answers of one result after another."""
+
+    strict: bool
+    """The strict variant calls a turn that is not in the file unanswered; the canonical one skips it."""
+    missing: int = 0
+    lists: dict[str, list[tuple[Any, ...]]] = field(default_factory=lambda: {name: [] for name in COLUMNS})
+
+    def add(
+        self,
+        at: tuple[int, int],
+        truth: ConversationTruth,
+        record: Mapping[str, Any],
+        prediction: ConversationPrediction,
+    ) -> None:
+        shown: dict[int, dict[int, int]] = {}
+        for number, sides in _shown(record):
+            shown.setdefault(number, sides)  # of a turn that is listed twice the first counts
+        for turn in truth.turns:
+            said = prediction.turns.get(turn.turn)
+            if said is None and not self.strict:
+                continue
+            skipped = prediction.not_asked_in(turn.turn)
+            if "assess" not in skipped:
+                self._tags(at, turn, said.assess if said else None)
+                observed = said.assess.observed if said and said.assess else {}
+                preferred = said.assess.preferred if said and said.assess else {}
+                for side, pairs, given in (
+                    ("OM", turn.observed, observed),
+                    ("HP", turn.preferred, preferred),
+                ):
+                    self.lists["judgements"] += [
+                        (*at, side, question, want == "yes", _CODE.get(given.get(question, ""), SILENT))
+                        for question, want in pairs
+                    ]
+            if "prefer" not in skipped:
+                picks = said.prefer.picks if said and said.prefer else {}
+                self._choices(at, turn, picks, shown.get(turn.turn, {}))
+        if "reflect" not in prediction.not_asked:
+            panas = prediction.reflect.panas if prediction.reflect else {}
+            branches = prediction.reflect.branches if prediction.reflect else {}
+            self.lists["affect"] += [
+                (*at, name, before, after, panas.get(name, np.nan))
+                for name in EMOTIONS
+                if (before := truth.pre.get(name)) is not None and (after := truth.post.get(name)) is not None
+            ]
+            self.lists["branches"] += [
+                (*at, name, truth.branches[name], branches.get(name, np.nan))
+                for name in BRANCHES
+                if truth.branches.get(name) is not None
+            ]
+
+    def _tags(self, at: tuple[int, int], turn: TurnTruth, assess: Assess | None) -> None:
+        if turn.tags is None:
+            return
+        answered = assess is not None and assess.tags is not None
+        self.lists["tagged_turns"].append((*at, answered))
+        if assess is not None and assess.tags is not None:
+            felt, read = (tuple(_known(tag.emotion) for tag in tags) for tags in (turn.tags, assess.tags))
+            pairs = _kept_pairs if len(felt) + len(read) <= LONGEST_KEPT else _pairs
+            self.lists["tags"] += [(*at, *pair) for pair in pairs(felt, read)]
+
+    def _choices(
+        self, at: tuple[int, int], turn: TurnTruth, picks: Mapping[int, str], shown: Mapping[int, int]
+    ) -> None:
+        for index, winner in turn.winners:
+            pair = turn.comparisons[index]
+            texts = [turn.responses.get(name) for name in (pair.response_a, pair.response_b)]
+            a, b = (-1 if text is None else len(text) for text in texts)
+            longer = -1 if a == b or min(a, b) < 0 else int(b > a)
+            pick = _CODE.get(picks.get(index, ""), SILENT)
+            self.lists["choices"].append(
+                (*at, pair.question_id, int(winner == "B"), pick, shown.get(index, -1), longer)
+            )
+
+
+def _known(name: str) -> str:
+    return canonical_emotion(name) or OTHER
+
+
+def _pairs(felt: tuple[str, ...], read: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """The engine's matching of tags, then what is left over on either side."""
+    names = ["" if name == OTHER else name for name in read]
+    matched = best_pairs(similarities(list(felt), names)) if felt and read else []
+    rows, columns = {row for row, _ in matched}, {column for _, column in matched}
+    return (
+        *((felt[row], read[column]) for row, column in matched),
+        *((one, MISSED) for row, one in enumerate(felt) if row not in rows),
+        *((INVENTED, one) for column, one in enumerate(read) if column not in columns),
+    )
+
+
+_kept_pairs = lru_cache(maxsize=65_536)(_pairs)
+
+
+def _shown(record: Mapping[str, Any]) -> Iterator[tuple[int, dict[int, int]]]:
+    """(turn, comparison -> the side shown first) where the file says how comparisons were shown."""
+    for number, part in parts_of(record):
+        shown = mapping(marks_of(part).get("shown"))
+        order, swapped = shown.get("order"), shown.get("swapped")
+        if number is not None and isinstance(order, list) and isinstance(swapped, list):
+            turned = {index for index in swapped if type(index) is int}
+            yield number, {index: int(index in turned) for index in order if type(index) is int}

@@ -1,1 +1,0 @@
-"""Analyses of single answers: feelings, yes/no questions, comparisons, affect items, branch scores."""

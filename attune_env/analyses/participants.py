@@ -1,0 +1,294 @@
+"""Groups of conversations against the rest: diagnoses, traits, topics, and a chosen subset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from statistics import median
+
+import numpy as np
+import numpy.typing as npt
+
+from attune_data.finite import finite
+from attune_data.questionnaires import QUESTIONNAIRES
+from attune_data.schema import Conversation
+from attune_data.selection.diagnoses import DECLINED, NONE, folded, stated
+from attune_env.analyses.analysis import Absent, Analysis
+from attune_env.analyses.comparisons import known
+from attune_env.analyses.conversations import TurnTable
+from attune_env.analyses.study import Study, label_of, over_models
+from attune_env.figures.plots import dots
+from attune_env.report.table import Cell, Column, Table
+from attune_env.statistics.bootstrap import Array, Interval
+from attune_env.statistics.comparisons import holm
+from attune_env.statistics.contrasts import Contrast, contrasts
+
+Bools = npt.NDArray[np.bool_]
+SHOWN = {
+    "avg_emotion_va_score": "Emotion VA",
+    "avg_emotion_f1": "Emotion F1",
+    "avg_binary_om_accuracy": "Binary OM",
+    "avg_binary_human_accuracy": "Binary HP",
+    "avg_pairwise_accuracy": "Pairwise",
+}
+"""Metrics that stand beside the Composite."""
+TAGGED = {"emotion_va_score": "Emotion VA, tagged turns only", "emotion_f1": "Emotion F1, tagged turns only"}
+NEUTRAL = "neutral turns (of the data)"
+DRAWS = 2_000
+"""Permutations per group where there are many groups."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Some conversations against others; rows in neither are left out."""
+
+    name: str
+    inside: Bools
+    outside: Bools
+
+
+def between(contrast: Contrast) -> Interval:
+    """The difference of two groups, meaningful only where both hold enough units."""
+    return replace(contrast.difference, units=min(contrast.inside.units, contrast.outside.units))
+
+
+def contrast_rows(
+    study: Study, groups: Sequence[Group], columns: Mapping[str, Array], draws: int = 10_000
+) -> list[tuple[Cell, ...]]:
+    """A row per column and group: means on both sides, their difference, p (Holm over the groups), n."""
+    values = np.stack(list(columns.values()), axis=1)
+    kernel, seed = study.table.kernel, study.seed
+    found = [contrasts(kernel, values, g.inside, g.outside, draws=draws, seed=seed) for g in groups]
+    rows: list[tuple[Cell, ...]] = []
+    for place, label in enumerate(columns):
+        singly = [one[place] for one in found]
+        corrected = holm(np.array([np.nan if one.p is None else one.p for one in singly]))
+        rows += [
+            (
+                group.name,
+                label,
+                one.inside,
+                one.outside,
+                between(one),
+                one.p,
+                known(p),
+                one.inside.n,
+                one.outside.n,
+            )
+            for group, one, p in zip(groups, singly, corrected, strict=True)
+        ]
+    return rows
+
+
+def contrast_columns(head: str, inside: str, outside: str) -> tuple[Column, ...]:
+    """The columns of `contrast_rows`, in points of 100."""
+    return (
+        Column(head), Column("metric"), Column(inside, "inside", places=1, scale=100),
+        Column(outside, "outside", places=1, scale=100), Column("difference", places=1, scale=100),
+        Column("p", places=4), Column("p, Holm", "p_holm", places=4), Column("n", "n_inside"),
+        Column(f"n {outside}", "n_outside"),
+    )  # fmt: skip
+
+
+def _columns(study: Study) -> dict[str, Array]:
+    """The Composite and the metrics of SHOWN, over models, in shares."""
+    found = {label_of(study.leading): study.over_models(study.composite) / 100}
+    return found | {label: study.over_models(name) for name, label in SHOWN.items()}
+
+
+def diagnoses_of(conversation: Conversation | None) -> tuple[str, ...] | None:
+    """The participant's list as it was stated; None where it was not."""
+    profile = conversation.participant_profile if conversation is not None else None
+    return profile.demographics.diagnoses if profile is not None and profile.demographics else None
+
+
+def diagnosis_groups(study: Study) -> list[Group]:
+    """Any diagnosis against none, then each one against none, most frequent first."""
+    lists = [diagnoses_of(record) for record in study.records]
+    states = np.array([stated(one) for one in lists])
+    none = states == "none"
+    by_name = _named(
+        [[name for name in names or () if folded(name) not in NONE | DECLINED] for names in lists]
+    )
+    groups = [Group(name, inside & ~none, none) for name, inside in by_name.items()]
+    return [Group("any diagnosis", states == "any", none), *groups]
+
+
+def topic_groups(study: Study) -> list[Group]:
+    """Each category of topics against all others that state one, most frequent first."""
+    found = [
+        record.metadata.category if record is not None and record.metadata else None
+        for record in study.records
+    ]
+    stating = np.array([bool(name) for name in found], dtype=bool)
+    by_name = _named([[name] if name else [] for name in found])
+    return [Group(name, inside, stating & ~inside) for name, inside in by_name.items()]
+
+
+def _named(lists: Sequence[Sequence[str]]) -> dict[str, Bools]:
+    """Name in its first spelling -> the rows that have it, most frequent first."""
+    spelt: dict[str, str] = {}
+    for name in sorted({name.strip() for names in lists for name in names}):
+        spelt.setdefault(folded(name), name)
+    found = {
+        name: np.array([key in map(folded, names) for names in lists], dtype=bool)
+        for key, name in spelt.items()
+    }
+    return dict(sorted(found.items(), key=lambda one: (-int(one[1].sum()), one[0])))
+
+
+def trait_groups(study: Study) -> list[Group]:
+    """Each questionnaire split at its published cut, else above the median against the rest."""
+    scores = [_numbers(record) for record in study.records]
+    names = sorted({name for one in scores for name in one})
+    groups = []
+    for name in names:
+        if f"{name}_t" in names:  # the raw form of a T-score
+            continue
+        values = np.array([one.get(name, np.nan) for one in scores])
+        stating = ~np.isnan(values)
+        asked = QUESTIONNAIRES.get(name)
+        title = asked.title if asked is not None else name.replace("_", " ")
+        if asked is not None and asked.cut is not None and float(values[stating].max()) <= asked.high:
+            inside = values < asked.cut if asked.below else values >= asked.cut
+            title += f" {'<' if asked.below else '≥'} {asked.cut:g}"
+        else:  # no cut, or values beyond the range: another scoring of the questionnaire
+            middle = median(values[stating].tolist())
+            inside = values > middle
+            title += f" > {middle:g}"
+        inside &= stating
+        if inside.any() and (stating & ~inside).any():
+            groups.append(Group(title, inside, stating & ~inside))
+    return groups
+
+
+def _numbers(record: Conversation | None) -> dict[str, float]:
+    profile = record.participant_profile if record is not None else None
+    scores = (profile.computed_scores if profile is not None else None) or {}
+    return {name: number for name, value in scores.items() if (number := finite(value)) is not None}
+
+
+def _people(study: Study) -> None:
+    if study.conversations is None:
+        raise Absent("profiles and topics stand in the conversations; give them with --ground-truth")
+
+
+def _clinical(study: Study) -> list[Table]:
+    _people(study)
+    anyone, *each = diagnosis_groups(study)
+    if not anyone.inside.any() or not anyone.outside.any():
+        sizes = f"{int(anyone.inside.sum())} with a diagnosis, {int(anyone.outside.sum())} without"
+        raise Absent(f"conversations of both groups are needed; there are {sizes}")
+    turns = TurnTable.of(study, list(TAGGED), study.models)
+    tagged = {label: over_models(turns.tagged_only(name)) for name, label in TAGGED.items()}
+    pooled = contrast_rows(study, [anyone], {**_columns(study), **tagged, NEUTRAL: _neutral(study)})
+    if next(row for row in pooled if row[1] == "Emotion VA")[2].mean is None:  # type: ignore[union-attr]
+        raise Absent("no model has an Emotion VA in both groups")
+    heads = contrast_columns("group", "any diagnosis", "none")
+    table = Table(
+        study.titled("Any diagnosis against none, all models, points of 100"), heads[1:],
+        [row[1:] for row in pooled], name="clinical_affect_gap",
+    )  # fmt: skip
+    values = study.table.metric("avg_emotion_va_score", study.models)
+    models = {key[0]: values[:, number] for number, key in enumerate(study.models)}
+    found = contrasts(study.table.kernel, values, anyone.inside, anyone.outside, seed=study.seed)
+    corrected = holm(np.array([np.nan if one.p is None else one.p for one in found]))
+    by_model = Table(
+        study.titled("Emotion VA, any diagnosis against none, points of 100"),
+        (Column("model"), *heads[2:]), name="clinical_affect_gap_by_model", notes=["Holm over the models."],
+    )  # fmt: skip
+    by_model.rows = [
+        (model, one.inside, one.outside, between(one), one.p, known(p), one.inside.n, one.outside.n)
+        for model, one, p in zip(models, found, corrected, strict=True)
+    ]
+    columns, va, om = _columns(study) | tagged, "Emotion VA", "Binary OM"
+    shown = (label_of(study.leading), va, TAGGED["emotion_va_score"], om)
+    diagnoses = Table(
+        study.titled("Each diagnosis against none, all models, points of 100"),
+        contrast_columns("diagnosis", "this diagnosis", "none"),
+        contrast_rows(study, each, {name: columns[name] for name in shown}),
+        keys=2, name="by_diagnosis",
+        notes=["One person may state several. Holm over the diagnoses of a metric."],
+    )  # fmt: skip
+    return [table, by_model, *([diagnoses] if each else [])]
+
+
+def _neutral(study: Study) -> Array:
+    """Share of the annotated turns of each conversation that carry no tag."""
+    shares = []
+    for record in study.records:
+        tags = [t.mood_shift_tags for t in (record.turns if record else ()) if t.mood_shift_tags is not None]
+        shares.append(np.mean([not one for one in tags]) if tags else np.nan)
+    return np.array(shares, dtype=np.float64)
+
+
+def _split(study: Study, name: str, head: str, groups: Sequence[Group]) -> list[Table]:
+    if not groups:
+        raise Absent(f"no {head} splits the scored conversations into two groups")
+    rows = contrast_rows(study, groups, _columns(study), DRAWS)
+    title = f"Each {head} against the others, all models, points of 100"
+    return [Table(study.titled(title), contrast_columns(head, "inside", "others"), rows, keys=2, name=name)]
+
+
+def _topics(study: Study) -> list[Table]:
+    _people(study)
+    groups = topic_groups(study)
+    return _split(study, "topics", "category", groups if len(groups) > 1 else [])
+
+
+def _traits(study: Study) -> list[Table]:
+    _people(study)
+    return _split(study, "traits", "group", trait_groups(study))
+
+
+_OVERLAP = (
+    "p: permutation of the groups' labels, Holm over the groups of a metric. Groups overlap in "
+    "participants and topics: a difference is no cause. Conversations that do not say are left out."
+)
+CLINICAL = Analysis(
+    "clinical-affect-gap",
+    "Clinical affect gap",
+    "Are the feelings of people with a diagnosis predicted less accurately?",
+    f"Mean over conversations with people who state any diagnosis minus those who state none. {_OVERLAP} "
+    "Turns without a tag (neutral) reward an empty answer, so tagged turns are also taken alone, and the "
+    "share of neutral turns stands beside.",
+    _clinical,
+    {
+        "clinical-affect-gap": partial(
+            dots,
+            table="clinical_affect_gap_by_model",
+            line=None,
+            columns=["inside", "outside", "difference"],
+            unit="Emotion VA, %",
+        ),
+        "clinical-affect-gap-metrics": partial(
+            dots,
+            table="clinical_affect_gap",
+            columns=["difference"],
+            line=0.0,
+            unit="any diagnosis minus none, all models, points",
+        ),
+    },
+    signal="difference",
+)
+TRAITS = Analysis(
+    "traits",
+    "Traits",
+    "Does accuracy depend on the participant's questionnaires?",
+    f"Groups by published screening cuts where there are any, else above the median. {_OVERLAP}",
+    _traits,
+    {"traits": partial(dots, table="traits", columns=["difference"], split="metric", line=0.0, across=3,
+                       unit="group minus the others, all models, points")},
+    signal="difference",
+)  # fmt: skip
+TOPICS = Analysis(
+    "topics",
+    "Topics",
+    "Does accuracy depend on what the conversation is about?",
+    f"Each category against all conversations of other categories. {_OVERLAP}",
+    _topics,
+    {"topics": partial(dots, table="topics", columns=["difference"], split="metric", line=0.0, across=3,
+                       unit="category minus the others, all models, points")},
+    signal="difference",
+)  # fmt: skip

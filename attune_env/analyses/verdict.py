@@ -1,0 +1,212 @@
+"""The report's answer: each model against the baselines and the ceiling, and what it can and cannot read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from attune_env.analyses.analysis import Absent, Analysis
+from attune_env.analyses.study import Study
+from attune_env.figures.plots import dots
+from attune_env.report.names import counted, listed, role_of, short_names
+from attune_env.report.table import Cell, Column, Table
+from attune_env.statistics.bootstrap import MEANINGFUL, Interval
+from attune_env.statistics.score_table import Key
+from attune_rewards.tree import LEAVES
+
+PRIOR = "builtin/prior"
+ABOVE, SAME, BELOW, FEW = "above", "indistinguishable", "below", "too few conversations"
+_WORDS = {
+    "f1": "F1", "va": "VA", "om": "OM", "hp": "HP", "panas": "PANAS", "pa": "positive", "na": "negative",
+    "q1": "Q1", "q2": "Q2", "q3": "Q3",
+}  # fmt: skip
+MUCH = 0.05
+"""From this share of unreadable replies on, the summary says so."""
+
+
+def part_name(leaf: str) -> str:
+    """A strict part for people: `Emotion F1`, `PANAS negative`."""
+    text = " ".join(_WORDS.get(word, word) for word in leaf.split("_"))
+    return text[:1].upper() + text[1:]
+
+
+def best_of(study: Study, role: str) -> Key | None:
+    """The policy of a role with the highest leading Composite."""
+    known = [key for key in study.keys if role_of(key[0]) == role]
+    return next((key for key in known if study.means([study.composite], [key])[key][study.composite].n), None)
+
+
+def judged(study: Study) -> list[Key]:
+    """The models; where nothing but policies was scored, those that read the text."""
+    readers = [key for key in study.models if role_of(key[0]) not in ("baseline", "ceiling")]
+    return readers or list(study.models)
+
+
+def verdict_tables(study: Study) -> list[Table]:
+    """The leading Composite of each model minus that of the best baseline, paired by conversation."""
+    baseline, ceiling = best_of(study, "baseline"), best_of(study, "ceiling")
+    if baseline is None:
+        raise Absent("no baseline was scored: run `attune run builtin asked DATA` and score it too")
+    keys = [key for key in judged(study) if key != baseline]
+    if not keys:
+        raise Absent("nothing but baselines was scored")
+    values = study.table.metric(study.composite, [*keys, baseline])
+    differences = study.table.kernel.intervals(values[:, :-1] - values[:, -1:])
+    means = study.means([study.composite], [*keys, baseline, *([ceiling] if ceiling else [])])
+    top = means[ceiling][study.composite].mean if ceiling else None
+    table = Table(
+        study.titled("Verdict: each model against the best baseline, points of 100"),
+        (
+            Column("model"),
+            Column("verdict", prose=True),
+            Column("best baseline", "baseline", prose=True),
+            Column(study.leading.label, study.composite, places=1),
+            Column("of the baseline", "baseline_mean", places=1),
+            Column("difference", places=1),
+            Column("below the ceiling", "below_ceiling", places=1),
+            Column("n"),
+        ),
+        name="verdict",
+    )
+    low = means[baseline][study.composite].mean
+    for key, difference in zip(keys, differences, strict=True):
+        mean = means[key][study.composite]
+        left = None if top is None or mean.mean is None else top - mean.mean
+        row: tuple[Cell, ...] = (key[0], _verdict(difference), baseline[0].partition("/")[2])
+        table.rows.append((*row, mean, low, difference, left, difference.n))
+    return [table]
+
+
+def _verdict(difference: Interval) -> str:
+    if not difference.meaningful:
+        return FEW
+    if not difference.leaves_out_zero:
+        return SAME
+    return ABOVE if (difference.mean or 0.0) > 0 else BELOW
+
+
+def profile_tables(study: Study) -> list[Table]:
+    """Each strict part of each model as (score − prior)/(1 − prior), summed over conversations."""
+    prior = (PRIOR, study.mode)
+    if prior not in study.keys:
+        raise Absent("the policy prior was not scored: run `attune run builtin prior DATA` and score it too")
+    keys = [key for key in judged(study) if key != prior]
+    parts = [leaf for leaf in LEAVES if f"strict_{leaf}" in study.table.metrics]
+    names = [f"strict_{leaf}" for leaf in parts]
+    if not keys or not parts:
+        raise Absent("no model has strict scores of single parts")
+    values, base = study.table.of_metrics(names, keys), study.table.of_metrics(names, [prior])
+    both = ~np.isnan(values) & ~np.isnan(base)
+    above = np.where(both, values - base, 0.0)
+    below = np.where(both, 1.0 - base, 0.0)
+    found = iter(study.table.kernel.ratios(*(one.reshape(len(values), -1) for one in (above, below))))
+    table = Table(
+        study.titled("Profile: share of the way from prior (0) to the annotations (1)"),
+        (
+            Column("model"), Column("part"), Column("gain", places=2), Column("score", places=3),
+            Column("prior", places=3), Column("n"),
+        ),
+        keys=2,
+        name="profile",
+    )  # fmt: skip
+    counts = both.sum(axis=0)
+    for number, key in enumerate(keys):
+        for place, leaf in enumerate(parts):
+            gain, n = next(found), int(counts[number, place])
+            if n and gain.mean is not None:
+                shared = both[:, number, place]
+                means = (float(one[shared, at, place].mean()) for one, at in ((values, number), (base, 0)))
+                table.rows.append((key[0], part_name(leaf), replace(gain, n=n), *means, n))
+    return [table]
+
+
+def summary(study: Study) -> list[str]:
+    """At most six sentences, none with more than two numbers."""
+    try:
+        (table,) = verdict_tables(study)
+    except Absent as reason:
+        return [f"There is no verdict: {reason}."]
+    names = dict(
+        zip(table.column("model"), short_names([str(one) for one in table.column("model")]), strict=True)
+    )
+    baseline = table.rows[0][table.place("baseline")]
+    found = []
+    says = {
+        ABOVE: "significantly more than {}, the best baseline",
+        SAME: "no more than {}, the best baseline, as far as these conversations can tell",
+        BELOW: "significantly less than {}, the best baseline, which reads none of the text",
+        FEW: "on too few conversations to be compared with {}, the best baseline",
+    }
+    for verdict, text in says.items():
+        these = [str(names[row[0]]) for row in table.rows if row[1] == verdict]
+        if these:
+            verb = "scores" if len(these) == 1 else "score"
+            found.append(f"{listed(these)} {verb} {text.format(baseline)}.")
+    difference, left = table.intervals("difference")[0], table.column("below_ceiling")[0]
+    if difference.mean is not None and len(table.rows) > 1:
+        way = "above" if difference.mean > 0 else "below"
+        gap = f" and {left:.1f} below the ceiling" if isinstance(left, float) else ""
+        first = names[table.rows[0][0]]
+        found.append(
+            f"The highest score is that of {first}: {abs(difference.mean):.1f} points {way} {baseline}{gap}."
+        )
+    elif difference.mean is not None:
+        verb = "gains" if difference.mean > 0 else "loses"
+        gap = f" and stays {left:.1f} below the ceiling" if isinstance(left, float) else ""
+        found.append(f"It {verb} {abs(difference.mean):.1f} points against {baseline}{gap}.")
+    return [*found, *_parts(study), *_unreadable(study)][:6]
+
+
+def _parts(study: Study) -> list[str]:
+    try:
+        (table,) = profile_tables(study)
+    except Absent:
+        return []
+    better: dict[str, bool] = {}
+    for part, gain in zip(table.column("part"), table.intervals("gain"), strict=True):
+        better[str(part)] = better.get(str(part), False) or (gain.leaves_out_zero and (gain.mean or 0) > 0)
+    yes, no = ([part for part, found in better.items() if found == kind] for kind in (True, False))
+    one = len({row[0] for row in table.rows}) == 1
+    who = "It reads" if one else "Some read"
+    lines = [f"{who} {listed(yes, 5)} significantly better than answers that read nothing."] if yes else []
+    return lines + (
+        [
+            f"{'It reads' if one else 'None reads'} {listed(no, 5)} {'no better' if one else 'better'} "
+            "than that."
+        ]
+        if no and yes
+        else []
+    )
+
+
+def _unreadable(study: Study) -> list[str]:
+    rates = {key[0]: study.aggregates[key].get("parse_rate") for key in study.models}
+    bad = [name for name, rate in rates.items() if rate is not None and 1 - rate >= MUCH]
+    if not bad:
+        return []
+    many = counted(len(bad), "model") if len(bad) > 1 else short_names(bad)[0]
+    return [f"Of {many}, {MUCH:.0%} of the replies or more could not be read and count as unanswered."]
+
+
+VERDICT = Analysis(
+    "verdict",
+    "Verdict",
+    "Does a model do better than answers that do not read the conversation?",
+    "Difference of the leading Composite to the best baseline, paired by conversation. above, below: its "
+    f"95 % interval excludes 0; with fewer than {MEANINGFUL} conversations nothing is claimed. Several "
+    "models are several tests: chance alone puts about one in twenty above or below.",
+    verdict_tables,
+)
+PROFILE = Analysis(
+    "profile",
+    "Profile",
+    "What can each model read, and what can it not?",
+    "(score − prior) / (1 − prior) of each part of the strict Composite, summed over conversations: 0 is "
+    "what the best constant answers get, 1 what the annotations get; 95 % intervals over conversations. "
+    "Values beyond the axis are written at its edge.",
+    profile_tables,
+    {"profile": partial(dots, table="profile", columns=["gain"], split="model", label="part", line=0.0,
+                        limits=(-1.0, 1.0), unit="(score − prior) / (1 − prior), with 95 % interval")},
+)  # fmt: skip

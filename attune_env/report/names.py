@@ -1,0 +1,58 @@
+"""Names in tables and figures: what kind of row a model is, its mode, short names for axes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from attune_data.errors import one_line
+from attune_env.statistics.score_table import Key
+from attune_episodes.policies import KINDS
+
+SHORT = 26
+"""Characters of a model's name on an axis."""
+LISTED = 3
+"""Names that a sentence lists before it counts the rest."""
+
+
+def role_of(em_model: str) -> str:
+    """The kind of row a model is: `baseline`, `reader` or `ceiling` for built-in policies, else `model`."""
+    provider, _, name = em_model.partition("/")
+    if provider != "builtin" or name not in KINDS:
+        return "model"
+    return "baseline" if KINDS[name] in ("content-free", "shallow") else KINDS[name]
+
+
+def references(keys: Iterable[Key]) -> set[int]:
+    """The rows that are baselines or the ceiling."""
+    return {number for number, key in enumerate(keys) if role_of(key[0]) in ("baseline", "ceiling")}
+
+
+def mode_text(mode: str) -> str:
+    """The mode, marked where it is not the benchmark's primary one."""
+    return mode if mode == "default" else f"{mode} (not primary)"
+
+
+def short_names(models: Sequence[str]) -> list[str]:
+    """Short names for axes and sentences: without the provider where that still tells the models apart.
+
+    Long ones lose their middle: versions, sizes and steps stand at the end.
+    """
+    plain = [one_line(model.partition("/")[2] or model) for model in models]
+    shared = {name for name, n in Counter(plain).items() if n > 1}
+    full = [one_line(model) if name in shared else name for model, name in zip(models, plain, strict=True)]
+    head, tail = SHORT - SHORT // 2, SHORT // 2 - 1
+    cut = [name if len(name) <= SHORT else f"{name[:head]}…{name[-tail:]}" for name in full]
+    twice = {name for name, n in Counter(cut).items() if n > 1}
+    return [f"{name[: SHORT - 5]} #{i + 1}" if name in twice else name for i, name in enumerate(cut)]
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """`1 model`, `3 models`."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def listed(names: Sequence[str], most: int = LISTED) -> str:
+    """`a`, `a and b`, `a, b and 4 more`."""
+    shown = list(names) if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} more"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

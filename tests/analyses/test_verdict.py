@@ -1,0 +1,96 @@
+"""The verdict, the profile and the summary on scores whose results are worked by hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import pytest
+
+from attune_env.analyses import Absent, Study
+from attune_env.analyses.verdict import PROFILE, VERDICT, summary
+from tests.analyses.made import columns, entry, first, means, study
+
+COMPOSITE = "composite_score"
+
+
+def beside(**models: Sequence[float]) -> Study:
+    """Models beside two baselines, 55 being the better, and a ceiling."""
+    named = {f"lab/{name}": values for name, values in models.items()}
+    policies: dict[str, Sequence[float]] = {
+        "builtin/prior": [55.0] * 6,
+        "builtin/empty": [8.0] * 6,
+        "builtin/oracle": [100.0] * 6,
+    }
+    return study(columns(COMPOSITE, {**named, **policies}))
+
+
+@pytest.mark.parametrize(("values", "verdict", "difference"), [
+    ([60.0, 61, 62, 60, 61, 62], "above", 6.0),
+    ([50.0, 60, 50, 60, 55, 55], "indistinguishable", 0.0),
+    ([40.0] * 6, "below", -15.0),
+    ([90.0] * 4, "too few conversations", 35.0),
+])  # fmt: skip
+def test_a_model_is_held_against_the_best_baseline(
+    values: list[float], verdict: str, difference: float
+) -> None:
+    table = first(VERDICT, beside(a=values))
+    assert table.column("verdict") == [verdict]
+    assert table.column("baseline") == ["prior"]
+    assert means(table, "difference") == pytest.approx([difference])
+    assert table.column("below_ceiling") == pytest.approx([100 - sum(values) / len(values)])
+
+
+def test_where_only_policies_were_scored_those_that_read_are_judged() -> None:
+    values = {"builtin/lexicon": [70.0] * 6, "builtin/asked": [60.0] * 6, "builtin/oracle": [100.0] * 6}
+    table = first(VERDICT, study(columns(COMPOSITE, values)))
+    assert table.column("model") == ["builtin/lexicon"]
+    assert table.column("baseline") == ["asked"]
+
+
+def test_without_a_baseline_there_is_no_verdict() -> None:
+    made = study(columns(COMPOSITE, {"lab/a": [50.0] * 6}))
+    with pytest.raises(Absent, match="attune run builtin asked"):
+        VERDICT.run(made)
+    with pytest.raises(Absent, match="attune run builtin prior"):
+        PROFILE.run(made)
+    assert summary(made) == [
+        "There is no verdict: no baseline was scored: run `attune run builtin asked DATA` and score it too."
+    ]
+
+
+def parts(model: str, f1: float, pairwise: float) -> list[dict[str, object]]:
+    return [
+        entry(f"c{i}", model, composite_score=50.0, strict_parts={"emotion_f1": f1, "pairwise": pairwise})
+        for i in range(6)
+    ]
+
+
+def test_the_profile_is_the_share_of_the_way_from_prior_to_the_annotations() -> None:
+    made = study([*parts("lab/a", 0.7, 0.4), *parts("builtin/prior", 0.4, 0.5)])
+    table = first(PROFILE, made)
+    assert table.column("part") == ["Emotion F1", "Pairwise"]
+    # (0.7 - 0.4)/(1 - 0.4) and (0.4 - 0.5)/(1 - 0.5)
+    assert means(table, "gain") == pytest.approx([0.5, -0.2])
+    assert "It reads Emotion F1 significantly better than answers that read nothing." in summary(made)
+    assert "It reads Pairwise no better than that." in summary(made)
+
+
+def test_the_summary_is_short_and_plain() -> None:
+    made = beside(
+        **{name: [40.0 + i, 41, 42, 43, 44, 45] for i, name in enumerate("abcdefgh")}, good=[90.0] * 6
+    )
+    lines = summary(made)
+    assert lines[0] == "good scores significantly more than prior, the best baseline."
+    assert lines[1].startswith("h, g and 6 more score significantly less than prior")
+    assert (
+        lines[2] == "The highest score is that of good: 35.0 points above prior and 10.0 below the ceiling."
+    )
+    assert len(lines) <= 6
+    assert all(len(re.findall(r"\d+(?:\.\d+)?", line)) <= 2 for line in lines)
+
+
+def test_replies_that_cannot_be_read_are_mentioned() -> None:
+    entries = columns(COMPOSITE, {"lab/a": [50.0] * 6, "builtin/prior": [40.0] * 6})
+    said = summary(study(entries))  # one reply of ten, as the entries say
+    assert said[-1] == "Of a, 5% of the replies or more could not be read and count as unanswered."
