@@ -169,7 +169,7 @@ def test_tables_hold_what_was_found() -> None:
     for table in tables:
         assert all(len(one) == len(table.columns) for one in table.rows)
     by_name = {one[0]: one for one in tables[1].rows}
-    assert by_name["oracle"][2].startswith("1.000")
+    assert str(by_name["oracle"][2]).startswith("1.000")
     assert next(iter(by_name)) == "oracle"  # best first
 
 
