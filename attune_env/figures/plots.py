@@ -23,6 +23,8 @@ ROW, FRAME = 0.23, 1.0
 MOST = 40
 """Rows of a figure; tables hold all."""
 CEILING = "builtin/oracle"
+MODELS = ("model", "against", "first", "second")
+"""Columns that hold names of models."""
 
 
 def dots(
@@ -221,7 +223,7 @@ def heat(
     reach = max(map(abs, found.values()), default=1.0) or 1.0
     low, high = range_ or (-reach, reach)
     short = [
-        short_names(one) if key == "model" else one for one, key in zip(labels, (rows, columns), strict=True)
+        short_names(one) if key in MODELS else one for one, key in zip(labels, (rows, columns), strict=True)
     ]
     longest = [max((len(name_text(text)) for text in one), default=0) for one in short]
     figure, (axis,) = panels(
