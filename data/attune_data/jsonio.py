@@ -1,6 +1,7 @@
 """Reading JSON that other people wrote: strict where `json.loads` is lax, exact about the place.
 
-`json.loads` lets NaN, duplicate keys and lone surrogates through; here each of them is a `Problem`.
+`json.loads` lets NaN, duplicate keys and lone surrogates through; here each of them is a `Problem`. A text
+that would take many times its own room is refused before it is decoded.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ MAX_DEPTH = 64
 """Deepest nesting accepted; the formats here use nine levels."""
 MAX_LISTED: Final = 1_000
 """Problems listed of one file."""
+CHARS_PER_VALUE: Final = 25
+"""A long text with fewer characters per value is refused: short values take 30 times their length."""
 CUT: Final = "it is cut off: fetch it or make it again"
 JSON_TOKEN: Final = re.compile(r'[][{},]|"(?:[^"\\\n]|\\.)*+"?')
 """A bracket, a comma or a string; possessive, so that a search stays linear where a string has no end."""
@@ -72,15 +75,22 @@ def bad_byte(file: str, offset: int, error: UnicodeDecodeError) -> DataError:
     return DataError(Problem(file, place, found, "UTF-8 text", "save the file as UTF-8"))
 
 
-def parse_json(text: str, file: str, *, if_cut: str = CUT) -> Any:
+def parse_json(text: str, file: str, *, any_density: bool = False, if_cut: str = CUT) -> Any:
     """Return the value that `text` holds; raises DataError listing every problem found.
 
     Problems: empty, not JSON (with line and column), duplicate keys in one object, NaN or Infinity,
-    nesting deeper than `MAX_DEPTH`, lone surrogates in strings or keys. `if_cut` is the advice for a text
-    that ends too early.
+    nesting deeper than `MAX_DEPTH`, lone surrogates in strings or keys; without `any_density`, a long text
+    of very many short values. `if_cut` is the advice for a text that ends too early.
     """
     if not text or text.isspace():
         raise DataError(Problem(file, "", "an empty file", "a JSON object", "remove it or fetch it again"))
+    most = 10_000 + len(text) // CHARS_PER_VALUE
+    # the quick count takes commas inside strings for values
+    dense = not any_density and len(text) > 100_000 and _values(text) > most
+    if dense and _values(_STRING.sub("", text)) > most:
+        found = f"more than {most} values in {len(text) / 1e6:.1f} million characters"
+        wanted = f"{CHARS_PER_VALUE} characters a value or more"
+        raise DataError(Problem(file, "", found, wanted, "is this a file of conversations or results?"))
     reader = _Reader()
     try:
         value = json.loads(
@@ -109,6 +119,14 @@ def parse_json(text: str, file: str, *, if_cut: str = CUT) -> Any:
     if doubtful and (problems := list(islice(_unsound(value, file, ""), MAX_LISTED))):
         raise DataError(problems)
     return value
+
+
+_STRING: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"?')
+
+
+def _values(text: str) -> int:
+    """At least as many as the values that a JSON text holds in lists and objects."""
+    return sum(map(text.count, ",[{"))
 
 
 class _Twice(dict[str, Any]):
@@ -195,4 +213,4 @@ def _is_unicode(text: str) -> bool:
 
 def read_json(path: Path, max_bytes: int | None = MAX_BYTES) -> Any:
     """`parse_json(read_text(path))`: the value in a file, or DataError; None reads a file of any size."""
-    return parse_json(read_text(path, max_bytes), str(path))
+    return parse_json(read_text(path, max_bytes), str(path), any_density=max_bytes is None)

@@ -14,9 +14,10 @@ from typing import Any, overload
 from attune_data import garbage
 from attune_data.constants import PROVENANCES, Provenance
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
-from attune_data.jsonio import read_json
+from attune_data.jsonio import MAX_LISTED, read_json
 from attune_data.schema import Conversation
 from attune_data.sources import Row, dataset, folder, is_saved_dataset, jsonl, without_nulls
+from attune_data.stored import Place, Stored, StoredById
 from attune_data.validate import conversation_from
 from attune_data.written.corpus import is_written, written_rows
 
@@ -33,7 +34,8 @@ class Conversations(Sequence[Conversation]):
     """Conversations in a fixed order, with where they came from.
 
     An immutable sequence: indexing, iterating, `len` and slicing (which gives `Conversations`) work as
-    for a tuple; `a + b` merges two sets. `by_id` finds one by its conversation id.
+    for a tuple; `a + b` merges two sets. `by_id` finds one by its conversation id. A set loaded with
+    `in_memory=False` reads each conversation again whenever it is asked for.
     """
 
     def __init__(
@@ -44,7 +46,7 @@ class Conversations(Sequence[Conversation]):
         left_out: Sequence[Problem] = (),
         files: Mapping[str, str] | None = None,
     ) -> None:
-        self._items = tuple(items)
+        self._items = items if isinstance(items, Stored) else tuple(items)
         self.files = dict(files or {})
         """Conversation id -> the file (or line, or row) that it was read from."""
         self.source = source
@@ -87,6 +89,12 @@ class Conversations(Sequence[Conversation]):
             files=self.files | other.files,
         )
 
+    def chosen(self, indices: Iterable[int]) -> Conversations:
+        """Those at these places, in this order; reads none that is not in memory."""
+        if isinstance(self._items, Stored):
+            return self.narrowed_to(Stored(self._items.places[index] for index in indices))
+        return self.narrowed_to(self._items[index] for index in indices)
+
     def narrowed_to(self, items: Iterable[Conversation]) -> Conversations:
         """Some of its own conversations, still with where they came from."""
         return Conversations(items, source=self.source, left_out=self.left_out, files=self.files)
@@ -97,6 +105,8 @@ class Conversations(Sequence[Conversation]):
     @cached_property
     def by_id(self) -> Mapping[str, Conversation]:
         """Conversation id -> conversation."""
+        if isinstance(self._items, Stored):
+            return StoredById(self._items)
         return {item.conversation_id: item for item in self._items}
 
     @property
@@ -105,7 +115,8 @@ class Conversations(Sequence[Conversation]):
 
         A mix of other marks counts as "imported", the most restricted of those that may be trained on.
         """
-        marks = {item.origin for item in self._items}
+        held = self._items.places if isinstance(self._items, Stored) else self._items
+        marks = {item.origin for item in held}
         if not marks or "benchmark" in marks:
             return "benchmark"
         return marks.pop() if len(marks) == 1 else "imported"
@@ -130,6 +141,7 @@ def load(
     provenance: Provenance | None = None,
     skip_invalid: bool = False,
     split: str | None = None,
+    in_memory: bool = True,
 ) -> Conversations:
     """Load conversations from a folder, a file, a dataset, or the bundled sample.
 
@@ -142,12 +154,15 @@ def load(
             Records under a folder called `Test Samples` are benchmark whatever is said here.
         skip_invalid: leave out what cannot be read instead of raising; `.left_out` says what and why.
         split: the split of a dataset that has several.
+        in_memory: False checks every record but keeps none: each is read again when it is asked for. For
+            sets larger than memory; the files must not change meanwhile.
 
     Returns:
         The conversations, ordered by file number (folder) or as they stand (JSONL, datasets).
 
     Raises:
-        DataError: nothing found, or problems; `error.problems` lists all of them, file by file.
+        DataError: nothing found, or problems; `error.problems` lists them file by file, the first
+            thousand and how many more there are.
     """
     if not isinstance(source, (str, Path)):
         raise SettingsError(
@@ -159,25 +174,36 @@ def load(
         raise UnknownNameError("provenance", provenance, PROVENANCES)
     forced: Provenance | None = "benchmark" if is_benchmark(path) else None
     problems: list[Problem] = []
-    found: dict[str, Conversation] = {}
-    files: dict[str, str] = {}
+    unlisted = 0
+    kept: list[Conversation] = []
+    places: dict[str, Place] = {}
     with garbage.paused():  # 2x faster
         for file, read in _records(name, path, split):
             try:
                 conversation = _marked(file, read, provenance, forced)
-                if first := files.get(conversation.conversation_id):
-                    twice = f"{show(conversation.conversation_id)}, which {first} has too"
+                identity = conversation.conversation_id
+                if first := places.get(identity):
+                    twice = f"{show(identity)}, which {first.file} has too"
                     raise DataError(Problem(file, "conversationId", twice, "each id once", "remove the copy"))
             except DataError as error:
-                problems.extend(error.problems)
+                room = MAX_LISTED - len(problems)
+                problems.extend(error.problems[:room])
+                unlisted += len(error.problems[room:])
             else:
-                found[conversation.conversation_id] = conversation
-                files[conversation.conversation_id] = file
-    if problems and not (skip_invalid and found):
+                again = partial(_marked, file, read, provenance, forced)
+                places[identity] = Place(identity, conversation.origin, file, again)
+                if in_memory:
+                    kept.append(conversation)
+    if unlisted:
+        listed = f"the first {len(problems)} are listed"
+        problems.append(Problem(name, "", f"{unlisted} problems more", "none", listed))
+    if problems and not (skip_invalid and places):
         raise DataError(problems)
-    if not found:
+    if not places:
         raise DataError(Problem(name, "", "no records", "at least one conversation"))
-    return Conversations(found.values(), source=name, left_out=problems, files=files)
+    items = kept if in_memory else Stored(places.values())
+    files = {identity: place.file for identity, place in places.items()}
+    return Conversations(items, source=name, left_out=problems, files=files)
 
 
 def _records(name: str, path: Path, split: str | None) -> Iterable[Row]:

@@ -48,7 +48,7 @@ def jsonl(path: Path) -> Iterator[Row]:
                     raise DataError(Problem(where, "", found, wanted, "is this a file of conversations?"))
                 if not line.isspace():
                     empty = False
-                    yield where, partial(_record, line.removesuffix(b"\n"), offset, where)
+                    yield where, partial(_record, path, offset, len(line), where)
                 offset += len(line)
     except OSError as error:
         raise unreadable(path, error) from error
@@ -56,9 +56,14 @@ def jsonl(path: Path) -> Iterator[Row]:
         raise DataError(Problem(str(path), "", "an empty file", "one conversation a line"))
 
 
-def _record(line: bytes, offset: int, where: str) -> Any:
+def _record(path: Path, offset: int, length: int, where: str) -> Any:
+    """Read a line from its place, so that none has to be kept to be read again."""
     try:
-        text = line.decode("utf-8-sig" if offset == 0 else "utf-8")
+        with path.open("rb") as file:
+            file.seek(offset)
+            text = file.read(length).removesuffix(b"\n").decode("utf-8-sig" if offset == 0 else "utf-8")
+    except OSError as error:
+        raise unreadable(path, error) from error
     except UnicodeDecodeError as error:
         raise bad_byte(where, offset, error) from error
     return parse_json(text, where, if_cut="it is cut off: fetch it again, or write one record a line")

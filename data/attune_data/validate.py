@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from pydantic import ValidationError
@@ -48,7 +48,28 @@ def conversation_from(value: Any, file: str) -> Conversation:
     try:
         return Conversation.model_validate(value, by_alias=True, by_name=False)
     except ValidationError as error:
-        raise DataError(problems_of(error, file)) from error
+        count = error.error_count()
+        if count <= MAX_LISTED:
+            raise DataError(problems_of(error, file)) from error
+    # spelling out each takes 1 kB: a file of `[0,0,…]` would take 500 times its room
+    try:
+        Conversation.model_validate(_beginning(value), by_alias=True, by_name=False)
+        few = []
+    except ValidationError as error:
+        few = problems_of(error, file)
+    listed = f"{len(few)} of them are listed"
+    raise DataError(
+        [*few, Problem(file, "", f"{count} values that do not fit", "the conversation format", listed)]
+    )
+
+
+def _beginning(value: Any) -> Any:
+    """The value with the first entries of its lists and objects, so that their places stay the same."""
+    if isinstance(value, list):
+        return [_beginning(child) for child in value[:8]]
+    if isinstance(value, dict):
+        return {key: _beginning(child) for key, child in islice(value.items(), 40)}
+    return value
 
 
 def problems_of(error: ValidationError, file: str, place: str = "", advice: str = "") -> list[Problem]:

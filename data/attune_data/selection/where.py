@@ -168,11 +168,11 @@ def select(conversations: Conversations, where: str | Where) -> Conversations:
     if not isinstance(conversations, Conversations):
         raise TypeError(f"select takes Conversations, as load gives them; got {type(conversations).__name__}")
     where = where if isinstance(where, Where) else Where.parse(where)
-    kept = [(conversation, facts_of(conversation)) for conversation in conversations]
+    kept = [(index, facts_of(conversation)) for index, conversation in enumerate(conversations)]
     for condition in where.conditions:
         _check(condition, [facts for _, facts in kept])
     for number, condition in enumerate(where.conditions):
-        left = [(conversation, facts) for conversation, facts in kept if condition.holds(facts)]
+        left = [(index, facts) for index, facts in kept if condition.holds(facts)]
         if not left:
             before = f" with {','.join(map(str, where.conditions[:number]))}" if number else ""
             values = [value for _, facts in kept for value in facts.get(condition.field, ())]
@@ -181,7 +181,7 @@ def select(conversations: Conversations, where: str | Where) -> Conversations:
                 f"their {condition.name}: {_listed(values) if values else 'not stated'}"
             )
         kept = left
-    return conversations.narrowed_to(conversation for conversation, _ in kept)
+    return conversations.chosen(index for index, _ in kept)
 
 
 def _check(condition: Condition, facts: Sequence[Facts]) -> None:
