@@ -45,7 +45,9 @@ def test_what_is_not_in_memory_is_read_when_it_is_asked_for_and_let_go(tmp_path:
     assert list(stored) == list(here)
     assert (stored.fingerprint, stored.provenance) == (here.fingerprint, here.provenance)
     assert list(stored.by_id) == list(here.by_id)
-    where = f"category={here[0].metadata.category}"
+    metadata = here[0].metadata
+    assert metadata is not None
+    where = f"category={metadata.category}"
     assert list(select(stored, where)) == list(select(here, where))
     assert list(stored[3:5]) == list(here[3:5])
 
