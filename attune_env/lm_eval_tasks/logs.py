@@ -101,47 +101,36 @@ def _recording(group: list[_Sample], found: Conversations, chosen: DataArguments
                     "the conversation has changed since the run: name the data that it was on")
         )  # fmt: skip
     stages = [stage for one in group for stage in one.settings["stages"]]
-    settings = _settings({**first.settings, "stages": stages}, chosen, first.place)
+    book = first.settings["codebook"]
+    if book is not None and not Path(book).is_file():
+        book = chosen.codebook()  # samples may have come from another machine
+    settings = Settings.from_json({**first.settings, "stages": stages, "codebook": book})
+    settings.check_same(first.settings, f"{first.place} doc", "prompts", "codebook")
     task, replies = Task(conversation, settings, default_spec()), all_replies(group)
-    _check_complete(task, replies, first.place)
+    if differing := sorted({request.id for request in task.requests} ^ replies.keys()):
+        raise DataError(
+            Problem(first.place, "doc.requests",
+                    f"{len(replies)} replies; {differing[0]} is only on one side",
+                    f"the {len(task.requests)} requests of the conversation",
+                    "use the version of attune-env that the run was made with")
+        )  # fmt: skip
     facts = {"run_timestamp": first.date, "attune": {"lm_eval": {"samples": [one.place for one in group]}}}
     return Recording(task, replies, first.model, facts)
 
 
-def _check_complete(task: Task, replies: Mapping[str, str], place: str) -> None:
-    asked = [request.id for request in task.requests]
-    differing = sorted(set(asked) ^ replies.keys())
-    if differing:
-        raise DataError(
-            Problem(place, "doc.requests", f"{len(replies)} replies; {differing[0]} is only on one side",
-                    f"the {len(asked)} requests of the conversation",
-                    "use the version of attune-env that the run was made with")
-        )  # fmt: skip
-
-
-def _settings(written: Json, chosen: DataArguments, place: str) -> Settings:
-    book = written["codebook"]
-    if book is not None and not Path(book).is_file():
-        book = chosen.codebook()  # samples may have come from another machine
-    settings = Settings.from_json({**written, "codebook": book})
-    settings.check_same(written, f"{place} doc", "prompts", "codebook")
-    return settings
-
-
 def _samples(source: object, em_model: str | None) -> Iterator[_Sample]:
-    if isinstance(source, (str, Path)):
-        for path in _files(Path(source)):
-            model = em_model or _model_beside(path)
-            named = _FILE.fullmatch(path.name)
-            date = _iso(named["date"]) if named else None
-            with path.open(encoding="utf-8", newline="\n") as lines:
-                for number, line in enumerate(lines, 1):
-                    if line.strip():
-                        yield _sample(_parsed(line, path, number), model, date, f"{path.name}:{number}")
+    if not isinstance(source, (str, Path)):
+        samples: Any = source
+        for number, sample in enumerate(samples, 1):
+            yield _sample(sample, em_model or UNNAMED, None, f"sample {number}")
         return
-    samples: Any = source
-    for number, sample in enumerate(samples, 1):
-        yield _sample(sample, em_model or UNNAMED, None, f"sample {number}")
+    for path in _files(Path(source)):
+        model, named = em_model or _model_beside(path), _FILE.fullmatch(path.name)
+        date = _iso(named["date"]) if named else None
+        with path.open(encoding="utf-8", newline="\n") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    yield _sample(line, model, date, f"{path.name}:{number}")
 
 
 def _files(path: Path) -> list[Path]:
@@ -172,35 +161,20 @@ def _iso(date: str) -> str:
     return f"{day}T{time.partition('.')[0].replace('-', ':')}"
 
 
-def _parsed(line: str, path: Path, number: int) -> Any:
+def _sample(logged: Any, model: str, date: str | None, place: str) -> _Sample:
+    """A sample, or a line of a log that holds one."""
     try:
-        return json.loads(line)
-    except ValueError as error:
-        raise DataError(
-            Problem(
-                f"{path}", f"line {number}", f"no JSON ({error})", "one sample a line, as lm-eval logs them"
-            )
-        ) from error
-
-
-def _sample(value: Any, model: str, date: str | None, place: str) -> _Sample:
-    try:
-        doc, asked = value["doc"], value["doc"]["requests"]
+        value = json.loads(logged) if isinstance(logged, str) else logged
+        doc = value["doc"]
+        settings, who, print_ = json.loads(doc["settings"]), doc["conversation_id"], doc["fingerprint"]
         said = [replies[0] for replies in value["resps"]]
-        made = _Sample(
-            doc["conversation_id"],
-            doc["fingerprint"],
-            json.loads(doc["settings"]),
-            dict(zip(asked, said, strict=True)),
-            model,
-            date,
-            place,
+        # what is read of them later
+        _ = [*settings["stages"], settings["codebook"], settings["fingerprints"]["prompts"], f"{who:s}"]
+        return _Sample(
+            who, print_, settings, dict(zip(doc["requests"], said, strict=True)), model, date, place
         )
-        sorted(made.settings["stages"])
-        str(made.settings["mode"] + made.conversation_id + made.settings["fingerprints"]["prompts"])
     except (LookupError, TypeError, ValueError) as error:
         raise DataError(
-            Problem(place, "", show(value), "a sample of an attune task, as lm-eval logs it",
+            Problem(place, "", show(logged), "a sample of an attune task, as lm-eval logs it",
                     f"{type(error).__name__} {error}: is it the log of another task?")
         ) from error  # fmt: skip
-    return made

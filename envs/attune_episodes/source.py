@@ -6,7 +6,6 @@ can. Orders depend on the generator handed in and on nothing else.
 
 from __future__ import annotations
 
-import math
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -20,7 +19,7 @@ from attune_data.schema import Conversation
 from attune_data.simulate.stream import Simulation
 from attune_episodes.data_arguments import SAMPLE, DataArguments
 
-Sampling = Literal["sequential", "shuffled", "weighted"]
+Sampling = Literal["sequential", "shuffled"]
 SAMPLINGS: Final[tuple[Sampling, ...]] = get_args(Sampling)
 OPTIONS: Final = ("conversation_id", "index")
 """How a reset names a conversation."""
@@ -36,7 +35,7 @@ class ConversationSource:
     """Conversations in an order, without end.
 
     `next` gives the next one: sequential and shuffled orders go through all of them exactly once, then
-    begin again (a *pass*; shuffled anew each time); weighted draws each by itself. `passes` counts.
+    begin again (a *pass*; shuffled again each time). `passes` counts.
     """
 
     def __init__(
@@ -44,7 +43,6 @@ class ConversationSource:
         data: str | Path | Conversations = SAMPLE,
         *,
         sampling: Sampling = "shuffled",
-        weights: Mapping[str, float] | None = None,
         shard: Sequence[int] | None = None,
         training: bool = False,
         **selection: Any,
@@ -54,8 +52,7 @@ class ConversationSource:
         Args:
             data: as `DataArguments` has it; an endless world makes its conversations when they are played.
             sampling: "sequential", in their order; "shuffled", each pass in an order of its own (an endless
-                world: independent draws of an index below 2**32); "weighted".
-            weights: of "weighted": conversation id -> weight, at least 0; those not named weigh 1.
+                world: independent draws of an index below 2**32).
             shard: (index, count) takes every count-th conversation from index on. The shards of a count are
                 disjoint, and together they are everything.
             training: refuse benchmark records, which are for evaluation only.
@@ -86,7 +83,6 @@ class ConversationSource:
                 f"conversations of {self.conversations.source}: use at most as many shards as conversations"
             )
         self._size = len(range(self.start, len(self.conversations), self.step))
-        self._chances = self._weighed(weights)
         self._kept: OrderedDict[int, Conversation] = OrderedDict()
         self._seen: OrderedDict[str, int] = OrderedDict()
         self.reset_order()
@@ -217,9 +213,6 @@ class ConversationSource:
             np_random: draws orders; without it a generator seeded by `reset_order`.
         """
         generator = self._own if np_random is None else np_random
-        if self._chances is not None:
-            drawn = np.searchsorted(self._chances, generator.random(), side="right")
-            return self.start + self.step * int(drawn)
         if self.world is not None:
             return self.start + self.step * self._endless(generator)
         size = self._size
@@ -236,28 +229,6 @@ class ConversationSource:
             return int(generator.integers(WORLD // self.step))
         self._position += 1
         return self._position - 1
-
-    def _weighed(self, weights: Mapping[str, float] | None) -> np.ndarray[Any, np.dtype[np.float64]] | None:
-        """Cumulative chances over this shard's conversations; None where nothing is weighted."""
-        if self.sampling != "weighted":
-            if weights is not None:
-                raise SettingsError(f'weights need sampling="weighted"; sampling is "{self.sampling}"')
-            return None
-        if self.world is not None:
-            raise SettingsError("an endless world has no weights; give number=… for the first so many")
-        if weights is not None and not isinstance(weights, Mapping):
-            raise SettingsError(f"weights are {show(weights)}; they must map conversation ids to numbers")
-        for name, weight in (weights or {}).items():
-            self.by_id(name)
-            if type(weight) not in (int, float) or not 0 <= weight < math.inf:
-                raise SettingsError(f"weight of {show(name)} is {show(weight)}; a finite number, at least 0")
-        named = weights or {}
-        here = self.conversations[self.start :: self.step]
-        total = np.cumsum([float(named.get(one.conversation_id, 1.0)) for one in here])
-        if not total[-1] > 0:
-            raise SettingsError(f"every conversation weighs 0: none of {len(here)} could be drawn")
-        chances: np.ndarray[Any, np.dtype[np.float64]] = total / total[-1]
-        return chances
 
 
 def _shard(shard: Sequence[int] | None) -> tuple[int, int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -41,13 +40,12 @@ def test_shuffled_goes_through_everything_once_a_pass_each_time_in_another_order
     assert len({tuple(one) for one in passes}) == 3
 
 
-@pytest.mark.parametrize("sampling", ["shuffled", "weighted"])
-def test_orders_depend_on_the_generator_alone(sampling: Any) -> None:
-    source = ConversationSource(sampling=sampling)
+def test_orders_depend_on_the_generator_alone() -> None:
+    source = ConversationSource(sampling="shuffled")
     first = drawn(source, 30, seed=5)
     source.reset_order()
     assert drawn(source, 30, seed=5) == first
-    assert drawn(ConversationSource(sampling=sampling), 30, seed=6) != first
+    assert drawn(ConversationSource(), 30, seed=6) != first
 
 
 @pytest.mark.parametrize("seed", [-1, 0.5, True, "1", np.int64(3)])
@@ -102,15 +100,6 @@ def test_memory_of_a_world_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         source.by_id(names[0])
 
 
-def test_weights_are_kept_to() -> None:
-    weights = {IDS[0]: 6.0, IDS[1]: 0, **dict.fromkeys(IDS[2:], 0.5)}
-    counts = Counter(drawn(ConversationSource(sampling="weighted", weights=weights), 6000))
-    # 6 of 15 and 0.5 of 15: 2400 and 200, each within five standard deviations
-    assert counts[IDS[1]] == 0
-    assert abs(counts[IDS[0]] - 2400) < 5 * (6000 * 0.4 * 0.6) ** 0.5
-    assert abs(counts[IDS[5]] - 200) < 5 * (200**0.5)
-
-
 def test_conversations_are_found_by_id_and_index_whatever_the_shard() -> None:
     source = ConversationSource(shard=(0, 20))
     assert source.by_id(IDS[7]).conversation_id == IDS[7]
@@ -146,13 +135,6 @@ def test_benchmark_records_are_refused_for_training() -> None:
         ({"level": "plain"}, SettingsError, "describe data"),
         ({"data": "simulated", "level": "hard"}, UnknownNameError, "plain"),
         ({"data": "simulated", "where": "turns>3"}, SettingsError, "does not take"),
-        ({"data": "simulated", "sampling": "weighted"}, SettingsError, "number="),
-        ({"weights": {IDS[0]: 1}}, SettingsError, 'sampling="weighted"'),
-        ({"sampling": "weighted", "weights": [1, 2]}, SettingsError, "map conversation ids"),
-        ({"sampling": "weighted", "weights": {"nobody": 1}}, UnknownNameError, "nobody"),
-        ({"sampling": "weighted", "weights": {IDS[0]: -1}}, SettingsError, "at least 0"),
-        ({"sampling": "weighted", "weights": {IDS[0]: float("nan")}}, SettingsError, "finite"),
-        ({"sampling": "weighted", "weights": dict.fromkeys(IDS, 0)}, SettingsError, "weighs 0"),
         ({"data": load("sample"), "split": "train"}, SettingsError, "does not take"),
     ],
 )  # fmt: skip

@@ -41,7 +41,7 @@ ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
     "all stages": {"stages": STAGES},
     "changes": {"panas_strategy": "blind_delta", "mode": "verbose", "step": "request"},
     "simulated": {"data": "simulated", "level": "plain"},
-    "weighted": {"sampling": "weighted", "weights": {"sample-01": 3.0}, "dense": False, "reward": "skill"},
+    "terminal": {"dense": False, "reward": "skill"},
     "shard": {"sampling": "sequential", "shard": [1, 3], "labels": "official"},
 }
 WRAPPED = ".*is different from the unwrapped version"

@@ -100,7 +100,7 @@ def test_what_is_no_log_of_ours_is_named_with_its_place(tmp_path: Path) -> None:
             rollouts_from([good, wrong])
     file = log(tmp_path, [good])
     file.write_text(file.read_text("utf-8") + '{"doc": {', "utf-8")
-    with pytest.raises(DataError, match=r"line 2.*no JSON"):
+    with pytest.raises(DataError, match=r"jsonl:2: .*JSONDecodeError"):
         rollouts_from(file)
     missing = {**good["doc"], "requests": good["doc"]["requests"][1:]}
     with pytest.raises(DataError, match="is only on one side"):

@@ -34,7 +34,7 @@ def check(task: AttuneTask) -> bool:
         {"data": "simulated", "number": 2, "level": "tangled", "mode": "verbose_omniscient"},
         {"number": 4, "panas_strategy": "delta", "prompts": "compact"},
         {"number": 4, "reward": "skill", "labels": "official", "granularity": "request"},
-        {"number": 4, "stages": ["assess"], "weights": {"emotion_va": 2, "binary_om": 1}},
+        {"number": 4, "stages": ["assess"], "reward": {"weights": {"emotion_va": 2, "binary_om": 1}}},
     ],
     ids=str,
 )

@@ -32,8 +32,6 @@ def test_levels_are_those_of_the_simulator() -> None:
         ({"stages": []}, "no stage is asked"),
         ({"stages": ["draft"]}, "scores nothing in the stages draft"),
         ({"stages": ["draft"], "granularity": "request"}, "scores nothing in the stages"),
-        ({"weights": {"pairwise": 1}, "reward": "skill"}, "give one"),
-        ({"weights": {"pairwize": 1}}, "pairwize"),
         ({"reward": {"preset": "composite", "terminal": True}, "granularity": "request"}, "terminal"),
         ({"reward": '{"preset": "nope"}'}, "nope"),
         ({"task": {"draft_judge": {"enabled": True}}, "stages": ["assess"]}, "add draft"),

@@ -256,23 +256,20 @@ def to_action(answers: Iterable[tuple[Request, Prediction]], *, hp: bool = False
         if isinstance(said, Draft):
             action["draft"] = said.text
         elif isinstance(said, Prefer):
-            for shown in request.comparisons:
-                if (pick := said.picks.get(shown.index)) is not None and shown.number <= COMPARISONS:
+            for shown in request.comparisons[:COMPARISONS]:
+                if (pick := said.picks.get(shown.index)) is not None:
                     action["picks"][shown.number - 1] = 1 if shown.to_shown(pick) == "A" else 2
         elif isinstance(said, Reflect):
             _put_reflect(action, request, said)
         else:
             suffix = "_hp" if isinstance(said, AssessHP) else ""
             for name, known in (("observed", said.observed), ("preferred", said.preferred)):
-                action[name + suffix][:] = [
-                    _ANSWERS.index(known[q], 1) if q in known else 0 for q in BINARY_IDS
-                ]
+                action[name + suffix][:] = [{"no": 1, "yes": 2}.get(known.get(q, ""), 0) for q in BINARY_IDS]
             if isinstance(said, Assess):
                 action["none"][0] = said.tags == ()
                 for tag in reversed(said.tags or ()):  # the first of two on one emotion counts
                     if tag.emotion in EMOTIONS:
-                        known_intensity = UNKNOWN_INTENSITY if tag.intensity is None else tag.intensity
-                        action["emotions"][EMOTIONS.index(tag.emotion)] = known_intensity
+                        action["emotions"][EMOTIONS.index(tag.emotion)] = tag.intensity or UNKNOWN_INTENSITY
     return action
 
 

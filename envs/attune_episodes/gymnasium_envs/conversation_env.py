@@ -128,7 +128,6 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
         where: str | None = None,
         provenance: Provenance | None = None,
         sampling: Sampling = "shuffled",
-        weights: Mapping[str, float] | None = None,
         shard: Sequence[int] | None = None,
         training: bool = False,
         stages: Sequence[Stage] = ("assess", "prefer", "reflect"),
@@ -170,7 +169,7 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
         check_flag("dense", dense, optional=True)
         self.source = ConversationSource(
             data, level=level, world_seed=world_seed, number=number, split=split, where=where,
-            provenance=provenance, sampling=sampling, weights=weights, shard=shard, training=training,
+            provenance=provenance, sampling=sampling, shard=shard, training=training,
         )  # fmt: skip
         asked: Any = stages  # Settings checks them and puts them in order
         self.settings = Settings(mode, asked, panas_strategy, labels, labels_seed, prompts)

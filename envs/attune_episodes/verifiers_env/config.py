@@ -12,7 +12,7 @@ import verifiers.v1 as vf
 from pydantic import ConfigDict, Field, FiniteFloat, model_validator
 
 from attune_data.constants import Provenance
-from attune_data.errors import AttuneError, SettingsError, show
+from attune_data.errors import AttuneError, SettingsError
 from attune_data.jsonio import parse_json
 from attune_episodes.data_arguments import DataArguments
 from attune_episodes.settings import Labels, Mode, PanasStrategy, Settings
@@ -110,8 +110,6 @@ class AttuneTasksetConfig(vf.TasksetConfig):
     reward: str | dict[str, Any] = "composite"
     """A preset (composite, emotion, behaviour, preference, holistic, skill), a .json or .py file that
     describes a reward, or its description: '{"preset": "skill", "format": 0.1}'."""
-    weights: dict[str, FiniteFloat] = Field(default_factory=dict)
-    """A flat reward instead: part -> weight, such as '{"emotion_va": 2, "pairwise": 1}'."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -161,12 +159,6 @@ def _check(config: AttuneTasksetConfig, settings: Settings, spec: RewardSpec) ->
 
 
 def _spec(config: AttuneTasksetConfig) -> RewardSpec:
-    if config.weights:
-        if config.reward != "composite":
-            raise SettingsError(
-                f"weights describe a reward of their own, and reward is {show(config.reward)}; give one"
-            )
-        return reward_from({"name": "weighted", "weights": dict(config.weights)}, "weights")
     if not isinstance(config.reward, str):
         return reward_from(config.reward)
     if config.reward.lstrip().startswith("{"):  # a flag is a text
