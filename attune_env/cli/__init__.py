@@ -1,18 +1,36 @@
-"""The command line `attune`: one module a command, heavy imports only inside what runs."""
+"""The command line `attune`: one module per group of commands, heavy imports only inside what runs."""
 
 from __future__ import annotations
 
 import io
 import os
 import sys
-from typing import NoReturn
+from typing import Any, Final, NoReturn
 
 import typer
 
+from attune_data.errors import AttuneError, SettingsError, UnknownNameError, one_line
 from attune_data.version import __version__
+from attune_env.cli import (
+    data,
+    demo,
+    paths,
+    profile,
+    rejudge,
+    report,
+    rewards,
+    run,
+    score,
+    serve,
+    stats,
+    subset,
+    view,
+)
 
-WIDE = {"terminal_width": 400, "max_content_width": 400}
+WIDE: Final = {"terminal_width": 400, "max_content_width": 400}
 """Without a terminal nothing is wrapped or cut."""
+EVALUATE, DATA, TRAIN = "Evaluate", "Data", "Train and serve"
+"""Panels of the help."""
 
 app = typer.Typer(
     name="attune",
@@ -36,57 +54,88 @@ def _version(show: bool) -> None:
 @app.callback()
 def _root(
     version: bool = typer.Option(
-        False, "--version", callback=_version, is_eager=True, help="Print the version and leave."
+        False, "--version", callback=_version, is_eager=True, help="Print the version and exit."
     ),
 ) -> None:
     pass
 
 
-def _register() -> None:
-    from attune_env.cli import (
-        data,
-        importing,
-        paths,
-        profile,
-        report,
-        rewards,
-        run,
-        score,
-        selection,
-        serve,
-        simulate,
-        stats,
-        subset,
-        view,
-    )
+app.command(rich_help_panel=EVALUATE)(demo.demo)
+app.command(rich_help_panel=EVALUATE)(run.run)
+app.command(rich_help_panel=EVALUATE)(rejudge.rejudge)
+app.command(rich_help_panel=EVALUATE)(score.score)
+for module in (report, subset, stats, view):
+    module.register(app)
+app.add_typer(profile.app, name="profile", rich_help_panel=EVALUATE)
+app.add_typer(data.app, name="data", rich_help_panel=DATA)
+app.add_typer(rewards.app, name="rewards", rich_help_panel=TRAIN)
+app.add_typer(serve.app, name="serve", rich_help_panel=TRAIN)
+app.command(rich_help_panel=TRAIN)(paths.paths)
 
-    run.register(app)
-    score.register(app)
-    report.register(app)
-    subset.register(app)
-    stats.register(app)
-    view.register(app)
-    paths.register(app)
-    selection.register(data.app)
-    simulate.register(data.app)
-    importing.register(data.app)
-    app.add_typer(data.app, name="data")
-    app.add_typer(profile.app, name="profile")
-    app.add_typer(rewards.app, name="rewards")
-    app.add_typer(serve.app, name="serve")
+SYNONYMS: Final = (
+    ("--data", "--ground-truth"),
+    ("--number", "--limit", "--count"),
+    ("--mode", "--modes"),
+    ("--output", "--output-dir"),
+)
+"""Spellings of the same option: each command takes all of those in a row, and its help shows one."""
+MODES: Final = ("default", "verbose", "omniscient", "verbose_omniscient", "all")
+LISTS: Final = ("--judge-model", "--scores", "--compare", "--formats")
+"""Options that take several values in a row, as the official tool has them: nothing else may follow there."""
 
 
-_register()
+def spelt_out(words: list[str]) -> list[str]:
+    """The command line as its command spells its options.
+
+    Synonyms become the option that the command has; without one of `SYNONYMS[0]` its value is the argument.
+    `--modes a b` becomes `--modes a --modes b`, and so do other lists once all arguments stand before them.
+    Arguments of a command that has none are its `--scores`.
+    """
+    command: Any = typer.main.get_command(app)
+    depth = 0
+    while depth < len(words) and words[depth] in getattr(command, "commands", {}):
+        command = command.commands[words[depth]]
+        depth += 1
+    known = {name for one in command.params for name in one.opts}
+    arguments = sum(not name.startswith("-") for name in known)
+    spelt, rest = words[:depth], words[depth:]
+    given = 0
+    while rest:
+        word, equals, value = rest.pop(0).partition("=")
+        if not word.startswith("-"):
+            given += 1
+            loose = not arguments and "--scores" in known
+            spelt += ["--scores"] * loose + [word + equals + value]
+            continue
+        same = next((group for group in SYNONYMS if word in group), (word,))
+        word = word if word in known else next((name for name in same if name in known), word)
+        if same == SYNONYMS[0] and word not in known and arguments:
+            rest[:0] = [value] * bool(equals)
+            continue
+        taken: list[str] = []
+        if not equals and word in known:
+            several = word in LISTS and given >= arguments
+            while rest and (several or word == "--modes") and not rest[0].startswith("-"):
+                if word == "--modes" and rest[0] not in MODES:
+                    break
+                taken += [word, rest.pop(0)]
+            if not taken and rest and not _is_flag(command, word):
+                taken = [word, rest.pop(0)]
+        spelt += taken or [word + equals + value]
+    return spelt
+
+
+def _is_flag(command: Any, name: str) -> bool:
+    """Whether an option of a command takes no value."""
+    return any(getattr(one, "is_flag", False) for one in command.params if name in one.opts)
 
 
 def main() -> NoReturn:
     """Entry point: errors meant for people become one message and an exit code, never a traceback."""
-    from attune_data.errors import AttuneError, SettingsError, UnknownNameError
-
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a narrow terminal is no reason to crash
     try:
-        app(args=spread_lists(sys.argv[1:]))
+        app(args=spelt_out(sys.argv[1:]))
     except (UnknownNameError, SettingsError) as error:
         _say(str(error))
         sys.exit(2)
@@ -107,37 +156,6 @@ def main() -> NoReturn:
     sys.exit(0)
 
 
-LISTS = {"--modes": ("default", "verbose", "omniscient", "verbose_omniscient", "all")}
-"""Options that take several values in a row, as the official tool has them, and those values."""
-ANY_LISTS = {
-    "--judge-model": {"run": 4, "rejudge": 3},
-    "--scores": {"report": 1},
-    "--compare": {"report": 1},
-    "--formats": {"report": 1, "subset": 1},
-}
-"""Options that take any values in a row, once so many words came before the first option of that command:
-the command and its arguments. Earlier, a further word could be an argument."""
-
-
-def spread_lists(arguments: list[str]) -> list[str]:
-    """`--modes default verbose` as `--modes default --modes verbose`, which the parser understands."""
-    spread: list[str] = []
-    rest = list(arguments)
-    command = rest[0] if rest else ""
-    words = next((n for n, word in enumerate(rest) if word.startswith("-")), len(rest))
-    while rest:
-        option = rest.pop(0)
-        values = LISTS.get(option, ())
-        anything = words >= ANY_LISTS.get(option, {}).get(command, words + 1)
-        taken = []
-        while rest and (rest[0] in values or (anything and not rest[0].startswith("-"))):
-            taken += [option, rest.pop(0)]
-        spread += taken or [option]
-    return spread
-
-
 def _say(message: str) -> None:
-    from attune_data.errors import one_line
-
     for line in message.splitlines():
         print(f"error: {one_line(line, 10_000)}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""What the commands share: arguments, progress, and telling problems one a line."""
+"""Steps that the commands share: reading data, showing progress, listing problems one a line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -15,28 +15,6 @@ from attune_data.errors import DataError, Problem, one_line
 if TYPE_CHECKING:
     from attune_data import Conversations
     from attune_data.codebook import Codebook
-
-SkipInvalid = Annotated[
-    bool, typer.Option("--skip-invalid", help="Leave out what cannot be read, saying what, and go on.")
-]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what an earlier call wrote there.")]
-Seed = Annotated[int, typer.Option("--seed", help="Seed of everything that is drawn.")]
-DataArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="PATH",
-        help="Folder of conversation_N.json, .json or .jsonl file, saved dataset, dataset name, or: sample.",
-    ),
-]
-
-WhereOption = Annotated[
-    str | None,
-    typer.Option(
-        "--where",
-        metavar="CONDITIONS",
-        help='Only conversations that meet them all: "diagnosis=ADHD|Anxiety,category=Family,who_5<13".',
-    ),
-]
 
 
 def read_data(path: str, *, skip_invalid: bool = False, where: str | None = None) -> Conversations:

@@ -1,19 +1,37 @@
-"""`attune data`: look at and check conversation files."""
+"""`attune data`: look at conversation files, divide, simulate and import them."""
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
-from attune_data.errors import one_line
-from attune_data.filenames import file_number
-from attune_env.cli.common import DataArgument, SkipInvalid, WhereOption, read_data, tell
+from attune_data.errors import SettingsError, one_line
+from attune_env.cli.common import progress_bar, read_data, tell
+from attune_env.cli.options import DataArgument, Overwrite, Seed, SkipInvalid, WhereOption, option
 
-app = typer.Typer(help="Check and describe conversation files.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from attune_data import Conversation, Conversations
+    from attune_data.importing import Imported
+
+app = typer.Typer(help="Check, describe, divide, simulate and import conversations.", no_args_is_help=True)
+imports = typer.Typer(
+    help="Bring other data sets into this format: what they say, and nothing more.", no_args_is_help=True
+)
+app.add_typer(imports, name="import")
+
+LEVELS: Final = ("plain", "clear", "default", "blunted", "tangled")
+"""As `attune_data.simulate.LEVELS` has them, spelt out so that --help loads nothing; a test compares."""
+Folder = Annotated[Path, option("--output", "-o", help="Folder to write to.")]
+Destination = Annotated[
+    Path, option("--output", "-o", help="Folder to write to, or a file that ends in .jsonl.")
+]
+Part = Literal["all", "seen", "unseen"]
 
 
 @app.command()
@@ -28,7 +46,6 @@ def validate(path: DataArgument) -> None:
     from attune_data.loading import Conversations
     from attune_data.validate import oddities
 
-    problems = []
     try:
         loaded = load(path, skip_invalid=True)
         problems = list(loaded.left_out)
@@ -38,8 +55,7 @@ def validate(path: DataArgument) -> None:
     warnings = [w for c in loaded for w in oddities(c, loaded.files[c.conversation_id])]
     tell(warnings)
     turns = sum(len(c.turns) for c in loaded)
-    others = ignored_files(Path(path))
-    if others:
+    if others := ignored_files(Path(path)):
         names = ", ".join(map(one_line, others))
         print(f"not looked at, since not called conversation_N.json: {names}", file=sys.stderr)
     print(f"conversations {len(loaded)}, turns {turns}, problems {len(problems)}, warnings {len(warnings)}")
@@ -51,6 +67,8 @@ def validate(path: DataArgument) -> None:
 
 def ignored_files(folder: Path) -> list[str]:
     """Names of JSON files in a folder that loading passes over."""
+    from attune_data.filenames import file_number
+
     if not folder.is_dir():
         return []
     names = sorted(f.name for f in folder.glob("*.json") if f.name != "annotation_codebook.json")
@@ -60,7 +78,7 @@ def ignored_files(folder: Path) -> list[str]:
 @app.command()
 def stats(
     path: DataArgument,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    as_json: Annotated[bool, option("--json", help="Print everything as JSON.")] = False,
     where: WhereOption = None,
     skip_invalid: SkipInvalid = False,
 ) -> None:
@@ -82,3 +100,221 @@ def stats(
         return
     for table in data_tables(facts, f"{path}, {where}" if where else path):
         table.print()
+
+
+@app.command()
+def split(
+    path: DataArgument,
+    output: Folder,
+    into: Annotated[
+        str, option("--into", metavar="SHARES", help="Parts and their shares, which sum to 1.")
+    ] = "train=0.8,test=0.2",
+    seed: Seed = 0,
+    stratify: Annotated[
+        Literal["topic", "category", "diagnosis"] | None,
+        option("--stratify", help="Divide each group of participants by these shares."),
+    ] = None,
+    where: WhereOption = None,
+    overwrite: Overwrite = False,
+    skip_invalid: SkipInvalid = False,
+) -> None:
+    """Divide conversations into parts by participant: nobody is in two of them.
+
+    Writes conversation_N.json into one folder per part, numbers kept. The same seed gives the same parts.
+
+    Example: attune data split sample --into train=0.8,test=0.2 --stratify diagnosis -o parts
+    """
+    from attune_data.destination import check_folder
+    from attune_data.selection import parse_shares
+    from attune_data.selection import split as divide
+    from attune_data.writing import write_parts
+    from attune_env.report.table import Table
+
+    shares = parse_shares(into)
+    check_folder(output, overwrite=overwrite)
+    conversations = read_data(path, skip_invalid=skip_invalid, where=where)
+    parts = divide(conversations, shares, seed=seed, stratify=stratify)
+    write_parts(parts, output, numbers=numbers_of(conversations), overwrite=overwrite)
+    headings = ("part", "conversations", "share", "asked", "participants", "fingerprint", "folder")
+    table = Table(f"{path}, seed {seed}", headings, left=("fingerprint", "folder"))
+    for name, part in parts.items():
+        share, people = len(part) / len(conversations), len({one.participant for one in part})
+        table.rows.append(
+            (name, str(len(part)), f"{share:.1%}", f"{shares[name]:.1%}", str(people), part.fingerprint,
+             str(output / name))
+        )  # fmt: skip
+    table.notes = [f"provenance {conversations.provenance}; no participant is in two parts."]
+    table.print()
+
+
+@app.command()
+def subset(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Sample200, Subsample100, Subsample50, Subsample25 or 20.")
+    ],
+    path: DataArgument,
+    output: Folder,
+    overwrite: Overwrite = False,
+    skip_invalid: SkipInvalid = False,
+) -> None:
+    """Copy one of the benchmark's own subsets out of a folder of its files, by file number.
+
+    Example: attune data subset Subsample50 "Test Samples/Sample200" -o Subsample50
+    """
+    from attune_data.destination import check_folder
+    from attune_data.selection import official_subset
+    from attune_data.writing import write_folder
+
+    check_folder(output, overwrite=overwrite)
+    chosen = official_subset(read_data(path, skip_invalid=skip_invalid), name)
+    by_id = numbers_of(chosen)
+    written = write_folder(
+        chosen, output, overwrite=overwrite, numbers=[by_id[c.conversation_id] for c in chosen]
+    )
+    print(f"wrote {written} conversations to {output}, provenance {chosen.provenance}")
+
+
+def numbers_of(conversations: Conversations) -> dict[str, int]:
+    """Conversation id -> N of its file: the number it was read under, else its place, from 1."""
+    from attune_data.selection.subsets import numbered
+
+    kept = {identity: number for number, identity in numbered(conversations).items()}
+    return kept or {c.conversation_id: number for number, c in enumerate(conversations, 1)}
+
+
+@app.command()
+def simulate(
+    output: Destination,
+    number: Annotated[int, option("--number", "-n", min=1, help="How many conversations.")] = 100,
+    seed: Seed = 0,
+    level: Annotated[
+        str, option("--level", help=f"How hard participants are to read: {', '.join(LEVELS)}.")
+    ] = "default",
+    start: Annotated[
+        int, option("--start", min=0, help="Index of the first one: item i of a seed is always the same.")
+    ] = 0,
+    topics: Annotated[Part, option("--topics", help="unseen: three topics that seen does not have.")] = "all",
+    templates: Annotated[
+        Part, option("--templates", help="unseen: a fifth of all phrases, which seen does not have.")
+    ] = "all",
+    format: Annotated[
+        Literal["files", "jsonl", "dataset"] | None,
+        option("--format", help="files (conversation_N.json), jsonl, or a saved dataset."),
+    ] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Make annotated conversations of simulated participants: training data that is not the benchmark.
+
+    The same seed gives the same bytes on every machine. docs/simulator.md describes the participants.
+
+    Example: attune data simulate -n 1000 --seed 7 -o simulated
+
+    Example: attune data simulate -n 500 --level tangled -o hard.jsonl
+    """
+    from attune_data.simulate import Simulation
+
+    if number > sys.maxsize:
+        raise SettingsError("--number is more than any disk holds: give a smaller one")
+    write = _writer(output, format, overwrite=overwrite)
+    world = Simulation(seed, level=level, topics=topics, templates=templates, start=start)
+    with progress_bar("simulating", number) as advance:
+
+        def made() -> Iterator[Conversation]:
+            for conversation in islice(world, number):
+                yield conversation
+                advance()
+
+        write(made())
+    print(f"wrote {number} conversations to {output}: {world.source}, provenance simulated")
+
+
+@imports.command()
+def esconv(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="ESConv.json, or one in its format.")],
+    output: Destination,
+    overwrite: Overwrite = False,
+    skip_invalid: SkipInvalid = False,
+) -> None:
+    """Import ESConv: emotional support chats between a seeker and a supporter.
+
+    Says what is annotated, what was left out, and why. docs/importing.md has the table of fields.
+
+    Example: attune data import esconv ESConv.json -o esconv
+    """
+    write = _writer(output, overwrite=overwrite)
+    from attune_data.importing import import_esconv
+
+    _import(import_esconv(file, skip_invalid=skip_invalid), output, write)
+
+
+@imports.command()
+def prism(
+    path: Annotated[
+        Path,
+        typer.Argument(metavar="PATH", help="Folder of conversations.jsonl and survey.jsonl, or the former."),
+    ],
+    output: Destination,
+    pairs: Annotated[
+        Literal["all", "alternates"],
+        option(
+            "--pairs",
+            help="alternates: without comparisons of the reply in the thread, which tells their winner.",
+        ),
+    ] = "all",
+    overwrite: Overwrite = False,
+    skip_invalid: SkipInvalid = False,
+) -> None:
+    """Import PRISM: conversations with several models at once, every reply scored.
+
+    Says what is annotated, what was left out, and why. docs/importing.md has the table of fields.
+
+    Example: attune data import prism prism-alignment -o prism --pairs alternates
+    """
+    write = _writer(output, overwrite=overwrite)
+    from attune_data.importing import import_prism
+
+    _import(import_prism(path, skip_invalid=skip_invalid, pairs=pairs), output, write)
+
+
+def _writer(
+    output: Path, format: str | None = None, *, overwrite: bool
+) -> Callable[[Iterable[Conversation]], object]:
+    """Writes conversations in the format that is named, or that the output's name tells.
+
+    Raises SettingsError or DataError where the output cannot be that: before anything is read or made.
+    """
+    from attune_data.destination import check_folder, check_jsonl
+    from attune_data.loading import is_benchmark
+    from attune_data.writing import write_dataset, write_folder, write_jsonl
+
+    as_jsonl = format == "jsonl" or (format is None and output.suffix == ".jsonl")
+    if output.suffix in (".json", ".jsonl") and not as_jsonl:
+        raise SettingsError(f"{output} is the name of a file: give a folder, or a name that ends in .jsonl")
+    if is_benchmark(output):
+        raise SettingsError(
+            f"{output}: what lies under a folder 'Test Samples' counts as benchmark; choose another -o"
+        )
+    (check_jsonl if as_jsonl else check_folder)(output, overwrite=overwrite)
+    write = write_jsonl if as_jsonl else write_dataset if format == "dataset" else write_folder
+    return lambda conversations: write(conversations, output, overwrite=overwrite)
+
+
+def _import(imported: Imported, output: Path, write: Callable[[Iterable[Conversation]], object]) -> None:
+    from attune_env.report.table import Table
+
+    for problem in imported.conversations.left_out:
+        print(f"left out: {problem}", file=sys.stderr)
+    write(imported.conversations)
+    source, number = imported.conversations.source, len(imported.conversations)
+    for title, counts, last in (
+        ("annotated", imported.annotated, "of what"), ("left out", imported.left, "why")
+    ):  # fmt: skip
+        if counts:
+            table = Table(f"{source}: {title}", ("what", "count", last), left=(last,))
+            table.rows += [(count.what, str(count.count), count.why) for count in counts]
+            table.print()
+    for note in imported.notes:
+        print(f"note: {note}")
+    noun = "conversation" if number == 1 else "conversations"
+    print(f"wrote {number} {noun} to {output}: {imported.dataset}, provenance imported")
+    print(f"licence {imported.licence}: name the source in what you make of them")

@@ -5,20 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from attune_env.cli.common import left_out, output_folder, progress_bar, stoppable
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the command to the root."""
-    app.command()(demo)
+from attune_env.cli.options import option
 
 
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write to.")] = Path(
-        "results/demo"
-    ),
+    output: Annotated[Path, option("--output", "-o", help="Folder to write to.")] = Path("results/demo"),
 ) -> None:
     """Run every built-in policy over the sample, show the leaderboard and write a report.
 
@@ -54,4 +46,4 @@ def demo(
         table.print()
     print(f"{len(results)} result files and scores.json are in {output}; the report: {made.summary}")
     print(f"open {output / 'report' / 'report.html'}")
-    print(f'next: attune report --scores "{output / "scores.json"}" -o report')
+    print(f'next: attune report "{output / "scores.json"}" -o report')

@@ -1,4 +1,4 @@
-"""`attune paths`: where the files lie that other programs want to be told of."""
+"""`attune paths`: the folders of files that other programs read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Place:
     package: str
     """The package whose folder it is."""
     holds: str
-    """What lies there and who reads it."""
+    """Its content, and who reads it."""
     needs: str
     """The module that reads it."""
     extra: str
@@ -42,11 +42,6 @@ PLACES: Final = {
     ),
 }
 """Name -> place; another integration adds a line."""
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the command to the root."""
-    app.command()(paths)
 
 
 def paths(

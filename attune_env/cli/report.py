@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from attune_data.errors import SettingsError, one_line
-from attune_env.cli.common import Overwrite, WhereOption, output_folder, progress_bar, tell
+from attune_env.cli.common import output_folder, progress_bar, tell
+from attune_env.cli.options import Overwrite, WhereOption
 from attune_env.cli.score import Scoring
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""`attune rewards list | explain | audit`: which rewards there are, what they pay, and what can fool them."""
+"""`attune rewards list | explain | audit`: the rewards, their parts, and attacks on them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import Annotated
 
 import typer
 
-from attune_env.cli.common import Overwrite, SkipInvalid, WhereOption, progress_bar, read_data
+from attune_env.cli.common import progress_bar, read_data
+from attune_env.cli.options import DATA, Overwrite, SkipInvalid, WhereOption, option
 
-app = typer.Typer(
-    help="Which rewards there are, what they pay, and what can fool them.", no_args_is_help=True
-)
+app = typer.Typer(help="List, explain and attack rewards.", no_args_is_help=True)
 AUDITED_BY = "made by attune rewards audit"
 """Stands in the first line of an audit written to a file."""
 
@@ -34,7 +33,7 @@ def explain(
         str, typer.Argument(metavar="NAME", help="A preset, a part, or a .json or .py file with a reward.")
     ],
 ) -> None:
-    """Explain a reward (its tree, weights and nulls) or one part (what it scores and how).
+    """Explain a reward (its tree, weights and baselines) or one part (what it scores and how).
 
     Example: attune rewards explain skill
 
@@ -53,22 +52,22 @@ def explain(
 def audit(
     data: Annotated[
         str | None,
-        typer.Option("--data", metavar="PATH", help="Conversations; by default 500 simulated ones."),
+        option(
+            "--data", "-d", metavar="PATH", help="Conversations; by default 500 simulated ones.", panel=DATA
+        ),
     ] = None,
     spec: Annotated[
         list[str] | None,
-        typer.Option(
-            "--spec", metavar="PRESET|FILE", help="A reward; may be repeated. By default all presets."
-        ),
+        option("--spec", metavar="PRESET|FILE", help="A reward; may be repeated. By default all presets."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the tables to this Markdown file too.")
+        Path | None, option("--output", "-o", help="Write the tables to this Markdown file too.")
     ] = None,
     where: WhereOption = None,
     overwrite: Overwrite = False,
     skip_invalid: SkipInvalid = False,
 ) -> None:
-    """Attack rewards with what reads nothing; exit 1 where one pays an attack more than it should.
+    """Attack rewards with baselines and a search; exit 1 where one rewards an attack more than it should.
 
     Plays the content-free and the shallow policies, the replies that a trainer's policy stumbles on, and
     an adversary that searches for the best constant answers. A .py file is executed: read it first. All
@@ -111,10 +110,10 @@ def audit(
 
 
 def _command(data: str | None, spec: list[str] | None, where: str | None) -> str:
-    """The command line that makes the same tables again."""
+    """The command line that reproduces the tables."""
     import shlex
 
     words = ["attune", "rewards", "audit"]
-    for option, values in (("--data", [data]), ("--spec", spec or []), ("--where", [where])):
-        words += [word for value in values if value is not None for word in (option, value)]
+    for name, values in (("--data", [data]), ("--spec", spec or []), ("--where", [where])):
+        words += [word for value in values if value is not None for word in (name, value)]
     return shlex.join(words)

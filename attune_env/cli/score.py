@@ -5,84 +5,62 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import Annotated, Literal
 
 from attune_data.errors import DataError, Problem, SettingsError
-from attune_env.cli.common import (
+from attune_env.cli.common import find_codebook, left_out, progress_bar, read_data, selected, tell
+from attune_env.cli.options import (
+    CodebookOption,
+    DataOption,
+    ResultsOption,
     SkipInvalid,
     WhereOption,
-    find_codebook,
-    left_out,
-    progress_bar,
-    read_data,
-    selected,
-    tell,
+    option,
 )
 
 
 class Scoring(StrEnum):
-    """Which reading leads."""
+    """The scoring mode that leads."""
 
     canonical = "canonical"
     strict = "strict"
 
 
-class Overlap(StrEnum):
-    """How Q1 overlap is counted."""
-
-    jaccard = "jaccard"
-    f1 = "f1"
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the command to the root."""
-    app.command()(score)
-
-
 def score(
-    results: Annotated[Path, typer.Option("--results", help="Folder of result files.")],
-    ground_truth: Annotated[
-        str,
-        typer.Option(
-            "--ground-truth", help='The annotated conversations (any source that loads, or "sample").'
-        ),
-    ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Scores file to write.")] = Path(
-        "scores.json"
-    ),
+    results: ResultsOption,
+    data: DataOption,
+    output: Annotated[Path, option("--output", "-o", help="Scores file to write.")] = Path("scores.json"),
     scoring: Annotated[
-        Scoring, typer.Option(help="The reading that tables lead with; both are always written.")
+        Scoring,
+        option("--scoring", help="The scoring mode that tables lead with; both are always written."),
     ] = Scoring.canonical,
     q1_overlap: Annotated[
-        Overlap, typer.Option(help="Q1: intersection/union (the README's) or set F1 (the public port's).")
-    ] = Overlap.jaccard,
+        Literal["jaccard", "f1"],
+        option("--q1-overlap", help="Q1: intersection/union (the README's) or set F1 (the public port's)."),
+    ] = "jaccard",
     reparse: Annotated[
-        bool, typer.Option("--reparse", help="Read the raw replies again with this version's parser.")
+        bool, option("--reparse", help="Read the raw replies again with this version's parser.")
     ] = False,
-    codebook: Annotated[
-        Path | None,
-        typer.Option(
-            help="With --reparse: the codebook of the run; by default the one beside the data, else ours."
-        ),
-    ] = None,
+    codebook: CodebookOption = None,
     bertscore: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER",
+        option(
+            "--bertscore", metavar="FOLDER",
             help="Also BERTScores of the drafts, by the language model saved there; never downloaded.",
         ),
     ] = None,
     bertscore_layer: Annotated[
-        int | None, typer.Option(min=1, help="Whose embeddings are compared; known for published names.")
+        int | None,
+        option(
+            "--bertscore-layer", min=1, help="Whose embeddings are compared; known for published names."
+        ),
     ] = None,
     where: WhereOption = None,
     skip_invalid: SkipInvalid = False,
-) -> None:
+) -> None:  # fmt: skip
     """Score result files (the official runner's or ours) against the annotations.
 
-    Example: attune score --results results --ground-truth "Test Samples/Sample200" --output scores.json
+    Example: attune score --results results --data "Test Samples/Sample200" --output scores.json
     """
     from attune_env.analyses.leaderboard import printed_tables
     from attune_env.results import check_replaceable, read_results, score_results, write_json
@@ -95,9 +73,9 @@ def score(
         scorer = BertScorer(bertscore, layer=bertscore_layer)
     elif bertscore_layer is not None:
         raise SettingsError("--bertscore-layer is a layer of the model that --bertscore FOLDER names")
-    everything = read_data(ground_truth, skip_invalid=skip_invalid)
+    everything = read_data(data, skip_invalid=skip_invalid)
     conversations = selected(everything, where)
-    again = find_codebook(codebook, ground_truth) if reparse else None
+    again = find_codebook(codebook, data) if reparse else None
     # a result of a conversation that was not chosen is no problem, one of an unknown conversation is
     found, problems, warnings = read_results(results, everything, reparse_with=again)
     tell(warnings)
@@ -112,9 +90,9 @@ def score(
         scores = score_results(
             found,
             conversations,
-            ground_truth=ground_truth,
+            ground_truth=data,
             scoring=scoring.value,
-            q1_overlap=q1_overlap.value,
+            q1_overlap=q1_overlap,
             where=where,
             bertscore=scorer,
             on_done=step,
@@ -125,4 +103,4 @@ def score(
     if unscored:
         print(f"{unscored} of {len(conversations)} conversations have no result", file=sys.stderr)
     print(f"wrote {output} ({len(found)} results)")
-    print(f'next: attune report --scores "{output}"')
+    print(f'next: attune report "{output}"')

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from attune_data.errors import SettingsError
-from attune_env.cli.common import Overwrite
+from attune_env.cli.options import Overwrite
 
 HEAD = "model,kind,mode,metric,n,"
 """How a file that this command wrote begins."""

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from attune_data.errors import one_line
-from attune_env.cli.common import Overwrite, output_folder, tell
+from attune_env.cli.common import output_folder, tell
+from attune_env.cli.options import Overwrite
 from attune_env.cli.report import Format, Resampled, ResampleOption, SeedOption, command_line, formats_of
 from attune_env.cli.score import Scoring
 

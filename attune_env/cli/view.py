@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from attune_data.errors import DataError, SettingsError, UnknownNameError, one_line, show
-from attune_env.cli.common import SkipInvalid, find_codebook, read_data
+from attune_env.cli.common import find_codebook, read_data
+from attune_env.cli.options import SkipInvalid
 
 if TYPE_CHECKING:
     from attune_data import Conversations
@@ -74,7 +75,7 @@ def view(
 
 def find(conversations: Conversations, named: str) -> Conversation:
     """The conversation with that id, or with that number; raises SettingsError where there is none."""
-    from attune_env.cli.selection import numbers_of
+    from attune_env.cli.data import numbers_of
 
     known = conversations.by_id
     if named in known:

@@ -1,4 +1,4 @@
-"""How a run shows that it moves: live bars in a terminal, a plain line per conversation elsewhere."""
+"""Show the progress of a run: live bars in a terminal, a plain line per conversation elsewhere."""
 
 from __future__ import annotations
 

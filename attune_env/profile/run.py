@@ -16,7 +16,7 @@ from attune_env.results.files import check_same_result, write_result
 from attune_env.running.answer import Usage
 from attune_env.running.asker import Call
 from attune_env.running.builtin import RunReport
-from attune_env.running.costs import usage_of_messages
+from attune_env.running.costs import Estimate, usage_of_messages
 from attune_env.running.jobs import Job
 from attune_env.running.loop import Watcher
 from attune_env.running.overwriting import identity_of
@@ -151,10 +151,11 @@ def run_null(
     return RunReport(written, skipped)
 
 
-def estimate_profiles(conversations: Sequence[Conversation], form: Form | None = None) -> Usage:
-    """The usage of one call per conversation, tokens estimated; a model that reasons writes more."""
+def estimate_profiles(conversations: Sequence[Conversation], form: Form | None = None) -> Estimate:
+    """Estimate one call per conversation; a model that reasons writes more."""
     requests = [profile_request(about, form) for about in conversations]
-    return sum((usage_of_messages(request.chat(), ANSWER) for request in requests), Usage())
+    usage = sum((usage_of_messages(request.chat(), ANSWER) for request in requests), Usage())
+    return Estimate(MODE, len(requests), len(requests), 0, usage, Usage())
 
 
 def _source(about: Conversation, conversations: Conversations) -> str | None:

@@ -24,7 +24,7 @@ JUDGEMENT: Final = 300
 class Estimate:
     """The cost of one mode. Tokens are estimated; calls are exact but for re-asks and retries."""
 
-    mode: Mode
+    mode: str
     conversations: int
     calls: int
     """Of the evaluated model."""

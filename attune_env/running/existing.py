@@ -17,6 +17,10 @@ from attune_env.running.settings import Training
 from attune_episodes.settings import Settings
 
 
+class OtherJudgesError(SettingsError):
+    """A complete result is there that other judges rated, or none."""
+
+
 @dataclass(frozen=True)
 class Wanted:
     """A result that a run is to make, or to find."""
@@ -79,12 +83,11 @@ def is_complete(path: Path, result: Wanted) -> bool:
         _difference(name, wanted[name], found[name]) for name in wanted if wanted[name] != found[name]
     )
     if differing:
-        judged = mapping(marks.get("policy")).get("judges") != result.policy.get("judges")
-        raise SettingsError(
-            f"{path} holds a result of another run ({'; '.join(differing)}); "
-            "choose another -o, or pass --overwrite"
-            + ("; `attune rejudge` rates the drafts that are there" if judged else "")
-        )
+        there = f"{path} holds a result of another run ({'; '.join(differing)})"
+        if mapping(marks.get("policy")).get("judges") != result.policy.get("judges"):
+            road = "to have its drafts judged, use `attune rejudge`"
+            raise OtherJudgesError(f"{there}; choose another -o, or pass --overwrite; {road}")
+        raise SettingsError(f"{there}; choose another -o, or pass --overwrite")
     return True
 
 
@@ -96,7 +99,7 @@ def _difference(name: str, wanted: Any, found: Any) -> str:
     if isinstance(wanted, dict) and isinstance(found, dict):
         keys = [key for key in wanted if wanted[key] != found.get(key)]
         if keys == ["fitted_on"]:
-            return "fitted on other data: --limit and --fit change what it is fitted on"
+            return "fitted on other data: --number and --fit change what it is fitted on"
         # what a file says may hold line ends, which would start a line of their own
         return (
             ", ".join(f"{key} {_said(found.get(key))} there, {_said(wanted[key])} now" for key in keys)

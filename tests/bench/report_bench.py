@@ -94,7 +94,7 @@ def report_speed() -> None:
         subprocess.run([sys.executable, "-m", "tests.analyses.planted", folder], check=True)
         command = [
             sys.executable, "-m", "attune_env", "report", "--scores", str(place / "scores.json"),
-            "--ground-truth", str(place / "conversations"), "--results", str(place / "results"),
+            "--data", str(place / "conversations"), "--results", str(place / "results"),
         ]  # fmt: skip
         rounds = [_process([*command, "-o", str(place / f"report-{i}")]) for i in range(REPORTS)]
     walls, cpus, megabytes = zip(*rounds, strict=True)

@@ -74,7 +74,7 @@ def results(path: Path, data: Conversations, *policies: str, **asked: Any) -> Pa
 
 
 def score(cwd: Path, *options: str | Path, code: int = 0, data: str = "data") -> tuple[str, list[str]]:
-    done = attune("score", "--results", "results", "--ground-truth", data, *options, cwd=cwd, code=code)
+    done = attune("score", "--results", "results", "--data", data, *options, cwd=cwd, code=code)
     return done.stdout, done.stderr.splitlines()
 
 

@@ -100,7 +100,7 @@ def attune(tree: Path, *arguments: str) -> str:
 
 
 def test_a_metric_stands_in_score_files_and_reports(tree: Path) -> None:
-    told = ("--results", str(GOLDEN / "results"), "--ground-truth", str(GOLDEN / "conversations"))
+    told = ("--results", str(GOLDEN / "results"), "--data", str(GOLDEN / "conversations"))
     attune(tree, "score", *told, "--output", "scores.json")
     scores: dict[str, Any] = json.loads((tree / "scores.json").read_text("utf-8"))
     assert all(0 <= entry["avg_emotion_count"] <= 1 for entry in scores["conversations"])

@@ -56,7 +56,7 @@ def test_the_leaderboard_shows_all_and_the_oracle_first(place: Path) -> None:
     assert means == sorted(means, reverse=True)
     assert out.splitlines()[-2:] == [
         "open my demo/report/report.html",
-        'next: attune report --scores "my demo/scores.json" -o report',
+        'next: attune report "my demo/scores.json" -o report',
     ]
     assert (place / "err.txt").read_text() == ""
 

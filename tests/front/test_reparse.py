@@ -73,7 +73,5 @@ def test_reparsing_needs_kept_replies_and_the_same_wording(place: Path) -> None:
 ])  # fmt: skip
 def test_reparsing_a_damaged_file_is_no_crash(place: Path, edit: Callable[[Json], object]) -> None:
     change(place / "results" / FIRST, edit)
-    done = attune(
-        "score", "--results", "results", "--ground-truth", "data", "--reparse", "--skip-invalid", cwd=place
-    )
+    done = attune("score", "--results", "results", "--data", "data", "--reparse", "--skip-invalid", cwd=place)
     assert FIRST in done.stderr or read(place / "scores.json")["metadata"]["n_results"] == 6

@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 
 from attune_data import SettingsError, load
-from attune_env.cli import spread_lists
-from attune_env.cli.evaluate import Asked, again_command, chosen_models
+from attune_env.cli import spelt_out
+from attune_env.cli.options import Drawn, Judging
+from attune_env.cli.options import Server as Asked
+from attune_env.cli.server import again_command, chosen_judges, chosen_models
+from attune_env.running.providers import endpoint_of
 from attune_env.running.settings import Price
 from attune_episodes import Settings
 from tests.data.builders import folder, with_annotations, write
@@ -40,7 +43,7 @@ def test_one_file_a_conversation(tmp_path: Path, data: Path) -> None:
     out, err = run(tmp_path, data)
     assert out.splitlines() == [
         "wrote 3 results to out, 0 were complete already",
-        f'next: attune score --results "out" --ground-truth "{data}" --output scores.json',
+        f'next: attune score --results "out" --data "{data}" --output scores.json',
     ]
     assert err.splitlines() == ["questions in our own wording"]
     assert names(tmp_path / "out") == FILES
@@ -168,7 +171,7 @@ def test_fitted_policies_need_two_people_or_fitting_data(tmp_path: Path) -> None
     (["builtin", "copy", "sample", "--stages", ""], "no stage named"),
     (["builtin", "empty", "sample", "--prompts", "ful"], 'no prompt set named "ful"; did you mean \'full\'?'),
     (["builtin", "empty", "sample", "--labels", "hidden"], "hidden"),
-    (["builtin", "empty", "sample", "--limit", "0"], "limit"),
+    (["builtin", "empty", "sample", "--limit", "0"], "number"),
     (["builtin", "empty"], "PATH"),
 ])  # fmt: skip
 def test_bad_usage_exits_with_2_and_a_hint(tmp_path: Path, arguments: list[str], message: str) -> None:
@@ -217,7 +220,7 @@ def test_an_output_that_is_a_file_is_refused(tmp_path: Path, data: Path) -> None
 def test_a_path_with_a_space_under_test_samples_is_benchmark(tmp_path: Path) -> None:
     data_folder(tmp_path / "Test Samples" / "Sample200")
     out, _ = run(tmp_path, "Test Samples/Sample200")
-    assert '--ground-truth "Test Samples/Sample200"' in out
+    assert '--data "Test Samples/Sample200"' in out
     for name in names(tmp_path / "out"):
         assert read(tmp_path / "out" / name)["attune"]["data"]["provenance"] == "benchmark"
 
@@ -265,7 +268,7 @@ def test_a_model_behind_a_server_plays_and_says_what_it_took(
     cost = sum(read(path)["api_cost"] for path in (tmp_path / "out").glob("c-*.json"))
     assert lines[1].startswith("27 calls, ")
     assert f"${cost:.4f}, errors 0.0%, parsed 100.0%" in lines[1]
-    assert lines[2] == 'next: attune score --results "out" --ground-truth "data" --output scores.json'
+    assert lines[2] == 'next: attune score --results "out" --data "data" --output scores.json'
     said = err.splitlines()
     assert said[:2] == ["questions in our own wording", "3 conversations to play, 27 calls"]
     assert len(said) == 5
@@ -335,9 +338,9 @@ def test_a_server_that_is_not_there_is_told_once_and_no_answer_is_claimed(tmp_pa
     ("custom m sample", "provider custom needs --base-url"),
     ("custom m sample --base-url localhost", "expected an address such as http://localhost:8000/v1"),
     ("custom '' sample --base-url http://h/v1", "is no name of a model"),
-    ("custom m sample --base-url http://h/v1 --structured of", "did you mean 'off'"),
+    ("custom m sample --base-url http://h/v1 --structured of", "is not one of"),
     ("custom m sample --base-url http://h/v1 --temperature 3", "expected 0 to 2"),
-    ("custom m sample --base-url http://h/v1 --price-in 3", "go together"),
+    ("custom m sample --base-url http://h/v1 --price-in 3", "needed together"),
     ("custom m sample --base-url http://h/v1 --price-in 1 --price-out 1e300", "0 to 1,000,000 dollars"),
     ("custom m sample --base-url http://h/v1 --fit sample", "--fit is for built-in policies"),
     ("custom m sample --base-url http://h/v1 --judge-provider openai", "need --judge-model"),
@@ -355,20 +358,23 @@ def test_bad_usage_of_a_server_exits_with_2_and_sends_nothing(
     assert names(tmp_path) == []
 
 
-@pytest.mark.parametrize(("typed", "read"), [
-    ("run p m data --judge-model a b -o x", "run p m data --judge-model a --judge-model b -o x"),
-    ("run p m data --judge-model a --judge-model b", "run p m data --judge-model a --judge-model b"),
-    ("run --judge-model a p m data", "run --judge-model a p m data"),  # further words are the arguments
-    ("run p m data --judge-model", "run p m data --judge-model"),
-    ("rejudge p m --results r --judge-model a b -o x",
-     "rejudge p m --results r --judge-model a --judge-model b -o x"),
-    ("rejudge --judge-model a p m", "rejudge --judge-model a p m"),
-    ("--judge-model a b", "--judge-model a b"),
-    ("run p m data --modes default verbose --judge-model a",
-     "run p m data --modes default --modes verbose --judge-model a"),
+@pytest.mark.parametrize(("typed", "spelt"), [
+    ("run p m data --judge-model a b -o out", "run p m data --judge-model a --judge-model b -o out"),
+    ("run p m --judge-model a data", "run p m --judge-model a data"),
+    ("run p m data --modes default verbose", "run p m data --modes default --modes verbose"),
+    ("run p m --modes default verbose data", "run p m --modes default --modes verbose data"),
+    ("run p m data --limit 3 --mode=default", "run p m data --number 3 --modes=default"),
+    ("run p m --data data -n 3", "run p m data -n 3"),
+    ("score --results r --ground-truth=d --skip-invalid", "score --results r --data=d --skip-invalid"),
+    ("data simulate --count 5 -o out", "data simulate --number 5 -o out"),
+    ("view c-1 --modes default", "view c-1 --mode default"),
+    ("report a.json b.json -o out", "report --scores a.json --scores b.json -o out"),
+    ("report --scores a.json b.json", "report --scores a.json --scores b.json"),
+    ("run p m data --nonsense x", "run p m data --nonsense x"),
+    ("--version", "--version"),
 ])  # fmt: skip
-def test_several_judges_may_follow_one_option(typed: str, read: str) -> None:
-    assert spread_lists(typed.split()) == read.split()
+def test_options_have_one_spelling_and_take_the_others(typed: str, spelt: str) -> None:
+    assert spelt_out(typed.split()) == spelt.split()
 
 
 def test_a_judge_may_be_elsewhere(tmp_path: Path, data: Path, server: Server) -> None:
@@ -392,15 +398,16 @@ def test_options_reach_the_server(tmp_path: Path, data: Path, server: Server) ->
 
 
 def test_a_price_is_that_of_the_evaluated_model_only() -> None:
-    options = Asked(base_url="http://h/v1", judge_model=("m", "other"), price_in=1.0, price_out=2.0)
-    models = chosen_models("custom", "m", options, None)
-    assert [(one.name, one.price) for one in models] == [
+    server = Asked(base_url="http://h/v1", price_in=1.0, price_out=2.0)
+    (model,) = chosen_models("custom", ["m"], server, Drawn(), None)
+    judges = chosen_judges(model, Judging(judge_model=["m", "other"]), server)
+    assert [(one.name, one.price) for one in (model, *judges)] == [
         ("m", Price(1.0, 2.0)), ("m", Price(1.0, 2.0)), ("other", None),
     ]  # fmt: skip
-    with pytest.raises(SettingsError, match='what the judge "other" costs is not known'):
-        chosen_models("custom", "m", replace(options, max_cost=1.0), None)
-    alone = chosen_models("custom", "m", replace(options, max_cost=1.0, judge_model=("m",)), None)
-    assert len(alone) == 2
+    capped = replace(server, max_cost=1.0)
+    with pytest.raises(SettingsError, match='cost of the judge "other" is not known'):
+        chosen_judges(model, Judging(judge_model=["m", "other"]), capped)
+    assert len(chosen_judges(model, Judging(judge_model=["m"]), capped)) == 1
 
 
 def test_the_cost_of_a_dry_run_leaves_judges_out_and_says_so(
@@ -425,4 +432,5 @@ def test_a_dry_run_of_what_was_skipped_counts_only_that(tmp_path: Path, data: Pa
 
 def test_the_command_to_go_on_holds_no_key() -> None:
     line = ["run", "openai", "m", "a b", "--api-key", "sk-1", "--limit", "2", "--api-key=sk-2"]
-    assert again_command(line) == "attune run openai m 'a b' --limit 2 --api-key …"
+    endpoint = endpoint_of("custom", base_url="http://h/v1")
+    assert again_command(line, endpoint) == "attune run openai m 'a b' --limit 2 --api-key …"

@@ -177,9 +177,7 @@ def test_a_result_file_names_no_templates_to_read(tmp_path: Path) -> None:
     change(tmp_path / "out" / "c-1_builtin_oracle_default.json", lambda r: (
         r["attune"]["settings"].update(prompts=str(tmp_path / "theirs")), r.update(source_file="/etc/passwd"),
     ))  # fmt: skip
-    done = attune(
-        "score", "--results", "out", "--ground-truth", "data", "--reparse", "-o", "s.json", cwd=tmp_path
-    )
+    done = attune("score", "--results", "out", "--data", "data", "--reparse", "-o", "s.json", cwd=tmp_path)
     assert "passwd" not in done.stdout + done.stderr + (tmp_path / "s.json").read_text()
     assert read(tmp_path / "s.json")["aggregates"][0]["composite_strict"] == 100.0
 
@@ -194,7 +192,7 @@ def test_result_and_score_files_name_no_folder_of_this_machine(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-never-to-be-written")
     options = ("--fit", home / "data", "--prompts", home / "prompts", "-o", "out")
     attune("run", "builtin", "prior", home / "data", *options, cwd=tmp_path)
-    attune("score", "--results", "out", "--ground-truth", home / "data", "-o", "s.json", cwd=tmp_path)
+    attune("score", "--results", "out", "--data", home / "data", "-o", "s.json", cwd=tmp_path)
     scores = read(tmp_path / "s.json")
     assert scores["metadata"].pop("ground_truth") == str(home / "data")
     written = [(tmp_path / "out" / name).read_text() for name in names(tmp_path / "out")]
@@ -289,7 +287,7 @@ def test_a_scores_file_says_where_profiles_are_only_on_this_machine(tmp_path: Pa
         assert recorded_source(replaced(scores, ("metadata", "ground_truth"), source)) == source
     elsewhere = ("owner/name", "https://x.org/y", "//host/share", "\\\\host\\share")
     for nowhere in (*elsewhere, "\0", "", "  ", None, [1], EVIL):
-        with pytest.raises(SettingsError, match="name these with --ground-truth") as caught:
+        with pytest.raises(SettingsError, match="name these with --data") as caught:
             recorded_source(replaced(scores, ("metadata", "ground_truth"), nowhere))
         assert str(caught.value).isprintable()
 
@@ -416,7 +414,7 @@ def test_names_of_files_cannot_forge_a_line_of_an_error(tmp_path: Path) -> None:
     assert "a\\x1b[31m\\nerror: forged.json" in told.stderr
     assert not any(line.startswith("error") for line in told.stderr.splitlines())
     (tmp_path / "b\nerror: forged").mkdir()
-    told = attune("score", "--results", "data", "--ground-truth", "data", "-o", "b\nerror: forged",
+    told = attune("score", "--results", "data", "--data", "data", "-o", "b\nerror: forged",
                   cwd=tmp_path, code=1)  # fmt: skip
     assert all(line.isprintable() for line in told.stderr.splitlines())
     assert "error: forged" not in told.stderr.splitlines()

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from attune_data.constants import PROVENANCES
 from attune_env.cli import main
-from attune_env.cli.serve import ProvenanceChoice
 from attune_episodes.openenv_env.guard import Guard, Limits
 from tests import PATIENCE
 from tests.data.builders import folder, record
@@ -35,7 +33,6 @@ def test_help_lists_what_can_be_served_and_loads_nothing(tmp_path: Path) -> None
     shown = attune("serve", "openenv", "--help", cwd=tmp_path).stdout
     for option in ("--data", "--host", "--port", "--training", "--max-sessions", "attune-env[openenv]"):
         assert option in shown
-    assert tuple(ProvenanceChoice) == PROVENANCES
 
 
 def test_the_package_loads_without_openenv_and_loads_none_of_it() -> None:

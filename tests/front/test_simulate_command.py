@@ -10,8 +10,7 @@ import pytest
 from attune_data import load
 from attune_data.simulate import LEVELS as WORLD_LEVELS
 from attune_data.simulate import simulate
-from attune_data.simulate.texts import PARTS
-from attune_env.cli.simulate import LEVELS, PartChoice
+from attune_env.cli.data import LEVELS
 from tests.data.builders import folder
 from tests.front.command import Done, attune, names, own, snapshot
 
@@ -20,9 +19,8 @@ def made(cwd: Path, *options: str, code: int = 0, **environment: str) -> Done:
     return attune("data", "simulate", *options, cwd=cwd, code=code, **environment)
 
 
-def test_the_command_knows_the_levels_and_parts_of_the_world() -> None:
+def test_the_command_knows_the_levels_of_the_world() -> None:
     assert list(WORLD_LEVELS) == list(LEVELS)
-    assert tuple(PartChoice) == PARTS
 
 
 @pytest.mark.parametrize(("options", "place"), [
@@ -136,10 +134,10 @@ def test_what_is_no_data_set_is_never_touched(tmp_path: Path, options: list[str]
     (["--level", "defualt"], "did you mean 'default'?"),
     (["--level", "tangledd"], "did you mean 'tangled'?"),
     (["--level", "zzz"], "known: plain, clear, default, blunted, tangled"),
-    (["--count", "0"], "'--count' / '-n': Input should be greater than or equal to 1"),
-    (["--count", "-4"], "'--count' / '-n': Input should be greater than or equal to 1"),
-    (["--count", "many"], "'--count' / '-n': Input should be a valid integer"),
-    (["--count", "9" * 400], "--count is more than any disk holds"),
+    (["--count", "0"], "'--number' / '-n': Input should be greater than or equal to 1"),
+    (["--count", "-4"], "'--number' / '-n': Input should be greater than or equal to 1"),
+    (["--count", "many"], "'--number' / '-n': Input should be a valid integer"),
+    (["--count", "9" * 400], "--number is more than any disk holds"),
     (["--start", "-1"], "'--start': Input should be greater than or equal to 0"),
     (["--topics", "unsen"], "'unsen' is not one of"),
     (["--templates", "none"], "'none' is not one of"),

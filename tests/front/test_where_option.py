@@ -96,8 +96,8 @@ def test_a_report_finds_the_profiles_where_they_are_now(place: Path) -> None:
     lost = attune(*asked, cwd=place, code=2)
     assert 'names "data", which is no file or folder here' in lost.stderr
     assert lost.stderr.endswith("name these with --ground-truth\n")
-    attune(*asked, "--ground-truth", "moved", cwd=place)
-    other = attune(*asked, "--ground-truth", "sample", cwd=place, code=1)
+    attune(*asked, "--data", "moved", cwd=place)
+    other = attune(*asked, "--data", "sample", cwd=place, code=1)
     assert 'error: sample: found no conversation "c-1", which was scored' in other.stderr
     # without --where nobody needs them
     attune("report", "--scores", "all.json", cwd=place)
@@ -135,7 +135,7 @@ def test_a_selection_without_results(place: Path) -> None:
 
 @pytest.mark.parametrize("command", [
     ["data", "stats", "data"], ["run", "builtin", "oracle", "data", "-o", "new"],
-    ["score", "--results", "results", "--ground-truth", "data", "-o", "new"],
+    ["score", "--results", "results", "--data", "data", "-o", "new"],
 ])  # fmt: skip
 def test_a_selection_that_is_none_is_bad_usage(place: Path, command: list[str]) -> None:
     done = attune(*command, "--where", "diagnosis=Autism", cwd=place, code=2)

@@ -107,7 +107,7 @@ def test_a_model_is_asked_once_a_conversation_and_scored_beside_constants(place:
     assert found["c-1"]["predicted"]["diagnoses"] == ["ADHD", "Anxiety"]
     assert found["c-4"]["predicted"]["who_5"] == 20
     assert found["c-4"]["predicted"]["gender"] is None
-    out, _ = attune_here("profile score --results profiles --ground-truth data -o s.json", place)
+    out, _ = attune_here("profile score --results profiles --data data -o s.json", place)
     ((title, rows),) = table_rows(out).items()
     assert title == "experimental: what custom/lab/m guessed of 4 participants (4 conversations)"
     by_name = {(row[0], row[1]): row[2:] for row in rows[1:]}
@@ -131,7 +131,7 @@ def test_nulls_need_no_server_and_are_kept(place: Path) -> None:
     out, _ = attune_here("profile run builtin prior data --experimental", place)
     assert "wrote 0 guesses to profiles, 4 were complete already" in out
     assert snapshot(place) == before
-    out, _ = attune_here("profile score --results profiles --ground-truth data", place)
+    out, _ = attune_here("profile score --results profiles --data data", place)
     assert [title.split()[2] for title in table_rows(out)] == [f"builtin/{name}" for name in sorted(NULLS)]
     assert f"known: {', '.join(NULLS)}" in attune_here(
         "profile run builtin oracle data --experimental", place, code=2
@@ -197,7 +197,7 @@ def test_what_cannot_be_read_is_asked_again_and_then_counts_as_silence(place: Pa
     assert record["attune"]["outcome"] == "unparsed:no_fields"
     assert set(record["predicted"].values()) == {None}
     assert record["attune"]["reply"] == '{"sorry": "no"}'
-    out, _ = attune_here("profile score --results profiles --ground-truth data", place)
+    out, _ = attune_here("profile score --results profiles --data data", place)
     assert "# unanswered: country 1 of 4, gender 1 of 3, age_range 1 of 3, diagnoses 1 of 4" in out
 
 
@@ -206,10 +206,10 @@ def test_guesses_lie_beside_results_without_being_taken_for_any(place: Path) -> 
     attune_here("profile run builtin prior data --experimental -o both", place)
     with serve(knowing(load(place / "data"))) as server:
         attune_here(words(server, "-o", "both"), place)
-    out, err = attune_here("score --results both --ground-truth data", place)
+    out, err = attune_here("score --results both --data data", place)
     assert "wrote scores.json (4 results)" in out
     assert "profile" not in err
-    out, _ = attune_here("profile score --results both --ground-truth data", place)
+    out, _ = attune_here("profile score --results both --data data", place)
     assert len(table_rows(out)) == 2
 
 
@@ -222,7 +222,7 @@ def test_other_ways_of_asking_are_not_mixed_into_a_folder(place: Path) -> None:
     attune_here(f"{line} --overwrite", place)
     record = guesses(place / "profiles")["c-1"]
     assert record["attune"]["asked"]["options"]["gender"] == ["Male", "Female", "Agender"]
-    out, _ = attune_here("profile score --results profiles --ground-truth data", place)
+    out, _ = attune_here("profile score --results profiles --data data", place)
     assert "gender\taccuracy\t" in out
     _, err = attune_here(line.replace("o.json", "data/conversation_1.json"), place, code=1)
     assert "conversationId: found no field with options, expected one of education" in err
@@ -233,7 +233,7 @@ def test_a_dry_run_sends_nothing(place: Path) -> None:
         out, _ = attune_here(words(server, "--dry-run", "--price-in", "1", "--price-out", "2"), place)
         assert not server.calls
     ((_, rows),) = table_rows(out).items()
-    assert rows[1][0] == "4"
+    assert rows[1][2] == "4"
     assert not (place / "profiles").exists()
 
 
@@ -249,7 +249,7 @@ def test_a_file_that_holds_no_guesses_is_named_or_left_out(place: Path, change: 
     attune_here("profile run builtin prior data --experimental", place)
     path = place / "profiles" / "_profile_c-1_builtin_prior.json"
     path.write_text(json.dumps(read(path) | change), encoding="utf-8")
-    line = "profile score --results profiles --ground-truth data"
+    line = "profile score --results profiles --data data"
     _, err = attune_here(line, place, code=1)
     assert said in err
     out, err = attune_here(f"{line} --skip-invalid", place)
@@ -265,12 +265,12 @@ def test_a_damaged_guess_scores_as_silence_and_a_missing_folder_is_told(place: P
     assert not problems
     assert {one.conversation_id: one.guesses for one in found}["c-1"] == {}
     for where, said in (("nowhere", "no such folder"), ("data", "run `attune profile run` first")):
-        assert said in attune_here(f"profile score --results {where} --ground-truth data", place, code=1)[1]
+        assert said in attune_here(f"profile score --results {where} --data data", place, code=1)[1]
 
 
 def test_only_scores_of_guesses_are_replaced(place: Path) -> None:
     attune_here("profile run builtin prior data --experimental", place)
-    line = "profile score --results profiles --ground-truth data -o"
+    line = "profile score --results profiles --data data -o"
     for _ in range(2):
         attune_here(f"{line} s.json", place)
     _, err = attune_here(f"{line} data/conversation_1.json", place, code=1)
@@ -280,7 +280,7 @@ def test_only_scores_of_guesses_are_replaced(place: Path) -> None:
 def test_where_chooses_whom_it_is_about(place: Path) -> None:
     out, _ = attune_here("profile run builtin prior data --experimental --where gender=Male", place)
     assert "wrote 2 guesses" in out
-    line = "profile score --results profiles --ground-truth data --where"
+    line = "profile score --results profiles --data data --where"
     assert "(2 conversations)" in attune_here([*line.split(), "gender=Male"], place)[0]
     _, err = attune_here([*line.split(), "gender=Female"], place, code=1)
     assert "no guess about a conversation that is wanted" in err

@@ -123,7 +123,7 @@ def scores_file(tmp_path_factory: pytest.TempPathFactory) -> Json:
     command = [
         str(Path(sys.executable).parent / "attune"), "score",
         "--results", str(GOLDEN / "results"),
-        "--ground-truth", str(GOLDEN / "conversations"),
+        "--data", str(GOLDEN / "conversations"),
         "--output", str(output),
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)

@@ -7,15 +7,14 @@ import resource
 import pytest
 
 from attune_data import SettingsError
-from attune_env.cli.evaluate import Asked
-from attune_env.cli.open_files import BESIDE, allow_connections
+from attune_env.cli.options import Drawn, Server, refuse
+from attune_env.cli.server import BESIDE, allow_connections
 
 
 def test_an_option_of_servers_is_refused_for_others_also_where_it_is_0() -> None:
-    given = Asked(temperature=0.0, retries=0, max_cost=0.0, dry_run=True)
     with pytest.raises(SettingsError, match="--temperature, --retries, --max-cost, --dry-run: only"):
-        given.refuse("builtin")
-    Asked().refuse("builtin")
+        refuse("builtin", Drawn(temperature=0.0), Server(retries=0, max_cost=0.0, dry_run=True))
+    refuse("builtin", Drawn(), Server())
 
 
 @pytest.mark.parametrize(("soft", "number", "then"), [

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attune_data import SettingsError
-from attune_env.cli.evaluate import end
+from attune_env.cli.server import end
 from attune_env.running.answer import Usage
 from attune_env.running.journal import CallKey, Finished, Journal, group_of, journal_name
 from attune_env.running.overwriting import overwriting_in

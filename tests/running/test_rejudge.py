@@ -212,14 +212,14 @@ def test_the_command(tmp_path: Path) -> None:
     data_folder(tmp_path / "data", ("c-1", "c-2"))
     attune_here("run builtin lexicon data", tmp_path)
     with serve(judge_answers(7)) as server:
-        line = "rejudge custom j --results results --ground-truth data --judge-model k --base-url "
+        line = "rejudge custom j --results results --data data --judge-model k --base-url "
         out, err = attune_here(line + server.url, tmp_path)
         assert len(server.calls) == 8
     assert out.splitlines()[0] == "judged 2 results in results, 0 were judged already"
     assert out.splitlines()[1].startswith("8 calls, ")
-    assert 'next: attune score --results "results" --ground-truth "data"' in out
+    assert 'next: attune score --results "results" --data "data"' in out
     assert "2/2 c-" in err
-    _, err = attune_here("rejudge custom j --results results --ground-truth data", tmp_path, 2)
+    _, err = attune_here("rejudge custom j --results results --data data", tmp_path, 2)
     assert "needs --base-url" in err
 
 
@@ -227,7 +227,7 @@ def test_the_command_takes_the_selection_of_a_run_and_estimates_without_a_call(t
     data_folder(tmp_path / "data", ("c-1", "c-2", "c-3"))
     attune_here("run builtin lexicon data --modes default verbose", tmp_path)
     before = snapshot(tmp_path / "results")
-    line = "rejudge openai j --results results --ground-truth data --judge-model k"  # and no key
+    line = "rejudge openai j --results results --data data --judge-model k"  # and no key
     out, _ = attune_here(f"{line} --dry-run --limit 2 --price-in 10 --price-out 10", tmp_path)
     rows = [row.split("\t") for row in out.splitlines() if not row.startswith("#")]
     # 2 conversations x 2 drafts x 2 judges, in each mode
@@ -240,8 +240,8 @@ def test_the_command_takes_the_selection_of_a_run_and_estimates_without_a_call(t
     assert snapshot(tmp_path / "results") == before
     with serve(judge_answers(7)) as server:
         chosen = "--where category=Work --limit 1 --base-url " + server.url
-        out, err = attune_here(f"rejudge custom j --results results --ground-truth data {chosen}", tmp_path)
+        out, err = attune_here(f"rejudge custom j --results results --data data {chosen}", tmp_path)
         assert len(server.calls) == 2 * 2
     assert "3 of 3 conversations have category=Work" in err
     assert out.splitlines()[0] == "judged 2 results in results, 0 were judged already"
-    assert '--ground-truth "data" --where category=Work --output' in out
+    assert '--data "data" --where category=Work --output' in out

@@ -42,7 +42,7 @@ def test_the_marks_are_in_results_and_scores_of_policies_and_models(
         entries = score_results(results, DATA, ground_truth="here")["conversations"]
         assert [entry["attune"].get("training") for entry in entries] == [marks, marks]
     attune_here(f"run builtin always-no data -o built {options}", tmp_path)
-    attune_here("score --results built --ground-truth data --output scores.json", tmp_path)
+    attune_here("score --results built --data data --output scores.json", tmp_path)
     assert read(tmp_path / "scores.json")["conversations"][0]["attune"].get("training") == marks
     attune_here("report --scores scores.json", tmp_path)
 

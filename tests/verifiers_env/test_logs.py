@@ -39,7 +39,7 @@ def test_an_episodes_reward_is_the_strict_composite_of_attune_score(tmp_path: Pa
         folder = written(tmp_path / model[2:], found)
         save_results(rollouts_from(folder, em_model=model), tmp_path / "results")
         rewards |= {(key(e.traces[0]), model): e.traces[0].reward for e in found}
-    attune("score", "--results", "results", "--ground-truth", "sample", "--output", "s.json", cwd=tmp_path)
+    attune("score", "--results", "results", "--data", "sample", "--output", "s.json", cwd=tmp_path)
     strict = composites(read(tmp_path / "s.json"))
     assert strict.keys() == rewards.keys()
     for name, total in rewards.items():

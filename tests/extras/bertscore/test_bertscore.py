@@ -124,7 +124,7 @@ def test_a_scores_file_holds_it_where_it_was_asked_for(
     without = score_results(found, sample, ground_truth="sample")
     assert "bertscore" not in json.dumps(without)
     out = tmp_path / "scores.json"
-    attune("score", "--results", "results", "--ground-truth", "sample", "-o", out,
+    attune("score", "--results", "results", "--data", "sample", "-o", out,
            "--bertscore", bert, "--bertscore-layer", "2", cwd=tmp_path)  # fmt: skip
     scores = json.loads(out.read_text(encoding="utf-8"))
     assert scores["metadata"]["settings"]["bertscore"] == {"model": "tiny-bert", "layer": 2}

@@ -48,7 +48,7 @@ def test_the_command_gives_the_composite_and_its_samples_give_it_again(tmp_path:
     group = json.loads(results.read_text("utf-8"))["groups"]["attunebench"]
     rollouts = rollouts_from(tmp_path / "logs")
     save_results(rollouts, tmp_path / "results")
-    attune("score", "--results", "results", "--ground-truth", "sample", cwd=tmp_path)
+    attune("score", "--results", "results", "--data", "sample", cwd=tmp_path)
     (ours,) = read(tmp_path / "scores.json")["aggregates"]
     assert (ours["em_model"], ours["mode"], ours["n_conversations"]) == ("lm_eval/lab/mö", "verbose", 3)
     for name in ("composite_score", "composite_strict"):

@@ -45,7 +45,7 @@ def test_the_command_plays_what_its_arguments_say(tmp_path: Path) -> None:
     assert [one.result["attune"]["settings"] for one in made] == [settings.describe()] * 2
     assert [one.result["attune"]["inspect"]["asked_again"] for one in made] == [1, 1]
     save_results(made, tmp_path / "results")
-    attune("score", "--results", "results", "--ground-truth", "sample", "-o", "s.json", cwd=tmp_path)
+    attune("score", "--results", "results", "--data", "sample", "-o", "s.json", cwd=tmp_path)
     strict = composites(read(tmp_path / "s.json"))
     assert strict == {
         (one.conversation.conversation_id, MODEL): pytest.approx(100 * one.total) for one in made

@@ -1,0 +1,248 @@
+"""Runs against servers: options made into models and a run, estimates as a table, and how a run ends."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import typer
+
+from attune_data.errors import SettingsError, UnknownNameError, one_line, show
+from attune_env.cli.options import Drawn, Judging, Server
+
+if TYPE_CHECKING:
+    from attune_data import Conversations
+    from attune_env.running.costs import Estimate
+    from attune_env.running.providers import Endpoint
+    from attune_env.running.run import EndpointReport
+    from attune_env.running.settings import Model, Options, Price, Training
+    from attune_episodes.settings import Mode
+
+PROVIDERS: Final = ("openrouter", "openai", "prime", "custom", "builtin")
+PROVIDER_HELP: Final = "openrouter, openai, prime, custom (any server: give --base-url), or builtin."
+DEAREST: Final = 1_000_000
+"""Dollars per million tokens: the range of a call's cost is bounded."""
+BESIDE: Final = 128
+"""Open files besides the connections: the journal, results being written, those of Python itself."""
+
+
+def chosen_models(
+    provider: str,
+    names: Sequence[str],
+    server: Server,
+    drawn: Drawn,
+    seed: int | None,
+    training: Training | None = None,
+) -> list[Model]:
+    """Models at one endpoint; raises SettingsError where an option is at fault."""
+    from attune_env.running.providers import endpoint_of
+    from attune_env.running.settings import Model, Sampling
+
+    for name in names:
+        if not name.strip() or not name.isprintable():
+            raise SettingsError(f"{show(name)} is no name of a model")
+    if drawn.temperature is not None and not 0 <= drawn.temperature <= 2:
+        raise SettingsError(f"--temperature is {drawn.temperature:g}; expected 0 to 2")
+    endpoint = endpoint_of(
+        provider,
+        base_url=server.base_url,
+        api_key=server.api_key,
+        api_key_var=server.api_key_var,
+        need_key=not server.dry_run,
+    )
+    sampling = Sampling(drawn.temperature, drawn.max_tokens, seed, server.structured or "auto")
+    return [Model(name, endpoint, sampling, price_of(server), training) for name in names]
+
+
+def chosen_judges(model: Model, judging: Judging, server: Server) -> list[Model]:
+    """The judges of a model's drafts, at its endpoint unless they have their own."""
+    from attune_env.running.providers import PROVIDERS, endpoint_of
+    from attune_env.running.settings import Model, Sampling
+
+    names = judging.judge_model or []
+    endpoint = model.endpoint
+    if judging.judge_provider or judging.judge_base_url or judging.judge_api_key_var:
+        if not names:
+            raise SettingsError(
+                "--judge-provider, --judge-base-url and --judge-api-key-var need --judge-model"
+            )
+        provider = judging.judge_provider or ("custom" if judging.judge_base_url else endpoint.provider)
+        if provider not in PROVIDERS:
+            raise UnknownNameError("provider of judges", provider, PROVIDERS)
+        endpoint = endpoint_of(
+            provider,
+            base_url=judging.judge_base_url,
+            api_key_var=judging.judge_api_key_var,
+            need_key=not server.dry_run,
+        )
+    for name in names:
+        if not name.strip() or not name.isprintable():
+            raise SettingsError(f"{show(name)} is no name of a model")
+    # a judge answers as its server would: the evaluated model's temperature is not its own, nor its price
+    sampling = Sampling(None, None, model.sampling.seed, model.sampling.structured)
+    same = (model.name, model.endpoint)
+    judges = [
+        Model(name, endpoint, sampling, model.price if (name, endpoint) == same else None) for name in names
+    ]
+    unknown = [judge.name for judge in judges if judge.price is None and not endpoint.tells_cost]
+    if server.max_cost is not None and model.price is not None and unknown:
+        raise SettingsError(
+            f"--max-cost cannot be kept: --price-in and --price-out are those of {show(model.name)}, and the "
+            f"cost of the judge {show(unknown[0])} is not known; run without the judge, then "
+            "`attune rejudge` with its own prices and --max-cost"
+        )
+    return judges
+
+
+def price_of(server: Server) -> Price | None:
+    """The price that the options give; None without one."""
+    from attune_env.running.settings import Price
+
+    given = {"--price-in": server.price_in, "--price-out": server.price_out}
+    if all(value is None for value in given.values()):
+        return None
+    for name, value in given.items():
+        if value is None:
+            raise SettingsError("--price-in and --price-out are needed together")
+        if not 0 <= value <= DEAREST:
+            raise SettingsError(f"{name} is {value}; expected 0 to {DEAREST:,} dollars per million tokens")
+    return Price(server.price_in or 0.0, server.price_out or 0.0)
+
+
+def options_of(server: Server, endpoint: Endpoint, *, overwrite: bool) -> Options:
+    """How the run goes about it; `endpoint` has the key that no command may hold."""
+    from attune_env.running.settings import Caps, Options, Patience
+
+    usual, patience = Options(), Patience()
+    options = Options(
+        concurrency=server.concurrency or usual.concurrency,
+        call_timeout=server.call_timeout or usual.call_timeout,
+        patience=Patience(
+            asks=patience.asks if server.reasks is None else server.reasks + 1,
+            retries=patience.retries if server.retries is None else server.retries,
+        ),
+        caps=Caps(server.max_calls, server.max_cost),
+        overwrite=overwrite,
+        command=again_command(sys.argv[1:], endpoint),
+    )
+    allow_connections(options.concurrency)
+    return options
+
+
+def allow_connections(number: int) -> None:
+    """Raises this process's limit on open files, as far as the system lets it, so that so many fit."""
+    try:
+        import resource
+    except ImportError:  # not on this system, which then has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = number + BESIDE if hard == resource.RLIM_INFINITY else min(number + BESIDE, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def again_command(arguments: Sequence[str], endpoint: Endpoint) -> str:
+    """The command line as it was typed, without its key."""
+    kept: list[str] = []
+    rest = list(arguments)
+    while rest:
+        word = rest.pop(0)
+        if word == "--api-key":
+            del rest[:1]
+        elif not word.startswith("--api-key="):
+            kept.append(word)
+    had_key = len(kept) < len(arguments)
+    return endpoint.key.hidden_in(shlex.join(["attune", *kept]) + " --api-key …" * had_key)
+
+
+def score_command(results: Path, data: str, where: str | None, command: str = "score") -> str:
+    """The command that comes after a run."""
+    narrowed = f" --where {shlex.quote(where)}" if where else ""
+    written = " --output scores.json" if command == "score" else ""
+    return f'attune {command} --results "{results}" --data "{data}"{narrowed}{written}'
+
+
+def end(report: EndpointReport, done: str, next_command: str, command: str) -> None:
+    """Reports a run: what was done (`done`), the cost, what is missing, and the command that goes on.
+
+    Raises the exit of a run that is not complete; a complete one ends with `next_command`.
+    """
+    from attune_env.cli.watching import amounts, duration, rates
+    from attune_env.running.loop import Interrupted, Unwritten
+
+    tally, stopped, failed = report.tally, report.stopped, report.failed
+    print(done)
+    if tally.control.sent:
+        print(f"{tally.new} calls, {amounts(tally)}, {rates(tally)}, {duration(tally.seconds)}")
+    if failed:
+        reasons = "; ".join(list(dict.fromkeys(entry["reason"] for entry in failed))[:3])
+        _complain(
+            f"error: conversations skipped: {len(failed)}, listed in {report.skipped_file}; "
+            + one_line(reasons, 500)
+        )
+    kept = "every answer" + " that could be written" * isinstance(stopped, Unwritten) + " is kept"
+    kept = kept if tally.calls_done else "nothing was answered"
+    if isinstance(stopped, Interrupted):
+        _complain(f"stopped; {kept}. Go on with: {command}")
+        raise typer.Exit(stopped.code)
+    if stopped is not None:
+        _complain(f"error: {stopped}")
+    if stopped is not None or failed:
+        _complain(f"{kept}. Go on with: {command}")
+        raise typer.Exit(1)
+    print(f"next: {next_command}")
+
+
+def _complain(message: str) -> None:
+    print(message, file=sys.stderr)
+
+
+def only_skipped(
+    conversations: Conversations, output: Path, model: Model, modes: Sequence[Mode]
+) -> Conversations:
+    """The conversations that an earlier run of the model skipped in these modes."""
+    from attune_env.running.lists import read_skipped, skipped_path
+    from attune_env.running.samples import split_sample
+
+    skipped = {
+        entry["conversationId"]
+        for entry in read_skipped(skipped_path(output, model.name))
+        if entry["mode"] in modes and split_sample(entry["em_model"])[0] == model.full_name
+    }
+    return conversations.narrowed_to(c for c in conversations if c.conversation_id in skipped)
+
+
+def show_estimate(
+    estimates: Sequence[Estimate], *, price: Price | None, judge_price: Price | None = None, judges: int = 0
+) -> None:
+    """Prints what a run would take.
+
+    `price` is the evaluated model's, `judge_price` that of the judges, `judges` how many there are. What has
+    no price is left out of the cost, which the notes then say.
+    """
+    from attune_env.report.table import DASH, Table
+
+    headings = (
+        "mode", "conversations", "calls", "judge calls", "tokens in", "tokens out", "judge tokens in", "cost",
+    )  # fmt: skip
+    table = Table("what this run would take (nothing was sent)", headings)
+    for one in estimates:
+        parts = [p.of(usage) for p, usage in ((price, one.usage), (judge_price, one.judge_usage)) if p]
+        cost = f"${sum(parts):.2f}" if parts else DASH
+        numbers: list[Any] = [one.conversations, one.calls, one.judge_calls, one.usage.tokens_in]
+        numbers += [one.usage.tokens_out, one.judge_usage.tokens_in]
+        table.rows.append((one.mode, *map(str, numbers), cost))
+    table.notes = [
+        "calls are exact but for retries and re-asks; what is complete already is not taken off",
+        "tokens are estimated at 4 bytes each; a model that reasons, or a verbose mode, writes more",
+    ]
+    if price is not None and judge_price is None and judges:
+        table.notes.append("the cost leaves judges out")
+    if price is None and judge_price is None:
+        table.notes.append("for a cost give --price-in and --price-out, dollars per million tokens")
+    table.print()
