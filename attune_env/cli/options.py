@@ -50,7 +50,7 @@ def takes(command: F) -> F:
         ]
     called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    del called.__wrapped__  # type: ignore[attr-defined]
+    del called.__wrapped__
     return cast("F", called)
 
 
