@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 
-from attune_data import Conversations, load
+from attune_data import Conversations
 from attune_data.simulate import simulate
 from attune_env.audit import (
     Audit,
@@ -23,10 +23,8 @@ from attune_env.audit import verdict as verdict_module
 from attune_env.audit.verdict import GATED, Row, Verdict
 from attune_env.statistics import Bootstrap, Interval
 from attune_episodes import KINDS, builtin_policy, rollout
-from attune_episodes.attacks import EXPLOITS, SURFACE, UNANNOTATED, UNANSWERED, ExploitPolicy, play, without
-from attune_episodes.policies.fitted import FittedPolicy
-from attune_episodes.settings import Settings
-from attune_rewards import PRESETS, RewardSpec, read_record
+from attune_episodes.attacks import EXPLOITS, SURFACE, UNANNOTATED, UNANSWERED, without
+from attune_rewards import RewardSpec
 from attune_rewards.predictions import Draft
 
 PEOPLE = simulate(24, seed=4)
@@ -50,6 +48,7 @@ def row(name: str) -> Row:
     return next(row for row in audited().rows if row.name == name)
 
 
+@pytest.mark.slow
 def test_every_kind_of_attack_is_played_once() -> None:
     names = [row.name for row in audited().rows]
     assert names == [*KINDS, *SURFACE, "surface", *EXPLOITS, "searched"]
@@ -58,6 +57,7 @@ def test_every_kind_of_attack_is_played_once() -> None:
     assert gated == {n for n, kind in KINDS.items() if kind == "content-free"} | {*EXPLOITS, "searched"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["prior", "empty", "lexicon", "oracle"])
 @pytest.mark.parametrize("spec", [COMPOSITE, TALKATIVE, SKILL], ids=lambda spec: spec.name)
 def test_what_it_says_a_policy_earns_is_what_rollouts_earn(name: str, spec: RewardSpec) -> None:
@@ -66,6 +66,7 @@ def test_what_it_says_a_policy_earns_is_what_rollouts_earn(name: str, spec: Rewa
     assert row(name).rewards[spec.name].mean == pytest.approx(math.fsum(totals) / len(totals), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_intervals_are_paired_by_conversation_and_draw_participants() -> None:
     prior, empty = (
         [rollout(about, builtin_policy(name, PEOPLE)).total for about in PEOPLE]
@@ -79,6 +80,7 @@ def test_intervals_are_paired_by_conversation_and_draw_participants() -> None:
     assert row("prior").over_prior["composite"].high == 0
 
 
+@pytest.mark.slow
 def test_a_reward_that_pays_for_talk_fails_and_the_search_is_named() -> None:
     verdict = next(v for v in audited().verdicts if v.reward == TALKATIVE.name)
     # half of 1.5 parts of the return for 1,000 characters, of which the prior writes one
@@ -89,6 +91,7 @@ def test_a_reward_that_pays_for_talk_fails_and_the_search_is_named() -> None:
     assert verdict.beats_oracle == ("searched",)  # whose drafts are longer than what people wrote
 
 
+@pytest.mark.slow
 def test_only_enough_participants_make_a_gate(monkeypatch: pytest.MonkeyPatch) -> None:
     assert audited().participants == len({about.participant for about in PEOPLE}) == 16
     assert audited().failed == ()
@@ -107,6 +110,7 @@ def test_only_enough_participants_make_a_gate(monkeypatch: pytest.MonkeyPatch) -
     )
 
 
+@pytest.mark.slow
 def test_what_beats_the_oracle_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def terse(truth: object, turn: object, said: object) -> float:
         return 1.0 if isinstance(said, Draft) and len(said.text) < 20 else 0.0
@@ -124,24 +128,7 @@ def test_what_beats_the_oracle_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     )
 
 
-@pytest.mark.parametrize("name", ["random", "both-in-one", "parrot"])
-def test_predictions_of_a_play_are_those_of_the_result_files(name: str) -> None:
-    prior = builtin_policy("prior", PEOPLE)
-    assert isinstance(prior, FittedPolicy)
-    policy = builtin_policy(name, PEOPLE) if name in KINDS else ExploitPolicy(name, prior)
-    for strategy in ("absolute", "delta"):
-        settings = Settings(panas_strategy=strategy)
-        played = play(PEOPLE, policy, settings, {})
-        for about, said in zip(PEOPLE, played.predictions, strict=True):
-            read, _ = read_record(rollout(about, policy, settings).result, about)
-            assert said.reflect is None or read.reflect is not None
-            assert [(t.assess, t.prefer) for t in said.turns.values() if t.assess and t.prefer] == [
-                (t.assess, t.prefer) for t in read.turns.values() if said.turns[t.turn].assess and t.prefer
-            ]
-            if said.reflect is not None and read.reflect is not None:
-                assert said.reflect.panas == read.reflect.panas
-
-
+@pytest.mark.slow
 def test_silence_pays_under_canonical_and_not_under_strict() -> None:
     left_out, holes = unanswered(audited().played["random"].predictions, PEOPLE), unannotated(PEOPLE)
     assert [one.what for one in left_out] == list(UNANSWERED)
@@ -156,11 +143,13 @@ def test_silence_pays_under_canonical_and_not_under_strict() -> None:
     assert lost["every turn but the first"] < -15
 
 
+@pytest.mark.slow
 def test_valid_constant_answers_earn_nothing_above_the_prior_under_skill() -> None:
     gains = {row.name: row.over_prior["skill"].mean or 0 for row in audited().rows if row.kind in GATED}
     assert max(gains.values()) < 0.02
 
 
+@pytest.mark.slow
 def test_tables_hold_what_was_found() -> None:
     tables = audit_tables(audited(), PEOPLE)
     policies, kinds = len(audited().rows), len(UNANSWERED)
@@ -173,6 +162,7 @@ def test_tables_hold_what_was_found() -> None:
     assert next(iter(by_name)) == "oracle"  # best first
 
 
+@pytest.mark.slow
 def test_a_simulation_adds_its_ceiling() -> None:
     world = reference_world()
     people = world.take(6)
@@ -181,18 +171,6 @@ def test_a_simulation_adds_its_ceiling() -> None:
     rows = audit_tables(found, people)[1].rows
     assert rows[-1][:3] == ("(ceiling)", "best reader", f"{found.ceiling['pairwise']:.3f}")
     assert all(one[0] != "(ceiling)" for one in audit_tables(audited(), PEOPLE)[1].rows)
-
-
-def test_it_needs_two_participants() -> None:
-    with pytest.raises(ValueError, match="there is only one here"):
-        audit(Conversations([PEOPLE[0]]), [SKILL])
-
-
-def test_the_reference_is_none_of_the_people_that_the_nulls_were_measured_on() -> None:
-    assert reference_world().seed != 0
-    assert "seed 0," in SKILL.reference
-    assert len(PRESETS) == len(set(PRESETS))
-    assert load("sample").provenance == "own"
 
 
 def interval(mean: float, low: float, high: float) -> Interval:
@@ -219,6 +197,7 @@ def test_the_verdict_by_its_bounds(
     assert (few.state, few.text) == ("not gated", "not gated: 99 participants, 100 are needed")
 
 
+@pytest.mark.slow
 def test_conversations_that_a_reward_does_not_score_are_left_out() -> None:
     half = [without(about, "comparisons") if i % 2 else about for i, about in enumerate(PEOPLE)]
     kept = Conversations([about for i, about in enumerate(PEOPLE) if i % 2 == 0])
@@ -233,12 +212,14 @@ def test_conversations_that_a_reward_does_not_score_are_left_out() -> None:
     assert audit_tables(nothing, PEOPLE[:6])[0].rows[0][1] == "not scored"
 
 
+@pytest.mark.slow
 def test_what_only_shows_on_the_surface_is_reported_and_not_gated() -> None:
     verdict = next(v for v in audited().verdicts if v.reward == "skill")
     assert set(verdict.shallow) == {*SURFACE, "surface", "asked", "longest", "shortest", "copy"}
     assert not set(verdict.shallow) & set(verdict.gains)
 
 
+@pytest.mark.slow
 def test_parts_of_one_name_in_two_rewards_are_kept_apart() -> None:
     def one(truth: object, turn: object, said: object) -> float:
         return 1.0

@@ -26,7 +26,7 @@ LEAVES_OF = {
 
 @pytest.mark.parametrize("what", UNANSWERED)
 def test_leaving_an_answer_out_never_pays_under_strict(what: str) -> None:
-    @settings(max_examples=60)
+    @settings(max_examples=25)
     @given(scored())
     def check(pair: tuple[Conversation, ConversationPrediction]) -> None:
         about, said = pair

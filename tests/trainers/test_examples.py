@@ -11,6 +11,7 @@ import pytest
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "trainers"
 
 
+@pytest.mark.slow
 def test_the_plain_loop_learns_what_reading_nothing_can_earn(capsys: pytest.CaptureFixture[str]) -> None:
     assert runpy.run_path(str(EXAMPLES / "plain_loop.py"))["main"]() == 0
     # by its `prior`, no feelings is the constant answer that pays best, and `skill` measures from it

@@ -7,7 +7,6 @@ import pickle
 import re
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -97,26 +96,13 @@ def test_where_parts_are_not_annotated_the_others_stand_for_them() -> None:
     assert paid == pytest.approx(0.4 * 0.75 + 0.3 * 2 / 3)  # the row's reward: 0.5
 
 
-def test_skill_pays_below_zero_for_less_than_the_baseline() -> None:
-    baseline = RewardSpec.preset("skill").nulls["pairwise"]
-    got = values(by_name("skill")["pairwise"], row_at("prefer", "skill"), "no idea")
-    assert got == pytest.approx(-baseline / (1 - baseline))
-
-
-@pytest.mark.parametrize("text", BROKEN)
-def test_what_cannot_be_read_earns_zero_on_every_part(text: str) -> None:
-    for row in rows_of("composite")[:9]:
-        got = {values(function, row, text) for function in reward_functions("composite")}
-        assert got == {0.0, None}
-
-
 # --- the same as the direct call ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("wrapped", [True, False])
 @pytest.mark.parametrize("name", sorted(SPECS))
 def test_weighted_parts_sum_to_the_rows_reward_and_the_row_reward_is_it(name: str, wrapped: bool) -> None:
-    pairs = [(row, text) for row in rows_of(name) for text in (*replies()[row["id"]], "no JSON")]
+    pairs = [(row, text) for row in rows_of(name)[::4] for text in (*replies()[row["id"]], "no JSON")]
     rows = [row for row, _ in pairs]
     arguments = called(rows, [messages(text) if wrapped else text for _, text in pairs])
     functions = reward_functions(SPECS[name], rows_of(name))
@@ -169,14 +155,6 @@ def test_huge_and_hostile_replies_are_scored(text: str) -> None:
 # --- how trainers call ------------------------------------------------------------------------------
 
 
-def test_arguments_may_be_positional_and_columns_unknown() -> None:
-    row = rows_of("composite")[0]
-    text = replies()[row["id"]][0]
-    want = [score_row(row, text).value]
-    assert row_reward([row["prompt"]], [messages(text)], [[1]], truth=[row["truth"]]) == want
-    assert row_reward(completions=(text,), truth=(row["truth"],), reward=["x"], id=[3], own=None) == want
-
-
 def test_functions_and_their_pickles_are_equal_and_work() -> None:
     functions: list[Any] = [*reward_functions("skill"), row_reward]
     again = [pickle.loads(pickle.dumps(function)) for function in functions]
@@ -186,11 +164,6 @@ def test_functions_and_their_pickles_are_equal_and_work() -> None:
     arguments = called([row], [messages("no JSON")])
     for one, other in zip(functions, again, strict=True):
         assert one(**arguments) == other(**arguments)
-
-
-def test_each_function_has_the_name_that_trainers_log() -> None:
-    assert [function.__name__ for function in reward_functions("emotion")] == ["emotion_f1", "emotion_va"]
-    assert row_reward.__name__ == "row_reward"
 
 
 # --- logs -------------------------------------------------------------------------------------------
@@ -233,18 +206,6 @@ def test_a_batch_is_read_once_however_many_functions_see_it(monkeypatch: pytest.
     assert read == ["counted 1", "counted 2", "counted 3"]
 
 
-def test_threads_with_batches_of_their_own_get_their_own_values() -> None:
-    rows = rows_of("skill")[:4]
-
-    def call(thread: int) -> bool:
-        texts = [f"thread {thread}", *(replies()[row["id"]][thread % 3] for row in rows[1:])]
-        want = [score_row(row, text).value for row, text in zip(rows, texts, strict=True)]
-        return all(row_reward(**called(rows, texts)) == want for _ in range(50))
-
-    with ThreadPoolExecutor(4) as pool:
-        assert all(pool.map(call, range(4)))
-
-
 # --- refused ------------------------------------------------------------------------------------------
 
 
@@ -255,14 +216,6 @@ def test_an_unknown_preset_and_an_unknown_part_are_named() -> None:
         reward_functions(RewardSpec.weighted("mine", {"emotion_f2": 1}))
     with pytest.raises(TypeError, match="RewardSpec or the name of a preset, got int"):
         reward_functions(3)  # type: ignore[arg-type]
-
-
-def test_rewards_that_rows_cannot_carry_are_refused() -> None:
-    with pytest.raises(SettingsError, match="terminal"):
-        reward_functions(RewardSpec.preset("skill").terminal())
-    own = RewardSpec.preset("skill").with_part("mine", "draft", lambda truth, turn, said: 1.0, 1)
-    with pytest.raises(SettingsError, match="Python function"):
-        reward_functions(own)
 
 
 def test_rows_without_the_column_are_refused_at_set_up_and_at_the_first_call() -> None:

@@ -5,29 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from attune_data.means import mean
 from attune_data.schema import Conversation
-from attune_episodes.parsing import Unparsed, parse
+from attune_episodes.episode import Episode
+from attune_episodes.parsing import parse
 from attune_episodes.plan import plan
 from attune_episodes.policies.base import BuiltinPolicy
-from attune_episodes.score import resolved, score
 from attune_episodes.settings import Settings
-from attune_rewards.predictions import (
-    STAGES,
-    Assess,
-    AssessHP,
-    ConversationPrediction,
-    Draft,
-    Prediction,
-    Prefer,
-    Reflect,
-    Stage,
-    TurnPrediction,
-)
-from attune_rewards.reward import request_weights
+from attune_rewards.predictions import ConversationPrediction
+from attune_rewards.records import read_record
+from attune_rewards.reward import part_means, scored_requests
 from attune_rewards.scoring import score_conversation
 from attune_rewards.spec import RewardSpec
-from attune_rewards.truth import truth_of
 
 
 @dataclass(slots=True)
@@ -40,7 +28,7 @@ class Played:
     parts: dict[str, dict[str, list[float | None]]] = field(default_factory=dict)
     """Reward name -> part -> its mean score in each conversation, None where it is not defined."""
     canonical: list[float] = field(default_factory=list)
-    """The Composite of each conversation in the benchmark's reading, 0–100."""
+    """The canonical Composite of each conversation, 0–100."""
     strict: list[float | None] = field(default_factory=list)
     """The strict Composite, 0–100; None where nothing is annotated."""
     read: int = 0
@@ -55,60 +43,27 @@ def play(
     settings: Settings,
     specs: Mapping[str, RewardSpec],
 ) -> Played:
-    """Every conversation played once by a policy, its replies scored under every spec and both readings."""
+    """Play every conversation once and score the replies under every spec and in both scoring variants."""
     played = Played(policy.name)
     for conversation in conversations:
-        player, truth = policy.for_conversation(conversation), truth_of(conversation)
-        totals = dict.fromkeys(specs, 0.0)
-        scores: dict[str, dict[str, list[float]]] = {name: {} for name in specs}
-        said: dict[tuple[int | None, Stage], Prediction] = {}
-        requests = plan(conversation, settings)
-        for request in requests:
+        player = policy.for_conversation(conversation)
+        recorded = Episode(conversation, settings)
+        episodes = {name: Episode(conversation, settings, spec) for name, spec in specs.items()}
+        for request in plan(conversation, settings):
             outcome = parse(request, player.reply(request))
-            if not isinstance(outcome, Unparsed):
-                said[request.turn, request.stage] = (
-                    resolved(truth, outcome) if request.wants_change else outcome
-                )
-            for name, spec in specs.items():
-                earned = score(conversation, request, outcome, spec, stages=settings.stages)
-                totals[name] += earned.reward
-                for part, value in earned.parts.items():
-                    scores[name].setdefault(part, []).append(value)
-        played.read += len(said)
-        played.asked += len(requests)
-        for name, spec in specs.items():
-            scored = request_weights(conversation, spec, settings.stages)
-            played.totals.setdefault(name, []).append(totals[name] if scored else None)
-            for part in spec.parts:
-                average = mean(scores[name].get(part, ()))
-                played.parts.setdefault(name, {}).setdefault(part, []).append(average)
-        prediction = prediction_of(conversation, said, settings)
+            played.read += recorded.take(outcome).status == "ok"
+            for episode in episodes.values():
+                episode.take(outcome)
+        played.asked += len(recorded.steps)
+        for name, episode in episodes.items():
+            scored = scored_requests(conversation, specs[name], settings.stages)
+            played.totals.setdefault(name, []).append(episode.total if scored else None)
+            means = part_means(step.score for step in episode.steps)
+            for part in specs[name].parts:
+                played.parts.setdefault(name, {}).setdefault(part, []).append(means.get(part))
+        prediction, _ = read_record(recorded.result(), conversation)
         found = score_conversation(conversation, prediction)
         played.canonical.append(found["composite_exact"])
         played.strict.append(found["composite_strict"])
         played.predictions.append(prediction)
     return played
-
-
-def prediction_of(
-    conversation: Conversation, said: Mapping[tuple[int | None, Stage], Prediction], settings: Settings
-) -> ConversationPrediction:
-    """What a model said of a whole conversation, from its parsed replies: (turn, stage) -> prediction."""
-    turns = {}
-    for turn in conversation.turns:
-        number = turn.turn_number
-        draft, assess, hp, prefer = (said.get((number, stage)) for stage in STAGES[:-1])
-        turns[number] = TurnPrediction(
-            number,
-            draft=draft if isinstance(draft, Draft) else None,
-            assess=assess if isinstance(assess, Assess) else None,
-            assess_hp=hp if isinstance(hp, AssessHP) else None,
-            prefer=prefer if isinstance(prefer, Prefer) else None,
-        )
-    reflect = said.get((None, "reflect"))
-    return ConversationPrediction(
-        conversation.conversation_id,
-        turns,
-        reflect if isinstance(reflect, Reflect) else None,
-        frozenset(stage for stage in STAGES if stage not in settings.stages),
-    )

@@ -38,7 +38,7 @@ UNANSWERED: Final[Mapping[str, Silence]] = {
     "the tags": _assess(tags=None),
     "every pick": _turns(lambda turn: replace(turn, prefer=Prefer())),
     "every turn but the first": _first_turn_only,
-    "PANAS": _reflect(panas={}, panas_change=None),
+    "PANAS": _reflect(panas={}, panas_totals=(None, None), panas_change=None),
     "Q1": _reflect(q1=None),
     "Q2 and Q3": _reflect(q2=None, q3=None),
     "the follow-up": _reflect(q3_follow_up=None),

@@ -10,7 +10,6 @@ from typing import Any
 
 import httpx
 import pytest
-from openenv.core import GenericEnvClient
 
 from attune_data import BenchmarkTrainingError, Conversation, Conversations, load
 from attune_data.errors import AttuneError, SettingsError, UnknownNameError
@@ -97,18 +96,6 @@ def test_eight_clients_at_once_get_the_rewards_of_rollout(url: str) -> None:
 
     for name, about, seen in zip(names, DATA, asyncio.run(all_of_them()), strict=False):
         assert_same(seen, rollout(about, builtin_policy(name, DATA)))
-
-
-def test_the_generic_client_needs_no_package_of_ours(url: str) -> None:
-    expected = rollout(DATA[2], builtin_policy("lexicon", DATA))
-    with GenericEnvClient(base_url=url).sync() as client:
-        result = client.reset(conversation_id=DATA[2].conversation_id)
-        paid: list[float] = []
-        while not result.done:
-            result = client.step({"message": expected.steps[len(paid)].reply})
-            paid.append(result.reward)
-    assert paid == pytest.approx([step.reward for step in expected.steps], abs=1e-12)
-    assert result.observation["total"] == pytest.approx(expected.total, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -243,21 +230,6 @@ def test_a_bad_reset_is_told_and_the_episode_goes_on(arguments: dict[str, Any], 
     with pytest.raises(AttuneError, match=told):
         env.reset(**arguments)
     assert env.step(AttuneAction(message="x")).answered == 2
-
-
-def test_conversations_without_a_question_are_passed_over_or_refused() -> None:
-    raw = DATA[0].to_record()
-    for turn in raw["turns"]:
-        turn["annotations"]["pairwiseComparisons"] = []
-    bare = Conversation.model_validate(raw | {"conversationId": "bare"})
-    settings = Settings(stages=("prefer",))
-    env = environment(Conversations([bare, DATA[1]]), settings)
-    assert [env.reset().conversation_id for _ in range(2)] == [DATA[1].conversation_id] * 2
-    assert {env.reset(seed=seed).conversation_id for seed in range(8)} == {DATA[1].conversation_id}
-    with pytest.raises(SettingsError, match="ask nothing of 'bare'"):
-        env.reset(index=0)
-    with pytest.raises(SettingsError, match="ask nothing of"):
-        environment(Conversations([bare]), settings).reset()
 
 
 def test_a_step_needs_an_episode_that_goes_on() -> None:

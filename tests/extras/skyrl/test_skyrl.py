@@ -12,7 +12,6 @@ import pytest
 
 skyrl_gym = pytest.importorskip("skyrl_gym")
 
-from skyrl_gym.metrics import aggregate_for_environment  # noqa: E402
 
 from attune_data import DataError  # noqa: E402
 from attune_data.extras import UntestedVersionWarning  # noqa: E402
@@ -84,13 +83,6 @@ def test_a_whole_conversation_pays_the_return_of_its_episode(asked: Settings, re
         assert parts == pytest.approx(want.parts)
 
 
-def test_metrics_are_averaged_by_skyrls_own_aggregation() -> None:
-    row = to_skyrl(conversation_rows(SAMPLE[:1], reward="composite"))[0]
-    metrics = [played(row, ["no JSON"] * made(row).max_turns)[2].get_metrics() for _ in range(2)]
-    means = aggregate_for_environment("attune-conversation", metrics)
-    assert (means["return"], means["parse_rate"]) == (0.0, 0.0)
-
-
 @pytest.mark.parametrize("action", ["", "{", "<think>", '{"emotions": ' * 300, "\ud800", "x" * 1_000_001])
 def test_whatever_a_model_writes_the_episode_goes_on(action: str) -> None:
     row = to_skyrl(conversation_rows(SAMPLE[:1], reward="composite"))[0]
@@ -110,12 +102,6 @@ def test_after_the_end_a_step_is_refused_and_init_starts_anew() -> None:
         env.step("more")
     env.init(row["prompt"])
     assert env.step("no JSON") == first
-
-
-def test_a_conversation_says_that_it_is_not_protocol_exact() -> None:
-    row = to_skyrl(conversation_rows(SAMPLE[:1], reward="composite"))[0]
-    _, info = made(row).init(row["prompt"])
-    assert info == {"requests": 2 * len(SAMPLE[0].turns) + 1, "protocol_exact": False}
 
 
 @pytest.mark.parametrize("env", ["attune-request", "attune-conversation"])

@@ -16,11 +16,10 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 from verl import DataProto
 from verl.trainer.ppo.metric_utils import process_validation_metrics
-from verl.trainer.ppo.reward import get_custom_reward_fn, load_reward_manager
+from verl.trainer.ppo.reward import load_reward_manager
 from verl.utils.dataset.rl_dataset import RLHFDataset
 from verl.workers.reward_manager import NaiveRewardManager
 
-from attune_data import DataError
 from attune_episodes import score_row
 from attune_episodes.trainers import to_verl, training_dataset
 from attune_episodes.trainers.verl import compute_score
@@ -80,15 +79,6 @@ def batch(pairs: list[tuple[int, str]]) -> Any:
     return DataProto.from_dict(tensors=tensors, non_tensors=columns)
 
 
-def test_the_options_of_the_page_are_verls_and_load_our_function() -> None:
-    function = get_custom_reward_fn(configured())
-    assert function is not None
-    truth = ROWS[0]["truth"]
-    called = function(data_source="attune/assess", solution_str="no", ground_truth=truth, extra_info={})
-    assert called == compute_score("attune/assess", "no", truth)
-    assert function.args[0] is compute_score
-
-
 def test_the_reward_manager_that_verl_trains_with_pays_the_rows_reward() -> None:
     manager = load_reward_manager(configured(), tokenizer())
     pairs = answered()
@@ -113,14 +103,6 @@ def test_the_reward_manager_for_batches_pays_the_rows_reward_at_the_last_token()
     for row, (_, text) in enumerate(pairs):
         last = len(tokenizer()(text)["input_ids"]) - 1
         assert made["reward_tensor"][row].nonzero().tolist() in ([[last]], [])
-
-
-def test_a_row_of_ours_without_its_truth_stops_the_manager() -> None:
-    data = batch([(0, "no JSON")])
-    data.non_tensor_batch["reward_model"][0] = {"style": "rule", "ground_truth": "42"}
-    manager = NaiveRewardManager(tokenizer=tokenizer(), num_examine=0, compute_score=compute_score)
-    with pytest.raises(DataError, match="truth: found"):
-        manager(data)
 
 
 def test_validation_is_reported_by_stage_over_the_rows_that_ask_for_a_part() -> None:
