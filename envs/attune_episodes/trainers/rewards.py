@@ -8,18 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import repeat
 from typing import Any
 
 from attune_data.errors import DataError, Problem, SettingsError, show
 from attune_episodes.score import reward_spec
-from attune_episodes.trainers.scoring import checked_truth, score_truth, shares_of
+from attune_episodes.trainers.scoring import Shares, checked_truth, score_truth, shares_of, text_of
 from attune_episodes.trainers.truth import PARTS, check_rows_carry
 from attune_rewards.reward import OK, Score, part_means
 from attune_rewards.spec import RewardSpec, above_null
 
 LogMetric = Callable[[str, float], Any]
 LogExtra = Callable[[str, list[Any]], Any]
+Batch = tuple[tuple[Score | None, Shares], ...]
+"""Of each row its score and its shares; None and none where the row is another task's."""
 
 
 @dataclass(frozen=True)
@@ -72,19 +75,18 @@ class PartReward:
 
         Raises TypeError, SettingsError or DataError for rows or completions that cannot be scored.
         """
-        truths, scores = _scored(truth, completions)
-        values: list[float | None] = []
-        for row, score in zip(truths, scores, strict=True):
-            shares = {} if row is None else shares_of(row)
-            if self.logs:
+        batch = _scored(truth, completions)
+        if self.logs:
+            for _, shares in batch:
                 check_same_reward(shares, self.reward, self.baselines)
+            _log(batch, log_metric, log_extra)
+        values: list[float | None] = []
+        for score, shares in batch:
             value = None
             if score is not None and self.part in shares:
                 share, baseline = shares[self.part]
                 value = above_null(score.parts[self.part], baseline) * share / self.weight
             values.append(value)
-        if self.logs:
-            _log(scores, log_metric, log_extra)
         return values
 
 
@@ -103,23 +105,28 @@ def row_reward(
     For trainers that take a single reward function. Arguments and errors as for `PartReward`; whatever
     reward the rows were made with is theirs.
     """
-    _, scores = _scored(truth, completions)
-    _log(scores, log_metric, log_extra)
-    return [None if score is None else score.value for score in scores]
+    batch = _scored(truth, completions)
+    _log(batch, log_metric, log_extra)
+    return [None if score is None else score.value for score, _ in batch]
 
 
-def _scored(truths: object, completions: object) -> tuple[list[str | None], list[Score | None]]:
-    """The truths and the scores of a batch; None where the row is another task's."""
+def _scored(truths: object, completions: object) -> Batch:
+    """The scores of a batch; None where the row is another task's."""
     if truths is None:
         checked_truth(None)
     replies, rows = _listed("completions", completions), _listed("truth", truths)
     if len(rows) != len(replies):
         raise SettingsError(f"{len(replies)} completions, but {len(rows)} truths: one for each is needed")
-    checked = [None if row is None else checked_truth(row) for row in rows]
-    scores = [
-        None if row is None else score_truth(row, reply) for row, reply in zip(checked, replies, strict=True)
-    ]
-    return checked, scores
+    texts = tuple("" if reply is None else text_of(reply) for reply in replies)
+    return _score_batch(tuple(None if row is None else checked_truth(row) for row in rows), texts)
+
+
+@lru_cache(maxsize=4)  # a trainer calls one reward function after the other on the same batch
+def _score_batch(truths: tuple[str | None, ...], texts: tuple[str, ...]) -> Batch:
+    return tuple(
+        (None, {}) if truth is None else (score_truth(truth, text), shares_of(truth))
+        for truth, text in zip(truths, texts, strict=True)
+    )
 
 
 def _listed(name: str, values: object) -> Sequence[Any]:
@@ -130,7 +137,8 @@ def _listed(name: str, values: object) -> Sequence[Any]:
     return list(values)
 
 
-def _log(scores: Sequence[Score | None], metric: LogMetric | None, extra: LogExtra | None) -> None:
+def _log(batch: Batch, metric: LogMetric | None, extra: LogExtra | None) -> None:
+    scores = [score for score, _ in batch]
     if extra is not None:
         extra("attune_reason", [None if score is None else score.reason for score in scores])
     ours = [score for score in scores if score is not None]

@@ -18,8 +18,6 @@ Shares = Mapping[str, tuple[float, float]]
 """Part -> (its share of the row's reward, the baseline that it is measured from). The shares sum to 1."""
 TRUTHS: Final = 1024
 """Truths kept in memory: a group of replies to one prompt reads each only once."""
-SCORES: Final = 8192
-"""Scores kept in memory: a trainer calls one reward function after the other on the same batch."""
 
 
 def score_row(row: Mapping[str, Any], reply: object) -> Score:
@@ -43,7 +41,9 @@ def score_row(row: Mapping[str, Any], reply: object) -> Score:
 
 def score_truth(truth: object, reply: object) -> Score:
     """Score a reply by the column `truth`, as trainers hand columns over; otherwise as `score_row`."""
-    return _scored(checked_truth(truth), "" if reply is None else text_of(reply))
+    request, scored, _ = _read(checked_truth(truth))
+    said, reason = as_scored(request, parse(request, "" if reply is None else text_of(reply)), scored.truth)
+    return scored.score(said, reason)
 
 
 def checked_truth(truth: object) -> str:
@@ -59,13 +59,6 @@ def checked_truth(truth: object) -> str:
 def shares_of(truth: str) -> Shares:
     """The parts of a row: Σ share · (score - baseline)/(1 - baseline) is the value of its score."""
     return _read(truth)[2]
-
-
-@lru_cache(maxsize=SCORES)
-def _scored(truth: str, text: str) -> Score:
-    request, scored, _ = _read(truth)
-    said, reason = as_scored(request, parse(request, text), scored.truth)
-    return scored.score(said, reason)
 
 
 @lru_cache(maxsize=TRUTHS)
@@ -90,6 +83,10 @@ def text_of(completion: object) -> str:
     """
     if isinstance(completion, str):
         return completion
+    if type(completion) is list and completion and type(last := completion[-1]) is dict:  # nearly always
+        text = last.get("content")
+        if last.get("role") == "assistant" and isinstance(text, str):
+            return text
     messages = (completion,) if isinstance(completion, Mapping) else completion
     if isinstance(messages, Sequence) and not isinstance(messages, (bytes, bytearray)):
         for message in reversed(messages):
