@@ -13,7 +13,7 @@ import typer
 
 from attune_data.errors import SettingsError, UnknownNameError, one_line, show
 from attune_env.cli.common import stoppable
-from attune_env.cli.open_files import allow_connections
+from attune_env.cli.server import allow_connections
 
 if TYPE_CHECKING:
     from attune_data import Conversations
@@ -99,7 +99,7 @@ def evaluate(
             print(f"nothing is skipped in {output}")
             return
     if asked.dry_run:
-        from attune_env.cli.estimating import show_estimate
+        from attune_env.cli.server import show_estimate
         from attune_env.running.costs import estimate
 
         takes = estimate(conversations, modes, settings, samples=asked.samples or 1, judges=len(judges))
