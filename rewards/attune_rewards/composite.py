@@ -20,7 +20,7 @@ def _panas(case: Case) -> float:
     return 0.5 if adjusted is None else float(adjusted + 1) / 2
 
 
-_WHOLE: Final[dict[str, Callable[[Case], float]]] = {
+WHOLE: Final[dict[str, Callable[[Case], float]]] = {
     "panas": _panas,
     "branches": lambda case: float(case["four_branch_normalized"]),
 }
@@ -34,8 +34,8 @@ def _counting(node: Node) -> list[Node]:
 
 def canonical(node: Node, case: Case) -> float:
     """The canonical value of a node, in [0, 1]: the weighted mean of those below."""
-    if node.name in _WHOLE:
-        return _WHOLE[node.name](case)
+    if node.name in WHOLE:
+        return WHOLE[node.name](case)
     if not node.children:
         return float(case[str(LEAF[node.name].canonical)])
     below = _counting(node)

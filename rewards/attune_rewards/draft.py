@@ -6,7 +6,7 @@ None of these enters the Composite.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -14,7 +14,8 @@ from attune_data.affect import SCALE
 from attune_data.constants import JUDGE_DIMENSIONS, ResponseName
 from attune_rewards.binary import TruthPairs
 from attune_rewards.metric import TurnMetric
-from attune_rewards.predictions import TurnPrediction
+from attune_rewards.parts import Leaf, PartText
+from attune_rewards.predictions import Draft, TurnPrediction
 from attune_rewards.text import jaccard, tokens
 from attune_rewards.truth import TurnTruth
 
@@ -93,5 +94,35 @@ METRICS: Final = (
         needs=("draft",), edges="a missing judge answer disagrees",
         undefined="no assessment, or no such truth",
         label="Draft Binary Alignment", role="beside", harness=False,
+    ),
+)  # fmt: skip
+
+
+def _leaf(name: str, response: str, near: Callable[[TurnTruth, str], float | None]) -> Leaf[TurnTruth, Draft]:
+    return Leaf(
+        name=name,
+        stage="draft",
+        node=None,
+        value=lambda turn, said: near(turn, said.text) or 0.0,
+        annotated=lambda turn: bool((turn.responses.get("human") or "").split()),
+        answered=lambda turn, said: float(bool(said.text.strip())),
+        reads=("responses",),
+        text=PartText(
+            f"how many words the draft shares with {response}",
+            "shared tokens / all tokens",
+            "there is a reply that the person edited",
+            "no shared word",
+        ),
+    )
+
+
+LEAVES: Final = (
+    _leaf(
+        "response_similarity", "the nearest recorded reply",
+        lambda turn, text: best_similarity(text, turn.responses),
+    ),
+    _leaf(
+        "response_similarity_human_edited", "the reply as the person edited it",
+        lambda turn, text: similarity(text, turn.responses.get("human")),
     ),
 )  # fmt: skip

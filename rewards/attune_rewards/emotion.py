@@ -190,14 +190,28 @@ def _strict(score: Score, turn: TurnTruth, said: Assess) -> float:
     return 0.0 if said.tags is None else score(turn.tags or (), said.tags)
 
 
-def _leaf(name: str, score: Score, canonical: str, what: str, formula: str) -> Leaf[TurnTruth, Assess]:
+def _near_intensity(truth: Sequence[Tag], predicted: Sequence[Tag]) -> float:
+    error = intensity_mae(truth, predicted)
+    return 0.0 if error is None else 1.0 - error / SPAN
+
+
+def _rated(turn: TurnTruth) -> bool:
+    """Whether the tags are annotated, each with its intensity."""
+    return turn.tags is not None and all(tag.intensity is not None for tag in turn.tags)
+
+
+def _leaf(
+    name: str, score: Score, canonical: str | None, what: str, formula: str, *, rated: bool = False
+) -> Leaf[TurnTruth, Assess]:
     where, zero = "tags are annotated; an empty list is an annotation", "no valid list of tags"
+    if rated:
+        where = "tags are annotated, each with its intensity"
     return Leaf(
         name=name,
         stage="assess",
-        node="emotion",
+        node="emotion" if canonical else None,
         value=partial(_strict, score),
-        annotated=lambda turn: turn.tags is not None,
+        annotated=_rated if rated else lambda turn: turn.tags is not None,
         answered=lambda turn, said: float(said.tags is not None),
         reads=("tags",),
         canonical=canonical,
@@ -214,5 +228,31 @@ LEAVES: Final = (
         "emotion_va", va_score, "avg_emotion_va_score",
         "how near the feelings named are to those felt, on the valence–arousal plane",
         "mean similarity of the best one-to-one matching × coverage; both empty 1, one empty 0",
+    ),
+    _leaf(
+        "emotion_hit_rate", lambda felt, said: overlap(felt, said).recall, None,
+        "which share of the feelings was named", "hits / feelings; both empty 1: naming all of them earns 1",
+    ),
+    _leaf(
+        "emotion_f1_intensity", f1_intensity, None, "which feelings, and how strong",
+        "F1 × mean(1 − error/6)", rated=True,
+    ),
+    _leaf(
+        "emotion_va_intensity_score", va_intensity_score, None,
+        "how near the feelings named are to those felt, and how strong",
+        "as emotion_va, a pair being worth 0.7 × similarity + 0.3 × (1 − error/6)", rated=True,
+    ),
+    Leaf(
+        name="emotion_intensity_mae",
+        stage="assess",
+        node=None,
+        value=lambda turn, said: _near_intensity(turn.tags or (), said.tags or ()),
+        annotated=lambda turn: bool(_intensities(turn.tags or ())),
+        answered=lambda turn, said: float(bool(_intensities(said.tags or ()))),
+        reads=("tags",),
+        text=PartText(
+            "how strong the feelings were that it named", "1 − emotion_intensity_mae/6",
+            "an intensity is annotated", "no feeling named that was felt, with its intensity",
+        ),
     ),
 )  # fmt: skip

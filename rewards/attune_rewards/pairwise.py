@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Final
 
-from attune_data.constants import Side
+from attune_data.constants import ResponseName, Side
 from attune_data.schema import PairwiseComparison
 from attune_rewards.binary import given_share, right_share
 from attune_rewards.metric import TurnMetric
@@ -37,7 +37,7 @@ def kendall_tau(comparisons: Sequence[PairwiseComparison], picks: Mapping[int, S
     names, so rankings hold no ties. None without any pick or with fewer than two responses.
     """
     used = {index: side for index, side in picks.items() if 0 <= index < len(comparisons)}
-    names = sorted({name for c in comparisons for name in (c.response_a, c.response_b)})
+    names = _labels(comparisons)
     if not used or len(names) < 2:
         return None
     truth = _ranks(names, comparisons, {i: c.winner for i, c in enumerate(comparisons) if c.winner})
@@ -46,6 +46,10 @@ def kendall_tau(comparisons: Sequence[PairwiseComparison], picks: Mapping[int, S
         1 if (truth[a] - truth[b]) * (guess[a] - guess[b]) > 0 else -1 for a, b in combinations(names, 2)
     ]
     return sum(agreement) / len(agreement)
+
+
+def _labels(comparisons: Sequence[PairwiseComparison]) -> list[ResponseName]:
+    return sorted({name for c in comparisons for name in (c.response_a, c.response_b)})
 
 
 def _ranks(
@@ -84,6 +88,17 @@ def _strict(turn: TurnTruth, said: Prefer) -> float:
     return right_share(turn.winners, said.picks)
 
 
+def _strict_tau(turn: TurnTruth, said: Prefer) -> float:
+    """Of the picks in comparisons with a winner, so that the annotations' own answers earn 1."""
+    picks = {index: said.picks[index] for index, _ in turn.winners if index in said.picks}
+    tau = kendall_tau(turn.comparisons, picks)
+    return 0.0 if tau is None else (tau + 1) / 2
+
+
+def _picked(turn: TurnTruth, said: Prefer) -> float:
+    return given_share(turn.winners, said.picks)
+
+
 LEAVES: Final = (
     Leaf(
         name="pairwise",
@@ -91,7 +106,7 @@ LEAVES: Final = (
         node="evaluation",
         value=_strict,
         annotated=lambda turn: bool(turn.winners),
-        answered=lambda turn, said: given_share(turn.winners, said.picks),
+        answered=_picked,
         reads=("comparisons",),
         canonical="avg_pairwise_accuracy",
         text=PartText(
@@ -99,6 +114,21 @@ LEAVES: Final = (
             "right picks / comparisons with a winner",
             "at least one comparison has a winner",
             "each comparison without a pick",
+        ),
+    ),
+    Leaf(
+        name="pairwise_kendall_tau",
+        stage="prefer",
+        node=None,
+        value=_strict_tau,
+        annotated=lambda turn: bool(turn.winners) and len(_labels(turn.comparisons)) > 1,
+        answered=_picked,
+        reads=("comparisons",),
+        text=PartText(
+            "how the person ranked the replies",
+            "(τ + 1)/2 of the rankings by wins",
+            "at least one comparison of two replies has a winner",
+            "no pick",
         ),
     ),
 )

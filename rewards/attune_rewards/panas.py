@@ -187,7 +187,7 @@ def _valid(side: int, truth: ConversationTruth, said: Reflect) -> float:
     return float(valid_total(said.panas, side) is not None)
 
 
-LEAVES: Final = tuple(
+_SIDES: Final = tuple(
     Leaf(
         name=f"panas_{name}",
         stage="reflect",
@@ -205,4 +205,32 @@ LEAVES: Final = tuple(
         ),
     )
     for side, (name, polarity) in enumerate((("pa", "positive"), ("na", "negative")))
+)
+
+
+def _items(truth: ConversationTruth, said: Reflect) -> float:
+    """Over the items rated; one without a valid answer counts as a whole span off."""
+    rated = [name for name in EMOTIONS if truth.post.get(name) is not None]
+    valid = {n: v for n in rated if (v := said.panas.get(n)) is not None and SCALE[0] <= v <= SCALE[1]}
+    mae = item_mae(truth.post, valid)
+    return 0.0 if mae is None else normalized(mae, ITEM_SPAN) * len(valid) / len(rated)
+
+
+LEAVES: Final = (
+    *_SIDES,
+    Leaf(
+        name="panas_item_normalized",
+        stage="reflect",
+        node=None,
+        value=_items,
+        annotated=lambda truth: any(value is not None for value in truth.post.values()),
+        answered=lambda truth, said: sum(n in said.panas for n in EMOTIONS) / len(EMOTIONS),
+        reads=("post",),
+        text=PartText(
+            "each feeling after the conversation, item by item",
+            "mean of 1 − |predicted − rated|/6 over the items rated",
+            "an item is rated after the conversation",
+            "each item without a valid answer",
+        ),
+    ),
 )

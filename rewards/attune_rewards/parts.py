@@ -50,7 +50,7 @@ class PartText(NamedTuple):
 
 
 About = TypeVar("About", TurnTruth, ConversationTruth)
-Said = TypeVar("Said", Assess, Prefer, Reflect)
+Said = TypeVar("Said", Assess, Draft, Prefer, Reflect)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -133,18 +133,18 @@ def _strict(name: str, score: Callable[[Any, Any], float], truth: ConversationTr
 
 
 def _leaf(
-    name: str, score: Callable[[Any, Any], float], canonical: str, text: PartText
+    field: str, score: Callable[[Any, Any], float], canonical: str, text: PartText, name: str = ""
 ) -> Leaf[ConversationTruth, Reflect]:
-    """A leaf that is called as its truth and its answer are."""
+    """A leaf that is called as its truth and its answer are, or another one by its name."""
     return Leaf(
-        name=name,
+        name=name or field,
         stage="reflect",
-        node="questions",
-        value=partial(_strict, name, score),
-        annotated=lambda truth: getattr(truth, name) is not None,
-        answered=lambda truth, said: float(getattr(said, name) is not None),
-        reads=(name,),
-        canonical=canonical,
+        node=None if name else "questions",
+        value=partial(_strict, field, score),
+        annotated=lambda truth: getattr(truth, field) is not None,
+        answered=lambda truth, said: float(getattr(said, field) is not None),
+        reads=(field,),
+        canonical=None if name else canonical,
         text=text,
     )
 
@@ -166,4 +166,10 @@ LEAVES: Final = (
         "fuzzy F1: 1 for an exact match, else the best token overlap of at least 0.3; both empty 1",
         "annotated; an empty list is an annotation", "no valid list",
     )),
+    _leaf("q1", set_f1, "", PartText(
+        "what the person was looking for, by F1", "2 × shared / (sizes added)", "annotated", "no valid list",
+    ), "q1_looking_for_f1"),
+    _leaf("q3", lambda true, said: 1 - fit_distance(true, said) / 3, "", PartText(
+        "how well the model fitted, by steps", "1 − steps between the options/3", "annotated", "no option",
+    ), "q3_model_fit_ordinal_distance"),
 )  # fmt: skip

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from attune_data.memo import memoised
 from attune_data.schema import Conversation
+from attune_rewards.canonical import CanonicalPart
 from attune_rewards.parts import Leaf, Part
 from attune_rewards.predictions import PREDICTION_OF, STAGES, Prediction, Stage
 from attune_rewards.spec import RewardSpec, above_null
@@ -70,10 +71,12 @@ class ScoredRequest:
     truth: ConversationTruth
     turn: TurnTruth | None
     """The truth of its turn; None in the reflect stage."""
-    terms: tuple[tuple[str, float, float, Scorer], ...]
-    """The same, each with what scores it."""
+    scorers: tuple[tuple[Scorer, float], ...]
+    """What scores each part, and what an unreadable reply earns on it."""
     weight: float
     """Sum of the weights."""
+    floor: float | None = None
+    """Lowest paid score of a part that has a null."""
 
     @staticmethod
     def of(
@@ -81,14 +84,15 @@ class ScoredRequest:
         parts: Sequence[tuple[Part, float, float]],
         truth: ConversationTruth,
         turn: TurnTruth | None,
+        floor: float | None = None,
     ) -> ScoredRequest:
         """The request with these parts, their weights and nulls."""
         named = tuple((part.name, weight, null) for part, weight, null in parts)
-        terms = tuple((part.name, w, null, _scorer(part, truth, stage, turn)) for part, w, null in parts)
-        return ScoredRequest(stage, named, truth, turn, terms, math.fsum(w for _, w, _ in named))
+        scorers = tuple(_scorer(part, truth, stage, turn) for part, _, _ in parts)
+        return ScoredRequest(stage, named, truth, turn, scorers, math.fsum(w for _, w, _ in named), floor)
 
     def score(self, said: Prediction | None, reason: str = OK) -> Score:
-        """What a prediction earns; None, a reply that could not be parsed, scores 0 on every part.
+        """What a prediction earns; None is a reply that could not be parsed.
 
         Raises TypeError for a prediction of another stage: that is a bug, not a model's mistake.
         """
@@ -96,16 +100,19 @@ class ScoredRequest:
             wanted = PREDICTION_OF[self.stage].__name__
             raise TypeError(f"stage {self.stage} takes {wanted}, got {type(said).__name__}")
         scores, paid = {}, 0.0
-        for name, weight, null, scorer in self.terms:
-            scores[name] = value = 0.0 if said is None else scorer(said)
-            paid += weight * above_null(value, null) if null else weight * value
+        for (name, weight, null), (scorer, unread) in zip(self.parts, self.scorers, strict=True):
+            scores[name] = value = unread if said is None else scorer(said)
+            paid += weight * above_null(value, null, self.floor) if null else weight * value
         return Score(paid / self.weight, reason, scores, self.weight)
 
 
-def _scorer(part: Part, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None) -> Scorer:
+def _scorer(
+    part: Part, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None
+) -> tuple[Scorer, float]:
     if isinstance(part, Leaf):
-        return partial(part.value, truth if turn is None else turn)
-    return partial(part.score, truth, stage, turn)
+        return partial(part.value, truth if turn is None else turn), 0.0
+    unread = part.score(truth, stage, turn, None) if isinstance(part, CanonicalPart) else 0.0
+    return partial(part.score, truth, stage, turn), unread
 
 
 _Table = Mapping[tuple[Stage, int | None], ScoredRequest]
@@ -128,7 +135,9 @@ def _table(conversation: Conversation, spec: RewardSpec, stages: tuple[Stage, ..
         null = spec.nulls.get(slot.part, 0.0)
         found.setdefault((slot.stage, slot.turn), []).append((known[slot.part], weight, null))
     return {
-        (stage, number): ScoredRequest.of(stage, parts, truth, None if number is None else truth.turn(number))
+        (stage, number): ScoredRequest.of(
+            stage, parts, truth, None if number is None else truth.turn(number), spec.floor
+        )
         for (stage, number), parts in found.items()
     }
 

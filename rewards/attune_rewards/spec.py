@@ -7,14 +7,16 @@ so that the weighted sum over an episode is the spec's total (for `composite`: `
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from numbers import Real
 from pathlib import Path
 from typing import Any, Final, TypeGuard
 
 from attune_data.errors import SettingsError, UnknownNameError, show
+from attune_rewards.canonical import CANONICAL, canonical_root
 from attune_rewards.parts import CustomPart, Format, Part
 from attune_rewards.predictions import STAGES, Prediction, Stage
 from attune_rewards.tree import COMPOSITE, LEAF, Node
@@ -42,8 +44,12 @@ PRESET_TEXTS: Final[Mapping[str, str]] = {
     "preference": "the comparisons of replies",
     "holistic": "what is asked after the conversation",
     "skill": "the Composite with each part measured from what reading nothing earns: to train with",
+    "skill_bounded": "skill with no part below -1, so that one unreadable answer does not outweigh a batch",
+    "canonical": "the benchmark's own Composite, for evaluation alone: it pays silence",
 }
 """Preset -> what it is for."""
+FLOOR: Final = -1.0
+"""Lowest paid score of a part under `skill_bounded`: as far below reading nothing as gold is above it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,24 +82,23 @@ class RewardSpec:
     """True: every step pays its share at once; False: the whole return comes with the last step."""
     reference: str = ""
     """The data that `nulls` were measured on, by name and fingerprint."""
-    _hash: int = field(init=False, repr=False, compare=False)
-    """Computed when first asked for: a spec is a key of what is kept for it."""
+    floor: float | None = None
+    """Lowest paid score of a part that has a null; None: as low as its null makes it."""
 
     def __post_init__(self) -> None:
         known = {*LEAF, *(part.name for part in self.extra)}
         leaves = list(self.root.leaves())
-        for name in leaves:
+        for name in (*leaves, *self.nulls, *self.left_out):
             if name not in known:
                 raise UnknownNameError("reward part", name, sorted(known))
             if leaves.count(name) > 1:
                 raise SettingsError(f"part {name!r} stands twice in the reward; each part once")
         for node in self.root.nodes():
             weight_of(node.name, node.weight)
-        for name in (*self.nulls, *self.left_out):
-            if name not in known:
-                raise UnknownNameError("reward part", name, sorted(known))
         for name, null in self.nulls.items():
             _null_of(name, null)
+        if self.floor is not None and not (_is_number(self.floor) and -math.inf < self.floor <= 0):
+            raise SettingsError(f"floor is {show(self.floor)}; it must be a number, at most 0")
         shares = self.root.weights(self.parts)
         if not shares:
             raise SettingsError("every part of the reward is left out; keep at least one")
@@ -104,14 +109,13 @@ class RewardSpec:
                     "give it more weight, or leave it out"
                 )
 
+    @cached_property
+    def _hash(self) -> int:
+        nulls = frozenset(self.nulls.items())
+        return hash((self.name, self.root, nulls, self.left_out, self.dense, self.floor, self.reference))
+
     def __hash__(self) -> int:
-        try:
-            return self._hash
-        except AttributeError:
-            nulls = frozenset(self.nulls.items())
-            known = hash((self.name, self.root, nulls, self.left_out, self.dense, self.reference))
-            object.__setattr__(self, "_hash", known)
-            return known
+        return self._hash  # a spec is a key of what is kept for it
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the hash, which differs between processes."""
@@ -119,18 +123,13 @@ class RewardSpec:
 
     @staticmethod
     def preset(name: str) -> RewardSpec:
-        """A named spec.
-
-        `composite` (the benchmark's strict Composite), its parts `emotion`, `behaviour` (both binaries),
-        `preference` (pairwise), `holistic`; and `skill`: the Composite with each part measured from what
-        the `prior` policy earns on the reference data. Raises UnknownNameError naming the choices.
+        """Return a named spec: to train with, `skill` or `skill_bounded`; to measure with, any other.
 
         What the audit found (`docs/audit.md`): under none of them does anything that reads nothing earn more
-        than `prior`, but only `skill` pays the prior nothing. The others pay constant answers about half of
-        what they hold: composite .59, emotion .48, behaviour .78, preference .50, holistic .59. They are
-        for measuring, beside their nulls; to train, take `skill`.
+        than `prior`, but only the two of `skill` pay the prior nothing. The others pay constant answers about
+        half of what they hold, and `canonical` pays silence too. Raises UnknownNameError naming the choices.
         """
-        if name not in PRESETS:
+        if name not in PRESET_TEXTS:
             raise UnknownNameError("reward preset", name, PRESETS)
         return _preset(name)
 
@@ -198,7 +197,7 @@ class RewardSpec:
 
     def transform(self, part: str, score: float) -> float:
         """A part's score as it is paid: (s - n)/(1 - n), or s itself where the part has no null."""
-        return above_null(score, self.nulls.get(part, 0.0))
+        return above_null(score, self.nulls.get(part, 0.0), self.floor)
 
     def weights(self, truth: ConversationTruth, stages: Collection[Stage] = STAGES) -> dict[Slot, float]:
         """Weight of every slot of an episode, summing to 1 ({} where nothing is scored).
@@ -223,9 +222,10 @@ class RewardSpec:
         }
 
 
-def above_null(score: float, null: float) -> float:
-    """(s - n)/(1 - n): 0 for the null's score, 1 for a perfect one, below 0 for worse than the null."""
-    return (score - null) / (1.0 - null)
+def above_null(score: float, null: float, floor: float | None = None) -> float:
+    """(s - n)/(1 - n): 0 for the null's score, 1 for a perfect one, below 0 (to the floor) for less."""
+    paid = (score - null) / (1.0 - null)
+    return paid if floor is None or not null else max(floor, paid)
 
 
 def weight_of(part: str, weight: object) -> float:
@@ -256,10 +256,13 @@ def is_asked(stage: Stage, turn: TurnTruth | None) -> bool:
 
 @cache
 def _preset(name: str) -> RewardSpec:
-    if name != "skill":
+    if name in _ROOTS:
         return RewardSpec(name, _ROOTS[name])
+    if name == "canonical":
+        return RewardSpec(name, canonical_root(), CANONICAL)
     raw: dict[str, Any] = json.loads(SKILL_FILE.read_text(encoding="utf-8"))
-    return skill_spec(raw["nulls"], raw["reference"])
+    skill = skill_spec(raw["nulls"], raw["reference"])
+    return skill if name == "skill" else replace(skill, name=name, floor=FLOOR)
 
 
 def skill_spec(nulls: Mapping[str, float], reference: str, spec: RewardSpec | None = None) -> RewardSpec:

@@ -6,16 +6,33 @@ import runpy
 import sys
 import traceback
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from attune_data.errors import AttuneError, DataError, Problem, SettingsError, UnknownNameError, show
 from attune_data.jsonio import read_json
-from attune_rewards.parts import Format
+from attune_rewards.canonical import CANONICAL
+from attune_rewards.parts import Format, Part
 from attune_rewards.spec import PRESETS, RewardSpec, weight_of
 from attune_rewards.tree import Node
 
-_KEYS: Final = ("name", "preset", "weights", "tree", "format", "nulls", "left_out", "terminal", "reference")
+_NAMED: Final[Mapping[str, Part]] = {**{part.name: part for part in CANONICAL}, "format": Format()}
+"""Parts beside the leaves that a file can name."""
+_NUMBER: Final = (int, float)
+_KINDS: Final[Mapping[str, tuple[Any, str]]] = {
+    "name": (str, "a text"),
+    "preset": (str, "the name of a preset"),
+    "weights": (Mapping, "an object of parts and numbers"),
+    "tree": (Mapping, "an object with a name"),
+    "format": (_NUMBER, "the weight of the part format, a number above 0"),
+    "nulls": (Mapping, "an object of parts and numbers"),
+    "left_out": (list, "a list of part names"),
+    "floor": (_NUMBER, "a number, at most 0"),
+    "terminal": (bool, "true or false"),
+    "reference": (str, "a text"),
+}
+"""Key -> the type of its value, and what is expected there."""
 EXAMPLE: Final = '{"name": "reading", "weights": {"emotion_va": 2, "binary_hp": 1}, "format": 0.1}'
 
 
@@ -41,50 +58,51 @@ def read_reward(source: str, *, also: Iterable[str] = ()) -> RewardSpec:
 
 
 def describe_reward(spec: RewardSpec) -> dict[str, Any]:
-    """A reward as JSON values; `reward_from` makes the same one of them.
+    """A reward as JSON values, of which `reward_from` makes the same one.
 
-    Raises SettingsError for parts of one's own: they are Python functions.
+    Raises SettingsError for parts of your own: they are Python functions.
     """
     for part in spec.extra:
-        if part != Format():
+        if part != _NAMED.get(part.name):
             raise SettingsError(
                 f"part {part.name!r} of reward {spec.name!r} is a Python function, which JSON cannot hold; "
                 "keep the reward in a .py file"
             )
-    plain: dict[str, Any] = {"name": spec.name, "tree": _plain(spec.root)}
-    if spec.nulls:
-        plain["nulls"] = dict(spec.nulls)
-    if spec.left_out:
-        plain["left_out"] = list(spec.left_out)
-    if not spec.dense:
-        plain["terminal"] = True
-    if spec.reference:
-        plain["reference"] = spec.reference
-    return plain
+    plain = {
+        "name": spec.name,
+        "tree": _plain(spec.root),
+        "nulls": dict(spec.nulls),
+        "left_out": list(spec.left_out),
+        "floor": spec.floor,
+        "terminal": not spec.dense,
+        "reference": spec.reference,
+    }
+    return {key: value for key, value in plain.items() if value or (value == 0.0 and key == "floor")}
 
 
 def reward_from(plain: object, file: str = "reward") -> RewardSpec:
     """The reward that JSON values describe: one of `preset`, `weights` or `tree`, and what is done to it.
 
     `weights` maps part names to positive weights; `tree` nests `{"name", "weight", "children"}`; `format`
-    adds the part `format` with that weight; `nulls` maps parts to what they are measured from; `terminal`
-    pays everything at the end. Raises DataError naming the place.
+    adds the part `format` with that weight; `nulls` maps parts to what they are measured from, `floor` is
+    the lowest value that such a part pays; `terminal` pays everything at the end. Raises DataError naming
+    the place.
     """
     if not isinstance(plain, Mapping):
         raise _wrong(file, "", plain, "an object")
-    for key in plain:
-        if key not in _KEYS:
-            raise _wrong(file, show(key), "an unknown key", f"one of {', '.join(_KEYS)}", quote=False)
+    for key, value in plain.items():
+        kind, expected = _KINDS.get(key, (None, ""))
+        if kind is None:
+            raise _wrong(file, show(key), "an unknown key", f"one of {', '.join(_KINDS)}", quote=False)
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            raise _wrong(file, key, value, expected)
     made_of = [key for key in ("preset", "weights", "tree") if key in plain]
     if len(made_of) != 1:
         raise _wrong(
             file, "", ", ".join(made_of) or "none of them", "one of preset, weights, tree", quote=False
         )
-    name = plain.get("name", Path(file).stem)
-    if not isinstance(name, str) or not name:
-        raise _wrong(file, "name", name, "a text")
     try:
-        return _built(plain, name, file)
+        return _built(plain, plain.get("name") or Path(file).stem, file)
     except DataError:
         raise
     except (AttuneError, TypeError, ValueError) as error:
@@ -93,35 +111,25 @@ def reward_from(plain: object, file: str = "reward") -> RewardSpec:
 
 def _built(plain: Mapping[str, Any], name: str, file: str) -> RewardSpec:
     if "preset" in plain:
-        spec = RewardSpec.preset(str(plain["preset"]))
-        if len(plain) > 1:  # no longer the preset, so no longer its name
-            spec = spec.renamed(name)
+        spec = RewardSpec.preset(plain["preset"])
+        spec = spec.renamed(name) if len(plain) > 1 else spec  # no longer the preset, so no longer its name
     elif "weights" in plain:
-        spec = RewardSpec.weighted(name, _numbers(plain, "weights", file))
+        spec = RewardSpec.weighted(name, plain["weights"])
     else:
         root = _node(plain["tree"], "tree", file)
-        extra = (Format(),) if "format" in root.leaves() else ()
-        spec = RewardSpec(name, root, extra)
+        spec = RewardSpec(name, root, tuple(_NAMED[leaf] for leaf in root.leaves() if leaf in _NAMED))
     if "format" in plain:
-        weight = plain["format"]
-        if type(weight) not in (int, float):
-            raise _wrong(file, "format", weight, "the weight of the part format, a number above 0")
-        spec = spec.with_format(weight)
-        if "name" in plain:
-            spec = spec.renamed(name)
-    if not {"nulls", "left_out", "reference"}.isdisjoint(plain):
-        # on top of what a preset has
-        nulls = {**spec.nulls, **(_numbers(plain, "nulls", file) if "nulls" in plain else {})}
-        left_out = _names(plain, "left_out", file) if "left_out" in plain else spec.left_out
-        reference = plain.get("reference", spec.reference)
-        if not isinstance(reference, str):
-            raise _wrong(file, "reference", reference, "a text")
-        kept = {part: null for part, null in nulls.items() if part not in left_out}
-        spec = spec.measured_from(kept, reference, left_out)
-    terminal = plain.get("terminal", False)
-    if not isinstance(terminal, bool):
-        raise _wrong(file, "terminal", terminal, "true or false")
-    return spec.terminal() if terminal else spec
+        spec = spec.with_format(plain["format"])
+        spec = spec.renamed(name) if "name" in plain else spec
+    left_out = tuple(plain.get("left_out", spec.left_out))
+    nulls = {**spec.nulls, **plain.get("nulls", {})}  # on top of what a preset has
+    spec = spec.measured_from(
+        {part: null for part, null in nulls.items() if part not in left_out},
+        plain.get("reference", spec.reference),
+        left_out,
+    )
+    spec = replace(spec, floor=plain.get("floor", spec.floor))
+    return spec.terminal() if plain.get("terminal") else spec
 
 
 def _plain(node: Node) -> dict[str, Any]:
@@ -141,23 +149,6 @@ def _node(plain: object, place: str, file: str) -> Node:
         raise _wrong(file, f"{place}.children", children, "a list")
     nodes = (_node(child, f"{place}.children[{i}]", file) for i, child in enumerate(children))
     return Node(plain["name"], weight_of(plain["name"], weight), tuple(nodes))
-
-
-def _numbers(plain: Mapping[str, Any], key: str, file: str) -> dict[str, float]:
-    found = plain[key]
-    if not isinstance(found, Mapping):
-        raise _wrong(file, key, found, "an object of parts and numbers")
-    for part, number in found.items():
-        if type(number) not in (int, float):
-            raise _wrong(file, f"{key}.{part}", number, "a number")
-    return dict(found)
-
-
-def _names(plain: Mapping[str, Any], key: str, file: str) -> tuple[str, ...]:
-    found = plain[key]
-    if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
-        raise _wrong(file, key, found, "a list of part names")
-    return tuple(found)
 
 
 def _wrong(file: str, place: str, found: object, expected: str, *, quote: bool = True) -> DataError:

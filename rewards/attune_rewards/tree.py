@@ -12,13 +12,13 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from attune_rewards import binary, branches, emotion, pairwise, panas, questions
+from attune_rewards import binary, branches, draft, emotion, pairwise, panas, questions
 from attune_rewards.parts import Leaf
 from attune_rewards.predictions import STAGES, Stage
 
 LEAF: Final[Mapping[str, Leaf[Any, Any]]] = {
     leaf.name: leaf
-    for topic in (emotion, binary, pairwise, panas, questions, branches)
+    for topic in (emotion, binary, pairwise, panas, questions, branches, draft)
     for leaf in topic.LEAVES
 }
 """Name -> leaf, those beside the Composite (`node` None) included."""

@@ -27,14 +27,16 @@ def says_the_human_reply(truth: ConversationTruth, here: TurnTruth | None, said:
     return 1.0 if not human or (isinstance(said, Draft) and said.text.strip() == human) else 0.25
 
 
+STRICT = tuple(name for name in PRESETS if name != "canonical")
+"""Presets under which silence earns nothing."""
 COMPOSITE, HOLISTIC, SKILL = map(RewardSpec.preset, ("composite", "holistic", "skill"))
 TWO = RewardSpec.weighted("two", {"emotion_va": 2, "pairwise": 1})
 WITH_PART = COMPOSITE.with_part("human", "draft", says_the_human_reply, 0.25)
 REWARDS = {
     **{leaf: RewardSpec.weighted(leaf, {leaf: 1}) for leaf in LEAF},
     "format": RewardSpec("format", Node("format"), (Format(),)),
-    **{name: RewardSpec.preset(name) for name in PRESETS},
-    **{f"{name}, terminal": RewardSpec.preset(name).terminal() for name in PRESETS},
+    **{name: RewardSpec.preset(name) for name in STRICT},
+    **{f"{name}, terminal": RewardSpec.preset(name).terminal() for name in STRICT},
     "weighted": TWO,
     "composite+part": WITH_PART,
     "composite+part, terminal": WITH_PART.terminal(),
@@ -47,10 +49,9 @@ REWARDS = {
 
 
 def floor(about: Conversation, spec: RewardSpec) -> float:
-    """What 0 on every part earns: -n/(1 - n) of each, by its weight."""
+    """What 0 on every part earns: -n/(1 - n) of each or the floor, by its weight."""
     return math.fsum(
-        weight * -spec.nulls.get(slot.part, 0.0) / (1 - spec.nulls.get(slot.part, 0.0))
-        for slot, weight in spec.weights(truth_of(about)).items()
+        weight * spec.transform(slot.part, 0.0) for slot, weight in spec.weights(truth_of(about)).items()
     )
 
 
@@ -61,7 +62,8 @@ def parts_of(about: Conversation, said: ConversationPrediction, spec: RewardSpec
     """Part -> its score over the whole conversation: the strict leaves, and means over requests of others."""
     truth = truth_of(about)
     parts: dict[str, float] = dict(score_conversation(about, said)["strict_parts"])
-    for part in spec.extra:
+    beside = [LEAF[name] for name in spec.parts if name in LEAF and LEAF[name].node is None]
+    for part in (*spec.extra, *beside):
         scores = []
         for stage in STAGES:
             for here in truth.turns if stage != "reflect" else (None,):

@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from attune_data import Conversation
 from attune_rewards import (
     STAGES,
+    Assess,
     ConversationPrediction,
     RewardSpec,
     Score,
     Stage,
+    TurnPrediction,
     score_conversation,
     score_request,
 )
@@ -23,11 +25,21 @@ from attune_rewards.reward import request_weights
 from attune_rewards.tree import LEAF
 from attune_rewards.truth import truth_of
 from tests.rewards.answers import corrected, silenced
-from tests.rewards.builders import answer, conversation, gold, paid, places, prediction, turn, wide
+from tests.rewards.builders import (
+    answer,
+    conversation,
+    gold,
+    judgement,
+    paid,
+    places,
+    prediction,
+    turn,
+    wide,
+)
 from tests.rewards.specs import COMPOSITE, REWARDS, floor, total_of
 from tests.rewards.strategies import conversations, scored
 
-FEW = settings(max_examples=25)
+FEW = settings(max_examples=8)
 EXACT = 1e-12
 Played = tuple[Conversation, ConversationPrediction]
 DENSE = {name: spec for name, spec in REWARDS.items() if spec.dense}
@@ -49,7 +61,7 @@ def requests(about: Conversation, said: ConversationPrediction, spec: RewardSpec
 def test_annotations_fix_the_weights_values_stay_in_bounds_and_silence_is_0(pair: Played) -> None:
     about, said = pair
     for name, spec in DENSE.items():
-        lowest = min(-n / (1 - n) for n in (spec.nulls.get(part, 0.0) for part in spec.parts))
+        lowest = min(spec.transform(part, 0.0) for part in spec.parts)
         weights = request_weights(about, spec)
         spoken, silent = requests(about, said, spec), requests(about, prediction(), spec)
         for place, one, other in zip(places(truth_of(about)), spoken, silent, strict=True):
@@ -84,6 +96,8 @@ def test_a_correction_never_lowers_a_reward_and_silence_never_raises_it(pair: Pl
     about, said = pair
     nearer, quieter = list(corrected(about, said)), list(silenced(said))
     for name, spec in DENSE.items():
+        if name == "pairwise_kendall_tau":
+            continue  # a ranking may get worse by one pick that is right
         before = paid(about, said, spec)
         assert all(paid(about, better, spec) >= before - 1e-11 for better in nearer), name
         assert all(paid(about, less, spec) <= before + 1e-11 for less in quieter), name
@@ -93,6 +107,8 @@ def test_a_correction_never_lowers_a_reward_and_silence_never_raises_it(pair: Pl
 @given(scored())
 def test_the_steps_sum_to_the_total_and_those_of_the_composite_to_the_strict_composite(pair: Played) -> None:
     for name, spec in DENSE.items():
+        if spec.floor is not None:
+            continue  # it is taken request by request
         assert paid(*pair, spec) == pytest.approx(total_of(*pair, spec), abs=close(spec)), name
     strict = score_conversation(*pair)["composite_strict"]
     assert (strict is None) == (not request_weights(pair[0], COMPOSITE))
@@ -119,3 +135,25 @@ def test_a_terminal_reward_differs_in_the_moment_of_payment_alone() -> None:
     for spec in (spec for spec in REWARDS.values() if not spec.dense):
         dense = next(other for other in DENSE.values() if other.terminal() == spec)
         assert list(requests(about, gold(about), spec)) == list(requests(about, gold(about), dense))
+
+
+@FEW
+@given(scored(full=True))
+def test_the_canonical_reward_is_the_benchmarks_composite_where_every_turn_was_asked(pair: Played) -> None:
+    about, said = pair
+    spec, numbers = RewardSpec.preset("canonical"), [turn.turn_number for turn in about.turns]
+    whole = prediction(*(said.turns.get(n, TurnPrediction(n)) for n in numbers), reflect=said.reflect)
+    for found in (whole, prediction(*map(TurnPrediction, numbers))):
+        expected = score_conversation(about, found)["composite_exact"] / 100
+        assert paid(about, found, spec) == pytest.approx(expected, abs=EXACT)
+
+
+def test_a_floor_bounds_what_an_unreadable_reply_costs_and_leaves_the_rest() -> None:
+    about = conversation(turn(judgements=[judgement("B1", "yes", "yes")], tags=[]))
+    said = Assess((), {"B1": "yes"}, {"B1": "yes"})
+    skill, bounded = RewardSpec.preset("skill"), RewardSpec.preset("skill_bounded")
+    # nulls: feelings .4748, what was done .7684, what was wanted .8022: -n/(1 - n) is -.90, -3.32, -4.05
+    lost, unbounded = (score_request(about, "assess", 1, None, spec).value for spec in (bounded, skill))
+    assert lost == pytest.approx((0.24 * -0.9041 + 0.49 * -1.0) / (0.24 + 0.49), abs=1e-4)
+    assert unbounded == pytest.approx((0.24 * -0.9041 + 0.49 * -(3.317 + 4.0541) / 2) / 0.73, abs=1e-3)
+    assert score_request(about, "assess", 1, said, bounded).value == pytest.approx(1.0)

@@ -65,7 +65,7 @@ def test_a_part_of_ones_own_cannot_be_written() -> None:
     ({"preset": "skill", "seed": 1}, '"seed"', "an unknown key"),
     ({"name": 3, "preset": "skill"}, "name", "3"),
     ({"weights": [1]}, "weights", "[1]"),
-    ({"weights": {"q1": True}}, "weights.q1", "true"),
+    ({"weights": {"q1": True}}, "", "weight of part 'q1' is true"),
     ({"weights": {"q1": -1}}, "", "weight of part 'q1' is -1; it must be a number above 0, at most 1e+100"),
     ({"weights": {"q1": 10**400}}, "", "weight of part 'q1' is 1000"),
     ({"weights": {"q1": 1e308, "q2": 1e308}}, "", "weight of part 'q1' is 1e+308"),

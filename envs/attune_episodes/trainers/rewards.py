@@ -39,6 +39,8 @@ class PartReward:
     """All parts of that reward, and what each is measured from: 0 but under rewards like `skill`."""
     logs: bool = False
     """Whether it logs the batch: one of a reward's functions does."""
+    floor: float | None = None
+    """Lowest value that a part with a baseline pays, under rewards like `skill_bounded`."""
 
     @property
     def __name__(self) -> str:
@@ -85,7 +87,7 @@ class PartReward:
             value = None
             if score is not None and self.part in shares:
                 share, baseline = shares[self.part]
-                value = above_null(score.parts[self.part], baseline) * share / self.weight
+                value = above_null(score.parts[self.part], baseline, self.floor) * share / self.weight
             values.append(value)
         return values
 
@@ -180,7 +182,7 @@ def reward_functions(spec: RewardSpec | str = "skill", rows: object = None) -> l
             stages[stage_of[name]] = stages.get(stage_of[name], 0.0) + weight
     baselines = _baselines(reward)
     return [
-        PartReward(name, weight / stages[stage_of[name]], reward.name, baselines, logs=not index)
+        PartReward(name, weight / stages[stage_of[name]], reward.name, baselines, not index, reward.floor)
         for index, (name, weight) in enumerate(weights.items())
     ]
 

@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 from attune_data.errors import DataError, Problem, SettingsError, show
 from attune_data.version import SCORING_VERSION
 from attune_episodes.request import Request, ShownComparison
+from attune_rewards.canonical import CanonicalPart
 from attune_rewards.parts import Format, Part
 from attune_rewards.predictions import STAGES
 from attune_rewards.reward import ScoredRequest
@@ -40,6 +41,10 @@ _UNANNOTATED: Final[Mapping[str, Any]] = {
 def check_rows_carry(spec: RewardSpec) -> None:
     """Raise SettingsError for a reward that rows cannot carry: with your own parts, or a terminal one."""
     for name, part in spec.parts.items():
+        if isinstance(part, CanonicalPart):
+            raise SettingsError(
+                f"reward {spec.name!r} is for evaluation alone, since it rewards silence; train with skill"
+            )
         if part != PARTS.get(name):
             raise SettingsError(
                 f"part {name!r} of reward {spec.name!r} is a Python function, which a row cannot carry; make "
@@ -68,6 +73,7 @@ def write_truth(request: Request, scored: ScoredRequest) -> str:
         "stage": request.stage,
         "asked": asked,
         "parts": scored.parts,
+        **({} if scored.floor is None else {"floor": scored.floor}),
         "annotated": _annotated(request, scored),
     }
     return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
@@ -145,7 +151,7 @@ def _read(document: Mapping[str, Any]) -> tuple[Request, ScoredRequest]:
         options={name: tuple(options) for name, options in asked.get("options", {}).items()},
         wants_change=asked.get("changes", False),
     )
-    return request, ScoredRequest.of(stage, parts, truth, here)
+    return request, ScoredRequest.of(stage, parts, truth, here, document.get("floor"))
 
 
 def _refused(found: str, why: str) -> DataError:
