@@ -7,7 +7,7 @@ from typing import Final
 
 from attune_env.report.table import DASH, Table
 from attune_rewards.parts import Format, Part, text_of
-from attune_rewards.spec import PRESET_TEXTS, PRESETS, RewardSpec
+from attune_rewards.spec import PRESET_TEXTS, RewardSpec
 from attune_rewards.tree import LEAF, Node
 
 PARTS: Final[tuple[Part, ...]] = (*LEAF.values(), Format())
@@ -18,9 +18,9 @@ AUDIT_NOTE = "What can be earned without reading: attune rewards audit; the figu
 def preset_list() -> Table:
     """The presets: what each is for, its parts, and what reading nothing earns."""
     table = Table("Presets", ("reward", "parts", "prior earns", "for"), left=("for",))
-    for name in PRESETS:
+    for name, what in PRESET_TEXTS.items():
         spec = RewardSpec.preset(name)
-        table.rows.append((name, str(len(spec.parts)), _prior(spec), PRESET_TEXTS[name]))
+        table.rows.append((name, str(len(spec.parts)), _prior(spec), what))
     table.notes = [
         "prior earns: what the best constant answers, which read nothing, earn on the reference data of "
         f"skill: {RewardSpec.preset('skill').reference}.",

@@ -48,6 +48,8 @@ PRESET_TEXTS: Final[Mapping[str, str]] = {
     "canonical": "the benchmark's own Composite, for evaluation alone: it pays silence",
 }
 """Preset -> what it is for."""
+PRESETS: Final[tuple[str, ...]] = tuple(name for name in PRESET_TEXTS if name != "canonical")
+"""Presets under which silence earns nothing and gold 1: all but `canonical`."""
 FLOOR: Final = -1.0
 """Lowest paid score of a part under `skill_bounded`: as far below reading nothing as gold is above it."""
 
@@ -130,7 +132,7 @@ class RewardSpec:
         half of what they hold, and `canonical` pays silence too. Raises UnknownNameError naming the choices.
         """
         if name not in PRESET_TEXTS:
-            raise UnknownNameError("reward preset", name, PRESETS)
+            raise UnknownNameError("reward preset", name, PRESET_TEXTS)
         return _preset(name)
 
     @staticmethod
@@ -271,7 +273,3 @@ def skill_spec(nulls: Mapping[str, float], reference: str, spec: RewardSpec | No
     left_out = tuple(part for part in spec.parts if nulls.get(part, 0.0) > MAX_NULL)
     kept = {part: null for part, null in nulls.items() if part not in left_out}
     return spec.measured_from(kept, reference, left_out)
-
-
-PRESETS: Final[tuple[str, ...]] = tuple(PRESET_TEXTS)
-"""Names of the presets."""

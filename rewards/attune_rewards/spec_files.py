@@ -14,7 +14,7 @@ from attune_data.errors import AttuneError, DataError, Problem, SettingsError, U
 from attune_data.jsonio import read_json
 from attune_rewards.canonical import CANONICAL
 from attune_rewards.parts import Format, Part
-from attune_rewards.spec import PRESETS, RewardSpec, weight_of
+from attune_rewards.spec import PRESET_TEXTS, RewardSpec, weight_of
 from attune_rewards.tree import Node
 
 _NAMED: Final[Mapping[str, Part]] = {**{part.name: part for part in CANONICAL}, "format": Format()}
@@ -40,21 +40,21 @@ def read_reward(source: str, *, also: Iterable[str] = ()) -> RewardSpec:
     """A reward by preset name, or from a file.
 
     Args:
-        source: a name of `PRESETS`; a `.json` file that `describe_reward` wrote or in its short forms; or a
+        source: the name of a preset; a `.json` file that `describe_reward` wrote or in its short forms; or a
             `.py` file, with `:NAME` behind it where it makes several. Python is executed: read it first.
         also: further names that the caller takes, for the error.
 
     Raises UnknownNameError for what is neither a preset nor a file, DataError for a file that describes no
     reward, SettingsError for one that describes an impossible one.
     """
-    if source in PRESETS:
+    if source in PRESET_TEXTS:
         return RewardSpec.preset(source)
     path, _, name = source.rpartition(":") if ".py:" in source.lower() else (source, "", "")
     if path.lower().endswith(".py"):
         return _from_python(Path(path), name)
     if path.lower().endswith(".json"):
         return reward_from(read_json(Path(path)), path)
-    raise UnknownNameError("reward preset (or .json or .py file)", source, (*PRESETS, *also))
+    raise UnknownNameError("reward preset (or .json or .py file)", source, (*PRESET_TEXTS, *also))
 
 
 def describe_reward(spec: RewardSpec) -> dict[str, Any]:

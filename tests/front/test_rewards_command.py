@@ -75,7 +75,7 @@ def test_a_reward_from_a_file_is_explained(tmp_path: Path) -> None:
     ("x.json", '{"weights": {}}', "a reward needs at least one part", 1),
     ("x.json", "{", "line 1", 1),
     ("x.json", '{"preset": "skill", "wieghts": {}}', '"wieghts": found an unknown key', 1),
-    ("x.json", '{"weights": {"q1": 1}, "nulls": {"q3": "x"}}', 'nulls.q3: found "x", expected a number', 1),
+    ("x.json", '{"weights": {"q1": 1}, "nulls": {"q3": "x"}}', "null of part 'q3' is", 1),
     ("x.json", '{"tree": {"name": "a", "children": 3}}', "tree.children: found 3, expected a list", 1),
     ("x.py", "y = 1", "found no RewardSpec, expected a RewardSpec named reward", 1),
     ("x.py", MINE.replace("reward =", "mine ="), "found mine, other, expected a RewardSpec named reward", 1),

@@ -27,16 +27,14 @@ def says_the_human_reply(truth: ConversationTruth, here: TurnTruth | None, said:
     return 1.0 if not human or (isinstance(said, Draft) and said.text.strip() == human) else 0.25
 
 
-STRICT = tuple(name for name in PRESETS if name != "canonical")
-"""Presets under which silence earns nothing."""
 COMPOSITE, HOLISTIC, SKILL = map(RewardSpec.preset, ("composite", "holistic", "skill"))
 TWO = RewardSpec.weighted("two", {"emotion_va": 2, "pairwise": 1})
 WITH_PART = COMPOSITE.with_part("human", "draft", says_the_human_reply, 0.25)
 REWARDS = {
     **{leaf: RewardSpec.weighted(leaf, {leaf: 1}) for leaf in LEAF},
     "format": RewardSpec("format", Node("format"), (Format(),)),
-    **{name: RewardSpec.preset(name) for name in STRICT},
-    **{f"{name}, terminal": RewardSpec.preset(name).terminal() for name in STRICT},
+    **{name: RewardSpec.preset(name) for name in PRESETS},
+    **{f"{name}, terminal": RewardSpec.preset(name).terminal() for name in PRESETS},
     "weighted": TWO,
     "composite+part": WITH_PART,
     "composite+part, terminal": WITH_PART.terminal(),
