@@ -54,7 +54,7 @@ def check_env_contract(
         rewards: presets to play them under.
 
     Checked, for every policy and reward: rewards are finite, sum to the return, and the return equals that
-    of `rollout` to 1e-12; the oracle earns 1, nothing more than 1, and nothing less than 0 but where parts have nulls;
+    of `rollout` to 1e-12; the oracle earns 1, nothing more than 1, nothing less than 0 without baselines;
     every reply of a built-in policy is read; the record survives JSON, reads back without a warning, is
     complete and holds the strict Composite; playing anew on records read anew, in the reverse order, gives
     the same.
