@@ -18,7 +18,6 @@ from tests.data.builders import (
     places,
     record,
     replaced,
-    turn,
     without,
     write,
 )
@@ -86,12 +85,6 @@ def test_a_wrong_value_is_located(
     assert expected in problem.expected
 
 
-@pytest.mark.parametrize(("name", "value"), [("did_occur", "maybe"), ("should_occur", 3), ("llm_value", [])])
-def test_a_wrong_value_under_another_name_is_located_under_that_name(name: str, value: object) -> None:
-    bad = replaced(record(), JUDGEMENT, {"questionId": "B1", name: value})
-    assert only_problem(lambda: conversation_from(bad, "f.json")).place == f"{ITEM}.{name}"
-
-
 REQUIRED: list[Place] = [
     ("conversationId",), ("turns",), ("turns", 1, "turnNumber"), ("turns", 1, "userMessage"),
     ("turns", 1, "llmResponse"), ("turns", 0, "moodShiftTags", 0, "emotion"), (*JUDGEMENT, "questionId"),
@@ -135,13 +128,6 @@ def test_a_wrong_top_level_type_is_named(tmp_path: Path, value: object, found: s
     problem = only_problem(lambda: load(path))
     assert (problem.file, problem.place, problem.found) == (str(path), "", found)
     assert "one conversation object" in problem.expected
-
-
-def test_turn_numbers_given_twice_are_located() -> None:
-    bad = record(turns=[turn(1), turn(3), turn(2), turn(3)])
-    problem = only_problem(lambda: conversation_from(bad, "f.json"))
-    assert problem.place == "turns"
-    assert problem.expected == "each turnNumber once; 3 stands at turns[1] and turns[3]"
 
 
 @pytest.mark.parametrize("text", ["x" * 100_000, "line\nline\r\n\u2028\x1b[31m", "\u202eevil", "😀" * 500])

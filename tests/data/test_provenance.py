@@ -70,14 +70,6 @@ def test_the_mark_of_a_mix(marks: list[str | None], want: str) -> None:
     assert Conversations(items).provenance == Conversations(reversed(items)).provenance == want
 
 
-def test_said_provenance_speaks_for_the_unmarked_part_of_a_mix(tmp_path: Path) -> None:
-    path = folder(
-        tmp_path, {1: record(conversationId="a"), 2: record(conversationId="b", provenance="simulated")}
-    )
-    assert [one.origin for one in load(path, provenance="own")] == ["own", "simulated"]
-    assert load(path).provenance == "benchmark"
-
-
 @pytest.mark.parametrize("mark", [None, *MARKS])
 def test_marks_survive_every_way_of_saving(tmp_path: Path, mark: str | None) -> None:
     want = mark or "benchmark"
@@ -109,8 +101,3 @@ def test_a_linked_benchmark_file_stays_benchmark(tmp_path: Path) -> None:
     mine.mkdir()
     (mine / "conversation_1.json").symlink_to(real / "conversation_1.json")
     assert load(mine, provenance="own").provenance == "benchmark"
-
-
-def test_a_provenance_that_is_none_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(LookupError, match="no provenance named"):
-        load("sample", provenance="mine")  # type: ignore[arg-type]  # the slip under test

@@ -12,8 +12,6 @@ from attune_data.schema import BinaryJudgement, Panas
 from attune_data.validate import conversation_from
 from tests.data.builders import (
     NEGATIVE_ITEMS,
-    Place,
-    annotated,
     comparison,
     conversation,
     panas,
@@ -49,34 +47,6 @@ def test_an_absent_follow_up_differs_from_an_empty_one(given: Any, want: object)
     wide = read(value).conversation_wide
     assert wide is not None
     assert wide.q3_follow_up == want
-
-
-@pytest.mark.parametrize("place", [
-    ("turns", 0, "moodShiftTags"),
-    ("turns", 1, "annotations", "binaryJudgements"),
-    ("turns", 1, "annotations", "pairwiseComparisons"),
-    ("conversationWideQuestions", "q1_lookingFor"),
-    ("conversationWideQuestions", "q3_followUp_whatFeltOff"),
-])  # fmt: skip
-def test_absent_null_and_empty_are_written_back_as_they_stood(place: Place) -> None:
-    for value in (without(record(), place), replaced(record(), place, None), replaced(record(), place, [])):
-        assert read(value).to_record() == value | {"provenance": "benchmark"}
-
-
-def test_a_turn_without_annotations_has_no_judgements_comparisons_or_alternates() -> None:
-    bare = read(record(turns=[without(turn(), ("annotations",))])).turns[0]
-    assert (bare.annotations, bare.judgements, bare.comparisons) == (None, (), ())
-    assert bare.responses == {"original": bare.llm_response, "alternate": None, "human": None}
-
-
-def test_the_three_responses_of_an_annotated_turn() -> None:
-    texts = conversation().turns[0].responses
-    alternates = annotated()["alternateResponses"]
-    assert texts == {
-        "original": turn()["llmResponse"],
-        "alternate": alternates["llmImproved"],
-        "human": alternates["humanEdited"],
-    }
 
 
 def test_a_comparison_may_have_no_winner() -> None:

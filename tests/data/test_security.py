@@ -45,15 +45,6 @@ def test_a_part_is_a_folder_inside_the_output(tmp_path: Path, name: str) -> None
     assert names(tmp_path) == []
 
 
-@pytest.mark.parametrize("name", ["state.json", "dataset_info.json"])
-def test_files_that_datasets_and_others_have_are_data_only_beside_rows(tmp_path: Path, name: str) -> None:
-    write(tmp_path / "x" / name, {"of": "another program"})
-    there = snapshot(tmp_path)
-    problem = only_problem(lambda: write_folder(SAMPLE[:1], tmp_path / "x", overwrite=True))
-    assert problem.found == name
-    assert snapshot(tmp_path) == there
-
-
 def test_links_in_a_folder_are_replaced_and_what_they_lead_to_stays(tmp_path: Path) -> None:
     mine = write(tmp_path / "mine.json", "mine")
     (tmp_path / "out").mkdir()
@@ -62,15 +53,6 @@ def test_links_in_a_folder_are_replaced_and_what_they_lead_to_stays(tmp_path: Pa
     assert mine.read_text() == "mine"
     assert not (tmp_path / "out" / "conversation_1.json").is_symlink()
     assert len(load(tmp_path / "out")) == 1
-
-
-def test_a_link_in_place_of_a_file_of_lines_is_replaced_and_what_it_leads_to_stays(tmp_path: Path) -> None:
-    write_jsonl(SAMPLE[:2], tmp_path / "mine.jsonl")
-    before = (tmp_path / "mine.jsonl").read_bytes()
-    (tmp_path / "out.jsonl").symlink_to(tmp_path / "mine.jsonl")
-    write_jsonl(SAMPLE[:1], tmp_path / "out.jsonl", overwrite=True)
-    assert (tmp_path / "mine.jsonl").read_bytes() == before
-    assert len(load(tmp_path / "out.jsonl")) == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")

@@ -101,11 +101,6 @@ def test_a_selection_keeps_where_it_came_from() -> None:
     assert chosen[0] is PEOPLE[0]
 
 
-def test_topic_is_the_text_of_the_metadata_and_attitude_the_profiles() -> None:
-    chosen = select(SAMPLE, "topic=family: siblings,attitude=Frustrated/Angry,tipi_openness=10")
-    assert [c.conversation_id for c in chosen] == ["sample-01"]
-
-
 def test_every_field_of_the_format_can_be_asked_for() -> None:
     stated = (
         "country education work_edu_background gender age_range english_proficiency diagnoses who_5 asrs_6 "
@@ -156,11 +151,6 @@ def test_an_unknown_field_is_told_with_the_nearest() -> None:
     assert list(caught.value.known) == sorted(caught.value.known)
 
 
-def test_of_many_values_a_message_names_some() -> None:
-    with pytest.raises(SettingsError, match=r"and 8 more$"):
-        select(SAMPLE, "topic=Gardening")
-
-
 def test_a_name_that_stands_twice_is_read_from_the_metadata() -> None:
     both = conversation(**person("z", extra={"category": "of the profile"}))
     assert len(select(Conversations([both]), "category=work")) == 1
@@ -199,14 +189,3 @@ def test_any_text_is_read_or_refused_with_one_line(text: str) -> None:
     except (SettingsError, UnknownNameError) as error:
         said = str(error)
     assert said.isprintable()
-
-
-@given(st.sampled_from([str(w.text) for w in (Wanted("8"), Wanted("13.5"), Wanted("14"), Wanted("20"))]))
-def test_orderings_are_complements_among_what_is_stated(limit: str) -> None:
-    def those(comparison: str) -> set[str]:
-        where = Where.parse(f"who_5{comparison}{limit}")
-        return {c.conversation_id for c in PEOPLE if where.holds(c)}
-
-    assert those("<") | those(">=") == those("<=") | those(">") == set("abc")
-    assert those("<=") - those("<") == those("=") == those(">=") - those(">")
-    assert those("=") | those("!=") == set("abc")

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from attune_data import Conversation, Conversations, DataError, SettingsError, load
-from attune_data.destination import check_folder, check_jsonl
 from attune_data.writing import write_dataset, write_folder, write_jsonl, write_parts
 from tests.data.builders import conversation, only_problem, write
 from tests.front.command import names, snapshot
@@ -52,15 +51,6 @@ def test_numbers_can_be_given(tmp_path: Path) -> None:
     write_folder(SAMPLE[:3], tmp_path / "out", numbers=[248, 0, 7])
     assert load(tmp_path / "out").files["sample-02"].endswith("conversation_0.json")
     assert [c.conversation_id for c in load(tmp_path / "out")] == ["sample-02", "sample-03", "sample-01"]
-
-
-@pytest.mark.parametrize(("numbers", "message"), [
-    ([1], "too few numbers"), ([1, 1, 2], "the number 1"), ([3, -1, 4], "the number -1"),
-])  # fmt: skip
-def test_numbers_that_do_not_fit_leave_nothing(tmp_path: Path, numbers: list[int], message: str) -> None:
-    with pytest.raises(SettingsError, match=f"{message} for the files"):
-        write_folder(SAMPLE[:3], tmp_path / "out", numbers=numbers)
-    assert names(tmp_path) == []
 
 
 def failing() -> Iterator[Conversation]:
@@ -108,19 +98,6 @@ def test_other_files_are_never_removed(tmp_path: Path, writer: Writer, overwrite
     assert snapshot(tmp_path) == there
 
 
-def test_an_empty_folder_and_hidden_files_are_no_hindrance(tmp_path: Path) -> None:
-    write(tmp_path / "x" / ".keep", "")
-    write_folder(SAMPLE[:1], tmp_path / "x")
-    assert names(tmp_path / "x") == [".keep", "conversation_1.json"]
-
-
-def test_a_link_to_a_folder_is_followed(tmp_path: Path) -> None:
-    (tmp_path / "real").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "real")
-    write_folder(SAMPLE[:1], tmp_path / "link")
-    assert names(tmp_path / "real") == ["conversation_1.json"]
-
-
 @pytest.mark.parametrize("content", ["a,b\n1,2\n", '{"rows": 3}\n', "[1]\n", b"\xff\xfe", "[" * 100_000])
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_a_file_of_something_else_is_never_replaced(tmp_path: Path, content: Any, overwrite: bool) -> None:
@@ -129,16 +106,6 @@ def test_a_file_of_something_else_is_never_replaced(tmp_path: Path, content: Any
     problem = only_problem(lambda: write_jsonl(SAMPLE, path, overwrite=overwrite))
     assert problem.found == "a file that does not start with a conversation"
     assert snapshot(tmp_path) == there
-
-
-def test_places_of_another_kind_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "x.jsonl").mkdir()
-    write(tmp_path / "file", "")
-    assert only_problem(lambda: check_jsonl(tmp_path / "x.jsonl")).found == "a folder"
-    assert only_problem(lambda: check_folder(tmp_path / "file", overwrite=True)).found == "a file"
-    assert only_problem(lambda: check_folder(tmp_path / "file", overwrite=True)).found == "a file"
-    with pytest.raises(SettingsError, match=r"ends in \.jsonl"):
-        check_jsonl(tmp_path / "x.json")
 
 
 NUMBERS = {c.conversation_id: n for n, c in enumerate(SAMPLE, 1)}

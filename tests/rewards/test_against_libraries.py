@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import permutations
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from scipy.stats import kendalltau
 from sklearn.metrics import (  # scikit-learn ships no types
     accuracy_score,
     f1_score,
-    matthews_corrcoef,
     precision_score,
     recall_score,
 )
@@ -23,7 +21,6 @@ from attune_data.affect import EMOTIONS, similarity
 from attune_data.constants import Side
 from attune_rewards import Tag, binary, emotion, pairwise
 from attune_rewards.matching import matched_total
-from attune_rewards.predictions import YesNo
 from attune_rewards.truth import truth_of
 from tests.rewards.builders import comparison, conversation, turn
 
@@ -31,24 +28,11 @@ EXACT = 1e-12
 Table = list[list[float]]
 
 
-def brute_force(table: Sequence[Sequence[float]]) -> float:
-    """Best total over every one-to-one matching."""
-    if len(table) > len(table[0]):
-        table = list(zip(*table, strict=True))
-    chosen = permutations(range(len(table[0])), len(table))
-    return max(sum(table[row][column] for row, column in enumerate(columns)) for columns in chosen)
-
-
 @st.composite
 def tables(draw: st.DrawFn, largest: int) -> Table:
     rows, columns = draw(st.integers(1, largest)), draw(st.integers(1, largest))
     worth = st.floats(0, 1).map(lambda value: round(value, 4))
     return draw(st.lists(st.lists(worth, min_size=columns, max_size=columns), min_size=rows, max_size=rows))
-
-
-@given(tables(4))
-def test_matching_is_the_best_of_all_permutations(table: Table) -> None:
-    assert matched_total(table) == pytest.approx(brute_force(table), abs=EXACT)
 
 
 @given(tables(7))
@@ -81,38 +65,6 @@ def test_valence_arousal_scores_are_the_hungarian_algorithms(truth: list[Tag], g
     ):
         rows, columns = linear_sum_assignment(worth, maximize=True)
         assert score(truth, guess) == pytest.approx(worth[rows, columns].sum() / longer, abs=EXACT)
-
-
-LABELS = st.lists(st.tuples(st.sampled_from(["yes", "no"]), st.sampled_from(["yes", "no", None])), min_size=1)
-
-
-Labels = list[tuple[YesNo, YesNo | None]]
-Answered = tuple[list[tuple[str, YesNo]], dict[str, YesNo]]
-
-
-def answered(labels: Labels) -> Answered:
-    """Questions with the wanted answers, and the answers given."""
-    truth: list[tuple[str, YesNo]] = [(f"B{i}", want) for i, (want, _) in enumerate(labels)]
-    return truth, {f"B{i}": got for i, (_, got) in enumerate(labels) if got is not None}
-
-
-def as_no(labels: Labels) -> tuple[list[bool], list[bool]]:
-    """Wanted and given labels, no answer counting as "no"."""
-    return [want == "yes" for want, _ in labels], [got == "yes" for _, got in labels]
-
-
-@given(st.lists(LABELS, min_size=1, max_size=3))
-def test_ratios_pooled_over_turns_are_scikit_learns(turns: list[Labels]) -> None:
-    found = binary.pooled([answered(labels) for labels in turns])
-    want, got = as_no([label for labels in turns for label in labels])
-    assert found.accuracy == pytest.approx(accuracy_score(want, got), abs=EXACT)
-    assert found.precision == pytest.approx(precision_score(want, got, zero_division=0), abs=EXACT)
-    assert found.recall == pytest.approx(recall_score(want, got, zero_division=0), abs=EXACT)
-    assert found.f1 == pytest.approx(f1_score(want, got, zero_division=0), abs=EXACT)
-    if len(set(want) | set(got)) == 1:  # scikit-learn warns of a single label; an empty margin gives 0
-        assert found.mcc == 0.0
-    else:
-        assert found.mcc == pytest.approx(matthews_corrcoef(want, got), abs=EXACT)
 
 
 def indicator(names: set[str], known: Sequence[str]) -> list[bool]:

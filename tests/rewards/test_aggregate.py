@@ -48,29 +48,11 @@ def test_means_leave_undefined_values_out() -> None:
     )
 
 
-def test_one_conversation_has_no_standard_error_and_one_model_no_z_score() -> None:
-    (entry,) = aggregate([scores("m", 10.0)])
-    assert (entry["composite_score"], entry["se_composite"], entry["z_score"]) == (10.0, None, None)
-
-
 def test_z_scores_of_three_models() -> None:
     # 10, 20, 60: mean 30, sd √((400 + 100 + 900)/2) = √700
     entries = aggregate([scores("a", 10.0), scores("b", 20.0), scores("c", 60.0)])
     found = [entry["z_score"] for entry in entries]
     assert found == pytest.approx([-20 / math.sqrt(700), -10 / math.sqrt(700), 30 / math.sqrt(700)])
-
-
-def test_z_scores_are_among_the_models_of_a_mode() -> None:
-    entries = aggregate(
-        [scores("a", 40.0), scores("b", 60.0), scores("a", 0.0, "verbose"), scores("b", 99.0, "omniscient")]
-    )
-    found = {(entry["em_model"], entry["mode"]): entry["z_score"] for entry in entries}
-    assert found == {
-        ("a", "default"): pytest.approx(-1 / math.sqrt(2)),
-        ("a", "verbose"): None,
-        ("b", "default"): pytest.approx(1 / math.sqrt(2)),
-        ("b", "omniscient"): None,
-    }
 
 
 def test_yes_no_counts_are_added_up_and_their_ratios_follow() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import pytest
 
@@ -32,29 +31,6 @@ TRUTH: Pairs = [("B1", "yes"), ("B2", "no"), ("B3", "yes"), ("B4", "no")]
 def test_accuracy(answers: dict[str, str], canonical: float, strict: float) -> None:
     assert metrics.accuracy(TRUTH, answers) == canonical
     assert metrics.right_share(TRUTH, answers) == strict
-
-
-def test_judgements_without_a_yes_or_no_truth_score_0() -> None:
-    assert metrics.accuracy([], {"B1": "yes"}) == 0.0
-
-
-NAMES = (
-    "binary_om_accuracy", "binary_human_accuracy", "binary_om_accuracy_hp", "binary_human_accuracy_hp"
-)  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("judgements", "values"),
-    [
-        ([], (1.0, 1.0, 0.0, 0.0)),  # a turn without judgements
-        ([judgement("B1", "na", "na")], (0.0, 0.0, 0.0, 0.0)),  # judgements without a yes/no truth
-        ([judgement("B1", None, None)], (0.0, 0.0, 0.0, 0.0)),
-        ([judgement("B1", "no", "na")], (1.0, 0.0, 1.0, 0.0)),  # each side by itself; silence = "no"
-    ],
-)
-def test_turns_without_truths(judgements: list[Any], values: tuple[float, ...]) -> None:
-    scores = score_conversation(conversation(turn(judgements=judgements)), prediction(TurnPrediction(1)))
-    assert tuple(scores["turn_scores"][0][name] for name in NAMES) == values
 
 
 def test_the_gaps() -> None:

@@ -46,19 +46,6 @@ def test_the_composite() -> None:
     assert scores["composite_score"] == 54.41
 
 
-def test_the_pillars() -> None:
-    scores = score_conversation(ABOUT, SAID)
-    found = [scores[f"pillar_{name}"] for name in ("emotion", "evaluation", "holistic")]
-    assert found == pytest.approx([0.46165, 0.5, 0.6975])
-
-
-def test_the_equal_weight_twin() -> None:
-    scores = score_conversation(ABOUT, SAID)
-    assert scores["turn_level_average"] == pytest.approx((0.46165 + 0.5 + 0.5) / 3)
-    assert scores["conversation_wide_average"] == pytest.approx((0.9 + 0.625 + 0.5) / 3)
-    assert scores["equal_weight_composite"] == 58.11  # 50 · (.4872166… + .675) = 58.1108
-
-
 def test_undefined_panas_pays_half() -> None:
     about = Conversation.model_validate({**ABOUT.to_record(), "prePanas": None})
     scores = score_conversation(about, SAID)
@@ -88,14 +75,6 @@ def test_without_any_readable_turn_the_turn_means_are_0() -> None:
     assert scores["avg_emotion_intensity_mae"] is None
     assert scores["avg_pairwise_kendall_tau"] is None
     assert scores["composite_exact"] == pytest.approx(27 * 0.6975)
-
-
-def test_canonical_pays_for_silence_on_a_conversation_without_annotations() -> None:
-    scores = score_conversation(conversation(turn()), prediction(TurnPrediction(1)))
-    # emotion both empty 1; binary 1; pairwise 1; PANAS ½, questions all 1, branches 1:
-    # holistic .4 · .5 + .3 + .3 = .8
-    assert scores["composite_score"] == pytest.approx(24 + 49 + 27 * 0.8)
-    assert scores["composite_strict"] is None
 
 
 def test_rounding_is_to_two_places_and_strict_is_not_rounded() -> None:

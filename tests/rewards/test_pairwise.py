@@ -47,13 +47,6 @@ def test_no_comparisons_score_1_and_are_not_scored_in_strict() -> None:
     assert "pairwise" not in scores["strict_parts"]
 
 
-def test_comparisons_without_any_winner_score_0_and_are_not_scored_in_strict() -> None:
-    about = conversation(turn(comparisons=[comparison(winner=None)]))
-    scores = score_conversation(about, prediction(TurnPrediction(1, prefer=Prefer({0: "A"}))))
-    assert scores["turn_scores"][0]["pairwise_accuracy"] == 0.0
-    assert "pairwise" not in scores["strict_parts"]
-
-
 ROUND = [("original", "alternate"), ("original", "human"), ("alternate", "human")]
 
 

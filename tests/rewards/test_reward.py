@@ -22,7 +22,6 @@ from attune_rewards import (
     score_request,
 )
 from attune_rewards.reward import request_weights
-from attune_rewards.tree import LEAF
 from attune_rewards.truth import truth_of
 from tests.rewards.answers import corrected, silenced
 from tests.rewards.builders import (
@@ -113,21 +112,6 @@ def test_the_steps_sum_to_the_total_and_those_of_the_composite_to_the_strict_com
     strict = score_conversation(*pair)["composite_strict"]
     assert (strict is None) == (not request_weights(pair[0], COMPOSITE))
     assert paid(*pair, COMPOSITE) == pytest.approx((strict or 0.0) / 100, abs=EXACT)
-
-
-@FEW
-@given(scored(full=True, complete=True))
-def test_strict_is_canonical_on_complete_answers_to_fully_annotated_conversations(pair: Played) -> None:
-    scores = score_conversation(*pair)
-    assert scores["fully_annotated"]
-    assert scores["composite_strict"] == pytest.approx(scores["composite_exact"], abs=1e-10)
-    assert scores["unscored_share"] <= 1 / 15  # at most one PANAS side that did not move
-    for pillar in ("emotion", "evaluation", "holistic"):
-        assert scores[f"strict_{pillar}"] == pytest.approx(scores[f"pillar_{pillar}"], abs=EXACT)
-    flat = scores | scores["post_score"]
-    twins = {name: flat[leaf.canonical] for name, leaf in LEAF.items() if leaf.canonical is not None}
-    assert len(twins) == 9  # all but PANAS and branches, which canonical takes as one each
-    assert {name: scores["strict_parts"][name] for name in twins} == pytest.approx(twins, abs=EXACT)
 
 
 def test_a_terminal_reward_differs_in_the_moment_of_payment_alone() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import pickle
 from collections.abc import Callable
 
 import pytest
@@ -53,10 +52,6 @@ def brevity(truth: ConversationTruth, turn_truth: TurnTruth | None, said: Predic
     return 1.0 if isinstance(said, Draft) and len(said.text) < 20 else 0.25
 
 
-def too_much(truth: ConversationTruth, turn_truth: TurnTruth | None, said: Prediction) -> float:
-    return 1.5
-
-
 # --- what adds up to what ---------------------------------------------------------------------------------
 
 
@@ -70,20 +65,6 @@ def test_the_rewards_of_some_stages_sum_to_the_partial_composite(
     total = scores["composite_partial"] if "composite_partial" in scores else scores["composite_strict"]
     found = paid(about, said, RewardSpec.preset("composite"), tuple(sorted(asked)))
     assert found == pytest.approx((total or 0.0) / 100, abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("name", "parts"),
-    [
-        ("composite", {"emotion_f1", "emotion_va", "binary_om", "binary_hp", "pairwise", "q2"}),
-        ("emotion", {"emotion_f1", "emotion_va"}),
-        ("behaviour", {"binary_om", "binary_hp"}),
-        ("preference", {"pairwise"}),
-        ("holistic", {"q2"}),
-    ],
-)
-def test_the_parts_of_a_preset(name: str, parts: set[str]) -> None:
-    assert {slot.part for slot in RewardSpec.preset(name).weights(truth_of(ABOUT))} == parts
 
 
 # --- one request --------------------------------------------------------------------------------------------
@@ -135,12 +116,6 @@ def test_a_part_of_ones_own_weighs_beside_all_the_others(name: str) -> None:
     assert score_request(ABOUT, "draft", 1, Draft("short"), spec).value == 1.0
     assert score_request(ABOUT, "draft", 1, Draft("long " * 10), spec).value == 0.25
     assert score_request(ABOUT, "draft", 1, None, spec).value == 0.0
-
-
-def test_a_part_of_ones_own_has_to_stay_between_0_and_1() -> None:
-    spec = RewardSpec.preset("composite").with_part("much", "draft", too_much, 1)
-    with pytest.raises(ValueError, match=r"part 'much' returned 1\.5"):
-        score_request(ABOUT, "draft", 1, Draft(""), spec)
 
 
 @pytest.mark.parametrize(
@@ -209,14 +184,6 @@ def test_settings_that_cannot_be_are_refused(
 ) -> None:
     with pytest.raises(error, match=message):
         build()
-
-
-@pytest.mark.parametrize("name", PRESETS)
-def test_specs_pickle(name: str) -> None:
-    spec = RewardSpec.preset(name).with_part("brevity", "draft", brevity, 0.5).with_format(0.1).terminal()
-    copy = pickle.loads(pickle.dumps(spec))
-    assert copy == spec
-    assert copy.weights(truth_of(ABOUT)) == spec.weights(truth_of(ABOUT))
 
 
 # --- measured from nulls ------------------------------------------------------------------------------------

@@ -7,11 +7,8 @@ from typing import Any
 
 import pytest
 
-from attune_data import Conversation, for_training
-from attune_data.affect import NEGATIVE, canonical_emotion
-from attune_data.constants import BINARY_IDS
+from attune_data import Conversation
 from attune_data.importing import Imported, import_esconv
-from attune_data.importing.esconv import ENTAILED, PANAS_ITEM, RATING, SILENT
 from tests.data.importing.exports import LONG, chat, real_esconv, replied, said, write_json
 
 
@@ -67,20 +64,6 @@ def test_a_real_export_loads_whole_and_is_counted(tmp_path: Path) -> None:
     assert result.notes == ("all 4 observed answers are yes: a model that always says so has them all",)
 
 
-def test_source_licence_and_mark_stand_in_every_record(tmp_path: Path) -> None:
-    result = imported(tmp_path, *real_esconv())
-    assert (result.dataset, result.licence) == ("ESConv", "CC BY-NC 4.0")
-    assert for_training(result.conversations) == "imported"
-    for index, conversation in zip((0, 1, 3, 4), result.conversations, strict=True):
-        record = conversation.to_record()
-        assert record["provenance"] == "imported"
-        assert record["metadata"]["dataset"] == "ESConv"
-        assert record["metadata"]["licence"] == "CC BY-NC 4.0"
-        assert record["metadata"]["record"] == f"ESConv.json[{index}]"
-        where = f"{tmp_path / 'ESConv.json'}[{index}]"
-        assert result.conversations.files[conversation.conversation_id] == where
-
-
 def test_messages_in_a_row_are_one_message_and_one_reply_are_a_turn(tmp_path: Path) -> None:
     conversation = one(tmp_path, real_esconv()[0])
     assert texts(conversation) == [
@@ -103,14 +86,6 @@ def test_what_stands_before_the_first_turn_and_after_the_last_is_kept(
     assert outside(first) == {"before": ["Hello there", "How is your day going?"], "after": ["good idea"]}
     assert outside(second) is None
     assert outside(third) is None
-
-
-def test_both_spellings_of_the_sides_are_read(tmp_path: Path) -> None:
-    conversation = one(tmp_path, real_esconv()[1])
-    assert texts(conversation) == [
-        ("hey", "hi\nWhat happened?"),
-        ("تركني صديقي 😔", "So he left without a word."),
-    ]
 
 
 def test_blank_messages_vanish_and_long_ones_stay_whole(tmp_path: Path) -> None:
@@ -137,23 +112,6 @@ def test_a_strategy_answers_only_what_it_entails(
         # absent would be read as the observed answer: the source says nothing about what was wanted
         assert judgement.preferred_truth == "na"
     assert turn.mood_shift_tags is None
-
-
-def test_the_eight_strategies_are_known_and_each_has_one_fate() -> None:
-    assert len(ENTAILED.keys() | SILENT.keys()) == 8
-    assert not ENTAILED.keys() & SILENT.keys()
-    assert set(ENTAILED.values()) <= set(BINARY_IDS)
-
-
-def test_an_unknown_strategy_is_counted(tmp_path: Path) -> None:
-    result = imported(tmp_path, chat(said("a"), replied("b", "Humming")))
-    assert counts(result)["strategies of another name"] == 1
-
-
-def test_several_strategies_of_one_reply_are_asked_in_the_order_of_the_questions(tmp_path: Path) -> None:
-    replies = [replied("x", name) for name in ("Question", "Reflection of feelings", "Question")]
-    (turn,) = one(tmp_path, chat(said("a"), *replies)).turns
-    assert [judgement.question_id for judgement in turn.judgements] == ["B1", "B13"]
 
 
 @pytest.mark.parametrize(("emotion", "item"), [
@@ -195,16 +153,6 @@ def test_intensities_are_stretched_from_five_steps_to_seven(
     assert conversation.post_panas is not None
 
 
-def test_the_scale_keeps_its_middle() -> None:
-    assert [RATING[x] + RATING[6 - x] for x in (1, 2, 3)] == [8, 8, 8]
-
-
-def test_intensities_of_a_previous_experience_are_left(tmp_path: Path) -> None:
-    result = imported(tmp_path, chat(experience_type="Previous Experience"))
-    assert result.conversations[0].pre_panas is None
-    assert counts(result)["intensities of a previous experience"] == 2
-
-
 @pytest.mark.parametrize("survey", [None, {}, {"seeker": None}, {"seeker": {}, "supporter": {}}])
 def test_any_part_of_the_survey_may_be_missing(tmp_path: Path, survey: Any) -> None:
     conversation = one(tmp_path, chat(survey_score=survey))
@@ -221,13 +169,3 @@ def test_a_conversation_may_hold_nothing_but_its_messages(tmp_path: Path) -> Non
         "licence": "CC BY-NC 4.0",
         "record": "ESConv.json[0]",
     }
-
-
-def test_a_conversation_of_more_turns_than_are_read_is_left_out(tmp_path: Path) -> None:
-    result = imported(tmp_path, chat(*[said("a"), replied("b")] * 1_001), chat())
-    assert [c.conversation_id for c in result.conversations] == ["ESConv-1"]
-    assert result.conversations.left_out[0].found == "1001 turns"
-
-
-def test_every_item_is_one_of_the_twenty() -> None:
-    assert {canonical_emotion(item) for item in PANAS_ITEM.values()} <= set(NEGATIVE)

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from attune_data import Conversation, UnknownNameError, for_training
+from attune_data import Conversation
 from attune_data.importing import Imported, import_prism
-from attune_data.importing.alternates import are_model_replies
 from attune_data.schema import PairwiseComparison, Turn
 from tests.data.importing.exports import (
     Json,
@@ -68,20 +67,6 @@ def test_a_real_export_loads_whole_and_is_counted(tmp_path: Path) -> None:
     assert slot.startswith("humanEdited holds a model's reply in 1 of 4 turns")
 
 
-def test_source_licence_and_mark_stand_in_every_record(tmp_path: Path) -> None:
-    result = imported(tmp_path, *real_prism())
-    assert result.licence == "CC BY 4.0 (texts by people), CC BY-NC 4.0 (replies of models)"
-    assert for_training(result.conversations) == "imported"
-    for line, conversation in enumerate(result.conversations, 1):
-        record = conversation.to_record()
-        assert record["provenance"] == "imported"
-        assert record["metadata"]["dataset"] == "PRISM"
-        assert record["metadata"]["licence"] == result.licence
-        assert record["metadata"]["record"] == f"conversations.jsonl:{line}"
-        assert record["metadata"]["alternates"] == "replies of models"
-        assert are_model_replies(conversation)
-
-
 def test_the_chosen_reply_stands_in_the_thread_and_two_others_beside_it(tmp_path: Path) -> None:
     first, second = one(tmp_path, *real_prism()[0]["conversation_history"]).turns
     assert first.responses == {"original": "first 1", "alternate": "first 0", "human": "first 2"}
@@ -91,12 +76,6 @@ def test_the_chosen_reply_stands_in_the_thread_and_two_others_beside_it(tmp_path
         "human": None,
     }
     assert [turn.turn_number for turn in (first, second)] == [1, 2]
-
-
-def test_alternates_go_by_the_order_of_the_source_whatever_stands_first_in_the_file(tmp_path: Path) -> None:
-    history = first_turn(1, 2, 3, 4, chosen=3)
-    (turn,) = one(tmp_path, *reversed(history)).turns
-    assert turn.responses == {"original": "first 3", "alternate": "first 0", "human": "first 1"}
 
 
 def test_the_higher_score_wins_and_equal_scores_have_no_winner(tmp_path: Path) -> None:
@@ -109,11 +88,6 @@ def test_the_higher_score_wins_and_equal_scores_have_no_winner(tmp_path: Path) -
     assert {c.question_id for c in turn.comparisons} == {"general"}
     assert turn.annotations is not None
     assert turn.annotations.selected_pairwise_questions == ("general",)
-
-
-def test_scores_and_not_the_choice_decide(tmp_path: Path) -> None:
-    (turn,) = one(tmp_path, *first_turn(40, 90, chosen=0)).turns
-    assert outcomes(turn) == {frozenset(["original", "alternate"]): "alternate"}
 
 
 def test_what_was_not_scored_is_not_compared(tmp_path: Path) -> None:
@@ -139,21 +113,6 @@ def test_pairs_of_alternates_alone_leave_the_thread_out(tmp_path: Path) -> None:
     assert second.comparisons == ()
     assert counts(result)["comparisons with the reply in the thread"] == 3
     assert [note.split()[0] for note in result.notes] == ["humanEdited"]
-
-
-def test_pairs_of_another_kind_are_refused_with_the_choices(tmp_path: Path) -> None:
-    with pytest.raises(UnknownNameError, match="alternates"):
-        imported(tmp_path, *real_prism(), pairs="some")
-
-
-def test_a_reply_without_rivals_stands_in_the_thread_though_not_marked(tmp_path: Path) -> None:
-    assert texts(one(tmp_path, message(0, "a"), reply(0, 0, "b", 50))) == [("a", "b")]
-
-
-def test_equal_replies_that_are_all_chosen_are_one(tmp_path: Path) -> None:
-    history = [message(0, "a"), reply(0, 0, "b", 50, chosen=True), reply(0, 1, "b", 50, chosen=True)]
-    (turn,) = one(tmp_path, *history).turns
-    assert (turn.llm_response, turn.comparisons) == ("b", ())
 
 
 @pytest.mark.parametrize("unknown", [
@@ -205,18 +164,6 @@ def test_demographics_are_those_that_mean_the_same(tmp_path: Path) -> None:
     assert second.to_record()["participant_profile"] == {"participant_id": "prism-user1"}
 
 
-def test_the_file_can_be_given_itself_and_its_survey_is_found(tmp_path: Path) -> None:
-    folder = write_prism(tmp_path, real_prism(), real_survey())
-    by_folder, by_file = import_prism(folder), import_prism(folder / "conversations.jsonl")
-    assert by_file.conversations.fingerprint == by_folder.conversations.fingerprint
-    assert by_file.left == by_folder.left
-
-
-def test_without_a_user_a_conversation_is_a_person_of_its_own(tmp_path: Path) -> None:
-    (conversation,) = imported(tmp_path, tree("c0", *first_turn(5), user_id=None)).conversations
-    assert conversation.participant == "prism-c0"
-
-
 def test_what_may_be_missing_may_be_missing(tmp_path: Path) -> None:
     bare = {"conversation_id": "c9", "conversation_history": [message(0, "a"), reply(0, 0, "b")]}
     (conversation,) = imported(tmp_path, bare).conversations
@@ -226,10 +173,3 @@ def test_what_may_be_missing_may_be_missing(tmp_path: Path) -> None:
 def test_turns_stand_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     history = [part for turn in (2, 0, 1) for part in (reply(turn, 0, f"r{turn}"), message(turn, f"m{turn}"))]
     assert texts(one(tmp_path, *history)) == [("m0", "r0"), ("m1", "r1"), ("m2", "r2")]
-
-
-def test_a_conversation_of_more_turns_than_are_read_is_left_out(tmp_path: Path) -> None:
-    long = [part for turn in range(1_001) for part in (message(turn, "a"), reply(turn, 0, "b"))]
-    result = imported(tmp_path, tree("c0", *long), tree("c1", *first_turn(5)))
-    assert [c.conversation_id for c in result.conversations] == ["prism-c1"]
-    assert result.conversations.left_out[0].found == "1001 turns"

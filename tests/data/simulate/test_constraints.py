@@ -5,19 +5,14 @@ The questions of a turn are a sample, so a rule about two of them is checked whe
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections import Counter
-from typing import Any
 
 import pytest
 
 from attune_data import Conversation
 from attune_data.constants import BINARY_IDS, PAIRWISE_IDS, Q3_NEGATIVE, Q3_OPTIONS, RESPONSES
 from attune_data.simulate.constructs import CONTEXTUAL
-from attune_data.simulate.texts import TEXT
 from attune_data.validate import conversation_from, oddities
-from tests.data.simulate import surface
 from tests.data.simulate.worlds import ALL_LEVELS, Json, answers, of_all_levels, records, turns
 
 pytestmark = pytest.mark.slow  # statistical: hundreds of conversations of each level
@@ -32,7 +27,6 @@ IMPLICATIONS = [
     ("B18", "B17"),
 ]  # fmt: skip
 """If the first is yes, so is the second."""
-NA_IN_TURN_1 = ("B5", "B16", "B406", "B408")
 HAS_ITEMS = ("B7", "B6", "yes"), ("B2", "B1", "yes"), ("B17", "B18", "either"), ("B406", "B408", "either")
 
 
@@ -64,40 +58,6 @@ def test_applicable_exactly_when(one: str, other: str, when: str) -> None:
             holds = said[other] == "yes" if when == "yes" else said[other] != "na"
             seen[said[one] != "na", holds] += 1
     assert set(seen) == {(True, True), (False, False)}, seen
-
-
-def test_the_first_turn_has_nothing_to_look_back_on() -> None:
-    first: Counter[str] = Counter()
-    for record in of_all_levels(COUNT):
-        said = answers(record, 0)
-        first.update(said[construct] for construct in NA_IN_TURN_1 if construct in said)
-    assert set(first) == {"na"}
-
-
-def test_the_central_feeling_is_asked_for_when_two_are_tagged(world: tuple[Json, ...]) -> None:
-    # B109: na on fewer than two tags, and only then; B4 too, but a reply may name two where one is felt
-    for record, number in turns(world):
-        said, two = answers(record, number), len(record["turns"][number]["moodShiftTags"]) > 1
-        assert (said["B109"] != "na") == two
-        if said.get("B4") in ("na", "no"):
-            assert (said["B4"] == "no") == two
-
-
-def test_a_change_of_approach_is_asked_for_after_a_reaction_only() -> None:
-    raw = tomllib.loads((TEXT / "person.toml").read_text("utf-8"))["reactions"]
-    reactions = re.compile(
-        "|".join(surface.as_pattern(entry) for kind in ("good", "bad") for entry in raw[kind]),
-        re.IGNORECASE,
-    )
-    seen: Counter[tuple[bool, bool]] = Counter()
-    for record, number in turns(of_all_levels(COUNT)):
-        message, answer = record["turns"][number]["userMessage"], answers(record, number).get("B16")
-        if answer is not None and number > 0:
-            seen[answer != "na", bool(reactions.match(message))] += 1
-    # typing (short forms, slips) hides one reaction in ten; where one can be read, the question applies
-    assert seen[False, True] == 0
-    assert seen[True, True] > 5 * seen[True, False] > 0
-    assert seen[False, False] > 0
 
 
 def test_all_judgements_are_asked_and_a_part_of_what_text_shows(world: tuple[Json, ...]) -> None:
@@ -140,18 +100,6 @@ def test_twelve_comparisons_a_turn(world: tuple[Json, ...]) -> None:
     assert abs(sides["A"] / total - 0.5) < 4 * 0.5 / (total / 4) ** 0.5
 
 
-def test_risk_is_asked_about_where_there_is_some() -> None:
-    # PW12 is about risk; it is not chosen where B17 is na
-    seen: Counter[tuple[bool, bool]] = Counter()
-    for record, number in turns(of_all_levels(COUNT)):
-        chosen = record["turns"][number]["annotations"]["selectedPairwiseQuestions"]
-        answer = answers(record, number).get("B17") or answers(record, number).get("B18")
-        if answer is not None:
-            seen[answer != "na", "PW12" in chosen] += 1
-    assert seen[False, True] == 0
-    assert seen[True, True] > 0
-
-
 # --- before and after --------------------------------------------------------------------------------
 
 
@@ -171,18 +119,6 @@ def test_the_follow_up_is_filled_only_after_a_bad_fit(world: tuple[Json, ...]) -
 
 def total(responses: Json, names: str) -> int:
     return sum(responses[name] for name in names.split())
-
-
-def test_panas_totals_are_sums_of_answers_from_1_to_7(world: tuple[Json, ...]) -> None:
-    pleasant = "proud alert inspired determined attentive active excited strong enthusiastic interested"
-    unpleasant = "irritable ashamed nervous jittery distressed afraid upset guilty scared hostile"
-    for record in world:
-        for when in ("prePanas", "postPanas"):
-            panas: Any = record[when]
-            assert set(panas["responses"]) == {*pleasant.split(), *unpleasant.split()}
-            assert all(type(n) is int and 1 <= n <= 7 for n in panas["responses"].values())
-            assert panas["totalPositiveAffect"] == total(panas["responses"], pleasant)
-            assert panas["totalNegativeAffect"] == total(panas["responses"], unpleasant)
 
 
 def test_every_record_loads_and_nothing_in_it_is_odd(world: tuple[Json, ...]) -> None:

@@ -4,27 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import cache
-from statistics import fmean
 from typing import Any
 
 import pytest
-from hypothesis import strategies as st
 
 from attune_data import SettingsError, UnknownNameError
 from attune_data.simulate import LEVELS, Level, Simulation
-from attune_data.simulate.conversation import LatentState
 from attune_data.simulate.levels import level_of
-from tests.data.simulate.worlds import ALL_LEVELS
-
-SHARES = st.floats(0, 1)
-
-
-@cache
-def states(level: str) -> tuple[LatentState, ...]:
-    world = Simulation(21, level=level)
-    return tuple(world.with_state(i)[1] for i in range(150))
-
 
 # --- names -------------------------------------------------------------------------------------------
 
@@ -63,18 +49,6 @@ def test_probabilities_lie_between_0_and_1(name: str, value: float) -> None:
     assert str(caught.value) == f"{name} of a level is {value}; it must be a number from 0 to 1"
 
 
-@pytest.mark.parametrize("asked", [
-    {"gain": -1}, {"gain": math.nan}, {"gain": math.inf}, {"judgement": -0.1}, {"judgement": math.nan},
-    {"wish_noise": 0}, {"wish_noise": -1}, {"wish_noise": math.inf},
-    {"clarity": "much"}, {"gain": None},
-])  # fmt: skip
-def test_steepness_and_noise_are_finite_and_not_negative(asked: Any) -> None:
-    with pytest.raises(
-        SettingsError, match=r"of a level is .*; it must be (a number from 0 to (1|inf)|above 0)"
-    ):
-        Level(**asked)
-
-
 @pytest.mark.parametrize("turns", [(0, 3), (4, 3), (3, 21), (1.0, 2), (True, 2), (3,), (1, 2, 3), 5])
 def test_turns_are_two_whole_numbers_in_order(turns: Any) -> None:
     with pytest.raises(SettingsError, match="two whole numbers, 1 ≤ fewest ≤ most ≤ 20"):
@@ -82,18 +56,3 @@ def test_turns_are_two_whole_numbers_in_order(turns: Any) -> None:
 
 
 # --- what the dial turns -----------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ALL_LEVELS)
-def test_feelings_show_as_often_as_the_level_says(name: str) -> None:
-    level = LEVELS[name]
-    for diagnosed, wanted in ((False, level.clarity), (True, level.clarity - level.blunt)):
-        shown = [
-            bool(turn.shown)
-            for state in states(name) if state.person.diagnosed == diagnosed
-            for turn in state.turns if turn.mood.tags
-        ]  # fmt: skip
-        assert abs(fmean(shown) - wanted) < 4 * math.sqrt(wanted * (1 - wanted) / len(shown))
-    leaked = [bool(turn.shown) for state in states(name) for turn in state.turns if not turn.mood.tags]
-    assert abs(fmean(leaked) - level.leak) < 4 * math.sqrt(level.leak * (1 - level.leak) / len(leaked))

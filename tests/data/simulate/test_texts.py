@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
-from itertools import product
 from typing import Any
-
-import pytest
 
 from attune_data.affect import NEGATIVE, POLARITY, POSITIVE
 from attune_data.constants import BINARY_IDS
 from attune_data.simulate import Simulation
 from attune_data.simulate.acts import ACT_OF, ORDER, STYLES
 from attune_data.simulate.grammar import Template
-from attune_data.simulate.texts import PARTS, TEXT, Part, Said, Texts, texts
+from attune_data.simulate.texts import PARTS, Said, Texts, texts
 from attune_data.simulate.wishes import WISHES
-from tests.data.simulate.worlds import Json, of_all_levels, written
 
-TOPICS = sorted((TEXT / "topics").glob("*.toml"))
 HALF_MADE = {
     "a double space": re.compile(r"  "),
     "a space before a mark": re.compile(r" [,.;:?!](?!\w)"),
@@ -31,10 +25,6 @@ HALF_MADE = {
 }
 
 
-def half_made(text: str) -> set[str]:
-    """What is wrong with how a text is put together."""
-    found = {kind for kind, pattern in HALF_MADE.items() if pattern.search(text)}
-    return found | ({"nothing"} if not text.strip() else set())
 
 
 def lists(said: Texts) -> Iterator[tuple[str, list[str]]]:
@@ -60,13 +50,6 @@ def source(entry: Template | Said) -> str:
 
 
 # --- the files ---------------------------------------------------------------------------------------
-
-
-def test_there_are_at_least_ten_topics_of_different_names() -> None:
-    topics = [tomllib.loads(path.read_text("utf-8")) for path in TOPICS]
-    assert len({topic["category"] for topic in topics}) == len(topics) >= 10
-    subtopics = [(topic["category"], sub["name"]) for topic in topics for sub in topic["subtopic"]]
-    assert len(set(subtopics)) == len(subtopics) >= 30
 
 
 def test_nine_families_share_the_twenty_feelings_out() -> None:
@@ -124,34 +107,3 @@ def test_conversations_keep_to_the_part_that_was_asked_for() -> None:
 
 
 # --- what is written ---------------------------------------------------------------------------------
-
-
-def complaints(some: Iterator[Json]) -> list[str]:
-    """Everything that is half-made, a line each."""
-    return [
-        f"{whose}: {', '.join(sorted(wrong))}: {text!r}"
-        for record in some
-        for whose, text in written(record)
-        if (wrong := half_made(text))
-    ]
-
-
-@pytest.mark.slow
-def test_nothing_half_made_is_written_at_any_level() -> None:
-    assert complaints(of_all_levels(80)) == []
-
-
-@pytest.mark.parametrize(("topics", "templates"), list(product(PARTS, PARTS)))
-def test_nothing_half_made_is_written_in_any_part(topics: Part, templates: Part) -> None:
-    world = Simulation(5, topics=topics, templates=templates)
-    assert complaints(world.record(i) for i in range(40)) == []
-
-
-def test_a_reply_begins_with_a_capital_and_ends_with_a_mark() -> None:
-    wrong = [
-        text
-        for record in of_all_levels(80)
-        for whose, text in written(record)
-        if whose != "person" and not re.fullmatch(r"'?[A-ZÀ-Ý].*[.?!]", text, re.DOTALL)
-    ]
-    assert wrong == []
