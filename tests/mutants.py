@@ -100,7 +100,7 @@ MUTANTS: Final = (
       "parts[name] = math.fsum(scores) / max(len(scores), len(prediction.turns))",
       "rewards/test_strict.py"),
     m("tree", "below-the-null-costs-nothing", f"{REWARDS}/spec.py",
-      "return (score - null) / (1.0 - null)", "return max(0.0, score - null) / (1.0 - null)",
+      "paid = (score - null) / (1.0 - null)", "paid = max(0.0, score - null) / (1.0 - null)",
       "rewards/test_spec.py"),
     m("tree", "silent-panas-is-not-half", f"{REWARDS}/composite.py",
       "return 0.5 if adjusted is None else", "return 0.0 if adjusted is None else",
