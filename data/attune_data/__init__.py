@@ -1,4 +1,4 @@
-"""What a conversation is: schema, codebook, affect space, loading, the bundled sample.
+"""Conversations: schema, codebook, affect space, loading, the bundled sample.
 
 The public names load on first use: the command line answers to Ctrl-C before they do.
 """

@@ -14,7 +14,7 @@ Provenance = Literal["simulated", "imported", "own", "benchmark"]
 PROVENANCES: Final[tuple[Provenance, ...]] = get_args(Provenance)
 
 RESPONSES: Final[tuple[ResponseName, ...]] = ("original", "alternate", "human")
-"""What the OM said, the LLM-improved rewrite, the human-edited one."""
+"""The reply of the OM, the LLM-improved rewrite, the human-edited one."""
 
 BINARY_BRANCHES: Final[dict[str, str]] = {
     **dict.fromkeys(["B1", "B2", "B3"], "perceiving"),

@@ -21,9 +21,9 @@ from attune_data.filenames import file_number
 from attune_data.jsonio import MAX_BYTES
 
 _DATASET_FILE: Final = re.compile(r"data-\d+-of-\d+\.arrow|cache-[0-9a-f]+\.arrow")
-"""What `save_to_disk` leaves in a folder, and what `datasets` later puts beside it."""
+"""Files that `save_to_disk` leaves in a folder, and that `datasets` later puts beside them."""
 _BESIDE_ROWS: Final = ("dataset_info.json", "state.json")
-"""What it writes beside the rows; other programs use these names too, so alone they are not ours."""
+"""Files that it writes beside the rows; other programs use these names too, so alone they are not ours."""
 
 
 def check_folder(folder: Path, *, overwrite: bool = False) -> None:
@@ -87,7 +87,7 @@ def _is_data(path: Path, *, or_part: bool = True) -> bool:
 
 
 def shown(folder: Path) -> list[Path]:
-    """What stands in a folder, hidden files left out."""
+    """The entries of a folder, hidden files left out."""
     return [path for path in sorted(folder.iterdir()) if not path.name.startswith(".")]
 
 

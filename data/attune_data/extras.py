@@ -1,4 +1,4 @@
-"""What comes with an extra: the error where it is not installed, a warning where its version is untested."""
+"""Optional extras: an error where one is not installed, a warning where its version is untested."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def training_stream(
     """A lazy source of conversations, each checked by `for_training` as it comes.
 
     The first one is looked at now, so that a source of benchmark records is refused at the call. What can
-    be iterated again (any object whose `__iter__` starts anew) can be iterated again here; an iterator or
+    be iterated again (any object whose `__iter__` starts again) can be iterated again here; an iterator or
     generator gives its items once, and a second pass raises SettingsError rather than giving nothing.
     """
     items = iter(conversations)

@@ -64,13 +64,13 @@ def check_regular(path: Path) -> None:
 
 
 def unreadable(path: Path, error: OSError) -> DataError:
-    """What a file that cannot be opened or read raises."""
+    """The error for a file that cannot be opened or read."""
     found = (error.strerror or str(error)).lower()
     return DataError(Problem(str(path), "", found, "a readable file", "check path and rights"))
 
 
 def bad_byte(file: str, offset: int, error: UnicodeDecodeError) -> DataError:
-    """What bytes that are no UTF-8 raise; they stand `offset` bytes into the file."""
+    """The error for bytes that are no UTF-8; they stand `offset` bytes into the file."""
     place, found = f"byte {offset + error.start}", f"0x{error.object[error.start]:02x}"
     return DataError(Problem(file, place, found, "UTF-8 text", "save the file as UTF-8"))
 

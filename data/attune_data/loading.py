@@ -50,7 +50,7 @@ class Conversations(Sequence[Conversation]):
         self.files = dict(files or {})
         """Conversation id -> the file (or line, or row) that it was read from."""
         self.source = source
-        """What was loaded, as the caller named it."""
+        """The source, as the caller named it."""
         self.left_out = tuple(left_out)
         """Why records are missing, where `skip_invalid` left any out."""
 

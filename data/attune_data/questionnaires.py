@@ -21,7 +21,7 @@ class Questionnaire:
     below: bool = False
     """Whether the screen is positive below the cut; else at the cut and above."""
     screened: str = ""
-    """What the positive side is called."""
+    """The name of the positive side."""
 
     def positive(self, value: float) -> bool:
         """Whether a score is on the screen's positive side; ValueError without a cut."""

@@ -1,4 +1,4 @@
-"""What a conversation is: the benchmark's record as frozen, typed models.
+"""The schema of conversations: the benchmark's record as frozen, typed models.
 
 Python names are snake_case, files keep the benchmark's camelCase (`to_record` writes it); every other
 accepted name stands in `aliases.py`. Unknown fields are kept and written back. Absent or null in the
@@ -51,12 +51,12 @@ class BinaryJudgement(Record):
 
     @property
     def observed_truth(self) -> Answer | None:
-        """What scoring takes as observed: the HP's label, else the model's."""
+        """The observed answer as scoring reads it: the HP's label, else the model's."""
         return self.observed if self.observed is not None else self.llm_value
 
     @property
     def preferred_truth(self) -> Answer | None:
-        """What scoring takes as preferred: the HP's label (`na` too), else the observed one."""
+        """The preferred answer as scoring reads it: the HP's label (`na` too), else the observed one."""
         return self.preferred if self.preferred is not None else self.observed
 
     @property
@@ -84,7 +84,7 @@ class AlternateResponses(Record):
 
 
 class Annotations(Record):
-    """What the HP said about one turn; None = not annotated."""
+    """The annotations of one turn; None = not annotated."""
 
     binary_judgements: tuple[BinaryJudgement, ...] | None = named("binaryJudgements", default=None)
     alternate_responses: AlternateResponses | None = named("alternateResponses", default=None)

@@ -1,4 +1,4 @@
-"""What a data set holds: counts, base rates and missing pieces, as plain values for tables and JSON."""
+"""Describe a data set: counts, base rates and missing pieces, as plain values for tables and JSON."""
 
 from __future__ import annotations
 

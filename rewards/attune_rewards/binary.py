@@ -118,7 +118,7 @@ _ASKED: Final[tuple[tuple[str, Stage], ...]] = (("", "assess"), ("_hp", "assess_
 def _pairs(
     side: Side, stage: Stage, turn: TurnTruth, said: TurnPrediction
 ) -> tuple[TruthPairs, Mapping[str, YesNo]]:
-    """What was done (or wanted) in a turn, and the answers about it in one stage."""
+    """The true answers of a turn about what was done (or wanted), and those given in one stage."""
     answers = getattr(said, stage)
     return getattr(turn, side), getattr(answers, side) if answers else {}
 

@@ -27,7 +27,7 @@ def matched_similarity(truth: Sequence[str], predicted: Sequence[str]) -> float:
 
 
 LONGEST_KEPT: Final = 16
-"""Pairs of lists with more names than this together are matched anew each time."""
+"""Pairs of lists with more names than this together are matched each time."""
 
 
 @lru_cache(maxsize=65_536)

@@ -45,7 +45,7 @@ class PartText(NamedTuple):
     where: str
     """Where it is scored; elsewhere its weight goes to its siblings."""
     zero: str
-    """What earns the lowest value beside plainly wrong answers."""
+    """Answers that earn the lowest value beside plainly wrong ones."""
     stage: str = ""
 
 
@@ -186,7 +186,7 @@ def text_of(part: Part) -> PartText:
     stage = part.stage if isinstance(part, CustomPart) else "its own"
     told = inspect.getdoc(part.function if isinstance(part, CustomPart) else part)
     return PartText(
-        " ".join((told or "a part of one's own, without a docstring").split()),
+        " ".join((told or "a part of your own, without a docstring").split()),
         "its function's",
         f"every request of stage {stage}",
         "an unreadable reply",

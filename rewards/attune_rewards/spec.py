@@ -153,7 +153,7 @@ class RewardSpec:
         function: Callable[[ConversationTruth, TurnTruth | None, Prediction], float],
         weight: float,
     ) -> RewardSpec:
-        """This reward plus a part of one's own: the old parts weigh 1 together, the new one `weight`."""
+        """This reward plus a part of your own: the old parts weigh 1 together, the new one `weight`."""
         if stage not in STAGES:
             raise UnknownNameError("stage", stage, STAGES)
         return self._plus(CustomPart(name, stage, function), weight)

@@ -53,7 +53,7 @@ class Codebook:
     branches: Mapping[str, Wording]
     judge: Mapping[str, str]
     missing: tuple[str, ...] = ()
-    """What an official file lacked, taken from our own wording instead."""
+    """Texts that an official file lacked, taken from our own wording."""
     path: str | None = field(default=None, compare=False)
     """The official file that was read; None for the wording shipped here."""
 

@@ -1,4 +1,4 @@
-"""What the two alternates of a turn are, where an import had no better place for other replies."""
+"""A mark for imports whose two alternates of a turn are other replies of models."""
 
 from __future__ import annotations
 

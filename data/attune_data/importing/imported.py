@@ -72,7 +72,7 @@ class Count:
     what: str
     count: int
     why: str
-    """What it was made from, or why nothing was made of it."""
+    """Its source, or why nothing was made of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +86,11 @@ class Imported:
     licence: str
     """Its licence, as its authors state it."""
     annotated: tuple[Count, ...]
-    """What the conversations hold, field by field of the format; what is not annotated counts 0."""
+    """Counts of annotations, field by field of the format; what is not annotated counts 0."""
     left: tuple[Count, ...]
-    """What the source says and the conversations do not, each with the reason."""
+    """Counts of what was left out of the source, each with the reason."""
     notes: tuple[str, ...]
-    """What to know before use, measured on the conversations: above all, what gives answers away."""
+    """Warnings before use, measured on the conversations: above all, what gives answers away."""
 
 
 UNUSABLE: Final = "conversations that make none"

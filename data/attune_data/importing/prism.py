@@ -127,7 +127,7 @@ class _Participant(Foreign):
 
     @property
     def demographics(self) -> dict[str, str]:
-        """What they said of themselves, by the names that this format has for it."""
+        """Their answers about themselves, by the names of this format."""
         said = {
             "age_range": self.age and self.age.removesuffix(" years old"),
             "gender": self.gender,

@@ -1,4 +1,4 @@
-"""What a participant's list of diagnoses says: some, none, or nothing.
+"""Read a participant's list of diagnoses: some, none, or nothing stated.
 
 The questionnaire's own option for none is "None of the above"; an empty list says the same. An absent list,
 or an answer that was declined, says nothing.

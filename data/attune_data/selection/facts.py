@@ -1,4 +1,4 @@
-"""What a conversation can be selected by: the fields of its profile and metadata, by their names in files."""
+"""Facts to select by: the fields of profile and metadata, by their names in files."""
 
 from __future__ import annotations
 

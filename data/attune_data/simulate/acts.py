@@ -1,4 +1,4 @@
-"""What a reply does: acts, the styles of the models that answer, and the three variants of a reply."""
+"""Acts of replies, the styles of the models that answer, and the three variants of a reply."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STYLES: Final[Mapping[str, Mapping[str, float]]] = {
 }
 """Model -> act -> probability in a turn."""
 IMPROVEMENTS: Final[Mapping[str, float]] = _CHANCES["improvements"]
-"""What an assistant adds when it is to do better, whatever the person wants."""
+"""Acts that an assistant adds when it is to do better, whatever the person wants."""
 
 ACT_OF: Final[Mapping[str, str]] = {
     "B1": "claim", "B4": "claim_second", "B6": "infer", "B11": "advise", "B12": "reason", "B13": "ask_fact",
@@ -47,7 +47,7 @@ WEARING: Final = frozenset({"aside", "cheer", "clinical", "drift", "generic", "h
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What bears on the choice of acts beside the style."""
+    """The circumstances that bear on the choice of acts beside the style."""
 
     message: Message
     turn: int

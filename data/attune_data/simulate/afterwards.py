@@ -1,4 +1,4 @@
-"""What a person says before and after: PANAS, what they looked for, how clear they were, how it fitted."""
+"""Answers before and after: PANAS, goals, clarity, fit, branch scores."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def _felt_off(end: Ending, draws: Draws) -> list[str]:
 BRANCH_BASE: Final[Mapping[str, float]] = {
     "perceiving": 3.9, "facilitating": 3.0, "understanding": 2.7, "managing": 3.3,
 }  # fmt: skip
-"""What a middling reply gets: noticing is judged the easiest, understanding the hardest, as published."""
+"""Scores of a middling reply: noticing is judged the easiest, understanding the hardest, as published."""
 
 
 def _branches(end: Ending, draws: Draws) -> dict[str, int]:

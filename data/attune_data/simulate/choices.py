@@ -33,7 +33,7 @@ RARE: Final = (
 HALO: Final = 0.33
 """Spread of what a reply gains or loses on all questions of a turn alike."""
 OWN: Final = 0.25
-"""What the reply that was really received gains by it."""
+"""Utility added to the reply that was really received."""
 
 # What each question looks at beside the general utility; `match`, `length` and `jars` are no constructs.
 QUESTIONS: Final[Mapping[str, Mapping[str, float]]] = {
@@ -61,7 +61,7 @@ PAIRS: Final[tuple[tuple[ResponseName, ResponseName], ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class Appeal:
-    """What speaks for one reply."""
+    """The appeal of one reply."""
 
     utility: float
     features: Mapping[str, float]
@@ -129,7 +129,7 @@ def chosen_questions(mood: TurnMood, message: Message, draws: Draws) -> list[str
 
 
 def value(question: str, of: Appeal) -> float:
-    """What a person sees in a reply when asked this question."""
+    """The value of a reply to a person who is asked this question."""
     if question == "general":
         return of.utility
     return 0.55 * of.utility + 0.6 * math.fsum(

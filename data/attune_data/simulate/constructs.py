@@ -1,4 +1,4 @@
-"""What a reply did, construct by construct: from its acts where text can show it, else a drawn judgement.
+"""Constructs of a reply: from its acts where text can show it, else a drawn judgement.
 
 Two kinds. *Textual* constructs are functions of the acts, of what was said before, and of the message: they
 are true of the text. *Contextual* ones are judgements of the person, drawn from the state with stated noise.
@@ -26,7 +26,7 @@ TEXTUAL: Final = tuple(construct for construct in BINARY_IDS if construct not in
 
 @dataclass(slots=True)
 class Memory:
-    """What the recorded replies of the conversation have done so far."""
+    """The acts of the recorded replies so far."""
 
     plans: list[Said] = field(default_factory=list)
     """Plans that were advised."""

@@ -62,7 +62,7 @@ class Template:
     def say(self, facts: Facts, draws: Draws, used: set[str]) -> str:
         """One surface of it, made of these facts alone; adds the names of the slots said to `used`.
 
-        A fact that is a template, or a list of them, is said anew each time.
+        A fact that is a template, or a list of them, is drawn from each time.
         """
         out: list[str] = []
         _say(self.phrase, facts, draws, out, used)

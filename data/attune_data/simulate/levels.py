@@ -17,7 +17,7 @@ class Level:
     clarity: float = 0.84
     """Probability that a feeling which shifted shows in the message."""
     blunt: float = 0.26
-    """What any diagnosis takes off the clarity: the one clinical effect (docs/simulator.md)."""
+    """Taken off the clarity by any diagnosis: the one clinical effect (docs/simulator.md)."""
     leak: float = 0.18
     """Probability that a message shows a feeling although none shifted."""
     mixed: float = 0.26

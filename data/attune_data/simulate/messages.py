@@ -1,4 +1,4 @@
-"""What the person writes in a turn: an answer, a reaction, what happened, how it shows, what they ask for."""
+"""The message of a turn: an answer, a reaction, what happened, how it shows, what they ask for."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class Echo(NamedTuple):
 
 
 class LastReply(NamedTuple):
-    """What the next message may take up of a reply."""
+    """The parts of a reply that the next message may take up."""
 
     fit: float
     answer: Template | None
-    """What answers the question that was asked."""
+    """The answer to the question that was asked."""
     plan: Said | None
     """The plan that was advised, which the person may report to have done."""
 
@@ -185,7 +185,7 @@ class _Writer:
         self.tell(self.story.fresh_pair(self.story.situation.events["flat"], self.draws), moving=False)
 
     def show(self) -> None:
-        """What is felt shows, or is named; now and then something else shows instead."""
+        """Show or name the feeling; now and then another shows instead."""
         mood, draws = self.mood, self.draws
         shown = mood.family
         if not draws.yes(TRUE_CUE):
@@ -214,7 +214,7 @@ class _Writer:
         self.sign = sign
 
     def ask(self) -> None:
-        """What the person wants of the conversation."""
+        """Say what the person wants of the conversation."""
         story, draws = self.story, self.draws
         goal = draws.pick(story.goals)
         asks = [*story.situation.asks[goal], *self.texts.asks[goal]]

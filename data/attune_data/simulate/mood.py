@@ -1,4 +1,4 @@
-"""What a person feels from turn to turn: affect that drifts, a family of feelings, shifts that are tagged.
+"""Feelings from turn to turn: affect that drifts, a family of feelings, shifts that are tagged.
 
 The equations are in docs/simulator-model.md; names follow it. Nothing here reads or writes text.
 """
@@ -17,7 +17,7 @@ from attune_data.simulate.texts import Family
 THRESHOLD = 0.44
 """Activation from which a shift is noticed and tagged half of the time."""
 THRESHOLD_DIAGNOSED = 0.20
-"""What a diagnosis adds to that (fewer tags)."""
+"""Added to it by a diagnosis (fewer tags)."""
 STEEPNESS = 6.0
 PERSISTENCE = 0.55
 """Probability that a family of feelings stays while its sign fits."""
@@ -72,7 +72,7 @@ class Mood:
         return Mood(person, families, tilt, positive, negative, (positive, negative))
 
     def turn(self, level: Level, draws: Draws, *, first: bool, last: bool) -> TurnMood:
-        """What is felt in the next turn."""
+        """Draw the feelings of the next turn."""
         valence = 0.85 * self.tilt + 0.55 * (self.positive - self.negative) + 0.8 * draws.normal()
         if first and valence * self.tilt < 0 and draws.yes(0.8):
             valence = -valence  # the opening event mostly sets the mood

@@ -23,7 +23,7 @@ DISPENSABLE: Final = frozenset({"cheer", "clinical", "complex", "reflect", "vali
 TRIES: Final = 4
 """Surfaces that are made of a sentence before the one that repeats least is taken."""
 FALLBACKS: Final = ("echo", "validate")
-"""What a reply says where it has nothing else to say."""
+"""Acts of a reply that has nothing else to say."""
 ONLY_BAD: Final = frozenset({"heat", "moral"})
 """Acts that make no sense about a pleasant matter."""
 PHRASES: Final = frozenset({"infer", "side", "readings", "moral", "hard"})
@@ -54,7 +54,7 @@ class Reply:
     claim: str
     """The family of feelings that it reads, whether or not it says so."""
     plan: Said | None
-    """What it would advise."""
+    """The plan that it would advise."""
     sentences: dict[str, Sentence] = field(default_factory=dict)
     """Act -> sentence, in the order in which they stand."""
 
@@ -65,7 +65,7 @@ class Reply:
 
     @property
     def acts(self) -> set[str]:
-        """What it did."""
+        """Its acts."""
         return set(self.sentences)
 
     @property

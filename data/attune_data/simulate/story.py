@@ -1,4 +1,4 @@
-"""What a conversation is about: the situation, its facts, what has been told, what has been said already."""
+"""The matter of a conversation: the situation, its facts, what has been told, what has been said already."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Story:
     attitude: str
     """The topic attitude of the profile."""
     goals: tuple[str, ...]
-    """What the person looks for, the main one first."""
+    """The goals of the person, the main one first."""
     facts: PersonFacts
     reply_facts: dict[str, str]
     """The same facts in the reply's mouth."""

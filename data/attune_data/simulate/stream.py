@@ -50,7 +50,7 @@ class Simulation:
 
         Args:
             seed: of everything.
-            level: a name of `LEVELS`, or a Level of one's own.
+            level: a name of `LEVELS`, or your own Level.
             topics: "all", or one part of them: "unseen" is three topics that "seen" does not have.
             templates: the same of the phrases: "unseen" is a fifth of every list.
             start: index of the first item of an iteration.

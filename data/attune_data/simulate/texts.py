@@ -43,7 +43,7 @@ class Family:
     named: Mapping[str, tuple[str, ...]]
     """PANAS item -> what a person may call it."""
     claims: tuple[str, ...]
-    """What a reply may call it."""
+    """Its names in replies."""
     cues: tuple[Said, ...]
 
     @property
@@ -97,10 +97,10 @@ class Texts:
     replies: Mapping[str, tuple[Template, ...]]
     """Act (with _bad or _good where it depends) -> frames."""
     lists: Mapping[str, tuple[str, ...]]
-    """What replies fall back on: tips, subjects, themes."""
+    """Fallbacks of replies: tips, subjects, themes."""
     risks: tuple[Risk, ...]
     words: Mapping[str, tuple[Template, ...]]
-    """Word lists drawn anew at each use."""
+    """Word lists drawn from at each use."""
     names: Mapping[str, tuple[str, ...]]
     """female, male, when, soon, span."""
     asks: Mapping[str, tuple[Template, ...]]

@@ -31,14 +31,14 @@ from attune_data.simulate.wishes import preferred_probability, wishes
 ASKED_TEXTUAL = 0.37
 """Probability that a textual question is asked in the first turn; judgements always are."""
 FATIGUE = 0.14
-"""What of it is gone by the last turn."""
+"""The share of it that is gone by the last turn."""
 FIT_CENTRE = 0.25
 """Utility of a reply that fits neither well nor badly."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnState:
-    """What a turn's labels were drawn from."""
+    """The state that a turn's labels were drawn from."""
 
     mood: TurnMood
     fit: float
@@ -60,9 +60,9 @@ class Played:
     """As the conversation's record has it."""
     state: TurnState
     notes: Mapping[str, float]
-    """What it adds to the shares of the ending (`Ending.shares`), 0 or 1 each."""
+    """Its addition to the shares of the ending (`Ending.shares`), 0 or 1 each."""
     last: LastReply
-    """What the next message may take up."""
+    """The parts that the next message may take up."""
 
 
 @dataclass(slots=True)
@@ -139,7 +139,7 @@ class Turn:
         return draws.pick(list(families))
 
     def _plan(self, known: Set[str]) -> Said | None:
-        """What would be advised: now and then what was advised before."""
+        """Choose a plan to advise: now and then one that was advised before."""
         given, done = self.memory.plans, self.memory.done
         again = [plan for plan in given[:-1] if plan not in done]
         if again and self.draws.yes(0.25):
@@ -189,7 +189,7 @@ class Turn:
         return rows, said, wanted
 
     def _notes(self, reply: Reply, observed: Mapping[str, bool | None], right: float) -> dict[str, float]:
-        """What this turn adds to the shares that the ending looks at."""
+        """The addition of this turn to the shares that the ending looks at."""
         acts, memory = reply.acts, self.memory
         tags, shown = self.mood.tags, self.message.shown
         return {

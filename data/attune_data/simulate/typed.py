@@ -101,7 +101,7 @@ def typed(
 
 
 def _mark(part: str, register: str, draws: Draws, *, last: bool, joins: bool) -> str:
-    """What stands after a clause; `joins` where it may run on into the next one."""
+    """The mark after a clause; `joins` where it may run on into the next one."""
     space = "" if last else " "
     if is_question(part):
         return ("" if register == "terse" and draws.yes(0.3) else "?") + space

@@ -1,4 +1,4 @@
-"""What people want of a reply: the wish for each construct, and what follows for preferred labels.
+"""Wishes for a reply, construct by construct, and the preferred labels that follow.
 
 Wish = 0.8·(base + by goal) + by activation·need + 0.35·(by agreeableness, neuroticism, openness) + own taste.
 All numbers are guesses in the spirit of what people report to like; docs/simulator.md says so.

@@ -25,8 +25,6 @@ HALF_MADE = {
 }
 
 
-
-
 def lists(said: Texts) -> Iterator[tuple[str, list[str]]]:
     """(where, sources) of every list of templates that parts divide."""
 
