@@ -1,4 +1,4 @@
-"""What a good prediction is: the benchmark's metrics, the strict Composite, and rewards made of them.
+"""Scoring of predictions: the benchmark's metrics, the strict Composite, and rewards made of them.
 
 Light by itself: importing it loads pydantic and nothing heavier.
 """

@@ -19,7 +19,7 @@ from attune_rewards.truth import ConversationTruth
 
 SPAN = SCALE[1] - SCALE[0]
 MIDPOINT = sum(SCALE) // 2
-"""What a missing prediction counts as in the canonical reading."""
+"""A missing prediction counts as this in the canonical variant."""
 
 
 def errors(truth: Mapping[str, int | None], predicted: Mapping[str, int]) -> dict[str, int]:

@@ -26,7 +26,7 @@ OWN: Final = "this project"
 
 @dataclass(frozen=True)
 class Metric:
-    """What is true of every metric; `TurnMetric`, `ReflectMetric` and `ConversationMetric` compute one."""
+    """The description of a metric; `TurnMetric`, `ReflectMetric` and `ConversationMetric` compute one."""
 
     name: str
     """Its name in score files."""
@@ -39,14 +39,14 @@ class Metric:
     label: str = ""
     """Its name in reports."""
     role: Role | None = None
-    """What it counts for in reports; None: it stands in score files only."""
+    """Its role in reports; None: it stands in score files only."""
     harness: bool = True
     """Whether lm-eval and Inspect list it, given that it has a role."""
     better: Literal["higher", "lower"] | None = "higher"
     low: float = 0.0
     high: float = 1.0
     scale: float = 1.0
-    """What reports multiply it by."""
+    """The factor that reports multiply it by."""
     edges: str = ""
     """Values where truth or answer is missing."""
     undefined: str = ""

@@ -21,7 +21,7 @@ from attune_rewards.truth import ConversationTruth, Totals
 ITEM_SPAN = SCALE[1] - SCALE[0]
 TOTAL_SPAN = TOTALS[1] - TOTALS[0]
 MIDPOINT = sum(TOTALS) / 2
-"""What a missing total counts as in the normalized score."""
+"""A missing total counts as this in the normalized score."""
 
 
 def totals(items: Mapping[str, int | None], stated: tuple[float | None, float | None]) -> Totals:

@@ -1,4 +1,4 @@
-"""What a model said, typed: one frozen class per stage, and the record of a whole conversation.
+"""Typed predictions: one frozen class per stage, and the record of a whole conversation.
 
 A field that is None was not answered validly; a question id or index that is not in a mapping was not
 answered. `()` for tags or options is an answer: none. Letters of picks are always in the frame of the
@@ -40,7 +40,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Assess:
-    """What the HP felt, what the OM did, what the HP would have wanted."""
+    """Answers to what the HP felt, what the OM did, what the HP would have wanted."""
 
     tags: tuple[Tag, ...] | None = None
     observed: Mapping[str, YesNo] = field(default_factory=dict)
@@ -96,7 +96,7 @@ PREDICTION_OF: Final[Mapping[Stage, type[Prediction]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What a judge model said of the draft."""
+    """The answers of a judge model about the draft."""
 
     scores: Mapping[str, float] = field(default_factory=dict)
     """Dimension -> 1–7 (the mean where several judges rated)."""

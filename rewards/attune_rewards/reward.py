@@ -25,7 +25,7 @@ _NO_PARTS: Final[Mapping[str, float]] = {}
 
 
 class Score(NamedTuple):
-    """What one request earned.
+    """The score of one request.
 
     `value` is None where it could not be judged (`reason` says why: nothing annotated, or a stage
     without weight), which is never the same as 0: a malformed answer of the model is 0.0.
@@ -63,7 +63,7 @@ Scorer = Callable[[Prediction], float]
 
 @dataclass(frozen=True, slots=True)
 class ScoredRequest:
-    """What a reward looks at in one request: fixed before the episode starts."""
+    """The parts of a reward in one request: fixed before the episode starts."""
 
     stage: Stage
     parts: tuple[tuple[str, float, float], ...]
@@ -72,7 +72,7 @@ class ScoredRequest:
     turn: TurnTruth | None
     """The truth of its turn; None in the reflect stage."""
     scorers: tuple[tuple[Scorer, float], ...]
-    """What scores each part, and what an unreadable reply earns on it."""
+    """For each part its function, and the score of an unreadable reply."""
     weight: float
     """Sum of the weights."""
     floor: float | None = None
@@ -92,7 +92,7 @@ class ScoredRequest:
         return ScoredRequest(stage, named, truth, turn, scorers, math.fsum(w for _, w, _ in named), floor)
 
     def score(self, said: Prediction | None, reason: str = OK) -> Score:
-        """What a prediction earns; None is a reply that could not be parsed.
+        """Score a prediction; None is a reply that could not be parsed.
 
         Raises TypeError for a prediction of another stage: that is a bug, not a model's mistake.
         """

@@ -26,7 +26,7 @@ class Totals(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TurnTruth:
-    """What the HP said about one turn."""
+    """The annotations of one turn."""
 
     turn: int
     tags: tuple[Tag, ...] | None
@@ -46,7 +46,7 @@ class TurnTruth:
 
 @dataclass(frozen=True, slots=True)
 class ConversationTruth:
-    """What the HP said about the whole conversation; None = not annotated."""
+    """The annotations of a whole conversation; None = not annotated."""
 
     conversation_id: str
     turns: tuple[TurnTruth, ...]

@@ -10,7 +10,10 @@ from tests.frozen.keeping import differences, moved
 from tests.frozen.make import KEPT, now
 
 
-@pytest.mark.parametrize("name", KEPT)
+SLOW = {"episodes", "exit_codes", "gymnasium", "report", "runs_builtin", "verifiers"}
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in SLOW)) for n in KEPT])
 def test_nothing_moved(name: str, tmp_path: Path) -> None:
     assert moved(name, now(name, tmp_path)) == []
 
