@@ -9,7 +9,6 @@ import pytest
 from tests.frozen.keeping import differences, moved
 from tests.frozen.make import KEPT, now
 
-
 SLOW = {"episodes", "exit_codes", "gymnasium", "report", "runs_builtin", "verifiers"}
 
 
