@@ -20,8 +20,8 @@ CHROMIUM = (
 def main() -> None:
     """Plays every baseline over the sample and takes a picture of the top of the report."""
     with tempfile.TemporaryDirectory() as folder:
-        demo = (sys.executable, "-m", "attune_env", "demo", "--output", folder)
-        subprocess.run(demo, check=True, stdout=subprocess.DEVNULL)
+        demo = (sys.executable, "-m", "attune_env", "demo", "--output", "demo")
+        subprocess.run(demo, check=True, cwd=folder, stdout=subprocess.DEVNULL)
         page = next(Path(folder).rglob("report.html"))
         subprocess.run(
             [

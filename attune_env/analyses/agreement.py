@@ -12,7 +12,8 @@ from attune_data.constants import BINARY_BRANCHES, BINARY_IDS, PAIRWISE_IDS
 from attune_env.analyses.analysis import Absent, Analysis
 from attune_env.analyses.answers import SILENT, answers_of, of_models, rates
 from attune_env.analyses.study import Study
-from attune_env.figures.plots import dots, heat
+from attune_env.figures.heat import heat
+from attune_env.figures.plots import dots
 from attune_env.report.names import references
 from attune_env.report.table import Column, Table
 

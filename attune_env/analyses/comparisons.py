@@ -11,7 +11,8 @@ import numpy as np
 
 from attune_env.analyses.analysis import Absent, Analysis, Tables
 from attune_env.analyses.study import Study, label_of
-from attune_env.figures.plots import dots, heat
+from attune_env.figures.heat import heat
+from attune_env.figures.plots import dots
 from attune_env.report.groups import METRICS, TURN, WIDE, Metric
 from attune_env.report.names import references
 from attune_env.report.table import Column, Table

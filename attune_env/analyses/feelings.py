@@ -14,7 +14,8 @@ from attune_env.analyses.agreement import missing
 from attune_env.analyses.analysis import Absent, Analysis
 from attune_env.analyses.answers import INVENTED, MISSED, OTHER, answers_of, of_models, rates
 from attune_env.analyses.study import Study
-from attune_env.figures.plots import dots, heat
+from attune_env.figures.heat import heat
+from attune_env.figures.plots import dots
 from attune_env.report.names import references
 from attune_env.report.table import Cell, Column, Table
 from attune_rewards.branches import MIDPOINT

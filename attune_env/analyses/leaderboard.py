@@ -248,10 +248,13 @@ def printed_tables(
 
 
 def _pillars(tables: Tables, table: str) -> Figure:
-    """The leading Composite and its pillars."""
-    first, _, *pillars = [head.key for head in tables[table].heads[len(KEY_COLUMNS) :]]
+    """The leading Composite and its pillars, in the mode of the study."""
+    whole = tables[table]
+    first, _, *pillars = [head.key for head in whole.heads[len(KEY_COLUMNS) :]]
+    modes = whole.column("mode")
+    shown = replace(whole, columns=whole.heads, rows=whole.rows[: modes.count(modes[0])])
     columns = [first, *pillars[: len(PILLARS)]]
-    return dots(tables, table, columns, unit="points of 100, with 95 % interval")
+    return dots({table: shown}, table, columns, unit="points of 100, with 95 % interval")
 
 
 LEADERS = Analysis(

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from attune_env.analyses.analysis import Absent, Analysis
-from attune_env.analyses.study import Study
+from attune_env.analyses.study import Study, label_of
 from attune_env.figures.plots import dots
 from attune_env.report.names import counted, listed, role_of, short_names
 from attune_env.report.table import Cell, Column, Table
@@ -62,7 +62,7 @@ def verdict_tables(study: Study) -> list[Table]:
             Column("model"),
             Column("verdict", prose=True),
             Column("best baseline", "baseline", prose=True),
-            Column(study.leading.label, study.composite, places=1),
+            Column(label_of(study.leading), study.composite, places=1),
             Column("of the baseline", "baseline_mean", places=1),
             Column("difference", places=1),
             Column("below the ceiling", "below_ceiling", places=1),
@@ -131,35 +131,31 @@ def summary(study: Study) -> list[str]:
     names = dict(
         zip(table.column("model"), short_names([str(one) for one in table.column("model")]), strict=True)
     )
-    baseline = table.rows[0][table.place("baseline")]
-    found = []
+    baseline = f"{table.column('baseline')[0]}, the best baseline"
     says = {
-        ABOVE: "significantly more than {}, the best baseline",
-        SAME: "no more than {}, the best baseline, as far as these conversations can tell",
-        BELOW: "significantly less than {}, the best baseline, which reads none of the text",
-        FEW: "on too few conversations to be compared with {}, the best baseline",
+        ABOVE: ("scores", "score", f"significantly above {baseline}"),
+        SAME: ("is", "are", f"indistinguishable from {baseline}, on these conversations"),
+        BELOW: ("scores", "score", f"significantly below {baseline}, which does not read the text"),
+        FEW: ("was", "were", f"scored on too few conversations to compare with {baseline}"),
     }
-    for verdict, text in says.items():
+    found = []
+    for verdict, (one, several, text) in says.items():
         these = [str(names[row[0]]) for row in table.rows if row[1] == verdict]
         if these:
-            verb = "scores" if len(these) == 1 else "score"
-            found.append(f"{listed(these)} {verb} {text.format(baseline)}.")
+            found.append(f"{listed(these)} {one if len(these) == 1 else several} {text}.")
     difference, left = table.intervals("difference")[0], table.column("below_ceiling")[0]
-    if difference.mean is not None and len(table.rows) > 1:
+    if difference.mean is not None:
+        first = (
+            f"The highest score, that of {names[table.rows[0][0]]}," if len(table.rows) > 1 else "Its score"
+        )
         way = "above" if difference.mean > 0 else "below"
         gap = f" and {left:.1f} below the ceiling" if isinstance(left, float) else ""
-        first = names[table.rows[0][0]]
-        found.append(
-            f"The highest score is that of {first}: {abs(difference.mean):.1f} points {way} {baseline}{gap}."
-        )
-    elif difference.mean is not None:
-        verb = "gains" if difference.mean > 0 else "loses"
-        gap = f" and stays {left:.1f} below the ceiling" if isinstance(left, float) else ""
-        found.append(f"It {verb} {abs(difference.mean):.1f} points against {baseline}{gap}.")
+        found.append(f"{first} lies {abs(difference.mean):.1f} points {way} that baseline{gap}.")
     return [*found, *_parts(study), *_unreadable(study)][:6]
 
 
 def _parts(study: Study) -> list[str]:
+    """What some model reads better than the best constant answers, and what none does."""
     try:
         (table,) = profile_tables(study)
     except Absent:
@@ -168,17 +164,11 @@ def _parts(study: Study) -> list[str]:
     for part, gain in zip(table.column("part"), table.intervals("gain"), strict=True):
         better[str(part)] = better.get(str(part), False) or (gain.leaves_out_zero and (gain.mean or 0) > 0)
     yes, no = ([part for part, found in better.items() if found == kind] for kind in (True, False))
-    one = len({row[0] for row in table.rows}) == 1
-    who = "It reads" if one else "Some read"
-    lines = [f"{who} {listed(yes, 5)} significantly better than answers that read nothing."] if yes else []
-    return lines + (
-        [
-            f"{'It reads' if one else 'None reads'} {listed(no, 5)} {'no better' if one else 'better'} "
-            "than that."
-        ]
-        if no and yes
-        else []
-    )
+    one = len(set(table.column("model"))) == 1
+    who, nobody = ("It reads", "It does not read") if one else ("At least one reads", "None reads")
+    than = "significantly better than answers that read nothing"
+    lines = [f"{who} {listed(yes, 5)} {than}."] if yes else []
+    return [*lines, *([f"{nobody} {listed(no, 5)} {'better than that' if yes else than}."] if no else [])]
 
 
 def _unreadable(study: Study) -> list[str]:
@@ -208,5 +198,5 @@ PROFILE = Analysis(
     "Values beyond the axis are written at its edge.",
     profile_tables,
     {"profile": partial(dots, table="profile", columns=["gain"], split="model", label="part", line=0.0,
-                        limits=(-1.0, 1.0), unit="(score − prior) / (1 − prior), with 95 % interval")},
+                        limits=(-1.05, 1.05), unit="(score − prior) / (1 − prior), with 95 % interval")},
 )  # fmt: skip

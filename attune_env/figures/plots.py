@@ -1,11 +1,10 @@
-"""The figures of a report: means with intervals, matrices and lines, each drawn from a table."""
+"""Means with intervals, as dots or as lines over steps, drawn from a table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from attune_env.figures.style import BLUE, FAINT, INK, ORANGE, PALETTE, name_text, panels, style
 from attune_env.report.names import short_names
@@ -22,6 +21,7 @@ ROW, FRAME = 0.23, 1.0
 """Inches of a row, and of title, axis and label."""
 MOST = 40
 """Rows of a figure; tables hold all."""
+LEAST_WIDTH = 1e-9
 CEILING = "builtin/oracle"
 MODELS = ("model", "against", "first", "second")
 """Columns that hold names of models."""
@@ -60,17 +60,17 @@ def dots(
     made = [
         panel
         for panel in _panels(source, columns, split, label, mark)
-        if any(_mean(cell) is not None for _, cell in panel[2])
+        if any(mean_of(cell) is not None for _, cell in panel[2])
     ]
     across = min(across, max(len(made), 1))
     down = -(-len(made) // across)
     height = down * (FRAME + ROW * max((len(panel[2]) for panel in made), default=1))
     longest = max((len(name_text(text)) for panel in made for text, _ in panel[2]), default=0)
+    best = line is None and not mark and any(_best(panel) is not None for panel in made)
     width = 0.6 + 0.065 * longest + 1.9 * across
-    figure, axes = panels(down, across, width=width, height=max(1.9, height), sharey=not split)
-    best = False
+    figure, axes = panels(down, across, width=max(width, 5.0), height=max(1.9, height))
     for number, (axis, panel) in enumerate(zip(axes, made, strict=False)):
-        best |= _dots(axis, panel, line, limits, labelled=number % across == 0)
+        _dots(axis, panel, line, limits, labelled=number % across == 0, best=best)
     for axis in axes[len(made) :]:
         axis.set_visible(False)
     notes = [
@@ -88,16 +88,15 @@ def _named(table: Table, key: str) -> str:
 
 
 def _panels(table: Table, columns: Sequence[str], split: str, label: str, mark: str) -> list[Panel]:
-    names = [str(text) for text in table.column(label or table.heads[0].key)]
-    if table.heads[0].key == "model" and not label:
-        names = short_names(names)
+    key = label or table.heads[0].key
+    names = axis_labels(key, [str(text) for text in table.column(key)])
     rows = [i for i, first in enumerate(table.column(table.heads[0].key)) if first != CEILING]
     marks = table.column(mark) if mark else [None] * len(names)
     groups: list[tuple[str, str, list[int]]]
     if split:
         values = [str(value) for value in table.column(split)]
         distinct = list(dict.fromkeys(values[i] for i in rows))
-        titles = short_names(distinct) if split == "model" else distinct
+        titles = axis_labels(split, distinct)
         groups = [
             (title, columns[0], [i for i in rows if values[i] == value])
             for title, value in zip(titles, distinct, strict=True)
@@ -111,32 +110,50 @@ def _panels(table: Table, columns: Sequence[str], split: str, label: str, mark: 
             table.heads[table.place(key)],
             [(names[i], table.column(key)[i]) for i in chosen[:MOST]],
             {place for place, i in enumerate(chosen[:MOST]) if i in table.dim},
-            [_mean(marks[i]) for i in chosen[:MOST]],
+            [mean_of(marks[i]) for i in chosen[:MOST]],
         )
         for title, key, chosen in groups
     ]
 
 
-def _mean(cell: Cell) -> float | None:
+def axis_labels(key: str, names: Sequence[str]) -> list[str]:
+    """Texts for an axis: short names of models; sentences without the words that all begin with."""
+    distinct = list(dict.fromkeys(names))
+    words = [name.split() for name in distinct]
+    same = len(list(takewhile(lambda column: len(set(column)) == 1, zip(*words, strict=False))))
+    short = [" ".join(one[same:]) for one in words] if same > 1 and len(words) > 1 else distinct
+    short = short_names(distinct) if key in MODELS else short
+    return [short[distinct.index(name)] for name in names]
+
+
+def mean_of(cell: Cell) -> float | None:
+    """The number in a cell; the mean of an interval."""
     if isinstance(cell, Interval):
         return cell.mean
     return float(cell) if isinstance(cell, (int, float)) else None
 
 
 def _dots(
-    axis: Axes, panel: Panel, line: float | None, limits: tuple[float, float] | None, *, labelled: bool
-) -> bool:
-    """Draws one panel; whether it shows a best baseline."""
+    axis: Axes,
+    panel: Panel,
+    line: float | None,
+    limits: tuple[float, float] | None,
+    *,
+    labelled: bool,
+    best: bool,
+) -> None:
+    """Draws one panel."""
     title, column, rows, faint, marks = panel
     scale = 100.0 if column.share else column.scale
     with style():
         for row, (_, cell) in enumerate(rows):
             colour = FAINT if row in faint else BLUE
-            mean = _mean(cell)
+            mean = mean_of(cell)
             if mean is None:
                 continue
             sure = not isinstance(cell, Interval) or cell.meaningful
-            ends = (cell.low, cell.high) if isinstance(cell, Interval) and sure else ()
+            inside = limits is None or limits[0] <= scale * mean <= limits[1]
+            ends = (cell.low, cell.high) if isinstance(cell, Interval) and sure and inside else ()
             if None not in ends and len(set(ends)) == 2:
                 axis.plot([scale * (end or 0.0) for end in ends], [row, row], color=colour, linewidth=1.6)
             axis.plot(
@@ -147,21 +164,27 @@ def _dots(
                 axis.plot([scale * value], [row], "|", color=ORANGE, markersize=9, markeredgewidth=1.8)
         if line is not None:
             axis.axvline(line, color=INK, linewidth=0.8, zorder=0)
-        held = [mean for row in faint if (mean := _mean(rows[row][1])) is not None]
-        best = bool(held) and len(faint) < len(rows)
-        if best:
-            axis.axvline(scale * max(held), color=FAINT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0)
+        if best and (top := _best(panel)) is not None:
+            axis.axvline(scale * top, color=FAINT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0)
         if limits is not None:
             axis.set_xlim(*limits)
-            _outside(axis, [(_mean(cell) or 0.0) * scale for _, cell in rows], limits)
+            _outside(axis, [(mean_of(cell) or 0.0) * scale for _, cell in rows], limits)
+        elif (ends := axis.get_xlim())[1] - ends[0] < LEAST_WIDTH:  # nothing but rounding
+            axis.set_xlim(ends[0] - 1, ends[1] + 1)
         axis.set_yticks(range(len(rows)), [name_text(text) if labelled else "" for text, _ in rows])
         axis.set_ylim(len(rows) - 0.5, -0.5)
         axis.tick_params(axis="y", length=0)
         axis.locator_params(axis="x", nbins=5)
         axis.grid(axis="x")
         axis.spines["left"].set_visible(False)
-        axis.set_title(name_text(title))
-    return best
+        axis.set_title(name_text(title.partition(" (")[0]))
+
+
+def _best(panel: Panel) -> float | None:
+    """The highest mean of a baseline, where there are other rows too."""
+    _, _, rows, faint, _ = panel
+    held = [mean for row in faint if (mean := mean_of(rows[row][1])) is not None]
+    return max(held, default=None) if len(faint) < len(rows) else None
 
 
 def _outside(axis: Axes, values: Sequence[float], limits: tuple[float, float]) -> None:
@@ -170,105 +193,6 @@ def _outside(axis: Axes, values: Sequence[float], limits: tuple[float, float]) -
             if beyond:
                 axis.annotate(f"{arrow} {value:.2g}", (end, row), fontsize=7.5, color=BLUE, va="center",
                               ha="left" if arrow == "◂" else "right")  # fmt: skip
-
-
-def heat(
-    tables: Mapping[str, Table],
-    table: str,
-    rows: str,
-    columns: str,
-    value: str,
-    *,
-    across: Sequence[str] = (),
-    where: tuple[str, str] = ("", ""),
-    range_: tuple[float, float] | None = None,
-    unit: str = "",
-) -> Figure:
-    """A matrix of numbers as coloured cells: a row per value of one column, a column per value of another.
-
-    Args:
-        tables: of the analysis.
-        table: the one that is drawn.
-        rows: column that names the rows.
-        columns: column that names the columns.
-        value: column of the numbers; in bold where an interval excludes 0.
-        across: instead of `columns` and `value`: columns that stand side by side.
-        where: (column, value): only these rows of the table.
-        range_: of the colours; by default as far below 0 as above.
-        unit: what the numbers are.
-    """
-    source = tables[table]
-    if where[0]:
-        kept = [
-            row for row, found in zip(source.rows, source.column(where[0]), strict=True) if found == where[1]
-        ]
-        source = Table(source.title, source.heads, kept)
-    cells: dict[tuple[str, str], Cell] = {}
-    names = source.column(rows)
-    if across:
-        heads = [source.heads[source.place(key)] for key in across]
-        for head in heads:
-            cells |= {
-                (str(name), head.name): c for name, c in zip(names, source.column(head.key), strict=True)
-            }
-    else:
-        heads = [source.heads[source.place(value)]]
-        triples = zip(names, source.column(columns), source.column(value), strict=True)
-        cells = {(str(name), str(other)): cell for name, other, cell in triples}
-    labels = [list(dict.fromkeys(pair[i] for pair in cells)) for i in (0, 1)]
-    scale, places = (
-        (100.0, 0) if heads[0].share else (heads[0].scale, 0 if heads[0].scale == 100 else heads[0].places)
-    )
-    found = {pair: scale * mean for pair, cell in cells.items() if (mean := _mean(cell)) is not None}
-    reach = max(map(abs, found.values()), default=1.0) or 1.0
-    low, high = range_ or (-reach, reach)
-    short = [
-        short_names(one) if key in MODELS else one for one, key in zip(labels, (rows, columns), strict=True)
-    ]
-    longest = [max((len(name_text(text)) for text in one), default=0) for one in short]
-    figure, (axis,) = panels(
-        width=max(5.0, 1.0 + 0.065 * longest[0] + 0.36 * len(labels[1])),
-        height=1.4 + ROW * len(labels[0]) + 0.05 * longest[1],
-    )
-    _cells(axis, labels, short, found, cells, (low, high), places)
-    with style():
-        figure.supxlabel(unit, fontsize=9)
-    return figure
-
-
-def _cells(
-    axis: Axes,
-    labels: Sequence[Sequence[str]],
-    shown: Sequence[Sequence[str]],
-    found: Mapping[tuple[str, str], float],
-    cells: Mapping[tuple[str, str], Cell],
-    ends: tuple[float, float],
-    places: int,
-) -> None:
-    import matplotlib
-
-    low, high = ends
-    colours = matplotlib.colormaps["PuOr_r" if low < 0 else "Blues"]
-    values = np.full((len(labels[0]), len(labels[1])), np.nan)
-    with style():
-        for (row, column), number in found.items():
-            at = labels[0].index(row), labels[1].index(column)
-            values[at] = number
-            red, green, blue, _ = colours((number - low) / ((high - low) or 1.0))
-            cell = cells[row, column]
-            axis.text(
-                at[1], at[0], f"{round(number, places) + 0.0:.{places}f}".replace("-", "−"), ha="center",
-                va="center", fontsize=7, in_layout=False,
-                color="white" if 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.45 else "#111111",
-                fontweight="bold" if isinstance(cell, Interval) and cell.leaves_out_zero else "normal",
-            )  # fmt: skip
-        axis.imshow(values, cmap=colours, vmin=low, vmax=high, aspect="auto", interpolation="nearest")
-        axis.set_xticks(range(len(shown[1])), [name_text(text) for text in shown[1]], rotation=40, ha="right",
-                        rotation_mode="anchor")  # fmt: skip
-        axis.set_yticks(range(len(shown[0])), [name_text(text) for text in shown[0]])
-        axis.tick_params(length=0)
-        for spine in axis.spines.values():
-            spine.set_visible(False)
 
 
 def lines(
@@ -288,7 +212,7 @@ def lines(
     source = tables[table]
     if x:
         names = [str(name) for name in source.column(series)] if series else [""] * len(source.rows)
-        steps = [float(_mean(cell) or 0.0) for cell in source.column(x)]
+        steps = [float(mean_of(cell) or 0.0) for cell in source.column(x)]
         charts = [
             (_named(source, key), source.heads[source.place(key)].scale, [
                 (name, [(steps[i], source.column(key)[i]) for i in range(len(names)) if names[i] == name])
@@ -321,7 +245,7 @@ def lines(
 
 
 def _line(axis: Axes, points: Sequence[tuple[float, Cell]], colour: str, scale: float, name: str) -> None:
-    known = [(at, cell, mean) for at, cell in points if (mean := _mean(cell)) is not None]
+    known = [(at, cell, mean) for at, cell in points if (mean := mean_of(cell)) is not None]
     with style():
         axis.plot([at for at, _, _ in known], [scale * mean for _, _, mean in known], color=colour,
                   label=name_text(name))  # fmt: skip

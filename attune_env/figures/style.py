@@ -25,7 +25,7 @@ BLUE, ORANGE, GREEN, PINK, AMBER, SKY = PALETTE
 SEQUENTIAL: Final = "cividis"
 DIVERGING: Final = "PuOr_r"
 FORMATS: Final = ("svg", "png", "pdf")
-LONGEST: Final = 62
+LONGEST: Final = 80
 """Characters of a label on an axis."""
 
 _RC: Final[dict[str, Any]] = {

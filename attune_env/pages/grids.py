@@ -11,6 +11,7 @@ from attune_data.affect import EMOTIONS, POLARITY
 from attune_data.codebook import Codebook
 from attune_data.constants import BRANCHES
 from attune_data.schema import Conversation
+from attune_env.analyses.verdict import part_name
 from attune_env.results.marks import mapping, marks_of, parts_of
 from attune_episodes.score import default_spec
 from attune_rewards.matching import matched_similarity
@@ -227,7 +228,7 @@ def score_grid(answers: Sequence[Answers]) -> Grid:
         weights.update(parts)
     for leaf in (leaf for leaf in LEAVES if leaf in weights):
         cells = tuple(_points(mapping(one.scores.get("strict_parts")).get(leaf), 2) for one in answers)
-        grid.rows.append(((leaf.replace("_", " "), f"{100 * weights[leaf]:.1f}%"), cells))
+        grid.rows.append(((part_name(leaf), f"{100 * weights[leaf]:.1f}%"), cells))
     return grid
 
 

@@ -23,6 +23,7 @@ from attune_env.statistics import (
 from tests.analyses.planted import READERS, difficulty, is_diagnosed, people, planted_study, write
 
 NUMBER = 60
+pytestmark = pytest.mark.slow  # eleven models; each statistic has a test by hand
 
 
 @pytest.fixture(scope="module")

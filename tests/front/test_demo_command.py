@@ -13,6 +13,8 @@ from attune_data import load
 from attune_episodes import BUILTIN
 from tests.front.command import attune, names, read, snapshot, table_rows
 
+pytestmark = pytest.mark.slow  # the whole sample by every policy, twice
+
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -12,6 +12,7 @@ from attune_env.report.groups import COMPOSITES, GROUPS, TURN, WIDE
 from attune_env.results import read_results, score_results, write_json
 from tests.data.builders import write
 from tests.front.command import attune, data_folder, read, results, table_rows
+from tests.front.inside import attune_here
 
 BOXES = set("─━│┃┌┐└┘├┤┬┴┼╭╮╰╯╇╡┏┓┗┛┡┩╴╶")
 POLICIES = ("oracle", "always-no", "empty")
@@ -30,8 +31,12 @@ def scores(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def report(scores: Path, *options: str, code: int = 0, **environment: str) -> tuple[str, list[str]]:
-    done = attune("report", "--scores", scores, *options, cwd=scores.parent, code=code, **environment)
-    return done.stdout, done.stderr.splitlines()
+    words = ["report", "--scores", str(scores), *options]
+    if environment:
+        done = attune(*words, cwd=scores.parent, code=code, **environment)
+        return done.stdout, done.stderr.splitlines()
+    out, err = attune_here([*words], scores.parent, code)
+    return out, err.splitlines()
 
 
 def test_the_three_groups_stand_under_the_leaderboard(scores: Path) -> None:
@@ -143,8 +148,7 @@ def test_what_is_no_scores_file_is_refused_in_one_message(tmp_path: Path, name: 
 
 
 def test_a_scores_file_is_asked_for(tmp_path: Path) -> None:
-    done = attune("report", cwd=tmp_path, code=2)
-    assert "--scores" in done.stderr
+    assert "--scores" in attune_here("report", tmp_path, 2)[1]
 
 
 def test_samples_of_a_model_stand_beside_its_conversations(scores: Path, tmp_path: Path) -> None:

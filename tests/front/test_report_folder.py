@@ -65,8 +65,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found, problems, _ = read_results(folder, data)
     assert problems == []
     write_json(place / "scores.json", score_results(found, data, ground_truth="data", folder="results"))
-    done = attune("report", "--scores", "scores.json", "-o", "out", "--formats", "svg", cwd=place)
-    (place / "said.txt").write_text(done.stdout, encoding="utf-8")
+    said, _ = attune_here("report --scores scores.json -o out --formats svg", place)
+    (place / "said.txt").write_text(said, encoding="utf-8")
     return place
 
 
@@ -146,7 +146,7 @@ def test_figures_are_in_the_page_with_a_text_for_those_who_cannot_see_them(place
 def test_the_answer_stands_first_and_in_the_markdown_too(place: Path) -> None:
     text, _ = page(place)
     markdown = (place / "out" / "report.md").read_text(encoding="utf-8")
-    answer = "on too few conversations to be compared with empty, the best baseline"
+    answer = "scored on too few conversations to compare with empty, the best baseline"
     assert (
         text.index(answer)
         < text.index('id="verdict"')
@@ -213,6 +213,7 @@ def test_links_of_the_markdown_lead_to_files(place: Path) -> None:
     assert [target for target in targets if not (place / "out" / target).is_file()] == []
 
 
+@pytest.mark.slow
 def test_the_same_inputs_give_the_same_bytes(place: Path) -> None:
     before = snapshot(place / "out")
     attune("report", "--scores", "scores.json", "-o", "out", "--formats", "svg", cwd=place,
@@ -222,15 +223,14 @@ def test_the_same_inputs_give_the_same_bytes(place: Path) -> None:
 
 def test_one_analysis_alone_takes_the_place_of_an_earlier_report(place: Path, tmp_path: Path) -> None:
     write_json(tmp_path / "scores.json", read(place / "scores.json"))
-    for only in ("perspective-gap", "leaderboard"):
-        attune(
-            "report", "--scores", "scores.json", "--only", only, "-o", "out", "--formats", "svg", cwd=tmp_path
-        )
-        assert names(tmp_path / "out" / "figures") == [f"{only}.svg"]
-    done = attune(
-        "report", "--scores", "scores.json", "--only", "leaderbord", "-o", "out", cwd=tmp_path, code=2
-    )
-    assert "did you mean 'leaderboard'?" in done.stderr
+    for only, kind in (("perspective-gap", "svg"), ("leaderboard", "png"), ("leaderboard", "pdf")):
+        attune_here(f"report --scores scores.json --only {only} -o out --formats {kind}", tmp_path)
+        assert names(tmp_path / "out" / "figures") == [f"{only}.{kind}"]
+    _, err = attune_here("report --scores scores.json --only leaderbord -o out", tmp_path, 2)
+    assert "did you mean 'leaderboard'?" in err
+
+
+ALONE = "report --scores scores.json --only variance -o out"
 
 
 @pytest.mark.parametrize("inside", ["notes.txt", "figures/mine.svg", "report.html"])
@@ -239,11 +239,10 @@ def test_a_folder_with_files_of_others_is_left_alone(place: Path, tmp_path: Path
     other = tmp_path / "out" / inside
     other.parent.mkdir(parents=True)
     other.write_text("mine", encoding="utf-8")
-    command = ("report", "--scores", "scores.json", "--only", "pairs-separated", "-o", "out")
-    done = attune(*command, cwd=tmp_path, code=1)
-    assert "expected a new or empty folder, or one with an earlier report" in done.stderr
+    _, err = attune_here(ALONE, tmp_path, 1)
+    assert "expected a new or empty folder, or one with an earlier report" in err
     assert snapshot(tmp_path / "out") == {inside: b"mine"}
-    attune(*command, "--overwrite", cwd=tmp_path)
+    attune_here(f"{ALONE} --overwrite --formats svg", tmp_path)
     assert (other.read_text(encoding="utf-8") == "mine") == (inside != "report.html")
 
 
@@ -254,7 +253,7 @@ def test_a_list_that_names_other_peoples_files_is_not_followed(place: Path, tmp_
     (tmp_path / "out").mkdir()
     listed = "files of an attune report\n../mine.txt\nfigures/../../mine.txt\n/etc/passwd\n"
     (tmp_path / "out" / ".attune-report").write_text(listed, encoding="utf-8")
-    attune("report", "--scores", "scores.json", "--only", "pairs-separated", "-o", "out", cwd=tmp_path)
+    attune_here(f"{ALONE} --formats svg", tmp_path)
     assert mine.read_text(encoding="utf-8") == "mine"
 
 

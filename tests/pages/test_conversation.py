@@ -7,7 +7,6 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,7 +19,8 @@ from attune_env.pages.grids import Cell
 from attune_env.pages.visible import visible
 from tests.analyses.made import answers, study_of
 from tests.data.builders import Json, conversation, record, replaced
-from tests.front.command import attune, results
+from tests.front.command import results
+from tests.front.inside import attune_here
 
 SCRIPT = "</pre></script><script>alert(1)</script><img src=x onerror=alert(2)>"
 TURNED = "abc \u202edef\u2066 \x1b[31m\x00 שלום 👩\u200d👩 é"
@@ -219,23 +219,23 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_view_shows_a_conversation_by_number_or_id(place: Path) -> None:
-    by_number = attune("view", "4", "--data", "data", cwd=place)
-    assert by_number.stdout == attune("view", "c-1", "-d", "data", cwd=place).stdout
-    assert "## Turn 1" in by_number.stdout
-    assert "  Reply 2: that sounds tiring." in by_number.stdout
+    by_number, _ = attune_here("view 4 --data data", place)
+    assert by_number == attune_here("view c-1 -d data", place)[0]
+    assert "## Turn 1" in by_number
+    assert "  Reply 2: that sounds tiring." in by_number
     for character in "\u202e\x1b\x00":
-        assert character not in by_number.stdout
-    assert max(map(len, by_number.stdout.splitlines())) < 25_000
-    assert "80,000 more characters" in by_number.stdout
+        assert character not in by_number
+    assert max(map(len, by_number.splitlines())) < 25_000
+    assert "80,000 more characters" in by_number
 
 
 def test_view_sets_predictions_beside_the_truth(place: Path) -> None:
-    asked: tuple[Any, ...] = ("view", "4", "--data", "data", "--results", "results")
-    both = attune(*asked, cwd=place).stdout
+    asked = "view 4 --data data --results results"
+    both, _ = attune_here(asked, place)
     assert "\tquestion\tabout\tperson\toracle\trandom" in both
     assert re.search(r"^B1\tDid the reply .*\twanted\tno\t✓ no\t", both, re.MULTILINE)
     assert re.search(r"^Strict \(0–100\)\t\t100\.0\t", both, re.MULTILINE)
-    one = attune(*asked, "--model", "builtin/random", "--saw", "--replies", cwd=place).stdout
+    one, _ = attune_here(f"{asked} --model builtin/random --saw --replies", place)
     assert "oracle" not in one
     assert "turn 1, assess: what models saw" in one
     assert "turn 1, assess: random said (ok)" in one
@@ -249,5 +249,4 @@ def test_view_sets_predictions_beside_the_truth(place: Path) -> None:
     (("4", "-d", "data", "--results", "results", "--mode", "verbose"), "there are results in mode default"),
 ])  # fmt: skip
 def test_view_says_what_there_is(words: tuple[str, ...], said: str, place: Path) -> None:
-    done = attune("view", *words, cwd=place, code=2)
-    assert said in done.stderr
+    assert said in attune_here(["view", *words], place, 2)[1]
