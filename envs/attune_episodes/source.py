@@ -26,9 +26,7 @@ OPTIONS: Final = ("conversation_id", "index")
 WORLD: Final = 2**32
 """An endless world is shuffled by drawing indices below this."""
 KEPT: Final = 64
-"""Conversations of an endless world that are kept once made."""
-REMEMBERED: Final = 4096
-"""Conversations of an endless world that can be found by id after they were made."""
+"""Conversations of an endless world that are kept once made, and found by id."""
 
 
 class ConversationSource:
@@ -84,7 +82,6 @@ class ConversationSource:
             )
         self._size = len(range(self.start, len(self.conversations), self.step))
         self._kept: OrderedDict[int, Conversation] = OrderedDict()
-        self._seen: OrderedDict[str, int] = OrderedDict()
         self.reset_order()
 
     def __repr__(self) -> str:
@@ -119,11 +116,8 @@ class ConversationSource:
         made = self._kept.get(index)
         if made is None:
             made = self._kept[index] = self.world[index]
-            self._seen[made.conversation_id] = index
             if len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
-            if len(self._seen) > REMEMBERED:
-                self._seen.popitem(last=False)
         return made
 
     def by_id(self, conversation_id: str) -> Conversation:
@@ -132,18 +126,13 @@ class ConversationSource:
         Raises UnknownNameError naming the nearest. An endless world knows those it made lately; the others
         are found by their index.
         """
+        what, known = "conversation", self.conversations.by_id
         if self.world is not None:
-            if conversation_id in self._seen:
-                return self.conversation(self._seen[conversation_id])
-            raise UnknownNameError(
-                "conversation (of those made lately; a world finds any by its index)",
-                conversation_id,
-                list(self._seen)[-8:],
-            )
-        found = self.conversations.by_id.get(conversation_id)
-        if found is None:
-            raise UnknownNameError("conversation", conversation_id, self.conversations.by_id)
-        return found
+            what += " (of those made lately; a world finds any by its index)"
+            known = {one.conversation_id: one for one in self._kept.values()}
+        if conversation_id not in known:
+            raise UnknownNameError(what, conversation_id, list(known)[-8:] if self.endless else known)
+        return known[conversation_id]
 
     def choose(
         self,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from attune_data import Conversation, SettingsError, load
-from attune_data.constants import BRANCHES, Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS
+from attune_data.constants import Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS
 from attune_episodes import Settings, builtin_policy, plan, rollout
 from attune_episodes.policies import FITTED
 from attune_episodes.policies.base import prepared
@@ -18,6 +17,7 @@ from attune_episodes.policies.constant import PanasGuess
 from attune_episodes.policies.fitted import fit_mode, fit_prior
 from attune_rewards import Tag
 from attune_rewards.tree import LEAVES
+from tests.episodes.leaks import answered_otherwise
 from tests.rewards.builders import comparison, judgement, panas, summing, turn, wide
 from tests.rewards.strategies import conversations
 
@@ -143,24 +143,6 @@ def answers_of(name: str, data: Sequence[Conversation], about: Conversation) -> 
     return [player.reply(request) for request in plan(about)]
 
 
-def reannotated(about: Conversation) -> Conversation:
-    """The same conversation with every annotation turned over; what is asked stays the same."""
-    record = json.loads(json.dumps(about.to_record()))
-    turned = {"yes": "no", "no": "yes"}
-    for one in record["turns"]:
-        one["moodShiftTags"] = [{"emotion": "Hostile", "intensity": 7}]
-        for judged in one["annotations"]["binaryJudgements"]:
-            for side in ("observedBehavior", "preferredBehavior"):
-                judged[side] = turned.get(judged[side], judged[side])
-        for compared in one["annotations"]["pairwiseComparisons"]:
-            compared["winner"] = {"A": "B", "B": "A"}.get(compared["winner"])
-    record["postPanas"] = panas(summing(70, 70))
-    record["conversationWideQuestions"] = wide(
-        ["Other"], Q2_OPTIONS[3], Q3_OPTIONS[2], ["😢"], dict.fromkeys(BRANCHES, 1)
-    )
-    return Conversation.model_validate(record)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FITTED)
 def test_answers_do_not_depend_on_the_scored_participants_own_annotations(name: str) -> None:
@@ -168,7 +150,7 @@ def test_answers_do_not_depend_on_the_scored_participants_own_annotations(name: 
     for who in ("P01", "P17"):  # the first owns two conversations
         theirs = [about for about in data if about.participant == who]
         assert len(theirs) == (1 if who == "P17" else 2)
-        other = [reannotated(about) if about.participant == who else about for about in data]
+        other = [answered_otherwise(about) if about.participant == who else about for about in data]
         for about in theirs:
             assert answers_of(name, other, about) == answers_of(name, data, about)
 

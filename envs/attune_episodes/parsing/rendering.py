@@ -7,7 +7,7 @@ from typing import Any
 
 from attune_episodes.answers import PANAS_CHANGE, PANAS_ITEMS
 from attune_episodes.request import Request
-from attune_rewards.predictions import Assess, AssessHP, Draft, Prediction, Prefer, Reflect
+from attune_rewards.predictions import Assess, Draft, Prediction, Prefer, Reflect
 
 
 def render(request: Request, prediction: Prediction) -> str:
@@ -16,52 +16,32 @@ def render(request: Request, prediction: Prediction) -> str:
     Unanswered fields are left out. Two things are the request's own and not carried: answers to
     questions that it does not ask, and stated PANAS totals.
     """
-    body: dict[str, Any] = {}
-    if prediction.reasoning is not None:
-        body["reasoning"] = prediction.reasoning
-    if isinstance(prediction, Draft):
-        body["draft"] = prediction.text
-    elif isinstance(prediction, (Assess, AssessHP)):
-        if isinstance(prediction, Assess) and prediction.tags is not None:
-            body["emotions"] = [
-                {"emotion": tag.emotion}
-                if tag.intensity is None
-                else {"emotion": tag.emotion, "intensity": tag.intensity}
-                for tag in prediction.tags
-            ]
-        if request.questions:
-            body |= _both(request, prediction)
-    elif isinstance(prediction, Prefer):
-        body["picks"] = {
-            str(c.number): c.to_shown(prediction.picks[c.index])
-            for c in request.comparisons
-            if c.index in prediction.picks
+    said = prediction
+    body: dict[str, Any] = {"reasoning": said.reasoning}
+    if isinstance(said, Draft):
+        body["draft"] = said.text
+    elif isinstance(said, Prefer):
+        shown = {str(c.number): (c, said.picks.get(c.index)) for c in request.comparisons}
+        body["picks"] = {number: c.to_shown(pick) for number, (c, pick) in shown.items() if pick}
+    elif isinstance(said, Reflect):
+        changes = request.wants_change
+        body |= {
+            PANAS_CHANGE if changes else PANAS_ITEMS: dict(
+                (said.panas_change if changes else said.panas) or {}
+            ),
+            "q1_lookingFor": said.q1,
+            "q2_emotionClarity": said.q2,
+            "q3_modelFit": said.q3,
+            "q3_followUp_whatFeltOff": said.q3_follow_up,
+            "fourBranchScores": dict(said.branches),
         }
     else:
-        body |= _reflect(request, prediction)
-    return json.dumps(body, ensure_ascii=False)
-
-
-def _both(request: Request, said: Assess | AssessHP) -> dict[str, Any]:
-    return {
-        "observed": {q: a for q in request.questions if (a := said.observed.get(q))},
-        "preferred": {q: a for q in request.questions if (a := said.preferred.get(q))},
-    }
-
-
-def _reflect(request: Request, said: Reflect) -> dict[str, Any]:
-    body: dict[str, Any] = {}
-    if request.wants_change:
-        body[PANAS_CHANGE] = dict(said.panas_change or {})
-    else:
-        body[PANAS_ITEMS] = dict(said.panas)
-    if said.q1 is not None:
-        body["q1_lookingFor"] = list(said.q1)
-    if said.q2 is not None:
-        body["q2_emotionClarity"] = said.q2
-    if said.q3 is not None:
-        body["q3_modelFit"] = said.q3
-    if said.q3_follow_up is not None:
-        body["q3_followUp_whatFeltOff"] = list(said.q3_follow_up)
-    body["fourBranchScores"] = dict(said.branches)
-    return body
+        if isinstance(said, Assess) and said.tags is not None:
+            body["emotions"] = [
+                {"emotion": tag.emotion} | ({} if tag.intensity is None else {"intensity": tag.intensity})
+                for tag in said.tags
+            ]
+        if request.questions:
+            for name, answers in (("observed", said.observed), ("preferred", said.preferred)):
+                body[name] = {q: answers[q] for q in request.questions if q in answers}
+    return json.dumps({name: value for name, value in body.items() if value is not None}, ensure_ascii=False)
