@@ -33,13 +33,9 @@ Fit = Callable[[Sequence[Conversation], Settings], Answers]
 FOLDS = 5
 
 
-def _best(candidates: Iterable[T], score: Callable[[T], float]) -> T:
-    """The candidate with the highest score; the first of equals."""
-    return max(candidates, key=score)
-
-
-def _most_frequent(values: Iterable[T], default: T) -> T:
-    counts = Counter(values)
+def _most_frequent(values: Iterable[T | None], default: T) -> T:
+    """The most frequent of the known values."""
+    counts = Counter(value for value in values if value is not None)
     return min(counts, key=lambda value: (-counts[value], str(value))) if counts else default
 
 
@@ -47,14 +43,11 @@ def fit_mode(conversations: Sequence[Conversation], settings: Settings) -> Answe
     """The most frequent answer to everything."""
     truths = [truth_of(conversation) for conversation in conversations]
     turns = [turn for truth in truths for turn in truth.turns]
-    tag_set = _most_frequent(
-        (tuple(sorted(tag.emotion for tag in turn.tags)) for turn in turns if turn.tags is not None), ()
-    )
-    intensity = _most_frequent(
-        (tag.intensity for turn in turns for tag in turn.tags or () if tag.intensity is not None), 4
-    )
+    tags = (turn.tags for turn in turns)
+    names = _most_frequent((None if t is None else tuple(sorted(tag.emotion for tag in t)) for t in tags), ())
+    intensity = _most_frequent((tag.intensity for turn in turns for tag in turn.tags or ()), 4)
     return Answers(
-        tags=tuple(Tag(name, intensity) for name in tag_set),
+        tags=tuple(Tag(name, intensity) for name in names),
         observed=_modal_answers(pair for turn in turns for pair in turn.observed),
         preferred=_modal_answers(pair for turn in turns for pair in turn.preferred),
         otherwise="no",
@@ -63,12 +56,12 @@ def fit_mode(conversations: Sequence[Conversation], settings: Settings) -> Answe
             PanasGuess(total=_modal_total(truths, POSITIVE)),
             PanasGuess(total=_modal_total(truths, NEGATIVE)),
         ),
-        q1=_most_frequent((truth.q1 for truth in truths if truth.q1 is not None), ()),
-        q2=_most_frequent((truth.q2 for truth in truths if truth.q2 is not None), None),
-        q3=_most_frequent((truth.q3 for truth in truths if truth.q3 is not None), None),
-        q3_follow_up=_most_frequent((t.q3_follow_up for t in truths if t.q3_follow_up is not None), ()),
+        q1=_most_frequent((truth.q1 for truth in truths), ()),
+        q2=_most_frequent((truth.q2 for truth in truths), None),
+        q3=_most_frequent((truth.q3 for truth in truths), None),
+        q3_follow_up=_most_frequent((truth.q3_follow_up for truth in truths), ()),
         branches={
-            name: _most_frequent((t.branches[name] for t in truths if name in t.branches), branches.MIDPOINT)
+            name: _most_frequent((truth.branches.get(name) for truth in truths), branches.MIDPOINT)
             for name in BRANCHES
         },
     )
@@ -84,8 +77,7 @@ def _modal_answers(pairs: Iterable[tuple[str, YesNo]]) -> dict[str, YesNo]:
 def _modal_total(truths: Sequence[ConversationTruth], names: Sequence[str]) -> int:
     """Sum of the most frequent answer to each item."""
     return sum(
-        _most_frequent((v for t in truths if (v := t.post.get(name)) is not None), branches.MIDPOINT)
-        for name in names
+        _most_frequent((truth.post.get(name) for truth in truths), branches.MIDPOINT) for name in names
     )
 
 
@@ -113,8 +105,8 @@ def fit_prior(conversations: Sequence[Conversation], settings: Settings) -> Answ
         side=_side(conversations, settings),
         panas=(_prior_panas(truths, 0, settings), _prior_panas(truths, 1, settings)),
         q1=_prior_q1(truths),
-        q2=_most_frequent((truth.q2 for truth in truths if truth.q2 is not None), None),
-        q3=_most_frequent((truth.q3 for truth in truths if truth.q3 is not None), None),
+        q2=_most_frequent((truth.q2 for truth in truths), None),
+        q3=_most_frequent((truth.q3 for truth in truths), None),
         q3_follow_up=_prior_follow_up(truths),
         branches={name: _prior_branch(truths, name) for name in BRANCHES},
     )
@@ -137,7 +129,7 @@ def _prior_tags(truths: Sequence[ConversationTruth]) -> tuple[str, ...]:
         )
 
     singles = [(name,) for name in EMOTIONS]
-    return _best([(), *singles, *combinations(EMOTIONS, 2), *sorted(weights)], score)
+    return max([(), *singles, *combinations(EMOTIONS, 2), *sorted(weights)], key=score)
 
 
 def _prior_binary(truths: Sequence[ConversationTruth], side: str) -> dict[str, YesNo]:
@@ -179,7 +171,7 @@ def _prior_panas(truths: Sequence[ConversationTruth], side: int, settings: Setti
 
     changes = [PanasGuess(change=change) for change in sorted(range(-20, 21), key=abs)]
     constants = [PanasGuess(total=total) for total in range(10, 71)]
-    return _best(changes + (constants if settings.panas_strategy == "absolute" else []), score)
+    return max(changes + (constants if settings.panas_strategy == "absolute" else []), key=score)
 
 
 def _prior_q1(truths: Sequence[ConversationTruth]) -> tuple[str, ...]:
@@ -187,7 +179,7 @@ def _prior_q1(truths: Sequence[ConversationTruth]) -> tuple[str, ...]:
     chosen = [truth.q1 for truth in truths if truth.q1 is not None]
     options = list(dict.fromkeys((*Q1_OPTIONS, *(goal for goals in chosen for goal in goals))))[:10]
     sets = [s for size in range(min(4, len(options)) + 1) for s in combinations(options, size)]
-    return _best(sets, lambda s: math.fsum(questions.set_jaccard(goals, s) for goals in chosen))
+    return max(sets, key=lambda s: math.fsum(questions.set_jaccard(goals, s) for goals in chosen))
 
 
 def _prior_follow_up(truths: Sequence[ConversationTruth]) -> tuple[str, ...]:
@@ -196,13 +188,13 @@ def _prior_follow_up(truths: Sequence[ConversationTruth]) -> tuple[str, ...]:
     counts = Counter(text for texts in said for text in texts)
     texts = sorted(counts, key=lambda text: (-counts[text], text))
     candidates = [(), *((text,) for text in texts[:50]), *combinations(texts[:10], 2), *sorted(set(said))]
-    return _best(candidates, lambda guess: math.fsum(questions.fuzzy_f1(truth, guess) for truth in said))
+    return max(candidates, key=lambda guess: math.fsum(questions.fuzzy_f1(truth, guess) for truth in said))
 
 
 def _prior_branch(truths: Sequence[ConversationTruth], name: str) -> int:
     known = [truth.branches[name] for truth in truths if name in truth.branches]
     middle_first = sorted(range(1, 8), key=lambda value: abs(value - branches.MIDPOINT))
-    return _best(middle_first, lambda guess: -float(sum(abs(truth - guess) for truth in known)))
+    return max(middle_first, key=lambda guess: -float(sum(abs(truth - guess) for truth in known)))
 
 
 class FittedPolicy(BuiltinPolicy):
