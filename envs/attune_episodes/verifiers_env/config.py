@@ -5,7 +5,6 @@ The texts under the fields are what `vf-eval attune-env --help` shows.
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any, Final, Literal, Self
 
 import verifiers.v1 as vf
@@ -14,7 +13,7 @@ from pydantic import ConfigDict, Field, FiniteFloat, model_validator
 from attune_data.constants import Provenance
 from attune_data.errors import AttuneError, SettingsError
 from attune_data.jsonio import parse_json
-from attune_episodes.data_arguments import DataArguments
+from attune_episodes.data_arguments import DataArguments, asked_by
 from attune_episodes.settings import Labels, Mode, PanasStrategy, Settings
 from attune_episodes.trainers.rows import RowMaker
 from attune_rewards.predictions import STAGES, Stage
@@ -126,44 +125,28 @@ def configured(config: AttuneTasksetConfig) -> tuple[DataArguments, Settings, Re
 
     Raises an AttuneError where a name is not known or fields do not go together. The data is not read.
     """
-    chosen = DataArguments(**config.model_dump(include={one.name for one in fields(DataArguments)}))
-    settings = Settings.from_json(
-        {
-            **config.model_dump(include={"mode", "stages", "panas_strategy", "labels", "prompts"}),
-            "seed": config.labels_seed,
-            "codebook": chosen.codebook(config.codebook),
-        }
-    )
-    spec = _spec(config)
-    _check(config, settings, spec)
-    return chosen, settings, spec
-
-
-def _check(config: AttuneTasksetConfig, settings: Settings, spec: RewardSpec) -> None:
-    describe_reward(spec)  # parts of one's own are Python functions, which no task can carry
-    maker = RowMaker(settings, spec)
-    judged = config.task.draft_judge.enabled
+    chosen, settings = asked_by({**config.model_dump(), "seed": config.labels_seed})
+    reward = config.reward
+    if not isinstance(reward, str):
+        spec = reward_from(reward)
+    elif reward.lstrip().startswith("{"):  # a flag is a text
+        spec = reward_from(parse_json(reward, "reward"))
+    else:
+        spec = read_reward(reward)
+    describe_reward(spec)  # your own parts are Python functions, which no task can carry
+    judged, by_request = config.task.draft_judge.enabled, config.granularity == "request"
     if judged and "draft" not in settings.stages:
         raise SettingsError(
             "the draft judge is enabled, but no draft is asked; add draft to the stages, or leave out "
             "--env.taskset.task.draft-judge.enabled"
         )
-    if config.granularity == "request":
-        if judged:
-            raise SettingsError(
-                "the draft judge rates the drafts of whole conversations; use granularity conversation"
-            )
-        maker.check()
-    elif not judged and spec.dense:
-        maker.check()
-
-
-def _spec(config: AttuneTasksetConfig) -> RewardSpec:
-    if not isinstance(config.reward, str):
-        return reward_from(config.reward)
-    if config.reward.lstrip().startswith("{"):  # a flag is a text
-        return reward_from(parse_json(config.reward, "reward"))
-    return read_reward(config.reward)
+    if judged and by_request:
+        raise SettingsError(
+            "the draft judge rates the drafts of whole conversations; use granularity conversation"
+        )
+    if by_request or (spec.dense and not judged):
+        RowMaker(settings, spec).check()
+    return chosen, settings, spec
 
 
 class AttuneHarnessConfig(vf.HarnessConfig):
