@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from dataclasses import dataclass
 from typing import Any
@@ -15,10 +14,9 @@ from attune_episodes.judging import judge_request
 from attune_episodes.verifiers_env import rollouts_from
 from attune_episodes.verifiers_env.tasks import AnyTrace
 from attune_rewards import Draft, read_record, score_conversation
-from tests import PATIENCE
 from tests.endpoint import Server, serve
 from tests.endpoint.answers import Messages
-from tests.verifiers_env.play import environment, first_task, lexicon, metric, played, reward, sample
+from tests.verifiers_env.play import environment, lexicon, metric, played, reward, sample
 
 ABOUT = sample()[0]
 
@@ -126,26 +124,3 @@ def test_an_empty_draft_is_rated_0_without_a_call() -> None:
         assert calls(server) == []
     assert metric(trace, "draft_judge") == metric(trace, "draft_binary_alignment") == 0.0
     assert metric(trace, "judge_failed") == 0.0
-
-
-@pytest.mark.slow
-def test_a_judge_that_is_cut_short_counts_as_failed() -> None:
-    hang = [f"hang,seconds={PATIENCE}"]
-    with serve(lexicon()) as server, serve(WithJudge(judging()), faults=hang) as slow:
-        (trace,) = played(environment({"number": 1}), server.url)
-        judge = {"enabled": True, "model": "the/judge", "base_url": slow.url, "api_key_var": "NONE"}
-        task = first_task(environment({"number": 1, "task": {"draft_judge": judge}}))
-        trace.rewards, trace.metrics = {}, {}
-
-        async def limited() -> None:
-            scoring = asyncio.ensure_future(task.score(trace))
-            while not slow.calls:
-                await asyncio.sleep(0.01)
-            scoring.cancel()  # as verifiers' time limit of scoring does
-            with pytest.raises(asyncio.CancelledError):
-                await scoring
-
-        asyncio.run(limited())
-    assert metric(trace, "judge_failed") == 1.0
-    assert "draft_judge" not in trace.metrics
-    assert trace.reward == engine_total()

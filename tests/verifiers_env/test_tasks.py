@@ -5,18 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from itertools import islice
-from typing import Any
 
 import pytest
 import verifiers.v1 as vf
 
 import attune_env
-from attune_data import Conversation
-from attune_data.errors import DataError
 from attune_episodes import Settings, plan
-from attune_episodes.unanswered import unanswered
 from attune_episodes.verifiers_env import AttuneData, AttuneTask
 from attune_episodes.verifiers_env.config import ENV_ID
 from attune_rewards import RewardSpec
@@ -67,30 +62,6 @@ def test_simulated_people_have_no_end_without_a_number_and_are_made_as_they_are_
     bounded = taskset(data="simulated", level="plain", world_seed=4, number=3)
     assert bounded.bounded
     assert [task.key for task in bounded] == names
-
-
-def test_an_endless_world_in_which_nothing_is_scored_any_more_is_given_up(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Three people without annotations, one with, again and again."""
-
-    def people() -> Iterator[Conversation]:
-        while True:
-            yield from map(unanswered, sample()[:3])
-            yield sample()[3]
-
-    class World:
-        __iter__ = staticmethod(people)
-
-    world: Any = World()
-    endless = taskset(data="simulated")
-    endless.conversations = world
-    monkeypatch.setattr("attune_episodes.verifiers_env.tasks.BARREN", 4)
-    assert [task.key for task in islice(endless.load(), 3)] == ["sample-04"] * 3  # never four in a row
-    monkeypatch.setattr("attune_episodes.verifiers_env.tasks.BARREN", 3)
-    with pytest.raises(DataError, match="nothing to score in 3 conversations in a row"):
-        next(endless.load())
-    assert caplog.text == ""
 
 
 def test_reading_traces_and_naming_the_package_does_not_load_verifiers() -> None:

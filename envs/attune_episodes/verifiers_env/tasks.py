@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import verifiers.v1 as vf
 from pydantic import Field, PrivateAttr
 from verifiers.v1.runtimes import Runtime
 
-from attune_data.errors import AttuneError, DataError, Problem, show
+from attune_data.errors import AttuneError, show
 from attune_data.schema import Conversation
 from attune_data.simulate.stream import Simulation
 from attune_episodes.episode import Episode, parse_rate
@@ -33,8 +33,6 @@ from attune_rewards.truth import truth_of
 AnyTrace: TypeAlias = vf.Trace[Any, Any, Any]
 AnyTask: TypeAlias = vf.Task[Any, Any, Any]
 AnyEpisode: TypeAlias = vf.Episode[Any, Any, Any]
-BARREN: Final = 1000
-"""Conversations of an endless world in a row without anything to score, after which it is given up."""
 logger = logging.getLogger(__name__)
 
 
@@ -249,15 +247,9 @@ class AttuneTaskset(vf.Taskset[AttuneTask, AttuneTasksetConfig]):
         left_out: list[str] = []
         for conversation in iter(self.conversations):
             if not self._scores(conversation):
-                left_out.append(conversation.conversation_id)
-                if self.INFINITE and len(left_out) >= BARREN:
-                    raise DataError(
-                        Problem(self.config.data, "", f"nothing to score in {BARREN} conversations in a row",
-                                f"something that reward {self.spec.name!r} scores")
-                    )  # fmt: skip
+                if not self.INFINITE:
+                    left_out.append(conversation.conversation_id)
                 continue
-            if self.INFINITE:
-                left_out.clear()
             whole = self.config.granularity == "conversation"
             for request in [None] if whole else [row["id"] for row in maker.rows(conversation)]:
                 task = Task(conversation, self.settings, self.spec, request)
