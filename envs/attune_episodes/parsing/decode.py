@@ -23,8 +23,6 @@ MAX_DEPTH: Final = 32
 """Deeper objects are not answers; the deepest answer has four levels."""
 _UNCOUNTED: Final = 10_000
 """A text of so few characters is decoded without counting: it cannot become large."""
-_PIECE: Final = 50_000
-"""Characters encoded at once: one wide character makes every copy of a text take four bytes a character."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,28 +45,15 @@ class _DuplicateKeys(ValueError):
 
 def sound(text: str) -> str:
     """The text with lone surrogates (halves of characters) replaced, so that it can be written to a file."""
-    if is_sound(text):
-        return text
-    pieces, start = [], 0
-    while start < len(text):
-        end = start + _PIECE
-        if "\ud800" <= text[end - 1 : end] <= "\udbff":
-            end += 1  # the other half may follow
-        pieces.append(text[start:end].encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
-        start = end
-    return "".join(pieces)
+    return text if is_sound(text) else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def is_sound(text: str) -> bool:
     """Whether the text holds no lone surrogate."""
-    if text.isascii():
-        return True
     try:
-        for start in range(0, len(text), _PIECE):
-            text[start : start + _PIECE].encode("utf-8")
+        return text.isascii() or bool(text.encode("utf-8"))
     except UnicodeEncodeError:
         return False
-    return True
 
 
 def decode(text: str, start: int, end: int, *, counted: bool = False) -> Any:
