@@ -8,17 +8,22 @@ A page in none of the groups below, a dead link and a broken docstring are error
 
 from __future__ import annotations
 
+import ast
 import importlib
 import os
 import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 
 from sphinx.cmd.build import build_main
+
+from attune_env.analyses import CHAPTERS
+from attune_episodes.policies import DESCRIPTIONS
+from attune_rewards.spec import PRESET_TEXTS
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -50,12 +55,27 @@ GROUPS = {
         "analyses",
         "performance",
     ),
-    "Reference": ("metrics", "importing", "importing-sources", "python"),
+    "Reference": ("gallery", "metrics", "importing", "importing-sources", "python"),
     "Develop": ("CONTRIBUTING", "testing", "examples", "releasing", "SECURITY", "CHANGELOG"),
 }
 """Heading of the navigation -> its pages, in order."""
 FIRST = ("attune_env", "attune_episodes", "attune_rewards", "attune_data")
 """Packages that document a public name before any other that exports it."""
+ENVIRONMENTS = (
+    (
+        "Attune/Conversation-v0",
+        "Gymnasium",
+        "envs/attune_episodes/gymnasium_envs/conversation_env.py:ConversationEnv",
+    ),
+    (
+        "attune-env",
+        "verifiers, prime-rl, the Environments Hub",
+        "envs/attune_episodes/verifiers_env/run.py:AttuneEnv",
+    ),
+    ("attune_env/attune", "Inspect", "attune_env/inspect_task.py:attune"),
+    ("attune serve openenv", "OpenEnv", "envs/attune_episodes/openenv_env/environment.py:AttuneEnvironment"),
+)
+"""Name, framework, and where the docstring stands."""
 SOURCES = (".", "envs", "rewards", "data")
 
 
@@ -114,6 +134,41 @@ def examples() -> Iterator[tuple[str, str]]:
     yield "examples.md", "# Examples\n\n```{toctree}\n:maxdepth: 1\n\n" + "\n".join(names) + "\n```\n"
 
 
+def first_line(defined: str) -> str:
+    """The first line of the docstring of `FILE:NAME`, from the source: extras need not be installed."""
+    path, _, name = defined.partition(":")
+    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+    (node,) = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name
+    ]
+    return (ast.get_docstring(node) or "").partition("\n")[0]
+
+
+def table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """A Markdown table."""
+    return "\n".join(f"| {' | '.join(row)} |" for row in (heads, ("---",) * len(heads), *rows))
+
+
+def gallery() -> str:
+    """Markdown of the page that lists environments, rewards, baselines and analyses by their definitions."""
+    environments = [(f"`{name}`", use, first_line(defined)) for name, use, defined in ENVIRONMENTS]
+    rewards = [(f"`{name}`", text) for name, text in PRESET_TEXTS.items()]
+    baselines = [(f"`{name}`", kind, uses) for name, (kind, uses) in DESCRIPTIONS.items()]
+    analyses = [(one.title, one.question) for _, chapter in CHAPTERS for one in chapter]
+    return "\n\n".join(
+        [
+            "# Gallery",
+            "Everything that has a name, from its definition.",
+            "## Environments\n\n" + table(("id", "for", "what"), environments),
+            "## Rewards\n\n" + table(("preset", "what it rewards"), rewards),
+            "## Baselines and ceiling\n\n" + table(("policy", "kind", "what it uses"), baselines),
+            "## Analyses in a report\n\n" + table(("analysis", "question"), analyses),
+        ]
+    )
+
+
 def place(path: str) -> str | None:
     """Where a file of the checkout stands in the site; None if it is not in it."""
     if path.startswith("docs/"):
@@ -142,7 +197,7 @@ def write_source(folder: Path) -> None:
     shutil.copy(DOCS / "conf.py", folder)
     pages = {page.name: linked(f"docs/{page.name}") for page in DOCS.glob("*.md")}
     pages |= {name: linked(name) for name in PROJECT}
-    pages |= dict((*examples(), *reference()))
+    pages |= {"gallery.md": gallery(), **dict((*examples(), *reference()))}
     for caption, names in GROUPS.items():
         entries = "\n".join(names)
         pages["index.md"] += f"\n```{{toctree}}\n:caption: {caption}\n:hidden:\n\n{entries}\n```\n"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from attune_episodes.policies import DESCRIPTIONS
 
 from tests.documents import ROOT, check_document, check_links
 
@@ -42,3 +45,9 @@ def test_an_example_runs(example: str, tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, ROOT / example], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
+
+
+def test_the_readme_lists_every_baseline_in_the_words_of_its_definition() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([a-z-]+)` \| ([^|]+) \| [\d. ¹]+ \| [\d.]+ \|$", text, re.MULTILINE)
+    assert dict(rows) == {name: uses for name, (_, uses) in DESCRIPTIONS.items()}

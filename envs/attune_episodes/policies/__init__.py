@@ -24,12 +24,22 @@ from attune_episodes.settings import Settings
 
 Kind = Literal["content-free", "shallow", "reader", "ceiling"]
 
-KINDS: Final[dict[str, Kind]] = {
-    **dict.fromkeys(["empty", "always-yes", "always-no", "random", "mode", "prior"], "content-free"),
-    **dict.fromkeys(["longest", "shortest", "copy", "asked"], "shallow"),
-    "lexicon": "reader",
-    "oracle": "ceiling",
+DESCRIPTIONS: Final[dict[str, tuple[Kind, str]]] = {
+    "empty": ("content-free", "nothing, and says nothing"),
+    "always-yes": ("content-free", "nothing"),
+    "always-no": ("content-free", "nothing"),
+    "random": ("content-free", "nothing"),
+    "mode": ("content-free", "how often each answer occurs"),
+    "prior": ("content-free", "how often each answer occurs, weighed by score"),
+    "longest": ("shallow", "the lengths of the replies"),
+    "shortest": ("shallow", "the lengths of the replies"),
+    "copy": ("shallow", "words shared by the message and the reply"),
+    "asked": ("shallow", "which questions are asked, but no text"),
+    "lexicon": ("reader", "the text, with a small word list"),
+    "oracle": ("ceiling", "the annotations: the ceiling"),
 }
+"""Policy name -> its kind, and what it uses."""
+KINDS: Final[dict[str, Kind]] = {name: kind for name, (kind, _) in DESCRIPTIONS.items()}
 """Policy name -> what it reads."""
 BUILTIN: Final[tuple[str, ...]] = tuple(KINDS)
 FITTED: Final = ("mode", "prior", "asked")
