@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from attune_episodes.policies import DESCRIPTIONS
-
 from tests.documents import ROOT, check_document, check_links
 
 FRONT = ("README.md", "CONTRIBUTING.md", "SECURITY.md")

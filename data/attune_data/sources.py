@@ -5,6 +5,7 @@ A row of a dataset is either the record's own columns, or one column `record` wi
 
 from __future__ import annotations
 
+import codecs
 import logging
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -46,7 +47,7 @@ def jsonl(path: Path) -> Iterator[Row]:
                 if len(line) > MAX_BYTES:
                     found, wanted = "a longer line", f"at most {MAX_BYTES / 1e6:.0f} MB in one line"
                     raise DataError(Problem(where, "", found, wanted, "is this a file of conversations?"))
-                if not line.isspace():
+                if line.removeprefix(codecs.BOM_UTF8).strip():
                     empty = False
                     yield where, partial(_record, path, offset, len(line), where)
                 offset += len(line)

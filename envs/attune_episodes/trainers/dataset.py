@@ -81,8 +81,9 @@ def training_dataset(
         `truth` (JSON; the answer: for scoring only) and `provenance`, in the protocol's order. For an
         `IterableDataset` the trainer needs `max_steps`.
 
-    Raises (all at the call, but for records of a lazy source after its first):
-        BenchmarkTrainingError: benchmark or unmarked records.
+    Raises:
+        BenchmarkTrainingError: benchmark or unmarked records; like the others at the call, except for
+            records of a lazy source after its first.
         SettingsError, UnknownNameError, DataError: arguments that name nothing or do not go together, a
             reward that rows cannot carry, nothing that it scores.
         TypeError: something else than conversations was given.
