@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from attune_data.codebook import Codebook
 
 
-def read_data(path: str, *, skip_invalid: bool = False, where: str | None = None) -> Conversations:
+def read_data(
+    path: str, *, skip_invalid: bool = False, where: str | None = None, in_memory: bool = True
+) -> Conversations:
     """The conversations of a path that meet the conditions; says how many they are where some do not."""
     from attune_data import load
 
-    conversations = load(path, skip_invalid=skip_invalid)
+    conversations = load(path, skip_invalid=skip_invalid, in_memory=in_memory)
     left_out(conversations.left_out, skip=skip_invalid)
     return selected(conversations, where)
 

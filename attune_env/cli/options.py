@@ -109,11 +109,12 @@ class Selection:
     number: NumberOption = None
     skip_invalid: SkipInvalid = False
 
-    def read(self, path: str) -> Conversations:
+    def read(self, path: str, *, in_memory: bool = True) -> Conversations:
         """The chosen conversations of a path."""
         from attune_env.cli.common import read_data
 
-        return read_data(path, skip_invalid=self.skip_invalid, where=self.where)[: self.number]
+        chosen = read_data(path, skip_invalid=self.skip_invalid, where=self.where, in_memory=in_memory)
+        return chosen[: self.number]
 
 
 @dataclass(frozen=True)

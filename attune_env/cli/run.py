@@ -127,7 +127,8 @@ def run(
     training = read_training(training_run, training_step)
     wanted = read_modes(modes or ["default"])
     settings = asking.settings(path, seed or 0)
-    conversations = selection.read(path)
+    # a built-in policy is fitted on all of them; a server is asked about one after the other
+    conversations = selection.read(path, in_memory=provider == "builtin")
     output_folder(output)
     score = servers.score_command(output, path, selection.where)
     if provider == "builtin":

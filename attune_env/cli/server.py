@@ -214,7 +214,7 @@ def only_skipped(
         for entry in read_skipped(skipped_path(output, model.name))
         if entry["mode"] in modes and split_sample(entry["em_model"])[0] == model.full_name
     }
-    return conversations.narrowed_to(c for c in conversations if c.conversation_id in skipped)
+    return conversations.chosen(n for n, name in enumerate(conversations.by_id) if name in skipped)
 
 
 def show_estimate(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
@@ -11,12 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from attune_data import DataError, SettingsError, load
+from attune_data import Conversation, DataError, SettingsError, load
+from attune_data.simulate import Simulation
+from attune_data.writing import write_jsonl
 from attune_env.results import read_results, save_results, score_results
 from attune_env.running import run_builtin
-from attune_env.running.jobs import calls_of
+from attune_env.running.jobs import Job, calls_of
+from attune_env.running.loop import Watcher
 from attune_env.running.run import run_endpoint
 from attune_env.running.settings import Caps, Price
+from attune_env.running.tally import Tally
 from attune_episodes import MODES, Settings, plan, rollout
 from attune_episodes.judging import judge_request
 from tests.endpoint import Server, answers_of, first_of, serve
@@ -256,3 +261,26 @@ def test_a_result_beyond_what_is_read_is_not_written_and_its_conversation_is_ski
     with pytest.raises(DataError, match="at most 0 MB"):
         save_results([played], tmp_path / "mine")
     assert not files(tmp_path / "mine")
+
+
+def test_conversations_in_files_are_read_when_their_turn_comes_and_let_go_after(tmp_path: Path) -> None:
+    path = tmp_path / "data.jsonl"
+    write_jsonl([Simulation(1)[n] for n in range(40)], path)
+    stored = load(path, in_memory=False)
+
+    class Counting(Watcher):
+        most = 0
+
+        def finished(self, job: Job, tally: Tally) -> None:
+            self.most = max(self.most, held())
+
+    def held() -> int:
+        gc.collect()
+        return sum(isinstance(one, Conversation) for one in gc.get_objects())
+
+    before, counting = held(), Counting()
+    asked = Settings(stages=("reflect",))
+    with serve(lambda _: "{}") as server:
+        report = play(server, stored, tmp_path / "a", settings=asked, concurrency=2, watcher=counting)
+    assert report.written == 40
+    assert counting.most - before <= 6
