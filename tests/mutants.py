@@ -232,7 +232,7 @@ MUTANTS: Final = (
     # --- simulator
     m("simulator", "the-first-two-are-never-swapped", f"{DATA}/simulate/draws.py",
       "range(len(order) - 1, 0, -1)", "range(len(order) - 1, 1, -1)", "data/simulate/test_draws.py"),
-    m("simulator", "the-diagnosed-tag-more", f"{DATA}/simulate/mood.py",
+    m("simulator", "the-diagnosed-tag-more", f"{DATA}/simulate/person.py",
       "THRESHOLD + (THRESHOLD_DIAGNOSED if", "THRESHOLD - (THRESHOLD_DIAGNOSED if",
       PINNED),
     m("simulator", "people-come-back-in-the-next-block", f"{DATA}/simulate/stream.py",
@@ -241,7 +241,7 @@ MUTANTS: Final = (
       "world = [VERSION, seed, self.level.describe(), topics, templates]",
       "world = [VERSION, seed, topics, templates]",
       "data/simulate/test_stream.py data/simulate/test_levels.py"),
-    m("simulator", "what-the-reply-did-not-do-is-wanted", f"{DATA}/simulate/wishes.py",
+    m("simulator", "what-the-reply-did-not-do-is-wanted", f"{DATA}/simulate/constructs.py",
       "swayed = ACCEPTANCE * (1.0 if observed else -1.0)", "swayed = ACCEPTANCE * (1.0 if observed else 0.0)",
       PINNED),
     m("simulator", "side-a-comes-first", f"{DATA}/simulate/choices.py",

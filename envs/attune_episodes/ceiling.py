@@ -23,10 +23,9 @@ from attune_data.means import mean
 from attune_data.simulate import LEVELS, Simulation
 from attune_data.simulate.afterwards import Ending, answers
 from attune_data.simulate.constructs import CONTEXTUAL
-from attune_data.simulate.conversation import LatentState
 from attune_data.simulate.draws import Draws
-from attune_data.simulate.mood import TurnMood
-from attune_data.simulate.turn import TurnState
+from attune_data.simulate.person import TurnMood
+from attune_data.simulate.turn import LatentState, TurnState
 from attune_rewards import branches, panas, questions
 from attune_rewards.tree import COMPOSITE
 

@@ -15,8 +15,7 @@ from attune_data.errors import DataError, Problem, SettingsError, show
 from attune_data.guard import for_training
 from attune_data.loading import Conversations, load
 from attune_data.selection import select
-from attune_data.simulate.levels import Level, level_of
-from attune_data.simulate.stream import Simulation
+from attune_data.simulate.stream import Level, Simulation, level_of
 from attune_episodes.settings import Settings
 
 SAMPLE: Final = "sample"

@@ -14,9 +14,9 @@ import pytest
 from attune_data import Conversations
 from attune_data.affect import EMOTIONS
 from attune_data.simulate import Simulation
-from attune_data.simulate.conversation import LatentState
 from attune_data.simulate.draws import Draws
-from attune_data.simulate.mood import TurnMood
+from attune_data.simulate.person import TurnMood
+from attune_data.simulate.turn import LatentState
 from attune_episodes import BUILTIN, builtin_policy, rollout
 from attune_episodes.ceiling import best_f1, best_va, of_conversation, of_turn, tag_sets
 from attune_rewards import LEAVES, Tag

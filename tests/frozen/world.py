@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from attune_data.simulate import Simulation
-from attune_data.simulate.levels import LEVELS
+from attune_data.simulate.stream import LEVELS
 from tests.front.inside import attune_here
 from tests.frozen.keeping import digest
 

@@ -1,10 +1,9 @@
 """Simulated participants: an endless, seeded world of people, conversations and annotations.
 
-One concept a file: levels (the dial), person, mood, story, messages, acts, replies, constructs, wishes,
-choices, afterwards; `conversation` puts them together, `stream` numbers them. The texts lie in `text/`.
+Read person, story, messages, acts, replies, constructs, choices, afterwards; `turn` puts them together,
+`stream` numbers the conversations. The texts lie in `text/`.
 """
 
-from attune_data.simulate.levels import LEVELS, Level
-from attune_data.simulate.stream import Simulation, simulate
+from attune_data.simulate.stream import LEVELS, Level, Simulation, simulate
 
 __all__ = ["LEVELS", "Level", "Simulation", "simulate"]

@@ -10,7 +10,7 @@ from typing import Final
 from attune_data.constants import RESPONSES, ResponseName, Side
 from attune_data.simulate.draws import Draws, squash
 from attune_data.simulate.messages import Message
-from attune_data.simulate.mood import TurnMood
+from attune_data.simulate.person import TurnMood
 
 COMMON: Final = ("B1", "B3", "B4", "B6", "B11", "B12", "B13", "B15", "B19", "B502", "B505")
 """Constructs that most replies could show: having or lacking one counts."""

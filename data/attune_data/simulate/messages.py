@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 from attune_data.simulate.draws import Draws
 from attune_data.simulate.grammar import Template
-from attune_data.simulate.levels import Level
-from attune_data.simulate.mood import TurnMood
-from attune_data.simulate.person import Person
+from attune_data.simulate.person import Person, TurnMood
 from attune_data.simulate.story import Story, sayable
+from attune_data.simulate.stream import Level
 from attune_data.simulate.texts import Risk, Said, Texts
 from attune_data.simulate.typed import Clause, typed
 

@@ -17,7 +17,7 @@ from attune_data.constants import Provenance
 from attune_data.errors import SettingsError, UnknownNameError, show
 from attune_data.loading import Conversations
 from attune_data.schema import Conversation
-from attune_data.simulate.levels import Level
+from attune_data.simulate.stream import Level
 from attune_episodes.data_arguments import check_flag
 from attune_episodes.episode import Episode, Step
 from attune_episodes.gymnasium_envs.actions import Action, read_action

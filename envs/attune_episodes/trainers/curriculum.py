@@ -9,8 +9,7 @@ from typing import Any
 
 from attune_data.errors import SettingsError, show
 from attune_data.schema import Conversation
-from attune_data.simulate.levels import Level, level_of
-from attune_data.simulate.stream import Simulation
+from attune_data.simulate.stream import Level, Simulation, level_of
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from attune_data.extras import needs_extra
 from attune_data.guard import for_training, training_stream
 from attune_data.loading import Conversations
 from attune_data.schema import Conversation
-from attune_data.simulate.levels import Level
-from attune_data.simulate.stream import Simulation
+from attune_data.simulate.stream import Level, Simulation
 from attune_data.version import SCORING_VERSION, __version__
 from attune_episodes.data_arguments import SIMULATED, DataArguments
 from attune_episodes.score import reward_spec

@@ -10,7 +10,7 @@ import pytest
 
 from attune_data import SettingsError, UnknownNameError
 from attune_data.simulate import LEVELS, Level, Simulation
-from attune_data.simulate.levels import level_of
+from attune_data.simulate.stream import level_of
 
 # --- names -------------------------------------------------------------------------------------------
 

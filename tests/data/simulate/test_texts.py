@@ -10,9 +10,9 @@ from attune_data.affect import NEGATIVE, POLARITY, POSITIVE
 from attune_data.constants import BINARY_IDS
 from attune_data.simulate import Simulation
 from attune_data.simulate.acts import ACT_OF, ORDER, STYLES
+from attune_data.simulate.constructs import WISHES
 from attune_data.simulate.grammar import Template
 from attune_data.simulate.texts import PARTS, Said, Texts, texts
-from attune_data.simulate.wishes import WISHES
 
 HALF_MADE = {
     "a double space": re.compile(r"  "),
