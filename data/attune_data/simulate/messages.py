@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from attune_data.simulate.draws import Draws
 from attune_data.simulate.grammar import Template
 from attune_data.simulate.person import Person, TurnMood
 from attune_data.simulate.story import Story, sayable
-from attune_data.simulate.stream import Level
 from attune_data.simulate.texts import Risk, Said, Texts
 from attune_data.simulate.typed import Clause, typed
+
+if TYPE_CHECKING:
+    from attune_data.simulate.stream import Level
 
 REACTION_FIT = 0.25
 """From how far a reply fitted, or missed, people may say so."""

@@ -8,13 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from attune_data.affect import EMOTIONS
-from attune_data.simulate.constructs import WISHES
+from attune_data.constants import BINARY_IDS
 from attune_data.simulate.draws import Draws, clip, rating, squash
-from attune_data.simulate.stream import Level
 from attune_data.simulate.texts import PEOPLE, Family
+
+if TYPE_CHECKING:
+    from attune_data.simulate.stream import Level
 
 NO_DIAGNOSIS: Final = "None of the above"
 
@@ -120,7 +122,7 @@ def make_person(seed: int, number: int, participant_id: str, families: Mapping[s
         traits=(agreeable, neurotic, open_),
         item_habit={item: 0.3 + d.uniform() for item in EMOTIONS},
         family_habit={name: 0.3 + d.uniform() for name in families},
-        taste={construct: 0.45 * d.normal() for construct in WISHES},
+        taste={construct: 0.45 * d.normal() for construct in BINARY_IDS},
         leniency=0.5 * d.normal(),
         outspoken=0.15 + 0.5 * d.uniform(),
         inertia=0.2 + 0.3 * d.uniform(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attune_data.affect import EMOTIONS
 from attune_data.constants import BINARY_IDS, ResponseName
@@ -28,8 +28,10 @@ from attune_data.simulate.messages import LastReply, Message, write
 from attune_data.simulate.person import Mood, Person, TurnMood
 from attune_data.simulate.replies import Reply, Speaker
 from attune_data.simulate.story import Story, make_story
-from attune_data.simulate.stream import Level
 from attune_data.simulate.texts import Said, Texts
+
+if TYPE_CHECKING:
+    from attune_data.simulate.stream import Level
 
 ASKED_TEXTUAL = 0.37
 """Probability that a textual question is asked in the first turn; judgements always are."""
