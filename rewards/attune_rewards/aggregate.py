@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from attune_data.means import mean, variance
-from attune_rewards.binary import Confusion
+from attune_rewards.binary import confusion
 
 COUNTS: Final = ("tp", "tn", "fp", "fn")
-"""Fields of a `Confusion`."""
+"""Counts that `confusion` makes ratios of."""
 NOT_METRICS: Final = frozenset({"turnNumber", "conversationId", "em_model", "mode", "source_result"})
 
 
@@ -91,7 +91,7 @@ def _pooled(columns: Mapping[str, Sequence[float | None]]) -> dict[str, float]:
         group, _, last = name.rpartition(".")
         if last == COUNTS[0] and all(f"{group}.{count}" in columns for count in COUNTS):
             sums = {count: sum(int(value or 0) for value in columns[f"{group}.{count}"]) for count in COUNTS}
-            found |= {f"{group}.{ratio}": value for ratio, value in Confusion(**sums).as_dict().items()}
+            found |= {f"{group}.{ratio}": value for ratio, value in confusion(**sums).items()}
     return found
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal, TypeVar
 
@@ -43,58 +42,31 @@ def right_share(wanted: Sequence[tuple[K, str]], answers: Mapping[K, str]) -> fl
     return hits / len(wanted)
 
 
-@dataclass(frozen=True, slots=True)
-class Confusion:
-    """Counts of yes/no outcomes, "yes" being positive, and what follows from them."""
+def confusion(tp: int, tn: int, fp: int, fn: int) -> dict[str, float]:
+    """Counts of yes/no outcomes ("yes" is positive) with their ratios, as the official score files name them.
 
-    tp: int
-    tn: int
-    fp: int
-    fn: int
-
-    @property
-    def accuracy(self) -> float:
-        """Share right; 0 without any question."""
-        return _ratio(self.tp + self.tn, self.tp + self.tn + self.fp + self.fn)
-
-    @property
-    def precision(self) -> float:
-        """Share of predicted yes that is true; 0 without any."""
-        return _ratio(self.tp, self.tp + self.fp)
-
-    @property
-    def recall(self) -> float:
-        """Share of true yes that is found; 0 without any."""
-        return _ratio(self.tp, self.tp + self.fn)
-
-    @property
-    def f1(self) -> float:
-        """Harmonic mean of precision and recall; 0 where both are 0."""
-        return _ratio(2 * self.precision * self.recall, self.precision + self.recall)
-
-    @property
-    def mcc(self) -> float:
-        """Matthews correlation coefficient, -1 to 1; 0 where a margin is empty."""
-        margins = (self.tp + self.fp) * (self.tp + self.fn) * (self.tn + self.fp) * (self.tn + self.fn)
-        return (self.tp * self.tn - self.fp * self.fn) / math.sqrt(margins) if margins > 0 else 0.0
-
-    def as_dict(self) -> dict[str, float]:
-        """Counts and ratios under the names of the official score files."""
-        return {
-            "tp": self.tp, "tn": self.tn, "fp": self.fp, "fn": self.fn,
-            "accuracy": self.accuracy, "precision": self.precision, "recall": self.recall,
-            "f1": self.f1, "mcc": self.mcc,
-        }  # fmt: skip
+    A ratio without a denominator is 0, and so is the Matthews correlation where a margin is empty.
+    """
+    precision, recall = _ratio(tp, tp + fp), _ratio(tp, tp + fn)
+    margins = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
+    return {
+        "tp": tp, "tn": tn, "fp": fp, "fn": fn,
+        "accuracy": _ratio(tp + tn, tp + tn + fp + fn),
+        "precision": precision,
+        "recall": recall,
+        "f1": _ratio(2 * precision * recall, precision + recall),
+        "mcc": (tp * tn - fp * fn) / math.sqrt(margins) if margins > 0 else 0.0,
+    }  # fmt: skip
 
 
-def pooled(turns: Iterable[tuple[TruthPairs, Mapping[str, str]]]) -> Confusion:
-    """Counts over all questions of several turns, a missing answer counting as "no"."""
-    right, wrong = {"yes": 0, "no": 0}, {"yes": 0, "no": 0}
+def pooled(turns: Iterable[tuple[TruthPairs, Mapping[str, str]]]) -> dict[str, float]:
+    """`confusion` over all questions of several turns, a missing answer counting as "no"."""
+    counts = {"tp": 0, "tn": 0, "fp": 0, "fn": 0}
     for truth, answers in turns:
         for question, want in truth:
-            outcome = right if (answers.get(question) == "yes") == (want == "yes") else wrong
-            outcome[want] += 1
-    return Confusion(tp=right["yes"], tn=right["no"], fp=wrong["no"], fn=wrong["yes"])
+            said = "yes" if answers.get(question) == "yes" else "no"
+            counts[("t" if said == want else "f") + ("p" if said == "yes" else "n")] += 1
+    return confusion(**counts)
 
 
 def _ratio(part: float, whole: float) -> float:
@@ -131,7 +103,7 @@ def _accuracy(side: Side, stage: Stage, turn: TurnTruth, said: TurnPrediction) -
 
 
 def _pooled(side: Side, stage: Stage, case: Case) -> dict[str, float]:
-    return pooled(_pairs(side, stage, turn, said) for turn, said in case.answered).as_dict()
+    return pooled(_pairs(side, stage, turn, said) for turn, said in case.answered)
 
 
 METRICS: Final[tuple[Metric, ...]] = (

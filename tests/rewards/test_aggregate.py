@@ -8,7 +8,7 @@ import pytest
 
 from attune_rewards import aggregate, flatten, score_conversation
 from attune_rewards.aggregate import standard_error
-from attune_rewards.binary import Confusion
+from attune_rewards.binary import confusion
 from tests.rewards.builders import Json, conversation, gold, turn, wide
 
 
@@ -56,15 +56,15 @@ def test_z_scores_of_three_models() -> None:
 
 
 def test_yes_no_counts_are_added_up_and_their_ratios_follow() -> None:
-    counts = [Confusion(tp=9, tn=0, fp=1, fn=0), Confusion(tp=0, tn=1, fp=1, fn=2)]
+    counts = [confusion(tp=9, tn=0, fp=1, fn=0), confusion(tp=0, tn=1, fp=1, fn=2)]
     name = "pooled_binary_om_metrics"
-    entries = [*(one.as_dict() for one in counts), None]
+    entries = [*(one for one in counts), None]
     (entry,) = aggregate([{**scores("m", 50.0), name: one} for one in entries])
-    whole = Confusion(tp=9, tn=1, fp=2, fn=2)  # not 4.5, 0.5, 1 and 1
-    assert {ratio: entry[f"{name}.{ratio}"] for ratio in whole.as_dict()} == whole.as_dict()
+    whole = confusion(tp=9, tn=1, fp=2, fn=2)  # not 4.5, 0.5, 1 and 1
+    assert {ratio: entry[f"{name}.{ratio}"] for ratio in whole} == whole
     assert entry[f"{name}.accuracy"] == pytest.approx(10 / 14)  # and not the mean of 9/10 and 1/4
     assert entry["n_defined"][f"{name}.tp"] == 2
-    assert {entry["standard_errors"][f"{name}.{ratio}"] for ratio in whole.as_dict()} == {None}
+    assert {entry["standard_errors"][f"{name}.{ratio}"] for ratio in whole} == {None}
 
 
 def test_flatten_names_every_scalar() -> None:
