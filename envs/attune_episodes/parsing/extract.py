@@ -11,6 +11,7 @@ positions, not copies, and what would decode to very many values is refused befo
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any, Final
 
 from attune_episodes.parsing.decode import Unparsed, decode, is_sound, same, sound_values
@@ -23,6 +24,9 @@ MAX_REPAIRED: Final = 50_000
 """Longer broken objects are not repaired, which takes several copies."""
 MAX_CANDIDATES: Final = 20
 """More different objects than this in one reply are no answer."""
+UNFINISHED: Final = -1
+Span = tuple[int, int]
+"""A part of a text that may hold the answer, as positions."""
 _REASONING = re.compile(r"<(/?)(think|thinking|reasoning)>", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t]*```[^\n`]*$", re.MULTILINE)
 _BLANK = re.compile(r"\s*+")
@@ -91,14 +95,17 @@ def _object_in(text: str) -> dict[str, Any] | Unparsed:
         return Unparsed("not_an_object", type(whole).__name__)
     if whole.code != "malformed":
         return whole
-    blocks = _fenced(text)
-    fenced = _only_one(blocks) if blocks.spans else None
+    blocks = _different(text, _fenced(text))
+    fenced = _only_one(text, blocks) if blocks else None
     if isinstance(fenced, dict) or (fenced is not None and fenced.code in ("ambiguous", "too_long")):
         return fenced
-    spans = _balanced(text)
-    if isinstance(spans, Unparsed):
-        return fenced or spans
-    return _only_one(spans)
+    objects = _different(text, _balanced(text))
+    if not objects:
+        return fenced or Unparsed("no_json")
+    if objects[-1][1] == UNFINISHED:
+        several = Unparsed("ambiguous", "an unfinished object") if objects[1:] else Unparsed("truncated")
+        return fenced or several
+    return _only_one(text, objects)
 
 
 def _edges(text: str) -> tuple[int, int]:
@@ -118,31 +125,24 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-class _Candidates:
-    """Different parts of a text that may hold the answer, as positions."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.spans: list[tuple[int, int]] = []
-        self._seen: set[str] = set()
-
-    def add(self, start: int, end: int) -> None:
-        """Adds a part, unless it equals an earlier one (long ones, of which few fit, are not compared)."""
-        if end - start <= MAX_REPAIRED:
-            part = self.text[start:end]
-            if part in self._seen:
-                return
-            self._seen.add(part)
-        self.spans.append((start, end))
-
-    @property
-    def too_many(self) -> bool:
-        return len(self.spans) > MAX_CANDIDATES
+def _different(text: str, spans: Iterator[Span]) -> list[Span]:
+    """The spans whose text differs (long ones, of which few fit, are not compared); one too many at most."""
+    kept: list[Span] = []
+    seen: set[str] = set()
+    for start, end in spans:
+        if 0 <= end - start <= MAX_REPAIRED:
+            part = text[start:end]
+            if part in seen:
+                continue
+            seen.add(part)
+        kept.append((start, end))
+        if len(kept) > MAX_CANDIDATES:
+            break
+    return kept
 
 
-def _fenced(text: str) -> _Candidates:
+def _fenced(text: str) -> Iterator[Span]:
     """What stands between pairs of ``` lines."""
-    blocks = _Candidates(text)
     opened = -1
     for mark in _FENCE.finditer(text):
         if opened < 0:
@@ -151,22 +151,19 @@ def _fenced(text: str) -> _Candidates:
         start, end = _trimmed(text, opened, mark.start())
         opened = -1
         if start < end:
-            blocks.add(start, end)
-            if blocks.too_many:
-                break
-    return blocks
+            yield start, end
 
 
-def _only_one(candidates: _Candidates) -> dict[str, Any] | Unparsed:
-    """The single object among the candidates; equal ones count as one."""
+def _only_one(text: str, spans: list[Span]) -> dict[str, Any] | Unparsed:
+    """The single object in the spans; equal ones count as one."""
     found: dict[str, Any] | None = None
     problem: Unparsed | None = None
-    if candidates.too_many:
+    if len(spans) > MAX_CANDIDATES:
         return Unparsed("ambiguous", f"more than {MAX_CANDIDATES} objects")
-    for start, end in candidates.spans:
-        value = decode(candidates.text, start, end)
+    for start, end in spans:
+        value = decode(text, start, end)
         if isinstance(value, Unparsed) and value.code == "malformed" and end - start <= MAX_REPAIRED:
-            repaired = _repaired(candidates.text[start:end])
+            repaired = _repaired(text[start:end])
             value = decode(repaired, 0, len(repaired), counted=True)
         if isinstance(value, Unparsed):
             problem = problem or value
@@ -183,36 +180,29 @@ def _only_one(candidates: _Candidates) -> dict[str, Any] | Unparsed:
 _BRACE = re.compile(r'[{}]|"(?:[^"\\\n]|\\.)*+"?')
 
 
-def _balanced(text: str) -> _Candidates | Unparsed:
-    """The outermost {…} spans, braces inside strings not counting.
+def _balanced(text: str) -> Iterator[Span]:
+    """The outermost {…} spans, strings aside; an unfinished one ends at UNFINISHED.
 
     Quotation marks in the prose around an object do not matter: strings are only read inside one.
     """
-    spans = _Candidates(text)
     position = 0
     last = "{"
-    while not spans.too_many:
-        start = text.find("{", position)
-        if start < 0:
-            break
+    while (start := text.find("{", position)) >= 0:
         if len(last) > 1 and text.startswith(last, start):
             position = start + len(last)  # a copy of the span before
             continue
         depth = 0
         for token in _BRACE.finditer(text, start):
             mark = text[token.start()]
-            if mark == "{":
-                depth += 1
-            elif mark == "}":
-                depth -= 1
-                if depth == 0:
-                    position = token.end()
-                    break
-        if depth:
-            return Unparsed("ambiguous", "an unfinished object") if spans.spans else Unparsed("truncated")
-        spans.add(start, position)
+            depth += (mark == "{") - (mark == "}")
+            if depth == 0 and mark == "}":
+                position = token.end()
+                break
+        else:
+            yield start, UNFINISHED
+            return
+        yield start, position
         last = text[start:position] if position - start <= 1_000 else "{"
-    return spans if spans.spans else Unparsed("no_json")
 
 
 _REPAIRS: Final = (
