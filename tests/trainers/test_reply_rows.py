@@ -85,15 +85,6 @@ def test_texts_that_are_missing_or_the_same_make_no_pair(text: str | None) -> No
     assert told(preference_pairs([about])) == [("c/1/general/1", "human", "original")]
 
 
-def test_a_circle_of_choices_is_kept() -> None:
-    listed = [
-        comparison("general", "original", "alternate", "A"),
-        comparison("general", "alternate", "human", "A"),
-        comparison("general", "human", "original", "A"),
-    ]
-    assert len(preference_pairs([conversation(turn(1, listed))])) == 3
-
-
 def test_the_prompt_is_the_conversation_up_to_the_message() -> None:
     listed = [comparison("general", "original", "human", "B")]
     about = conversation(
@@ -232,13 +223,6 @@ def test_wrong_arguments_are_told_with_the_choices() -> None:
             preference_pairs(data, questions)
     with pytest.raises(DataError, match="at least one"):
         preference_pairs([])
-
-
-def test_a_question_of_the_data_s_own_is_known() -> None:
-    about = conversation(turn(1, [comparison("warmth", "original", "human", "B")]))
-    assert told(preference_pairs([about], ["warmth"])) == [("c/1/warmth/0", "human", "original")]
-    with pytest.raises(UnknownNameError, match="warmth"):
-        preference_pairs([about], ["warmt"])
 
 
 def test_data_without_a_row_is_told_with_what_was_looked_for() -> None:

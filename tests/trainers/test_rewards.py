@@ -242,22 +242,6 @@ def test_a_row_deep_in_the_table_is_found() -> None:
         check_rows(rows)
 
 
-def test_of_a_stream_the_first_row_is_checked() -> None:
-    stream = training_dataset()
-    assert len(reward_functions("skill", stream)) == len(FUNCTIONS)
-    with pytest.raises(SettingsError, match="make both with the same reward"):
-        reward_functions("composite", stream)
-    with pytest.raises(SettingsError, match="make rows and reward functions with the same reward"):
-        reward_functions("composite", stream.remove_columns(["reward"]))
-
-
-def test_rows_that_can_be_read_only_once_keep_their_first_row() -> None:
-    rows = iter(rows_of("skill")[:3])
-    with pytest.raises(TypeError, match="read more than once"):
-        reward_functions("skill", rows)
-    assert len(list(rows)) == 3
-
-
 @pytest.mark.parametrize("rows", ["sample", {"truth": ["x"]}, 3])
 def test_what_is_no_table_of_rows_is_refused(rows: Any) -> None:
     with pytest.raises(TypeError, match="expected a Dataset or a list of rows"):
@@ -293,11 +277,6 @@ def test_rows_of_another_reward_are_refused_at_set_up_and_at_the_first_call() ->
 def test_completions_of_an_unknown_shape_are_refused(completions: Any) -> None:
     with pytest.raises(TypeError, match=r"expected a (text|list)"):
         row_reward(completions=completions, truth=[rows_of("composite")[0]["truth"]])
-
-
-def test_as_many_truths_as_completions_are_wanted() -> None:
-    with pytest.raises(SettingsError, match="2 completions, but 1 truths"):
-        row_reward(completions=["a", "b"], truth=[rows_of("composite")[0]["truth"]])
 
 
 def test_rows_of_another_task_are_none() -> None:

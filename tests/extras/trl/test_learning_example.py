@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import random
 import sys
 from collections import Counter
@@ -68,17 +67,6 @@ def test_all_runs_start_from_the_warm_up_and_are_tested_at_the_same_steps(result
         assert len(run.said) == len(results.tester.rows)
 
 
-def test_training_changes_the_copies_and_leaves_the_warm_up_as_it_was(results: Any) -> None:
-    import torch
-    from grpo_from_scratch.runs import SUPERVISED
-
-    first = next(iter(results.before.model.parameters()))
-    assert not torch.equal(first, next(iter(results.runs[SUPERVISED].model.parameters())))
-    again = results.before.branch()
-    results.tester(again, 0)
-    assert again.said == results.before.said
-
-
 def test_the_report_shows_every_part_and_the_files_every_test(results: Any, tmp_path: Path) -> None:
     import train_trl_grpo as example
     from grpo_from_scratch.measure import PARTS
@@ -116,28 +104,6 @@ def test_a_model_by_its_name_is_trained_beside_its_control(saved: Path) -> None:
     assert not any("supervised" in line for line in lines)
 
 
-def test_nobody_lives_in_two_worlds(examples: None) -> None:
-    from grpo_from_scratch.people import Worlds
-
-    worlds = [world for seed in (0, 1) for world in (Worlds(seed).train, Worlds(seed).dev, Worlds(seed).test)]
-    people = [{world.person(i).participant_id for i in range(60)} for world in worlds]
-    assert len(set.union(*people)) == sum(map(len, people))
-
-
-def test_strangers_bring_their_texts_and_nothing_else(some: Any) -> None:
-    from grpo_from_scratch.people import strangers
-
-    assert all(len(one.turns) == 1 for one in some)
-    for own, other, made in zip(some, [*some[12:], *some[:12]], strangers(some), strict=True):
-        assert own.participant != other.participant
-        turn, record = made.turns[0], own.to_record()
-        assert (turn.user_message, turn.responses) == (other.turns[0].user_message, other.turns[0].responses)
-        found = made.to_record()
-        for where in (found["turns"][0], record["turns"][0]):
-            del where["userMessage"], where["llmResponse"], where["annotations"]["alternateResponses"]
-        assert found == record
-
-
 def answered(conversations: Any) -> Counter[Any]:
     """How often each thing was said."""
     said: Counter[Any] = Counter()
@@ -159,36 +125,6 @@ def test_misreports_keep_every_prompt_and_how_often_everything_is_said(some: Any
     assert sum(a != b for a, b in zip(own["truth"], other["truth"], strict=True)) > len(own) / 2
 
 
-def test_comparisons_of_every_fourth_conversation_are_kept(some: Any) -> None:
-    from grpo_from_scratch.runs import fewer_comparisons, rows_of
-
-    kept = fewer_comparisons(rows_of(some), 4)
-    asked = [
-        name for name, stage in zip(kept["conversation_id"], kept["stage"], strict=True) if stage == "prefer"
-    ]
-    assert asked == [one.conversation_id for one in some[::4]]
-    assert kept["stage"].count("assess") == len(some)
-
-
-def test_the_tokenizer_gives_back_what_it_reads_and_answers_are_short(some: Any) -> None:
-    from grpo_from_scratch.model import FRAGMENTS, make_tokenizer
-    from grpo_from_scratch.runs import SETTINGS, rows_of
-
-    rows = rows_of(some)
-    tokenizer = make_tokenizer(rows["prompt"])
-    assert all(len(tokenizer(piece, add_special_tokens=False).input_ids) == 1 for piece in FRAGMENTS)
-    oracle = builtin_policy("oracle", some, SETTINGS)
-    for conversation in some:
-        for request in plan(conversation, SETTINGS):
-            text = str(oracle.for_conversation(conversation).reply(request))
-            tokens = tokenizer(text, add_special_tokens=False).input_ids
-            assert tokenizer.decode(tokens) == text
-            fields = 2 * len(request.questions) or len(request.comparisons)
-            assert len(tokens) <= 2 * fields + 14  # a name and a value each; two tags of five; the braces
-    for text in ("Ünïcode 😀 שלום", 'a "quoted" line\n\n1. [general] A = X, B = Y\n'):
-        assert tokenizer.decode(tokenizer(text, add_special_tokens=False).input_ids) == text
-
-
 def test_without_habit_a_rater_tells_the_truth_and_with_nothing_else_never_looks(some: Any) -> None:
     from grpo_from_scratch.warm_up import careless_answers
 
@@ -207,41 +143,6 @@ def test_without_habit_a_rater_tells_the_truth_and_with_nothing_else_never_looks
                 assert isinstance(told, Prefer)
                 assert len(told.picks) == len(request.comparisons)
     assert 0.8 < yes["yes"] / yes.total() < 1  # 0.9, of some 270 answers: a deviation of 0.02
-
-
-def test_a_pass_of_batches_holds_everything_once(examples: None) -> None:
-    from grpo_from_scratch.warm_up import alike
-
-    lengths = [random.Random(0).randrange(100) for _ in range(256)]
-    batches = alike(lengths, 8, random.Random(1))
-    first, second = ([next(batches) for _ in range(32)] for _ in range(2))
-    assert sorted(i for batch in first for i in batch) == list(range(256))
-    assert first != second
-    spread = np.mean([max(lengths[i] for i in b) - min(lengths[i] for i in b) for b in first])
-    assert spread < 15  # of random batches: about 78
-
-
-def test_too_few_rows_for_a_batch_are_refused(examples: None) -> None:
-    from grpo_from_scratch.warm_up import alike
-
-    with pytest.raises(ValueError, match="7 rows are less than one batch of 8"):
-        next(alike([1] * 7, 8, random.Random(0)))
-
-
-def test_supervised_steps_are_the_same_again(some: Any) -> None:
-    import torch
-    from grpo_from_scratch.model import make_model, make_tokenizer
-    from grpo_from_scratch.runs import rows_of
-    from grpo_from_scratch.warm_up import encode, supervised
-
-    rows = rows_of(some)
-    tokenizer = make_tokenizer(rows["prompt"])
-    pairs = encode(tokenizer, rows["prompt"], ['{"emotions": []}'] * len(rows))
-    models = [make_model(tokenizer, 3, width=32, layers=1) for _ in range(2)]
-    for model in models:
-        supervised(model, pairs, 2, 1e-3, 0)
-    one, two = (torch.cat([p.flatten() for p in model.parameters()]) for model in models)
-    assert torch.equal(one, two)
 
 
 @pytest.mark.parametrize(
@@ -293,32 +194,3 @@ def test_a_part_that_rises_against_its_sibling_is_named_as_gamed(examples: None)
     silent = {"no tag": 1.0, "top tag": float("nan"), "side A": 0.5}
     (sign,) = signs_of_gaming(people, End(before, before, None, None, before, before, before), silent, told)
     assert sign == "no feeling is ever named"
-
-
-def test_habits_are_shares_of_what_was_said(some: Any) -> None:
-    from grpo_from_scratch.measure import habits
-    from grpo_from_scratch.runs import SETTINGS
-
-    assess, prefer = plan(some[0], SETTINGS)
-    ids, comparisons = assess.questions, prefer.comparisons
-    said = [
-        {"emotions": [], "observed": dict.fromkeys(ids, "yes"), "preferred": {ids[0]: "no"}},
-        {"emotions": [{"emotion": "Upset", "intensity": 4}, {"emotion": "Proud", "intensity": 4}]},
-        {"picks": {str(c.number): "A" for c in comparisons}},
-    ]
-    rows = [{"request": assess}, {"request": assess}, {"request": prefer}]
-    texts = [json.dumps(one) for one in said]
-    found = habits(rows, texts)
-    assert found.pop("characters") == pytest.approx(sum(map(len, texts)) / 3)
-    assert found == {"no tag": 0.5, "top tag": 0.5, "observed yes": 1.0, "wanted yes": 0.0, "side A": 1.0}
-
-
-def test_short_forms_of_answers_say_what_they_say(examples: None) -> None:
-    from grpo_from_scratch.picture import shortened
-
-    felt = '"emotions": [{"emotion": "Upset", "intensity": 4}]'
-    said = "{" + felt + ', "observed": {"B1": "yes", "B3": "no"}, "preferred": {}}'
-    assert shortened(said) == "Upset 4; observed: B1; wanted: nothing"
-    assert shortened('{"picks": {"1": "A", "2": "B"}}') == "picks AB"
-    assert shortened("no | JSON\n😀") == "`no \\| JSON 😀`"
-    assert shortened('["picks"]').startswith("`")
