@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from functools import partial
+from typing import Any, Final, NamedTuple
 
 from attune_data.affect import EMOTIONS, POSITIVE, SCALE, TOTALS
 from attune_data.constants import BRANCHES, Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS
@@ -30,7 +31,7 @@ from attune_rewards.truth import truth_of
 
 MAX_ROUNDS: Final = 20
 GAIN: Final = 1e-9
-"""A change that pays less than this more is none."""
+"""A change that gains less than this is none."""
 WORDS: Final = 500
 """How many of the most frequent words of the replies one of the drafts holds."""
 FOLLOW_UPS: Final = 20
@@ -44,9 +45,18 @@ DRAFTS: Final = (
 )
 """Drafts that fit everywhere, for rewards of one's own that score drafts."""
 
-Moves = Callable[[Answers], Iterable[Answers]]
-Coordinate = tuple[tuple[Stage, ...], str | None, Moves]
-"""The stages that a change touches, the question it is about, the changes to try."""
+
+class Coordinate(NamedTuple):
+    """One thing that a constant answer can change."""
+
+    stages: tuple[Stage, ...]
+    """The stages that the change touches."""
+    question: str | None
+    """The question it is about; None: all of the stages."""
+    field: str
+    """The field of `Answers`."""
+    choices: Callable[[Any], Iterable[Any]]
+    """From the present value of the field to the values to try."""
 
 
 class _Payoff:
@@ -92,9 +102,9 @@ def fit_searched(
     """
     payoff = _Payoff(conversations, settings, spec)
     coordinates = [
-        (stages, question, moves)
-        for stages, question, moves in _coordinates(conversations, payoff.questions)
-        if any((stage, question) in payoff.places for stage in stages)
+        one
+        for one in _coordinates(conversations, payoff.questions)
+        if any((stage, one.question) in payoff.places for stage in one.stages)
     ]
     if starts is None:
         starts = (EMPTY.answers, fit_prior(conversations, settings))
@@ -110,90 +120,59 @@ def _climb(payoff: _Payoff, coordinates: Sequence[Coordinate], start: Answers) -
     tried: dict[int, list[int]] = {}
     for _ in range(MAX_ROUNDS):
         before = answers
-        for number, (stages, question, moves) in enumerate(coordinates):
-            # what a change pays depends on the answers of its own stages alone
-            state = [changes[stage] for stage in stages]
+        for number, coordinate in enumerate(coordinates):
+            # what a change earns depends on the answers of its own stages alone
+            state = [changes[stage] for stage in coordinate.stages]
             if tried.get(number) == state:
                 continue
-            best = _best(payoff, answers, stages, question, moves)
+            best = _best(payoff, answers, coordinate)
             if best != answers:
                 answers = best
-                changes.update(stages)
+                changes.update(coordinate.stages)
             tried[number] = state
         if answers == before:
             break
     return answers
 
 
-def _best(
-    payoff: _Payoff, answers: Answers, stages: tuple[Stage, ...], question: str | None, moves: Moves
-) -> Answers:
-    best, paid = answers, payoff(answers, stages, question)
-    for other in moves(answers):
-        if (earned := payoff(other, stages, question)) > paid + GAIN:
-            best, paid = other, earned
+def _best(payoff: _Payoff, answers: Answers, coordinate: Coordinate) -> Answers:
+    stages, question, field, choices = coordinate
+    best, earned = answers, payoff(answers, stages, question)
+    for value in choices(getattr(answers, field)):
+        other = replace(answers, **{field: value})
+        if (found := payoff(other, stages, question)) > earned + GAIN:
+            best, earned = other, found
     return best
 
 
 def _coordinates(conversations: Sequence[Conversation], questions: Iterable[str]) -> Iterator[Coordinate]:
-    drafts = (*DRAFTS, _frequent_words(conversations))
-    yield ("draft",), None, lambda a: (replace(a, draft=text) for text in drafts)
-    yield ("assess",), None, _tags
-    both: tuple[Stage, ...] = ("assess", "assess_hp")
+    replies = [text for c in conversations for t in c.turns for text in t.responses.values() if text]
+    words = _frequent((w for text in replies for w in re.findall(r"[\w']+|[!?]", text.lower())), WORDS)
+    follow_ups = (text for c in conversations for text in truth_of(c).q3_follow_up or ())
+    reflect: tuple[Stage, ...] = ("reflect",)
+    yield Coordinate(("draft",), None, "draft", lambda now: (*DRAFTS, " ".join(words)))
+    yield Coordinate(("assess",), None, "tags", _tags)
     for question in questions:
-        yield (
-            both,
-            question,
-            lambda a, q=question: (  # type: ignore[misc]
-                replace(a, observed=known) for known in _answered(a.observed, q)
-            ),
-        )
-        yield (
-            both,
-            question,
-            lambda a, q=question: (  # type: ignore[misc]
-                replace(a, preferred=known) for known in _answered(a.preferred, q)
-            ),
-        )
-    yield ("prefer",), None, lambda a: (replace(a, side=side) for side in ("A", "B", None))
-    yield ("reflect",), None, lambda a: (replace(a, panas=panas) for panas in _panas(a))
-    yield ("reflect",), None, lambda a: (replace(a, q1=q1) for q1 in _toggled(a.q1, Q1_OPTIONS))
-    yield ("reflect",), None, lambda a: (replace(a, q2=q2) for q2 in (*Q2_OPTIONS, None))
-    yield ("reflect",), None, lambda a: (replace(a, q3=q3) for q3 in (*Q3_OPTIONS, None))
-    said = Counter(text for c in conversations for text in truth_of(c).q3_follow_up or ())
-    texts = [text for text, _ in sorted(said.items(), key=lambda found: (-found[1], found[0]))[:FOLLOW_UPS]]
-    yield (
-        ("reflect",),
-        None,
-        lambda a: (replace(a, q3_follow_up=off) for off in _toggled(a.q3_follow_up, texts)),
-    )
+        for field in ("observed", "preferred"):
+            yield Coordinate(("assess", "assess_hp"), question, field, partial(_answered, question))
+    yield Coordinate(("prefer",), None, "side", lambda now: ("A", "B", None))
+    yield Coordinate(reflect, None, "panas", _panas)
+    yield Coordinate(reflect, None, "q1", partial(_toggled, Q1_OPTIONS))
+    yield Coordinate(reflect, None, "q2", lambda now: (*Q2_OPTIONS, None))
+    yield Coordinate(reflect, None, "q3", lambda now: (*Q3_OPTIONS, None))
+    yield Coordinate(reflect, None, "q3_follow_up", partial(_toggled, _frequent(follow_ups, FOLLOW_UPS)))
     for branch in BRANCHES:
-        yield (
-            ("reflect",),
-            None,
-            lambda a, b=branch: (  # type: ignore[misc]
-                replace(a, branches={**a.branches, b: value}) for value in range(SCALE[0], SCALE[1] + 1)
-            ),
-        )
+        yield Coordinate(reflect, None, "branches", partial(_rated, branch))
 
 
-def _frequent_words(conversations: Sequence[Conversation]) -> str:
-    """The most frequent words of all replies, for rewards that like certain words."""
-    replies = [
-        text
-        for conversation in conversations
-        for turn in conversation.turns
-        for text in turn.responses.values()
-        if text
-    ]
-    words = Counter(word for text in replies for word in re.findall(r"[\w']+|[!?]", text.lower()))
-    often = sorted(words.items(), key=lambda found: (-found[1], found[0]))[:WORDS]
-    return " ".join(word for word, _ in often)
+def _frequent(texts: Iterable[str], number: int) -> list[str]:
+    often = sorted(Counter(texts).items(), key=lambda found: (-found[1], found[0]))
+    return [text for text, _ in often[:number]]
 
 
-def _tags(answers: Answers) -> Iterator[Answers]:
+def _tags(now: tuple[Tag, ...] | None) -> list[tuple[Tag, ...] | None]:
     """No answer, none, one, one more (the same again too), one less, one exchanged; other intensities."""
-    now = answers.tags or ()
+    now = now or ()
     intensity = now[0].intensity if now else MIDPOINT
     one = [Tag(name, intensity) for name in EMOTIONS]
     sets: list[tuple[Tag, ...] | None] = [None, (), *((tag,) for tag in one), tuple(one)]
@@ -202,19 +181,22 @@ def _tags(answers: Answers) -> Iterator[Answers]:
         sets += [now[:place] + now[place + 1 :], *((*now[:place], t, *now[place + 1 :]) for t in one)]
     sets += [tuple(Tag(tag.emotion, value) for tag in now) for value in (None, *range(1, 8))]
     # several tags at one end of the scale at once, which no single step leads to
-    sets += [tuple(Tag(name, end) for name in EMOTIONS[:count]) for count in (1, 2, 3, 5) for end in SCALE]
-    return (replace(answers, tags=tags) for tags in sets)
+    return sets + [tuple(Tag(name, end) for name in EMOTIONS[:n]) for n in (1, 2, 3, 5) for end in SCALE]
 
 
-def _answered(known: object, question: str) -> Iterator[dict[str, YesNo]]:
+def _answered(question: str, now: Mapping[str, YesNo]) -> Iterator[dict[str, YesNo]]:
     """The answers with one of them yes, or no."""
-    assert isinstance(known, dict)
-    others = {q: answer for q, answer in known.items() if q != question}
+    others = {name: answer for name, answer in now.items() if name != question}
     yield {**others, question: "yes"}
     yield {**others, question: "no"}
 
 
-def _toggled(now: tuple[str, ...] | None, texts: Sequence[str]) -> Iterator[tuple[str, ...] | None]:
+def _rated(branch: str, now: Mapping[str, int]) -> Iterator[dict[str, int]]:
+    """The branch scores with one of them at each point of the scale."""
+    return ({**now, branch: value} for value in range(SCALE[0], SCALE[1] + 1))
+
+
+def _toggled(texts: Sequence[str], now: tuple[str, ...] | None) -> Iterator[tuple[str, ...] | None]:
     """No answer, none, all, and each text added or taken away."""
     chosen = now or ()
     yield None
@@ -224,14 +206,14 @@ def _toggled(now: tuple[str, ...] | None, texts: Sequence[str]) -> Iterator[tupl
         yield (*chosen, text) if text not in chosen else tuple(t for t in chosen if t != text)
 
 
-def _panas(answers: Answers) -> Iterator[tuple[PanasGuess, PanasGuess] | None]:
+def _panas(now: tuple[PanasGuess, PanasGuess] | None) -> Iterator[tuple[PanasGuess, PanasGuess] | None]:
     """No answer, and each side's total or change moved a little or reset."""
     yield None
     middle = PanasGuess(total=MIDPOINT * len(POSITIVE))
-    now = answers.panas or (middle, middle)
+    sides = now or (middle, middle)
     for side in (0, 1):
-        for guess in (middle, PanasGuess(), *_near(now[side])):
-            yield (guess, now[1]) if side == 0 else (now[0], guess)
+        for guess in (middle, PanasGuess(), *_near(sides[side])):
+            yield (guess, sides[1]) if side == 0 else (sides[0], guess)
 
 
 def _near(guess: PanasGuess) -> Iterator[PanasGuess]:
