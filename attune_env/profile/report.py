@@ -10,7 +10,7 @@ from attune_data import __version__
 from attune_data.errors import DataError, Problem
 from attune_data.jsonio import read_json
 from attune_env.profile.files import KIND
-from attune_env.profile.scoring import LOWER_IS_BETTER, Compared, FieldCount, ModelScores
+from attune_env.profile.scoring import ERROR, Compared, FieldCount, ModelScores
 from attune_env.report.table import Column, Table
 from attune_env.statistics.bootstrap import LEVEL, RESAMPLES, Interval
 from attune_episodes.profile import WARNING, template_fingerprint
@@ -38,7 +38,7 @@ def score_table(scores: ModelScores) -> Table:
         keys=2,
     )
     for row in scores.compared:
-        below = " (lower is better)" if row.measure in LOWER_IS_BETTER else ""
+        below = " (lower is better)" if row.measure == ERROR else ""
         table.rows.append(
             (row.field, row.measure + below, row.value, row.prior.mean, row.constant.mean, row.gain,
              row.value.n, row.people)
@@ -47,15 +47,9 @@ def score_table(scores: ModelScores) -> Table:
         "95 % intervals by resampling participants (†: fewer than 5)",
         "prior: the best constants of the other participants; constant: the best of these very conversations",
         "gain: over the better of the two, more is better, for errors too; an interval with 0 shows none",
-        "precision and recall have no gain: a constant can trade one for the other",
         "unanswered counts as the worst answer; what was not stated is not scored",
         *_count_notes(scores.counts),
     ]
-    if scores.em_model == "builtin/prior":
-        table.notes.append(
-            "these are the prior itself: constants that leave somebody out move against the truth, so "
-            "rank correlations below 0 and balanced accuracies below chance are no finding"
-        )
     table.notes += WARNING
     return table
 
