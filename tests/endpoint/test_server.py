@@ -1,21 +1,19 @@
 from __future__ import annotations
 
-import json
 import os
 import socket
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
 import pytest
-from openai import APIConnectionError, InternalServerError, OpenAI, RateLimitError
+from openai import OpenAI
 
 from attune_data import Conversations, load
 from attune_episodes import Request, Settings, Unparsed, builtin_policy, parse, plan, rollout
 from tests import PATIENCE
-from tests.endpoint import Answers, Server, answers_of, endpoint_process, first_of, serve
-from tests.endpoint.faults import Fault, Faults
+from tests.endpoint import Server, answers_of, endpoint_process, serve
+from tests.endpoint.faults import Fault
 
 SAMPLE = Conversations(load("sample")[:2], source="sample")
 FIRST = plan(SAMPLE[0])
@@ -53,51 +51,12 @@ def test_a_policy_played_over_http_earns_what_it_earns_at_home(good: Server) -> 
     assert all(call.headers["authorization"] == "Bearer any" and call.status == 200 for call in mine)
 
 
-def test_messages_of_no_plan_get_400_and_are_logged() -> None:
-    changed = FIRST[0].chat()
-    changed[-1]["content"] += " "
-    with serve(BOOK) as server:
-        answer = httpx.post(f"{server.url}/chat/completions", json={"model": "fake", "messages": changed})
-        assert answer.status_code == 400
-        assert "no plan has these 2 messages" in answer.json()["error"]["message"]
-        assert ask(server).status_code == 200
-        assert [call.number for call in server.unknown] == [1]
-        assert server.unknown[0].body["messages"] == changed
-        assert server.facts()["unknown"] == 1
-
-
-def test_several_settings_at_once_each_get_their_own_answers() -> None:
-    settings = [Settings(), Settings(panas_strategy="delta"), Settings(mode="verbose", labels="official")]
-    with serve(answers_of(SAMPLE, "oracle", settings)) as server:
-        for asked in settings:
-            said = parse(request := plan(SAMPLE[0], asked)[-1], content(ask(server, request)))
-            assert not isinstance(said, Unparsed)
-            assert (said.panas_change is not None) == (asked.panas_strategy == "delta")  # type: ignore[union-attr]
-
-
 def test_two_answers_to_the_same_messages_are_told_when_the_book_is_made() -> None:
     twin = SAMPLE[0].model_copy(update={"conversation_id": "twin"})
     pair = Conversations([SAMPLE[0], twin], source="test")
     assert len(answers_of(pair, "lexicon", Settings(labels="official"))) == len(FIRST)
     with pytest.raises(ValueError, match=r"twin/1/assess and sample-01/1/assess ask the same"):
         answers_of(pair, "lexicon", change=lambda request, reply: reply + request.conversation_id)
-
-
-def test_a_function_answers_and_may_stand_behind_a_book() -> None:
-    def judge(messages: Any) -> Any:
-        last = messages[-1]["content"]
-        return {"content": last[::-1], "reasoning_content": "hm"} if "judge" in last else None
-
-    def question(text: str) -> dict[str, Any]:
-        return {"model": "fake", "messages": [{"role": "user", "content": text}]}
-
-    answers: Answers = first_of(BOOK, judge)
-    with serve(answers) as server:
-        url = f"{server.url}/chat/completions"
-        message = httpx.post(url, json=question("judge ☂")).json()["choices"][0]["message"]
-        assert message == {"role": "assistant", "content": "☂ egduj", "reasoning_content": "hm"}
-        assert httpx.post(url, json=question("else")).status_code == 400
-        assert content(ask(server)) == BOOK(FIRST[0].chat())
 
 
 def statuses(faults: list[str], asked: list[Request]) -> list[int]:
@@ -112,97 +71,6 @@ def test_the_first_attempts_of_chosen_calls_fail() -> None:
     asked = [draft, assess, assess, assess, draft]
     assert statuses(["503,of=*/assess,first=2"], asked) == [200, 503, 503, 200, 200]
     assert statuses(["429,first=1", "408,after=1,first=1"], [draft, draft, draft]) == [429, 408, 200]
-
-
-def test_every_so_manieth_call_fails() -> None:
-    assert statuses(["500,every=3"], [FIRST[0]] * 7) == [200, 200, 500, 200, 200, 500, 200]
-
-
-def test_a_share_of_the_calls_fails_the_same_in_every_run() -> None:
-    def hit(seed: int) -> list[bool]:
-        faults = Faults([Fault("status", share=0.3, seed=seed)])
-        return [faults.next(f"c/{n}/assess", "", 1) is not None for n in range(1000)]
-
-    assert hit(1) == hit(1) != hit(2)
-    assert 250 < sum(hit(1)) < 350
-
-
-@pytest.mark.parametrize("status", [408, 409, 429, 500, 503])
-def test_status_faults_are_errors_in_openais_form(status: int) -> None:
-    with serve(BOOK, [f"{status},retry_after=0.25"]) as server:
-        answer = ask(server)
-        assert (answer.status_code, answer.headers["retry-after"]) == (status, "0.25")
-        assert answer.json()["error"]["message"] == f"scripted {status}"
-
-
-def test_the_official_client_sees_the_faults_as_its_own_errors() -> None:
-    seen = []
-    with serve(BOOK, ["429,retry_after=0,first=1", "500,after=1,first=1", "reset,after=2,first=1"]) as server:
-        client = OpenAI(base_url=server.url, api_key="any", max_retries=0)
-        messages: list[Any] = FIRST[0].chat()
-        for error in (RateLimitError, InternalServerError, APIConnectionError):
-            with pytest.raises(error) as caught:
-                client.chat.completions.create(model="fake", messages=messages)
-            seen.append(type(caught.value))
-        assert client.chat.completions.create(model="fake", messages=messages).choices[0].message.content
-    assert seen == [RateLimitError, InternalServerError, APIConnectionError]
-
-
-def test_a_reset_comes_in_the_middle_of_the_body_and_a_drop_before_it() -> None:
-    with serve(BOOK, ["reset,first=1", "drop,after=1"]) as server:
-        body = {"model": "fake", "messages": FIRST[0].chat()}
-        url = f"{server.url}/chat/completions"
-        with httpx.stream("POST", url, json=body, timeout=PATIENCE) as answer:
-            assert answer.status_code == 200
-            read: list[bytes] = []
-            with pytest.raises(httpx.HTTPError):
-                read.extend(answer.iter_bytes())  # what came before the error stays in the list
-            assert 0 < sum(map(len, read)) < int(answer.headers["content-length"])
-        with pytest.raises(httpx.HTTPError):
-            httpx.post(url, json=body, timeout=PATIENCE)
-        assert [call.status for call in server.calls] == [0, 0]
-
-
-def test_a_hanging_call_outlasts_the_client_and_ends_with_the_server() -> None:
-    with serve(BOOK, [f"hang,seconds={PATIENCE}"]) as server:
-        body = {"model": "fake", "messages": FIRST[0].chat()}
-        with pytest.raises(httpx.ReadTimeout):
-            httpx.post(f"{server.url}/chat/completions", json=body, timeout=0.2)
-
-
-def choice(fault: str) -> Any:
-    with serve(BOOK, [fault]) as server:
-        return ask(server, FIRST[1]).json()["choices"]
-
-
-def test_answers_that_hold_no_answer_have_their_marks() -> None:
-    whole = BOOK(FIRST[1].chat())
-    assert whole
-    assert choice("no_choices") == []
-    assert choice("empty")[0]["message"]["content"] is None
-    cut = choice("length")[0]
-    assert (cut["finish_reason"], cut["message"]["content"]) == ("length", whole[: len(whole) // 2])
-    refused = choice("refusal")[0]["message"]
-    assert refused["content"] is None
-    assert refused["refusal"] == "I can't help with that."
-    assert choice("content_filter")[0]["finish_reason"] == "content_filter"
-
-
-def test_bodies_that_are_no_json_are_served_as_they_are() -> None:
-    def raw(fault: str) -> httpx.Response:
-        with serve(BOOK, [fault]) as server:
-            return ask(server, FIRST[1])
-
-    page = raw("html")
-    assert (page.status_code, page.headers["content-type"]) == (502, "text/html; charset=utf-8")
-    assert "Bad Gateway" in page.text
-    assert raw("html,status=200").status_code == 200
-    with pytest.raises(UnicodeDecodeError):
-        raw("bad_utf8").content.decode("utf-8")
-    half = raw("truncated")
-    assert half.status_code == 200
-    with pytest.raises(json.JSONDecodeError):
-        json.loads(half.content)
 
 
 def test_garbage_comes_first_and_a_good_reply_on_asking_again() -> None:
@@ -234,15 +102,6 @@ def test_keys_models_and_structured_outputs_are_checked_where_asked() -> None:
         assert ask(server, response_format={"type": "json_object"}).status_code == 200
 
 
-def test_what_is_no_chat_request_gets_400() -> None:
-    with serve(BOOK) as server:
-        url = f"{server.url}/chat/completions"
-        assert httpx.post(url, content=b"{").status_code == 400
-        wrong: list[Any] = [[], {}, {"model": "fake"}, {"model": "fake", "messages": []}]
-        for body in wrong:
-            assert httpx.post(url, json=body, timeout=PATIENCE).status_code == 400
-
-
 def test_a_stream_gives_the_same_in_pieces(good: Server) -> None:
     client = OpenAI(base_url=good.url, api_key="any", max_retries=0)
     messages: list[Any] = FIRST[1].chat()
@@ -272,14 +131,6 @@ def test_usage_counts_tokens_and_costs() -> None:
     # 9 characters are 3 tokens, 8 are 2: (3 * 1 + 2 * 10) / 1e6 dollars
     expected = {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}
     assert usage == expected | {"cost": pytest.approx(23e-6)}
-
-
-def test_latency_overlaps_and_the_most_in_flight_are_counted() -> None:
-    with serve(BOOK, latency=0.3) as server, ThreadPoolExecutor(4) as pool:
-        replies = list(pool.map(lambda request: content(ask(server, request)), FIRST[:4]))
-        assert replies == [BOOK(request.chat()) for request in FIRST[:4]]
-        assert 2 <= server.most_in_flight <= 4
-        assert server.in_flight == 0
 
 
 @pytest.mark.parametrize(
@@ -325,11 +176,3 @@ def test_a_process_serves_counts_and_is_stopped_by_its_id() -> None:
     host, port = process.url.split("/")[2].split(":")
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection((host, int(port)), timeout=5)
-
-
-def test_a_process_that_cannot_start_says_why() -> None:
-    with (
-        pytest.raises(RuntimeError, match=r"(?s)did not start: .*invalid choice: 'oracel'"),
-        endpoint_process("--policy", "oracel"),
-    ):
-        pass

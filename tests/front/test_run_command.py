@@ -63,14 +63,6 @@ def test_the_installed_command_does_the_same(tmp_path: Path, data: Path) -> None
     assert names(tmp_path / "out") == FILES
 
 
-def test_a_second_run_writes_nothing(tmp_path: Path, data: Path) -> None:
-    run(tmp_path, data)
-    before = snapshot(tmp_path)
-    out, _ = run(tmp_path, data)
-    assert out.startswith("wrote 0 results to out, 3 were complete already\n")
-    assert snapshot(tmp_path) == before
-
-
 @pytest.mark.parametrize("damage", ["cut", "empty", "incomplete"])
 def test_an_interrupted_file_is_made_again(tmp_path: Path, data: Path, damage: str) -> None:
     run(tmp_path, data)
@@ -110,44 +102,12 @@ def test_results_of_other_settings_are_not_mixed_in(
     assert out.startswith("wrote 3 results to out, 0 were complete already\n")
 
 
-def test_results_on_other_data_are_not_mixed_in(tmp_path: Path, data: Path) -> None:
-    run(tmp_path, data)
-    write(data / "conversation_2.json", own("c-2", "P2", prePanas=None))
-    _, err = run(tmp_path, data, code=2)
-    assert "c-2_builtin_always-no_default.json holds a result of another run (other data" in err
-
-
-def test_results_of_the_official_runner_are_not_overwritten_unasked(tmp_path: Path, data: Path) -> None:
-    path = write(tmp_path / "out" / FILES[0], {"conversationId": "c-1", "em_model": "builtin/always-no"})
-    _, err = run(tmp_path, data, code=2)
-    assert f"out/{FILES[0]} was not written by attune" in err
-    assert read(path) == {"conversationId": "c-1", "em_model": "builtin/always-no"}
-
-
 def test_a_limit_plays_the_first_and_a_later_run_the_rest(tmp_path: Path, data: Path) -> None:
     out, _ = run(tmp_path, data, "--limit", "2")
     assert out.startswith("wrote 2 results")
     assert names(tmp_path / "out") == FILES[:2]
     out, _ = run(tmp_path, data)
     assert out.startswith("wrote 1 results to out, 2 were complete already\n")
-
-
-@pytest.mark.parametrize(("options", "modes"), [
-    (["--modes", "default", "verbose"], ["default", "verbose"]),
-    (["--modes", "verbose", "--modes", "omniscient"], ["omniscient", "verbose"]),
-    (["--modes", "all"], ["default", "omniscient", "verbose", "verbose_omniscient"]),
-])  # fmt: skip
-def test_each_mode_is_a_file_of_its_own(
-    tmp_path: Path, data: Path, options: list[str], modes: list[str]
-) -> None:
-    run(tmp_path, data, "--limit", "1", *options)
-    assert names(tmp_path / "out") == [f"c-1_builtin_always-no_{mode}.json" for mode in modes]
-    assert [read(tmp_path / "out" / name)["mode"] for name in names(tmp_path / "out")] == modes
-
-
-def test_modes_may_stand_before_the_arguments(tmp_path: Path, data: Path) -> None:
-    attune_here(["run", "--modes", "default", "verbose", "builtin", "empty", data, "-o", "out"], tmp_path)
-    assert len(names(tmp_path / "out")) == 6
 
 
 def test_fitted_policies_need_two_people_or_fitting_data(tmp_path: Path) -> None:
@@ -202,46 +162,12 @@ def test_bad_data_lists_every_problem_and_writes_nothing(tmp_path: Path) -> None
     assert len([line for line in err.splitlines() if line.startswith("left out: ")]) == 3
 
 
-@pytest.mark.parametrize("where", ["nowhere", "empty", "out"])
-def test_a_path_without_data_is_named(tmp_path: Path, where: str) -> None:
-    (tmp_path / "empty").mkdir()
-    _, err = run(tmp_path, where, code=1)
-    assert f"error: {where}: found no " in err
-    assert names(tmp_path) == ["empty"]
-
-
-def test_an_output_that_is_a_file_is_refused(tmp_path: Path, data: Path) -> None:
-    write(tmp_path / "out", "mine")
-    _, err = run(tmp_path, data, code=1)
-    assert "error: out: found a file, expected a folder for the results; choose another -o" in err
-    assert (tmp_path / "out").read_text() == "mine"
-
-
 def test_a_path_with_a_space_under_test_samples_is_benchmark(tmp_path: Path) -> None:
     data_folder(tmp_path / "Test Samples" / "Sample200")
     out, _ = run(tmp_path, "Test Samples/Sample200")
     assert '--data "Test Samples/Sample200"' in out
     for name in names(tmp_path / "out"):
         assert read(tmp_path / "out" / name)["attune"]["data"]["provenance"] == "benchmark"
-
-
-@pytest.mark.parametrize("source", ["one.json", "all.jsonl"])
-def test_single_files_play_too(tmp_path: Path, source: str) -> None:
-    write(tmp_path / "one.json", own("é"))
-    write(tmp_path / "all.jsonl", (tmp_path / "one.json").read_text("utf-8") + "\n")
-    run(tmp_path, source, model="oracle")
-    (name,) = names(tmp_path / "out")
-    assert read(tmp_path / "out" / name)["conversationId"] == "é"
-
-
-def test_random_answers_follow_the_seed(tmp_path: Path, data: Path) -> None:
-    texts = {}
-    for out, seed in (("first", 0), ("again", 0), ("other", 1)):
-        attune_here(["run", "builtin", "random", data, "--seed", str(seed), "-o", out], tmp_path)
-        record = read(tmp_path / out / "c-1_builtin_random_default.json")
-        assert record["attune"]["policy"] == {"name": "random", "seed": seed}
-        texts[out] = [entry["attune"]["replies"] for entry in record["turns"]]
-    assert texts["first"] == texts["again"] != texts["other"]
 
 
 # --- models behind a server -----------------------------------------------------------------------------
@@ -300,14 +226,6 @@ def test_a_dry_run_says_what_it_would_take_and_sends_nothing(
     assert abs(int(found[0]["tokens in"]) / exact - 1) < 0.02
 
 
-def test_a_dry_run_needs_no_key(tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    out, _ = attune_here("run openai gpt-4o data --dry-run", tmp_path)
-    assert "default\t3\t27\t0\t" in out
-    _, err = attune_here("run openai gpt-4o data", tmp_path, 2)
-    assert "error: no key for openai: OPENAI_API_KEY is not set; export OPENAI_API_KEY=…" in err
-
-
 def test_only_what_was_skipped_is_run_again(tmp_path: Path, data: Path, server: Server) -> None:
     with serve(answers_of(small("c-1", "c-3"))) as poor:  # knows nothing of c-2
         out, err = asked(tmp_path, poor, code=1)
@@ -323,15 +241,6 @@ def test_only_what_was_skipped_is_run_again(tmp_path: Path, data: Path, server: 
     assert "c-3_custom_lab_m_default.json" not in names(tmp_path / "out")
     out, _ = asked(tmp_path, server, "--retry-skipped")
     assert out == "nothing is skipped in out\n"
-
-
-def test_a_server_that_is_not_there_is_told_once_and_no_answer_is_claimed(tmp_path: Path, data: Path) -> None:
-    with serve(answers_of(small("c-1"))) as gone:
-        command = f"run custom lab/m data --base-url {gone.url} -o out"
-    _, err = attune_here(command, tmp_path, 1)
-    assert err.count("no connection") == 1
-    assert err.splitlines()[-1] == f"nothing was answered. Go on with: attune {command}"
-    assert "_skipped_lab_m.json" not in names(tmp_path / "out")
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
@@ -408,26 +317,6 @@ def test_a_price_is_that_of_the_evaluated_model_only() -> None:
     with pytest.raises(SettingsError, match='cost of the judge "other" is not known'):
         chosen_judges(model, Judging(judge_model=["m", "other"]), capped)
     assert len(chosen_judges(model, Judging(judge_model=["m"]), capped)) == 1
-
-
-def test_the_cost_of_a_dry_run_leaves_judges_out_and_says_so(
-    tmp_path: Path, data: Path, server: Server
-) -> None:
-    prices = ("--dry-run", "--price-in", "1", "--price-out", "2")
-    out, _ = asked(tmp_path, server, *prices, "--judge-model", "j")
-    assert "the cost leaves judges out" in out
-    out, _ = asked(tmp_path, server, *prices)
-    assert "judges out" not in out
-    assert not server.calls
-
-
-def test_a_dry_run_of_what_was_skipped_counts_only_that(tmp_path: Path, data: Path, server: Server) -> None:
-    with serve(answers_of(small("c-1", "c-2"))) as poor:  # knows nothing of c-3
-        asked(tmp_path, poor, code=1)
-    out, _ = asked(tmp_path, server, "--dry-run", "--retry-skipped")
-    assert not server.calls
-    (row,) = [line.split() for line in out.splitlines() if line.split()[:1] == ["default"]]
-    assert row[1:3] == ["1", "9"]
 
 
 def test_the_command_to_go_on_holds_no_key() -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from attune_data import load
 from attune_env.results import result_name
 from attune_episodes import builtin_policy, rollout
-from tests.data.builders import folder, write
+from tests.data.builders import write
 from tests.front.command import (
     FIRST,
     attune,
@@ -19,7 +18,6 @@ from tests.front.command import (
     composites,
     data_folder,
     names,
-    own,
     read,
     results,
     score,
@@ -101,25 +99,11 @@ def test_every_file_that_cannot_be_scored_is_listed(place: Path) -> None:
     assert read(place / "scores.json")["metadata"]["n_results"] == 6
 
 
-def test_skipping_leaves_no_score_of_nothing(place: Path) -> None:
-    for path in (place / "results").iterdir():
-        path.write_text("{")
-    score(place, "--skip-invalid", code=1)
-    assert "scores.json" not in names(place)
-
-
 def test_conversations_without_a_result_are_counted_aloud(place: Path) -> None:
     (place / "results" / FIRST).unlink()
     (place / "results" / FIRST.replace("oracle", "always-no")).unlink()
     _, err = score(place)
     assert err == ["1 of 3 conversations have no result"]
-
-
-def test_skip_lists_and_hidden_files_are_no_results(place: Path) -> None:
-    write(place / "results" / "_skipped_x.json", [])
-    write(place / "results" / ".c-1.json", "junk")
-    write(place / "results" / "notes.txt", "junk")
-    assert score(place)[1] == []
 
 
 def test_files_of_the_official_runner_score_the_same(place: Path) -> None:
@@ -149,16 +133,6 @@ def test_warnings_name_what_counts_as_unanswered(place: Path) -> None:
         ["warning", f"results/{FIRST}", "turns[0].em_emotion_tags"],
         ["warning", f"results/{FIRST}", "turns[1].em_pairwise_selections.0"],
     ]
-
-
-@pytest.mark.parametrize(("field", "value"), [
-    ("turns", 5), ("turns", [7, None]), ("turns", {}), ("post_conversation", [1]), ("mode", 3), ("attune", 1),
-    ("attune", {"not_asked": 3}), ("turns", None),
-])  # fmt: skip
-def test_a_damaged_result_is_no_crash(place: Path, field: str, value: Any) -> None:
-    change(place / "results" / FIRST, lambda record: record.update({field: value}))
-    score(place, "--scoring", "strict")
-    assert read(place / "scores.json")["metadata"]["n_results"] == 6
 
 
 # --- subsets of stages -----------------------------------------------------------------------------------
@@ -194,27 +168,6 @@ IDS = [
     "שלום",
     "x" * 199 + "/",
 ]
-
-
-def test_odd_conversation_ids_stay_inside_stay_apart_and_score(tmp_path: Path) -> None:
-    home = tmp_path / "home" / "deep"
-    home.mkdir(parents=True)
-    folder(home / "data", {n: own(identity, f"P{n}") for n, identity in enumerate(IDS)})
-    done = attune("run", "builtin", "oracle", "data", "-o", "results", cwd=home)
-    assert done.stdout.startswith(f"wrote {len(IDS)} results")
-    assert names(tmp_path) == ["home"]
-    assert names(tmp_path / "home") == ["deep"]
-    assert len(names(home / "results")) == len(IDS)
-    score(home)
-    assert {identity for identity, _ in composites(read(home / "scores.json"))} == set(IDS)
-
-
-def test_benchmark_data_in_a_folder_with_a_space(tmp_path: Path) -> None:
-    data = "Test Samples/Sample200"
-    data_folder(tmp_path / data)
-    results(tmp_path / "results", load(tmp_path / data), "empty")
-    score(tmp_path, data=data)
-    assert read(tmp_path / "scores.json")["metadata"]["data"]["provenance"] == "benchmark"
 
 
 def test_q1_overlap_is_chosen_by_option(tmp_path: Path) -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import shutil
-import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -95,15 +93,6 @@ def test_a_model_does_not_take_the_place_of_anothers_result(
     assert save_results([first], tmp_path) == [path]  # its own is replaced as ever
 
 
-def test_an_unfinished_result_of_another_conversation_is_kept(tmp_path: Path) -> None:
-    data = data_of("c")
-    theirs = {"conversationId": "theirs", "em_model": "builtin/empty", "attune": {"complete": False}}
-    write_json(tmp_path / "c_builtin_empty_default.json", theirs)
-    with pytest.raises(DataError, match='the result of conversation "theirs"'):
-        run_builtin("empty", data, tmp_path)
-    assert read(tmp_path / "c_builtin_empty_default.json") == theirs
-
-
 def test_a_result_counts_for_the_conversation_that_it_names_whatever_its_file_is_called(
     tmp_path: Path,
 ) -> None:
@@ -132,23 +121,6 @@ def test_a_link_in_place_of_a_result_is_replaced_and_what_it_leads_to_stays(
     assert mine.read_text() == "mine"
     assert not link.is_symlink()
     assert read(link)["conversationId"] == "c"
-
-
-def test_the_output_folder_itself_may_be_a_link(tmp_path: Path) -> None:
-    (tmp_path / "real").mkdir()
-    (tmp_path / "out").symlink_to(tmp_path / "real")
-    run_builtin("empty", data_of("c"), tmp_path / "out")
-    assert names(tmp_path / "real") == ["c_builtin_empty_default.json"]
-    assert (tmp_path / "out").is_symlink()
-
-
-@pytest.mark.skipif(os.name != "posix", reason="rights of a POSIX file system")
-def test_a_private_result_stays_private_when_it_is_made_again(tmp_path: Path) -> None:
-    run_builtin("empty", data_of("c"), tmp_path)
-    path = tmp_path / "c_builtin_empty_default.json"
-    path.chmod(0o600)
-    run_builtin("empty", data_of("c"), tmp_path, overwrite=True)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 # --- result files of others -----------------------------------------------------------------------------
@@ -273,14 +245,6 @@ def test_a_number_that_no_metric_has_is_refused(
         read_scores(path)
 
 
-def test_models_without_a_mean_and_means_without_a_model_are_named(tmp_path: Path, scores: Json) -> None:
-    path = write(tmp_path / "scores.json", replaced(scores, ("aggregates", 0, "em_model"), "lab/forged"))
-    with pytest.raises(DataError) as caught:
-        read_scores(path)
-    places = [problem.place for problem in caught.value.problems]
-    assert places == ["conversations[0]", "aggregates[0]"]
-
-
 def test_a_scores_file_says_where_profiles_are_only_on_this_machine(tmp_path: Path, scores: Json) -> None:
     place = data_folder(tmp_path / "data")
     for source in ("sample", str(place)):
@@ -328,18 +292,6 @@ def test_a_template_is_no_link_to_a_file_elsewhere(tmp_path: Path, name: str) ->
         Settings(prompts=prompts(tmp_path, link))
 
 
-def test_a_template_may_be_a_link_within_its_folder_and_the_folder_a_link(tmp_path: Path) -> None:
-    def link(folder: Path) -> None:
-        (folder / "assess.md").rename(folder / "shared.txt")
-        (folder / "assess.md").symlink_to("shared.txt")
-
-    theirs = prompts(tmp_path, link)
-    (tmp_path / "short").symlink_to(theirs)
-    assert Settings(prompts=str(tmp_path / "short")).prompt_set.fingerprint == Settings(
-        prompts="compact"
-    ).prompt_set.fingerprint  # fmt: skip
-
-
 # --- terminals and spreadsheets -------------------------------------------------------------------------
 
 
@@ -350,14 +302,6 @@ def test_a_template_may_be_a_link_within_its_folder_and_the_folder_a_link(tmp_pa
 def test_a_text_that_a_spreadsheet_would_run_is_marked_as_text(text: str) -> None:
     assert field_text(text).startswith("'")
     assert "\n" not in field_text(text)
-
-
-@pytest.mark.parametrize("text", [
-    "-0.512", "+1", "0.5", "45.7%", "-3.0%", "-0.512 [-0.600, 0.100]", "-0.5 [-0.6, -0.4]†",
-    "-0.5 [-0.6, 0.1] n=3", "–", "lab/model", "a=b", "1", "", "é 😀",
-])  # fmt: skip
-def test_numbers_stay_numbers_and_usual_texts_stay_as_they_are(text: str) -> None:
-    assert field_text(text) == text
 
 
 def test_plain_tables_hold_no_formula_and_no_second_title(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -11,8 +10,7 @@ from attune_data import load
 from attune_data.simulate import LEVELS as WORLD_LEVELS
 from attune_data.simulate import simulate
 from attune_env.cli.data import LEVELS
-from tests.data.builders import folder
-from tests.front.command import Done, attune, names, own, snapshot
+from tests.front.command import Done, attune, names, snapshot
 
 
 def made(cwd: Path, *options: str, code: int = 0, **environment: str) -> Done:
@@ -42,55 +40,6 @@ def test_what_is_written_is_the_world(tmp_path: Path, options: list[str], place:
     assert names(tmp_path) == [Path(place).parts[0]]
 
 
-def test_files_are_numbered_from_one(tmp_path: Path) -> None:
-    made(tmp_path, "--count", "3", "--output", "data")
-    assert names(tmp_path / "data") == [f"conversation_{n}.json" for n in (1, 2, 3)]
-
-
-def test_a_hundred_without_being_told(tmp_path: Path) -> None:
-    made(tmp_path, "-o", "data.jsonl", "--level", "plain")
-    assert len((tmp_path / "data.jsonl").read_bytes().splitlines()) == 100
-
-
-@pytest.mark.parametrize(
-    "options", [["-o", "data"], ["-o", "data.jsonl"], ["-o", "d", "--format", "dataset"]]
-)
-def test_two_runs_give_the_same_bytes(tmp_path: Path, options: list[str]) -> None:
-    surroundings: tuple[dict[str, Any], ...] = (
-        {"PYTHONHASHSEED": "1", "LC_ALL": "C", "TZ": "UTC"},
-        {"PYTHONHASHSEED": "2", "LC_ALL": "C.UTF-8", "TZ": "Pacific/Chatham", "COLUMNS": "40"},
-    )
-    for place, environment in zip("12", surroundings, strict=True):
-        (tmp_path / place).mkdir()
-        made(tmp_path / place, "-n", "5", "--seed", "-3", "--level", "tangled", *options, **environment)
-    assert snapshot(tmp_path / "1") == snapshot(tmp_path / "2") != {}
-
-
-def test_start_goes_on_where_another_run_ended(tmp_path: Path) -> None:
-    made(tmp_path, "-n", "4", "-o", "all.jsonl")
-    made(tmp_path, "-n", "2", "-o", "first.jsonl")
-    made(tmp_path, "-n", "2", "-o", "second.jsonl", "--start", "2")
-    first, second = ((tmp_path / f"{name}.jsonl").read_bytes() for name in ("first", "second"))
-    assert first + second == (tmp_path / "all.jsonl").read_bytes()
-
-
-def test_levels_and_parts_are_passed_on(tmp_path: Path) -> None:
-    done = made(tmp_path, "-n", "3", "-o", "data", "--level", "plain", "--topics", "unseen",
-                "--templates", "seen", "--seed", "2")  # fmt: skip
-    assert "seed 2, level plain" in done.stdout
-    wanted = simulate(3, 2, level="plain", topics="unseen", templates="seen")
-    assert load(tmp_path / "data").fingerprint == wanted.fingerprint
-
-
-def test_validating_what_was_made_finds_nothing(tmp_path: Path) -> None:
-    made(tmp_path, "-n", "30", "-o", "data", "--level", "clear")
-    done = attune("data", "validate", "data", cwd=tmp_path)
-    assert done.stderr == ""
-    turns = sum(len(c.turns) for c in load(tmp_path / "data"))
-    assert done.stdout.splitlines()[0] == f"conversations 30, turns {turns}, problems 0, warnings 0"
-    assert "provenance simulated" in done.stdout
-
-
 # --- what stands there already -----------------------------------------------------------------------
 
 
@@ -106,14 +55,6 @@ def test_another_data_set_is_replaced_only_when_asked(tmp_path: Path, place: str
     assert (done.stdout, snapshot(tmp_path)) == ("", before)
     made(tmp_path, "-n", "2", "--seed", "5", "-o", place, "--overwrite")
     assert load(tmp_path / place).fingerprint == simulate(2, 5).fingerprint
-
-
-def test_data_of_ones_own_is_refused_too(tmp_path: Path) -> None:
-    folder(tmp_path / "data", {7: own()})
-    before = snapshot(tmp_path)
-    done = made(tmp_path, "-n", "2", "-o", "data", code=1)
-    assert "found conversation_7.json" in done.stderr
-    assert snapshot(tmp_path) == before
 
 
 @pytest.mark.parametrize("options", [[], ["--overwrite"]])
@@ -148,12 +89,6 @@ def test_bad_usage_exits_with_2_and_writes_nothing(tmp_path: Path, options: list
     done = made(tmp_path, "-o", "data", *options, code=2, COLUMNS="200")
     assert said in " ".join(done.stderr.split())
     assert done.stdout == ""
-    assert names(tmp_path) == []
-
-
-def test_an_output_must_be_named(tmp_path: Path) -> None:
-    done = made(tmp_path, "-n", "2", code=2)
-    assert "--output" in done.stderr
     assert names(tmp_path) == []
 
 

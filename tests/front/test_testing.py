@@ -39,11 +39,6 @@ def test_a_reward_that_depends_on_how_often_it_is_called_is_refused() -> None:
         check_reward(with_part(counting), SHORT)
 
 
-def test_a_part_outside_its_range_is_refused_where_it_is_scored() -> None:
-    with pytest.raises(ValueError, match=r"part 'mine' returned 1\.5"):
-        check_reward(with_part(lambda truth, turn, said: 1.5), SHORT)
-
-
 def test_silence_above_the_stated_bound_is_refused() -> None:
     check_reward("emotion", SHORT, empty_at_most=0.6)
     with pytest.raises(ContractError, match=r"'empty' earns 0\.\d+, at most 0\.0 is stated"):
@@ -56,29 +51,6 @@ def test_garbage_above_the_stated_bound_is_refused() -> None:
         check_reward(any_draft, SHORT)
 
 
-def test_no_conversations_are_no_check() -> None:
-    with pytest.raises(ValueError, match="no conversations to check with"):
-        check_reward("composite", [])
-
-
-class Wavering:
-    """Another answer each time."""
-
-    name = "wavering"
-
-    def __init__(self) -> None:
-        self.count = itertools.count()
-
-    def reply(self, request: Request) -> str:
-        return f'{{"draft": "{next(self.count)}"}}'
-
-
-def test_a_policy_that_wavers_is_refused_unless_it_may() -> None:
-    with pytest.raises(ContractError, match=r"policy 'wavering' says .* to sample-01/1/draft, then"):
-        check_episode(SHORT, Wavering())
-    check_episode(SHORT, Wavering(), deterministic=False)
-
-
 def test_a_prompt_that_depends_on_an_answer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     def leaking(about: Conversation, settings: Settings) -> tuple[Request, ...]:
         felt = str([turn.mood_shift_tags for turn in about.turns])
@@ -88,17 +60,6 @@ def test_a_prompt_that_depends_on_an_answer_is_refused(monkeypatch: pytest.Monke
     with pytest.raises(
         ContractError, match="sample-01/1/draft: what is asked depends on the annotated answers"
     ):
-        check_episode(SHORT)
-
-
-def test_a_plan_that_changes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    count = itertools.count()
-
-    def changing(about: Conversation, settings: Settings) -> tuple[Request, ...]:
-        return plan(about, settings)[next(count) :]
-
-    monkeypatch.setattr("attune_env.testing.episodes.plan", changing)
-    with pytest.raises(ContractError, match="'sample-01': the same record gives another plan"):
         check_episode(SHORT)
 
 

@@ -56,21 +56,6 @@ def test_everything_that_the_sample_and_simulated_people_state_could_be_guessed(
         } == set()
 
 
-def test_what_is_not_stated_is_none_and_never_an_error() -> None:
-    assert set(FORM.stated(person("c", "P")).values()) == {None}
-    bare = person("c", "P").model_copy(update={"participant_profile": None})
-    assert set(FORM.stated(bare).values()) == {None}
-
-
-@pytest.mark.parametrize(("name", "value", "positive"), [
-    ("who_5", 12, True), ("who_5", 13, False), ("asrs_6", 4, True), ("asrs_6", 3, False), ("aq_10", 6, True),
-    ("aq_10", 5, False), ("promis_anxiety_t", 60, True), ("promis_anxiety_t", 59.5, False),
-])  # fmt: skip
-def test_the_side_of_a_cut(name: str, value: float, positive: bool) -> None:
-    field = next(field for field in FORM.numbers if field.name == name)
-    assert field.scale.positive(value) is positive
-
-
 def test_options_of_ones_own_take_the_place_of_ours(tmp_path: Path) -> None:
     path = tmp_path / "options.json"
     path.write_text(json.dumps({"gender": ["Frau", "Mann", "Nichtbinär"], "diagnoses": ["PTSD", "OCD"]}))

@@ -45,19 +45,6 @@ def test_the_prior_is_fitted_on_the_other_participants(
     }  # fmt: skip
 
 
-def test_a_participant_alone_leaves_nothing_to_fit_on() -> None:
-    assert null("prior", PEOPLE[:2], FORM)(PEOPLE[0]) == {}
-
-
-def test_nothing_about_a_participant_moves_their_own_prior() -> None:
-    people = list(simulate(30, seed=5))
-    before = null("prior", people, FORM)
-    for about in people[::7]:
-        others = [one for one in people if one.participant != about.participant]
-        stranger = person(about.conversation_id, about.participant, gender="Non-binary", who_5=0)
-        assert null("prior", [*others, stranger], FORM)(stranger) == before(about)
-
-
 def test_no_constant_set_of_the_options_has_a_higher_f1_on_simulated_people() -> None:
     people = list(simulate(30, seed=8))
     stated = [value for one in people if isinstance(value := FORM.stated(one)["diagnoses"], frozenset)]
@@ -110,7 +97,3 @@ def test_random_draws_valid_values_the_same_each_time_and_uses_them_all() -> Non
             assert different == field.scale.high - field.scale.low + 1  # at most 56
         else:
             assert different == (16 if field.name == "diagnoses" else len(field.options))
-
-
-def test_empty_guesses_nothing() -> None:
-    assert null("empty", PEOPLE, FORM)(PEOPLE[0]) == {}

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,16 +10,14 @@ from typing import Any
 import pytest
 
 from attune_data import load
-from attune_env.cli import profile as command
-from attune_env.profile.files import KIND, read_guessed
-from attune_episodes.profile import NULLS, WARNING
+from attune_env.profile.files import KIND
+from attune_episodes.profile import WARNING
 from attune_rewards.predictions import STAGES
 from attune_rewards.spec import PRESETS
 from attune_rewards.tree import LEAF
-from tests import PATIENCE
 from tests.data.builders import Json, folder
 from tests.endpoint import Server, serve
-from tests.front.command import ATTUNE, own, read, snapshot, table_rows
+from tests.front.command import own, read, snapshot, table_rows
 from tests.front.inside import attune_here
 from tests.profile.people import FORM, knowing
 from tests.running.playing import KEY
@@ -124,21 +119,6 @@ def test_a_model_is_asked_once_a_conversation_and_scored_beside_constants(place:
     assert f1["constant"]["mean"] == 0.5
 
 
-def test_nulls_need_no_server_and_are_kept(place: Path) -> None:
-    for name in NULLS:
-        attune_here(f"profile run builtin {name} data --experimental", place)
-    before = snapshot(place)
-    out, _ = attune_here("profile run builtin prior data --experimental", place)
-    assert "wrote 0 guesses to profiles, 4 were complete already" in out
-    assert snapshot(place) == before
-    out, _ = attune_here("profile score --results profiles --data data", place)
-    assert [title.split()[2] for title in table_rows(out)] == [f"builtin/{name}" for name in sorted(NULLS)]
-    assert f"known: {', '.join(NULLS)}" in attune_here(
-        "profile run builtin oracle data --experimental", place, code=2
-    )[1]  # fmt: skip
-    assert ", ".join(NULLS) == command.NULLS
-
-
 def test_a_run_goes_on_where_it_was_stopped_and_asks_nothing_twice(place: Path) -> None:
     data = load(place / "data")
     with serve(knowing(data)) as server:
@@ -160,32 +140,6 @@ def test_a_run_goes_on_where_it_was_stopped_and_asks_nothing_twice(place: Path) 
     assert not any(KEY.encode() in held for held in snapshot(place).values())
 
 
-def test_a_killed_run_loses_only_what_was_in_flight(place: Path) -> None:
-    data = load(place / "data")
-    with serve(knowing(data), latency=0.3) as server:
-        line = [str(ATTUNE), *map(str, words(server, "--concurrency", "1"))]
-        process = subprocess.Popen(line, cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        until = time.monotonic() + PATIENCE
-        while not finished(place) and process.poll() is None and time.monotonic() < until:
-            time.sleep(0.02)
-        process.send_signal(signal.SIGKILL)
-        process.wait(timeout=PATIENCE)
-        kept, asked = len(finished(place)), len(server.calls)
-        assert 1 <= kept <= asked <= 4
-        server.latency = 0.0
-        attune_here(words(server), place)
-        assert len(server.calls) == asked + 4 - kept
-    assert len(guesses(place / "profiles")) == 4
-
-
-def test_a_bad_key_is_told_and_leaves_no_guess(place: Path) -> None:
-    with serve(knowing(load(place / "data")), key="another-key-0123456789") as server:
-        _, err = attune_here(words(server), place, code=1)
-    assert "HTTP 401: Incorrect API key provided.; check the key" in err
-    assert KEY not in err
-    assert guesses(place / "profiles") == {}
-
-
 def test_what_cannot_be_read_is_asked_again_and_then_counts_as_silence(place: Path) -> None:
     def change(answer: Json) -> Mapping[str, Any]:
         return {"sorry": "no"} if answer["country"] == "united kingdom" else answer
@@ -199,18 +153,6 @@ def test_what_cannot_be_read_is_asked_again_and_then_counts_as_silence(place: Pa
     assert record["attune"]["reply"] == '{"sorry": "no"}'
     out, _ = attune_here("profile score --results profiles --data data", place)
     assert "# unanswered: country 1 of 4, gender 1 of 3, age_range 1 of 3, diagnoses 1 of 4" in out
-
-
-def test_guesses_lie_beside_results_without_being_taken_for_any(place: Path) -> None:
-    attune_here("run builtin prior data -o both", place)
-    attune_here("profile run builtin prior data --experimental -o both", place)
-    with serve(knowing(load(place / "data"))) as server:
-        attune_here(words(server, "-o", "both"), place)
-    out, err = attune_here("score --results both --data data", place)
-    assert "wrote scores.json (4 results)" in out
-    assert "profile" not in err
-    out, _ = attune_here("profile score --results both --data data", place)
-    assert len(table_rows(out)) == 2
 
 
 def test_other_ways_of_asking_are_not_mixed_into_a_folder(place: Path) -> None:
@@ -255,35 +197,6 @@ def test_a_file_that_holds_no_guesses_is_named_or_left_out(place: Path, change: 
     out, err = attune_here(f"{line} --skip-invalid", place)
     assert "left out: " in err
     assert "(3 conversations)" in out
-
-
-def test_a_damaged_guess_scores_as_silence_and_a_missing_folder_is_told(place: Path) -> None:
-    attune_here("profile run builtin prior data --experimental", place)
-    path = place / "profiles" / "_profile_c-1_builtin_prior.json"
-    path.write_text(json.dumps(read(path) | {"predicted": {"gender": 5, "who_5": "many"}}), encoding="utf-8")
-    found, problems = read_guessed(place / "profiles", load(place / "data"))
-    assert not problems
-    assert {one.conversation_id: one.guesses for one in found}["c-1"] == {}
-    for where, said in (("nowhere", "no such folder"), ("data", "run `attune profile run` first")):
-        assert said in attune_here(f"profile score --results {where} --data data", place, code=1)[1]
-
-
-def test_only_scores_of_guesses_are_replaced(place: Path) -> None:
-    attune_here("profile run builtin prior data --experimental", place)
-    line = "profile score --results profiles --data data -o"
-    for _ in range(2):
-        attune_here(f"{line} s.json", place)
-    _, err = attune_here(f"{line} data/conversation_1.json", place, code=1)
-    assert "found a file that holds no scores of guesses" in err
-
-
-def test_where_chooses_whom_it_is_about(place: Path) -> None:
-    out, _ = attune_here("profile run builtin prior data --experimental --where gender=Male", place)
-    assert "wrote 2 guesses" in out
-    line = "profile score --results profiles --data data --where"
-    assert "(2 conversations)" in attune_here([*line.split(), "gender=Male"], place)[0]
-    _, err = attune_here([*line.split(), "gender=Female"], place, code=1)
-    assert "no guess about a conversation that is wanted" in err
 
 
 def test_neither_the_protocol_nor_any_reward_knows_a_profile_field() -> None:

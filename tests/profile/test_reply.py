@@ -69,9 +69,3 @@ def test_whatever_is_read_is_valid_and_reading_it_again_changes_nothing(answer: 
             assert field.name in answer
             assert not isinstance(field.read(answer[field.name]), Outside)
     assert read_guesses(FORM, {name: plain(value) for name, value in found.items()}) == found
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.text(max_size=60))
-def test_no_text_is_an_error(text: str) -> None:
-    assert isinstance(parse_profile(FORM, text), (dict, Unparsed))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from attune_data import SettingsError, UnknownNameError
+from attune_data import SettingsError
 from attune_env.running.answer import read_answer
 from attune_env.running.faults import status_fault
 from attune_env.running.providers import Endpoint, Secret, checked_url, endpoint_of
@@ -76,12 +76,6 @@ def test_what_is_missing_is_named_before_anything_starts(
         found(provider, tmp_path, {}, **given)
 
 
-def test_an_address_with_a_password_is_refused_and_not_shown() -> None:
-    with pytest.raises(SettingsError) as caught:
-        checked_url("http://me:topsecret@host/v1")
-    assert "topsecret" not in str(caught.value)
-
-
 @pytest.mark.parametrize("url", [
     "http://h/v1?api_key=sk-topsecret", "h/v1?key=sk-topsecret", "me:sk-topsecret@h/v1",
     "ftp://me:sk-topsecret@h", "http://h/v1#sk-topsecret",
@@ -115,15 +109,6 @@ def test_a_key_that_comes_back_in_escapes_is_hidden_all_the_same(echoed: str) ->
     assert "sk-ab" not in str(status_fault(400, json.loads(text), text, {}, hide))
 
 
-def test_a_key_that_is_an_ordinary_word_spoils_no_answer() -> None:
-    said = "You can say anything to me, and EMPTY too"
-    assert Secret("anything").hidden_in(said) == said
-    assert Secret("EMPTY").hidden_in(said) == said
-    for key in ("abcdefgh", "a1b2c3d4", "a" * 19, "a" * 20):
-        hidden = not key.isalpha() or len(key) >= 20
-        assert (Secret(key).hidden_in(f"a {key} b") == "a [key] b") is hidden
-
-
 @pytest.mark.parametrize(("variable", "value", "message"), [
     ("ALL_PROXY", "gopher://me:hush-hush@127.0.0.1:1", "the proxy .* cannot be used: .*"),
     ("SSL_CERT_FILE", "no-such-file.pem", "SSL_CERT_FILE.* cannot be used: .*No such file"),
@@ -136,11 +121,6 @@ def test_an_environment_that_no_connection_can_be_made_with_is_told_before_anyth
         play(server, small("c-1"), tmp_path)
     assert "hush-hush" not in str(caught.value)
     assert (server.calls, list(tmp_path.iterdir())) == ([], [])
-
-
-def test_an_unknown_provider_is_told_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(UnknownNameError, match="did you mean 'openrouter'"):
-        found("openruter", tmp_path)
 
 
 def test_a_secret_shows_nothing_of_itself() -> None:

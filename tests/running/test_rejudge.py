@@ -94,24 +94,6 @@ def test_it_goes_on_at_the_first_missing_judgement(tmp_path: Path) -> None:
         assert len(server.calls) == 4
 
 
-def test_a_run_still_counts_as_complete_and_an_official_file_is_still_not_replaced(tmp_path: Path) -> None:
-    run_builtin("lexicon", DATA, tmp_path / "ours")
-    official = {"conversationId": "c-1", "em_model": "builtin/lexicon", "mode": "default",
-                "turns": [{"turnNumber": 1, "em_drafted_response": "I hear you."}]}  # fmt: skip
-    path = tmp_path / "theirs" / "c-1_builtin_lexicon_default.json"
-    path.parent.mkdir()
-    path.write_text(json.dumps(official))
-    with serve(judge_answers(7)) as server:
-        again(server, tmp_path / "ours")
-        again(server, tmp_path / "theirs")
-        assert len(server.calls) == 4 + 1
-    assert run_builtin("lexicon", DATA, tmp_path / "ours").written == 0
-    judged = json.loads(path.read_text())
-    assert judged["turns"][0]["em_draft_judge_scores"]["helpfulness"] == 7
-    with pytest.raises(SettingsError, match="was not written by attune"):
-        run_builtin("lexicon", DATA, tmp_path / "theirs")
-
-
 @pytest.mark.parametrize(("turns", "said"), [
     ({}, "turns: found no list of turns"),
     ({"turns": None}, "turns: found no list of turns"),
@@ -159,15 +141,6 @@ def test_only_what_is_chosen_is_judged(tmp_path: Path) -> None:
             again(server, tmp_path, only={"c-9"})
     changed = [name for name, held in snapshot(tmp_path).items() if before.get(name) not in (None, held)]
     assert changed == ["c-2_builtin_lexicon_default.json"]
-
-
-def test_a_result_without_drafts_is_left_as_it_is(tmp_path: Path) -> None:
-    run_builtin("lexicon", DATA[:1], tmp_path, settings=Settings(stages=("assess",)))
-    before = snapshot(tmp_path)
-    with serve(judge_answers(7)) as server:
-        report = again(server, tmp_path)
-        assert (len(server.calls), report.written, report.complete_before) == (0, 0, 1)
-    assert snapshot(tmp_path) == before
 
 
 def test_another_folder_keeps_results_with_other_answers_unless_told(tmp_path: Path) -> None:

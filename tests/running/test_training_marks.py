@@ -72,17 +72,3 @@ def test_answers_of_one_checkpoint_are_not_taken_for_those_of_another(tmp_path: 
 
     with serve(answers_of(DATA)) as server:
         assert [at(step) for step in (100, 100, 200, None, 200, 100)] == [0, 1, 0, 0, 1, 2]
-
-
-@pytest.mark.parametrize(("options", "said"), [
-    ("--training-run a", "--training-run needs --training-step"),
-    ("--training-step -1", "greater than or equal to 0"),
-    ("--training-step x", "valid integer"),
-    ("--training-step 1 --training-run ''", "no name of a training run"),
-])  # fmt: skip
-def test_marks_without_meaning_are_refused(tmp_path: Path, options: str, said: str) -> None:
-    _, err = attune_here(f"run builtin empty sample {options}", tmp_path, 2)
-    assert said in err
-    assert list(tmp_path.iterdir()) == []
-    with pytest.raises(SettingsError, match="expected 0 or more"):
-        Training(-1)
