@@ -1,4 +1,4 @@
-"""What Inspect finds under `attune_env/`: the task `attune`, its solver and its scorer.
+"""The entry point of Inspect under `attune_env/`: the task `attune`, its solver and its scorer.
 
 The entry point of the group `inspect_ai` names this module, so that `inspect eval attune_env/attune` works
 wherever the extra `inspect` is installed.

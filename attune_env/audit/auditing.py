@@ -1,4 +1,4 @@
-"""Playing every attack against rewards, and the verdict: does anything that reads nothing beat the prior?
+"""Play every attack against rewards, and judge: does any baseline beat the prior?
 
 Everything fitted is fitted on folds disjoint by participant and scored out of fold. Differences are paired by
 conversation; their intervals are percentile bootstraps that draw participants.
@@ -39,10 +39,10 @@ from attune_rewards.spec import RewardSpec
 from attune_rewards.tree import LEAF
 
 REFERENCE_SEED: Final = 1
-"""Of the default data; the nulls of `skill` were measured on other people (seed 0)."""
+"""Of the default data; the baselines of `skill` were measured on other participants (seed 0)."""
 REFERENCE_SIZE: Final = 500
 SILENCED: Final = ("random", "searched")
-"""Policies whose answers are left out, one kind at a time, to see what silence pays."""
+"""Policies whose answers are left out, one kind at a time, to score silence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Audit:
     rows: tuple[Row, ...]
     verdicts: tuple[Verdict, ...]
     parts: Mapping[str, Mapping[str, float]]
-    """Part -> policy -> mean score, before nulls are taken off."""
+    """Part -> policy -> mean score, before baselines are subtracted."""
     ceiling: Mapping[str, float]
     """Part -> the latent-state ceiling; {} where the data's latent state is not known."""
     played: Mapping[str, Played]
@@ -69,7 +69,7 @@ class Audit:
 
 
 def reference_world() -> Simulation:
-    """The default data: simulated people whom no null was measured on."""
+    """The default data: simulated participants on whom no baseline was measured."""
     return Simulation(REFERENCE_SEED)
 
 
@@ -203,7 +203,7 @@ def _parts(
 ) -> dict[str, dict[str, float]]:
     """Part -> policy -> its mean over the conversations where it is defined.
 
-    A part of one's own is named with its reward: two rewards may call different parts by one name.
+    A custom part is named with its reward: two rewards may call different parts by one name.
     """
     found: dict[str, dict[str, float]] = {}
     for name, (_, one) in played.items():

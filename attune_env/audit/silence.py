@@ -1,4 +1,4 @@
-"""What silence pays under the two readings."""
+"""The score of silence in the two scoring modes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attune_rewards.scoring import score_conversation
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """One kind of silence: the mean Composite (0–100) with and without it, in both readings."""
+    """One kind of silence: the mean Composite (0–100) with and without it, in both scoring modes."""
 
     what: str
     canonical: tuple[float, float]
@@ -26,7 +26,7 @@ class Silence:
 def unanswered(
     said: Sequence[ConversationPrediction], conversations: Sequence[Conversation]
 ) -> list[Silence]:
-    """What a policy earns when it leaves one kind of answer out, for each kind."""
+    """Score a policy that leaves one kind of answer out, for each kind."""
     whole = _both(conversations, said)
     found = []
     for what, silence in UNANSWERED.items():
@@ -36,7 +36,7 @@ def unanswered(
 
 
 def unannotated(conversations: Sequence[Conversation]) -> list[Silence]:
-    """What saying nothing at all earns where one kind of annotation is missing, for each kind."""
+    """Score saying nothing at all where one kind of annotation is missing, for each kind."""
     silent = [_silent(conversation) for conversation in conversations]
     whole = _both(conversations, silent)
     found = []

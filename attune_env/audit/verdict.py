@@ -1,4 +1,4 @@
-"""What an audit finds of one reward: rows of policies, and the verdict with its reasons."""
+"""The findings about one reward: rows of policies, and the verdict with its reasons."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GATED: Final = ("content-free", "exploit", "searched")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What one policy earned under every audited reward."""
+    """One policy's scores under every audited reward."""
 
     name: str
     kind: str
@@ -32,7 +32,7 @@ class Row:
     strict: float
     """Mean strict Composite, 0–100; NaN where nothing is annotated."""
     canonical: float
-    """Mean Composite in the benchmark's reading, 0–100."""
+    """Mean Composite in the benchmark's scoring mode, 0–100."""
     read: float
     """Share of replies that were parsed."""
 
@@ -43,7 +43,7 @@ class Verdict:
 
     reward: str
     prior: Interval
-    """What the best constant answers earn of 1: what this reward pays for reading nothing."""
+    """The score of the best constant answers, of 1: what reading nothing earns."""
     gains: Mapping[str, Interval]
     """Gated policy, other than the prior -> its mean paired difference to the prior."""
     shallow: Mapping[str, Interval]
@@ -73,7 +73,7 @@ class Verdict:
 
     @property
     def state(self) -> Literal["passes", "fails", "undecided", "not gated", "not scored"]:
-        """What came out.
+        """The outcome.
 
         `passes`: by its upper bound no attack gains `GATE`; the annotations' own answers earn 1, and nothing
         beats them. `fails`: an attack's gain is shown (its lower bound is above 0, or its mean reaches

@@ -90,7 +90,7 @@ def record_of(
 
 
 def asked_of(conversation: Conversation, form: Form, policy: Mapping[str, Any]) -> dict[str, Any]:
-    """What decides the guesses about a conversation: `attune.asked` of its record."""
+    """Everything that decides the guesses about a conversation: `attune.asked` of its record."""
     return {
         "options": form.describe(),
         "template": template_fingerprint(),

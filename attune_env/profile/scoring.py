@@ -131,9 +131,7 @@ def _score(
         people = len({owner for owner, known in zip(owners, scored, strict=True) if known})
         # no -0.000 in tables
         value, past, best, over_prior, over_constant = kernel.intervals(np.stack(table).T + 0.0)
-        compared.append(
-            Compared(field.name, measure, value, past, best, over_prior, over_constant, people)
-        )
+        compared.append(Compared(field.name, measure, value, past, best, over_prior, over_constant, people))
     return ModelScores(em_model, len(rows), len(set(owners)), tuple(compared), tuple(counts))
 
 

@@ -93,7 +93,7 @@ def run_builtin(
 def _facts(
     policy: Policy, seed: int, conversations: Conversations, fit_on: Conversations | None
 ) -> dict[str, Any]:
-    """What, besides the settings, decides this policy's answers."""
+    """Everything besides the settings that decides this policy's answers."""
     facts: dict[str, Any] = {"name": policy.name}
     if policy.name == "random":
         facts["seed"] = seed

@@ -92,7 +92,7 @@ class ChatClient:
             raise status_fault(response.status_code, None, "", response.headers, self.endpoint.key.hidden_in)
 
     def _why(self, error: Exception) -> str:
-        """What stands behind a failed connection; no key is in it."""
+        """The cause of a failed connection; no key is in it."""
         deepest: BaseException = error
         while deepest.__cause__ or deepest.__context__:
             deepest = deepest.__cause__ or deepest.__context__ or deepest

@@ -57,7 +57,7 @@ class Fault(AttuneError):
 
     @property
     def action(self) -> Action:
-        """What is done about it."""
+        """The reaction to it."""
         return ACTIONS[self.kind]
 
 

@@ -1,4 +1,4 @@
-"""How far a model's samples lie apart: what `attune run … --samples K` is for."""
+"""The spread of a model over its samples, for `attune run … --samples K`."""
 
 from __future__ import annotations
 

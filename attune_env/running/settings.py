@@ -138,7 +138,7 @@ class Model:
 
     @property
     def checkpoint(self) -> Mapping[str, Any]:
-        """What tells it from others of its name: answers of one training step are not those of another."""
+        """Marks that tell it from others of its name: each training step answers for itself."""
         return {} if self.training is None else self.training.describe()
 
 
@@ -155,4 +155,4 @@ class Options:
     overwrite: bool = False
     """Replace existing results and ask everything again; goes on where that was stopped."""
     command: str = ""
-    """What a person would type to go on; shown in files and messages, so no key may be in it."""
+    """The command that goes on; shown in files and messages, so no key may be in it."""

@@ -1,4 +1,4 @@
-"""What the contracts share: how a broken one is told, and what they are tried on."""
+"""Helpers that the contracts share: errors, and conversations to try them on."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def tried_on(conversations: Sequence[Conversation] | None) -> Sequence[Conversat
 
 
 def reloaded(conversations: Sequence[Conversation]) -> Conversations:
-    """The same records read anew from their JSON, with nothing remembered about them."""
+    """The same records read again from their JSON, with nothing remembered about them."""
     records = [json.loads(json.dumps(one.to_record(), ensure_ascii=False)) for one in conversations]
     again = [Conversation.model_validate(record) for record in records]
     return Conversations(again, source="read again")

@@ -22,10 +22,10 @@ from attune_rewards import PRESETS
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one conversation in an environment."""
+    """The outcome of one conversation in an environment."""
 
     rewards: Sequence[float]
-    """What each step paid."""
+    """The reward of each step."""
     total: float
     """The return."""
     statuses: Sequence[str]
@@ -56,7 +56,7 @@ def check_env_contract(
     Checked, for every policy and reward: rewards are finite, sum to the return, and the return equals that
     of `rollout` to 1e-12; the oracle earns 1, nothing more than 1, nothing less than 0 without baselines;
     every reply of a built-in policy is read; the record survives JSON, reads back without a warning, is
-    complete and holds the strict Composite; playing anew on records read anew, in the reverse order, gives
+    complete and holds the strict Composite; playing again on records read again, in the reverse order, gives
     the same.
     """
     data = tried_on(conversations)

@@ -1,4 +1,4 @@
-"""The contract of an episode: of conversations, settings and policies of one's own."""
+"""The contract of an episode, for your own conversations, settings and policies."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check_episode(
     *,
     deterministic: bool = True,
 ) -> None:
-    """Raises ContractError unless conversations play as episodes should, with a policy of one's own.
+    """Raises ContractError unless conversations play as episodes should, with your own policy.
 
     Args:
         conversations: the data; by default five conversations of the bundled sample.

@@ -36,10 +36,10 @@ def check_reward(
         garbage_at_most: the most that unreadable replies may earn in any conversation.
 
     Checked: weights sum to 1; the annotations' own answers earn exactly 1; every part lies in [0, 1] and
-    every value at or below 1 (and at or above 0 where nothing is measured from nulls) under every built-in
+    every value at or below 1 (and at or above 0 where nothing is adjusted) under every built-in
     policy; rewards sum to the return; `empty` and garbage stay below their bounds; the same replies earn the
-    same on the same data read anew, in another order; dense and terminal give one return; a reward that can
-    be written as JSON comes back equal. What a part of one's own raises is raised here.
+    same on the same data read again, in another order; dense and terminal give one return; a reward that can
+    be written as JSON comes back equal. What a custom part raises is raised here.
     """
     spec = RewardSpec.preset(reward) if isinstance(reward, str) else reward
     data, settings = tried_on(conversations), settings or Settings()
@@ -142,6 +142,6 @@ def _check_json(spec: RewardSpec) -> None:
     try:
         plain = describe_reward(spec)
     except SettingsError:
-        return  # parts of one's own are Python functions
+        return  # custom parts are Python functions
     text = json.dumps(plain, allow_nan=False)
     require(reward_from(json.loads(text)) == spec, f"reward {spec.name!r}: comes back from JSON as another")

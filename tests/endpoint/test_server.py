@@ -153,6 +153,7 @@ def test_a_fault_is_read_from_its_text_or_refused(text: str, fault: Fault | None
             Fault.read(text)
 
 
+@pytest.mark.slow
 def test_a_process_serves_counts_and_is_stopped_by_its_id() -> None:
     options = (
         "--data",

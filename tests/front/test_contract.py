@@ -86,6 +86,7 @@ WAYS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("player", "preset"), WAYS)
 @pytest.mark.parametrize("name", BUILTIN)
 def test_every_way_to_play_keeps_the_contract(name: str, preset: str, player: str) -> None:
@@ -112,6 +113,7 @@ def test_every_preset_keeps_the_contract_of_a_reward(preset: str) -> None:
     check_reward(preset, empty_at_most=EMPTY_AT_MOST[preset])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "spec",
     [
@@ -132,6 +134,7 @@ def test_every_policy_keeps_the_contract_of_an_episode(name: str) -> None:
     check_episode(SHORT, builtin_policy(name, SHORT))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", PANAS_STRATEGIES)
 @pytest.mark.parametrize("mode", MODES)
 def test_the_sample_and_simulated_people_keep_it_in_every_mode(mode: Mode, strategy: PanasStrategy) -> None:

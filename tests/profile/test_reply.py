@@ -56,6 +56,7 @@ VALUES = st.recursive(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.dictionaries(st.sampled_from([*NAMES, "other"]), VALUES, max_size=8))
 def test_whatever_is_read_is_valid_and_reading_it_again_changes_nothing(answer: dict[str, object]) -> None:

@@ -32,6 +32,7 @@ def bare(about: Conversation) -> Conversation:
     return conversation_from({"conversationId": about.conversation_id, "turns": turns}, "memory")
 
 
+@pytest.mark.slow
 def test_no_prompt_depends_on_what_the_person_stated_felt_or_annotated() -> None:
     people = corpus()[::6]
     changed = 0

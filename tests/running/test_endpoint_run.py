@@ -166,7 +166,7 @@ def test_results_of_other_settings_are_not_mixed_in(tmp_path: Path) -> None:
         play(server, data, tmp_path)
         with pytest.raises(SettingsError, match=r"temperature None there, 0\.1 now"):
             play(server, data, tmp_path, evaluated=model(server, temperature=0.1))
-        with pytest.raises(SettingsError, match="`attune rejudge` rates the drafts that are there"):
+        with pytest.raises(SettingsError, match="to have its drafts judged, use `attune rejudge`"):
             play(server, data, tmp_path, judges=["j"])
         with pytest.raises(SettingsError, match="seed 0 there, 5 now"):
             play(server, data, tmp_path, settings=Settings(seed=5))

@@ -155,6 +155,7 @@ PEAK = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak of memory is read from /proc")
 @pytest.mark.parametrize("faults", [
     ("flood,every=2", "bomb,megabytes=1000"),

@@ -152,6 +152,7 @@ def test_the_key_is_sent_in_the_header_and_nobody_elses(
     assert all("authorization" not in call.headers for call in server.calls)
 
 
+@pytest.mark.slow
 def test_a_key_is_in_no_file_and_no_stream_even_where_the_server_repeats_it(tmp_path: Path) -> None:
     data = data_folder(tmp_path / "data", ["c-1", "c-2"])
     book = answers_of(

@@ -60,6 +60,7 @@ def test_a_run_that_is_told_to_stop_finishes_what_is_in_flight_and_says_how_to_g
     assert server.facts()["calls"] - before == 6 * 9
 
 
+@pytest.mark.slow
 def test_a_second_ctrl_c_drops_what_is_in_flight(tmp_path: Path, slow: tuple[EndpointProcess, Path]) -> None:
     server, data = slow
     process, _ = start(server, data, tmp_path / "out")

@@ -13,7 +13,7 @@ from attune_rewards.predictions import YesNo
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What one judge said of one draft."""
+    """One judge's ratings and answers about one draft."""
 
     scores: Mapping[str, int] = field(default_factory=dict)
     """Dimension -> 1–7; what was not rated validly is not there."""
@@ -22,7 +22,7 @@ class Judgement:
 
 
 def parse_judgement(request: JudgeRequest, text: str | None) -> Judgement | Unparsed:
-    """What a judge's reply says. Never raises on a reply; None, as some clients give, is an empty text.
+    """Read a judge's reply. Never raises on a reply; None, as some clients give, is an empty text.
 
     Read as every other reply (`attune_episodes.parsing`), with the same codes. Within the object each value
     stands for itself. A reply that rates nothing and answers nothing that was asked is `no_fields`.

@@ -28,7 +28,7 @@ class JudgeRequest:
     turn: int
     messages: tuple[Message, ...]
     dimensions: tuple[str, ...]
-    """What is rated 1–7: `JUDGE_DIMENSIONS`, or () where the turn has no human-edited reply."""
+    """The dimensions rated 1–7: `JUDGE_DIMENSIONS`, or () where the turn has no human-edited reply."""
     questions: tuple[str, ...]
     """Ids of the yes/no questions about the draft; () where none is applicable in the turn."""
 
@@ -61,7 +61,7 @@ class JudgeRequest:
 def judge_request(
     conversation: Conversation, turn_number: int, draft: str | None, settings: Settings | None = None
 ) -> JudgeRequest | None:
-    """What a judge is asked about a draft.
+    """Make the question to a judge about a draft.
 
     The judge sees the conversation up to the person's message, the human-edited reply as the reference, and
     the draft. It never sees the recorded reply of that turn, the other alternate, an annotation, the

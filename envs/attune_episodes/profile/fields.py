@@ -1,4 +1,4 @@
-"""What is predicted of a participant: the fields, their options and ranges, and how each is read.
+"""The fields predicted of a participant: their options and ranges, and how each is read.
 
 Options are lists of ours, never the values that occur in the data: those would tell a model who took part.
 What people stated and what was predicted are read by the same functions.
@@ -199,7 +199,7 @@ class Form:
         return {field.name: field.read(given.get(field.name)) for field in self.fields}
 
     def describe(self) -> dict[str, Any]:
-        """What files record of it: the options of each field that has some."""
+        """The form as files record it: the options of each field that has some."""
         return {field.name: list(field.options) for field in self.optional}
 
 

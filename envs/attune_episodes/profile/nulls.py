@@ -18,7 +18,7 @@ Guess = Callable[[Conversation], Mapping[str, Value]]
 
 
 def null(name: str, conversations: Sequence[Conversation], form: Form, *, seed: int = 0) -> Guess:
-    """A null by its name.
+    """Make a baseline by its name.
 
     Args:
         name: `prior`: the best constants of the other participants among `conversations` (leave one
@@ -40,7 +40,7 @@ def null(name: str, conversations: Sequence[Conversation], form: Form, *, seed: 
         return lambda about: _drawn(form, seed, about.conversation_id)
     if name == "empty":
         return lambda about: {}
-    raise ValueError(f"no null named {name!r}")
+    raise ValueError(f"no baseline named {name!r}")
 
 
 def best_constants(form: Form, conversations: Iterable[Conversation]) -> dict[str, Value]:

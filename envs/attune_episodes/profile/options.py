@@ -1,4 +1,4 @@
-"""Option lists of one's own: a file that says what the questionnaire of some data offered."""
+"""Your own option lists: a file with the options that a questionnaire offered."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def form_with(options: Any, source: str) -> Form:
 
 
 def _wrong(values: object) -> str:
-    """What is wrong with a list of options; "" where nothing is."""
+    """The fault of a list of options; "" where nothing is."""
     if not isinstance(values, (list, tuple)) or not 2 <= len(values) <= MAX_LIST:
         return show(values)
     for value in values:

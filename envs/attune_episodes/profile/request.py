@@ -56,7 +56,7 @@ class ProfileRequest:
 
 
 def profile_request(conversation: Conversation, form: Form | None = None) -> ProfileRequest:
-    """What a model is asked about a conversation: one message that holds the HP's and the OM's texts.
+    """Make the question about a conversation: one message that holds the HP's and the OM's texts.
 
     No other part of the record decides anything in it: neither profile, nor topic, feelings, annotations or
     the alternate responses. The conversation's id only goes into the hash that marks the texts.

@@ -1,4 +1,4 @@
-"""What this inference may and may not be used for: printed before anything runs, and kept in every file."""
+"""The permitted and forbidden uses of this inference: printed before anything runs, kept in every file."""
 
 from __future__ import annotations
 
