@@ -108,7 +108,7 @@ def test_a_model_is_asked_once_a_conversation_and_scored_beside_constants(place:
     by_name = {(row[0], row[1]): row[2:] for row in rows[1:]}
     assert by_name["country", "accuracy"][0].startswith("1.000")
     assert by_name["gender", "accuracy"][-2:] == ["3", "3"]
-    assert by_name["who_5", "mae (lower is better)"][0].startswith("0.000 ")
+    assert by_name["who_5", "mae (lower is better)"][0].startswith("0.000")
     assert "# age_range: 1 not scored, stated as ancient, which could not be guessed" in out
     assert all(f"# {sentence}\n" in out for sentence in WARNING)
     scores = read(place / "s.json")

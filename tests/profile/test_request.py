@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import re
 
+import pytest
+
 from attune_data import Conversation
 from attune_data.validate import conversation_from
 from attune_episodes.profile import profile_request, template_fingerprint
