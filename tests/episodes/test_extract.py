@@ -96,6 +96,7 @@ def test_objects_in_a_reasoning_block_are_ignored(tag: str) -> None:
         f'<think>{{"a": 2}}<think>{{"a": 3}}</think>{{"a": 4}}</think>{ONE}',
         f'<think>{{"a": 2}}</think>{FENCED}',
         f'<think>{{"a": 2}}</think>{{"a": 3}} and so </think>{ONE}',  # the second block was not opened
+        f'{{"a": 2}}<think>x</think> and so </think>{ONE}',
     ],
 )
 def test_only_what_follows_the_last_reasoning_counts(text: str) -> None:
