@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,9 +30,3 @@ def settled() -> Iterator[None]:
         yield
     finally:
         gc.unfreeze()
-
-
-def spared_at_exit() -> None:
-    """Spares a process that ends its last walk, through all that the system takes back anyway (0.2 s)."""
-    atexit.unregister(gc.freeze)
-    atexit.register(gc.freeze)

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from attune_data.constants import BINARY_IDS
 from attune_data.simulate.acts import ASKING, NAMING
 from attune_data.simulate.draws import Draws, squash
 from attune_data.simulate.messages import Message
@@ -97,7 +96,6 @@ def preferred_probability(wish: float, observed: bool, fit: float, noise: float)
 
 CONTEXTUAL: Final = ("B2", "B8", "B9", "B10", "B20", "B109")
 """Judgements; all other constructs are textual."""
-TEXTUAL: Final = tuple(construct for construct in BINARY_IDS if construct not in CONTEXTUAL)
 
 
 @dataclass(slots=True)

@@ -72,10 +72,6 @@ class Template:
         """Whether some surface says nothing but what is known."""
         return self.phrase.fits(known)
 
-    def surfaces(self, sizes: Mapping[str, int]) -> int:
-        """How many different texts it has, given how many each slot has (1 where not named)."""
-        return _count(self.phrase, sizes)
-
 
 Facts = Mapping[str, str | Template | Sequence[Template]]
 
@@ -129,16 +125,6 @@ def capital(text: str) -> str:
     """The text with its first letter in upper case, be it after a quotation mark."""
     at = 1 if text[:1] in "'\"" else 0
     return text[:at] + text[at : at + 1].upper() + text[at + 1 :]
-
-
-def _count(phrase: Phrase, sizes: Mapping[str, int]) -> int:
-    total = 1
-    for piece in phrase.pieces:
-        if isinstance(piece, Choice):
-            total *= sum(_count(option, sizes) for option in piece.options)
-        elif isinstance(piece, Slot):
-            total *= sizes.get(piece.name, 1)
-    return total
 
 
 def _slots(phrase: Phrase) -> Iterator[str]:
