@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 import warnings
@@ -16,7 +17,6 @@ from attune_data.extras import MissingExtraError, UntestedVersionWarning, needs_
 from attune_data.writing import write_dataset
 from attune_env import training_dataset
 from attune_episodes import openenv_env
-from attune_episodes.inspect_env import versions
 from attune_episodes.trainers import trl, verl
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,8 +60,10 @@ def test_what_the_extras_install_first_is_what_was_tested() -> None:
     """skyrl-gym and lm-eval cannot be imported here; their ranges are looked at where they can."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    for extra, package, (lowest, _) in (
-        ("inspect", "inspect-ai", (versions.OLDEST, versions.BELOW)),
+    tasks = (ROOT / "envs/attune_episodes/inspect_env/tasks.py").read_text(encoding="utf-8")
+    oldest_inspect = re.findall(r'^OLDEST: Final = "(.+)"', tasks, re.MULTILINE)
+    for extra, package, (lowest, *_) in (
+        ("inspect", "inspect-ai", oldest_inspect),
         ("openenv", "openenv", openenv_env.TESTED),
         ("trl", "trl", trl.TESTED),
         ("verl", "verl", verl.TESTED),

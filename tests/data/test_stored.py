@@ -25,6 +25,7 @@ def held() -> int:
     return sum(isinstance(one, Conversation) for one in gc.get_objects())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["folder", "lines"])
 def test_what_is_not_in_memory_is_read_when_it_is_asked_for_and_let_go(tmp_path: Path, kind: str) -> None:
     from attune_data.simulate import Simulation

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from itertools import permutations
 
 import pytest
 from hypothesis import given
@@ -75,3 +77,11 @@ def test_shuffled_is_a_permutation(key: tuple[int, str], items: list[int]) -> No
     before = list(items)
     assert sorted(Draws(*key).shuffled(items)) == sorted(items)
     assert items == before
+
+
+def test_every_order_comes_as_often() -> None:
+    draws = Draws("orders")
+    counts = Counter(tuple(draws.shuffled("abc")) for _ in range(6000))
+    assert set(counts) == set(permutations("abc"))
+    # 1000 each, five standard deviations of √(6000 · ⅙ · ⅚)
+    assert all(abs(n - 1000) <= 5 * math.sqrt(6000 / 6 * 5 / 6) for n in counts.values())

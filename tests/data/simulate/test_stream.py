@@ -119,6 +119,7 @@ def test_a_person_is_the_same_at_every_level_and_in_every_part() -> None:
 # --- other processes, other interpreters -------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_bytes_do_not_depend_on_hash_seed_locale_or_time_zone() -> None:
     surroundings = [
         {"PYTHONHASHSEED": "1", "LC_ALL": "C", "TZ": "UTC"},
