@@ -48,10 +48,15 @@ def register(app: typer.Typer) -> None:
 
 
 def report(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="SCORES", help="Scores files made by `attune score`; several make one report."
+        ),
+    ] = None,
     scores: Annotated[
-        list[Path],
-        typer.Option("--scores", "-s", help="Scores files made by `attune score`; several make one report."),
-    ],
+        list[Path] | None, typer.Option("--scores", "-s", help="The same, as an option.")
+    ] = None,
     compare: Annotated[
         list[Path] | None, typer.Option("--compare", help="More scores files, to stand beside them.")
     ] = None,
@@ -101,16 +106,19 @@ def report(
 ) -> None:
     """Show scores as tables; with -o write the whole report: a page, figures, tables, conversations.
 
-    Example: attune report --scores scores.json
+    Example: attune report scores.json
 
-    Example: attune report --scores scores.json -o report
+    Example: attune report scores.json -o report
 
-    Example: attune report --scores a.json --compare b.json --where "diagnosis=ADHD" -o report
+    Example: attune report a.json b.json --where "diagnosis=ADHD" -o report
     """
     from attune_env.analyses.sources import Sources, read_parts
 
+    named = [*(files or ()), *(scores or ()), *(compare or ())]
+    if not named:
+        raise SettingsError("name a scores file: attune report scores.json, or --scores scores.json")
     asked = Sources(
-        [*scores, *(compare or ())],
+        named,
         ground_truth,
         results,
         mode,

@@ -147,6 +147,11 @@ def test_what_is_no_scores_file_is_refused_in_one_message(tmp_path: Path, name: 
     assert [line.startswith(f"error: {path}") for line in err] == [True]
 
 
+def test_a_scores_file_is_named_alone_or_with_the_option(scores: Path) -> None:
+    plain, _ = attune_here(["report", scores], scores.parent)
+    assert plain == report(scores)[0]
+
+
 def test_a_scores_file_is_asked_for(tmp_path: Path) -> None:
     assert "--scores" in attune_here("report", tmp_path, 2)[1]
 
