@@ -84,7 +84,9 @@ class Column:
         """The cell for a page."""
         if isinstance(cell, Interval):
             mean, _, interval = self.text(cell).removesuffix("†").partition(" ")
-            return Shown(mean, interval, not cell.meaningful and cell.mean is not None, _unrounded(cell.mean))
+            few = not cell.meaningful and cell.mean is not None
+            # an interval without width says nothing
+            return Shown(mean, interval if cell.low != cell.high else "", few, _unrounded(cell.mean))
         text = one_line(self.text(cell), _LONGEST)
         return Shown(text, value="" if isinstance(cell, str) else _unrounded(cell))
 
@@ -296,28 +298,22 @@ def field_text(text: str) -> str:
     return clean
 
 
-def interval_text(interval: Interval, *, places: int = 3, scale: float = 1.0, signed: bool = False) -> str:
+def interval_text(interval: Interval, *, places: int = 3, scale: float = 1.0) -> str:
     """`0.512 [0.480, 0.544]`; a dash where undefined, `†` where it rests on too few units.
-
-    An interval without width is left out.
 
     Where 0 lies outside of the interval, no number that is not 0 reads 0: it gets the places it takes.
     """
     if interval.mean is None or interval.low is None or interval.high is None:
         return DASH
     outside = interval.low > ROUNDING or interval.high < -ROUNDING
-    sign = "+" if signed else ""
     texts = []
     for value in (scale * interval.mean, scale * interval.low, scale * interval.high):
         digits = places
         if outside and abs(value) > ROUNDING and not round(abs(value), places):
             digits = -math.floor(math.log10(abs(value)))
-        texts.append(f"{round(value, digits) + 0.0:{sign}.{digits}f}")  # no -0.0
+        texts.append(f"{round(value, digits) + 0.0:.{digits}f}")  # no -0.0
     mean, low, high = texts
-    ends = (
-        "" if interval.low == interval.high else f" [{low}, {high}]"
-    )  # an interval without width says nothing
-    return mean + ends + ("" if interval.meaningful else "†")
+    return f"{mean} [{low}, {high}]" + ("" if interval.meaningful else "†")
 
 
 def share_text(value: float | None, places: int = 1) -> str:

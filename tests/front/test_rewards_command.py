@@ -126,7 +126,7 @@ def test_a_page_of_something_else_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("# Mine\n")
     ask = ("rewards", "audit", "--data", "sample", "--spec", "preference", "-o", "notes.md")
     told = attune(*ask, cwd=tmp_path, code=1).stderr
-    assert "notes.md: line 1: found no page made by attune rewards audit" in told
+    assert "notes.md: line 1: found another file" in told
     assert (tmp_path / "notes.md").read_text() == "# Mine\n"
     attune(*ask, "--overwrite", cwd=tmp_path)
     assert (tmp_path / "notes.md").read_text("utf-8").startswith("<!-- made by attune rewards audit")

@@ -66,7 +66,6 @@ def test_columns_that_never_vary_become_a_note_in_a_terminal(
     (Interval(-7.06, -14.01, -0.0249, 9, 9), {"places": 1}, "-7.1 [-14.0, -0.02]"),
     (Interval(0.0004, 0.0001, 0.02, 9, 9), {"places": 1, "scale": 100}, "0.04 [0.01, 2.0]"),
     (Interval(5.0, -0.02, 9.0, 9, 9), {"places": 1}, "5.0 [0.0, 9.0]"),
-    (Interval(100.0, 100.0, 100.0, 9, 9), {"places": 1}, "100.0"),  # no interval without width
     (Interval(None, None, None, 0, 0), {}, DASH),
 ])  # fmt: skip
 def test_intervals_as_text(interval: Interval, options: Any, want: str) -> None:
@@ -103,3 +102,9 @@ def test_a_transposed_table_has_a_row_per_column() -> None:
 def test_markdown_cells_cannot_end_their_table() -> None:
     table = Table("T", ("a", "b"), [("x|y", "<b>\n")])
     assert table.markdown().splitlines() == ["| a | b |", "| --- | ---: |", "| x\\|y | &lt;b>\\\\n |"]
+
+
+def test_a_page_shows_no_interval_without_width() -> None:
+    column = Column("a", places=1)
+    assert column.shown(Interval(100.0, 100.0, 100.0, 9, 9))[:3] == ("100.0", "", False)
+    assert column.shown(Interval(1.0, 0.5, 2.0, 9, 4))[:3] == ("1.0", "[0.5, 2.0]", True)
