@@ -4,8 +4,13 @@ One call a turn and judge. What judges say is reported beside the Composite and 
 """
 
 from attune_episodes.judging.combine import add_judgements, combined, judged_fields
-from attune_episodes.judging.reply import Judgement, parse_judgement
-from attune_episodes.judging.request import JudgeRequest, judge_request, reference_of
+from attune_episodes.judging.request import (
+    Judgement,
+    JudgeRequest,
+    judge_request,
+    parse_judgement,
+    reference_of,
+)
 
 __all__ = [
     "JudgeRequest",

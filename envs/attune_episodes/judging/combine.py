@@ -9,7 +9,7 @@ from typing import Any
 
 from attune_data.constants import JUDGE_DIMENSIONS
 from attune_data.errors import UnknownNameError
-from attune_episodes.judging.reply import Judgement
+from attune_episodes.judging.request import Judgement
 from attune_episodes.parsing import Unparsed
 from attune_episodes.parsing.extract import kept
 from attune_episodes.settings import Settings

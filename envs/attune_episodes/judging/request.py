@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count, takewhile
 from typing import Any
 
@@ -13,10 +13,12 @@ from attune_data.importing.alternates import are_model_replies
 from attune_data.schema import Conversation
 from attune_data.seeding import digest
 from attune_episodes.answers import Schema, choice_schema, object_schema, scale_schema
-from attune_episodes.parsing import sound
+from attune_episodes.parsing import Unparsed, extract_object, sound
+from attune_episodes.parsing.parse import read_answers, read_numbers
 from attune_episodes.prompts import JUDGE
 from attune_episodes.request import Message
 from attune_episodes.settings import Settings
+from attune_rewards.predictions import YesNo
 from attune_rewards.truth import TurnTruth, truth_of
 
 
@@ -124,3 +126,32 @@ def unused_mark(texts: list[str], conversation_id: str, turn: int) -> str:
     whole = "\n".join(texts)
     codes = (digest("judge", conversation_id, turn, whole, number).hex()[:12] for number in count())
     return next(code for code in codes if code not in whole)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One judge's ratings and answers about one draft."""
+
+    scores: Mapping[str, int] = field(default_factory=dict)
+    """Dimension -> 1–7; what was not rated validly is not there."""
+    answers: Mapping[str, YesNo] = field(default_factory=dict)
+    """Question id -> answer about the draft; what was not answered validly is not there."""
+
+
+def parse_judgement(request: JudgeRequest, text: str | None) -> Judgement | Unparsed:
+    """Read a judge's reply. Never raises on a reply; None, as some clients give, is an empty text.
+
+    Read as every other reply (`attune_episodes.parsing`), with the same codes. Within the object each value
+    stands for itself. A reply that rates nothing and answers nothing that was asked is `no_fields`.
+    """
+    found = extract_object(text or "")
+    if isinstance(found, Unparsed):
+        return found
+    said = Judgement(
+        read_numbers(found.get("scores"), request.dimensions, 1, 7),
+        read_answers(found.get("answers"), request.questions),
+    )
+    if not (said.scores or said.answers):
+        wanted = [n for n, asked in (("scores", request.dimensions), ("answers", request.questions)) if asked]
+        return Unparsed("no_fields", f"nothing valid in {' and '.join(wanted)}")
+    return said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -10,7 +11,8 @@ from attune_data.jsonio import read_text
 from attune_data.schema import Conversation
 from attune_episodes.answers import Schema, object_schema
 from attune_episodes.judging.request import unused_mark
-from attune_episodes.profile.fields import Form
+from attune_episodes.parsing import Unparsed, extract_object
+from attune_episodes.profile.fields import Form, Outside, Value
 from attune_episodes.prompts import FOLDER, compiled, fingerprint_of
 from attune_episodes.request import Message
 
@@ -82,3 +84,28 @@ def template_fingerprint() -> str:
 @cache
 def _template() -> str:
     return read_text(FOLDER / "profile.md")
+
+
+def parse_profile(form: Form, text: str | None) -> dict[str, Value] | Unparsed:
+    """The guesses in a reply. Never raises on a reply.
+
+    Each field stands for itself: what is missing, null, no option or out of range is unanswered. A diagnosis
+    that is no option spoils the list. A reply that names none of the fields is `no_fields`; one that gives
+    null for all of them is read, and answers nothing.
+    """
+    found = extract_object(text or "")
+    if isinstance(found, Unparsed):
+        return found
+    if not any(field.name in found for field in form.fields):
+        return Unparsed("no_fields", f"none of {', '.join(field.name for field in form.fields)}")
+    return read_guesses(form, found)
+
+
+def read_guesses(form: Form, found: Mapping[str, object]) -> dict[str, Value]:
+    """The valid guesses of an object that a model, or a result file, gives."""
+    guesses = {}
+    for one in form.fields:
+        value = one.read(found.get(one.name))
+        if value is not None and not isinstance(value, Outside):
+            guesses[one.name] = value
+    return guesses
