@@ -72,7 +72,7 @@ class Answers:
 def answers_of(study: Study, kind: str, reason: str) -> pd.DataFrame:
     """One of the tables of `Answers`; raises `Absent` with what is missing, or `reason` where it is empty."""
     if kind != "spent" and study.conversations is None:
-        raise Absent("the annotated conversations are not available; give --ground-truth")
+        raise Absent("the annotated conversations are not available; give --data")
     if study.results is None:
         raise Absent("the result files are not available; give --results FOLDER")
     found: pd.DataFrame = getattr(study.answers, kind)

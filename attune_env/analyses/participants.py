@@ -171,7 +171,7 @@ def _numbers(record: Conversation | None) -> dict[str, float]:
 
 def _people(study: Study) -> None:
     if study.conversations is None:
-        raise Absent("profiles and topics stand in the conversations; give them with --ground-truth")
+        raise Absent("profiles and topics stand in the conversations; give them with --data")
 
 
 def _clinical(study: Study) -> list[Table]:

@@ -176,21 +176,18 @@ def _conversations(scores: Mapping[str, Any], asked: Sources, *, required: bool)
         if required:
             raise
         named = show(scores["metadata"].get("ground_truth"))
-        raise _NotHere(
-            f"the scores name {named}, which is no file or folder here; give --ground-truth"
-        ) from error
+        raise _NotHere(f"the scores name {named}, which is no file or folder here; give --data") from error
     try:
         found = load(source, skip_invalid=True)
     except DataError as error:
         if required:
             raise SettingsError(
-                f"{error}\n--where reads the profiles of the scored conversations: "
-                "name these with --ground-truth"
+                f"{error}\n--where reads the profiles of the scored conversations: name these with --data"
             ) from error
-        raise _NotHere(f"{source}: {error.problems[0].found}; give --ground-truth") from error
+        raise _NotHere(f"{source}: {error.problems[0].found}; give --data") from error
     unknown = {entry["conversationId"] for entry in scores["conversations"]} - set(found.by_id)
     if unknown and not required:
-        raise _NotHere(f"{source} no longer holds {show(min(unknown))}; give --ground-truth")
+        raise _NotHere(f"{source} no longer holds {show(min(unknown))}; give --data")
     return found
 
 

@@ -67,7 +67,7 @@ def report(
     ground_truth: Annotated[
         str | None,
         typer.Option(
-            "--ground-truth",
+            "--data",
             help="The annotated conversations; by default where the scores were made from.",
         ),
     ] = None,
@@ -159,7 +159,7 @@ def formats_of(formats: Sequence[Format] | None) -> tuple[str, ...]:
 
 
 def command_line(
-    asked: Sources, command: Sequence[str] = ("attune", "report"), ground_truth: str = "--ground-truth"
+    asked: Sources, command: Sequence[str] = ("attune", "report"), ground_truth: str = "--data"
 ) -> str:
     """The command that makes the same again, but for where it is written to.
 

@@ -26,7 +26,7 @@ def recorded_source(scores: Mapping[str, Any]) -> str:
         return source
     raise SettingsError(
         f"--where reads the profiles of the scored conversations, and the scores file names {show(source)}, "
-        "which is no file or folder here: name these with --ground-truth"
+        "which is no file or folder here: name these with --data"
     )
 
 
@@ -77,7 +77,7 @@ def check_scored(scores: Mapping[str, Any], conversations: Conversations, source
     if unknown:
         raise DataError(
             Problem(source, "", f"no conversation {show(unknown[0])}, which was scored",
-                    "the conversations that the scores were made with", "name them with --ground-truth")
+                    "the conversations that the scores were made with", "name them with --data")
         )  # fmt: skip
 
 

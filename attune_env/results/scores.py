@@ -187,5 +187,5 @@ def check_replaceable(path: Path) -> None:
 def _not_scores(path: Path, place: str, found: str) -> DataError:
     return DataError(
         Problem(str(path), place, found, "a scores file",
-                "make one with `attune score --results … --ground-truth … --output …`")
+                "make one with `attune score --results … --data … --output …`")
     )  # fmt: skip

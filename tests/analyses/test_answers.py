@@ -30,7 +30,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Study:
 
 @pytest.mark.parametrize("analysis", EVERY, ids=lambda one: one.name)
 def test_what_is_missing_is_said(analysis: Analysis, tiny: Study, tmp_path: Path) -> None:
-    with pytest.raises(Absent, match="--ground-truth"):
+    with pytest.raises(Absent, match="--data"):
         analysis.run(Study(tiny.scores))
     with pytest.raises(Absent, match="--results"):
         analysis.run(Study(tiny.scores, conversations=tiny.conversations))

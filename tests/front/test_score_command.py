@@ -53,7 +53,7 @@ def test_scores_hold_every_conversation_and_both_readings(place: Path) -> None:
 def test_the_leaderboard_is_plain_and_the_best_stands_first(place: Path) -> None:
     out, _ = score(place, "-o", "sub folder/mine.json", "--scoring", "strict")
     ((title, (header, *rows)),) = table_rows(out).items()
-    assert title.startswith("Leaderboard, strict reading")
+    assert title.startswith("Leaderboard, strict scoring")
     assert [(row[0], row[1], row[2]) for row in rows] == [
         ("builtin/oracle", "ceiling", "default"), ("builtin/always-no", "null", "default"),
     ]  # fmt: skip

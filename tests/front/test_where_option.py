@@ -95,7 +95,7 @@ def test_a_report_finds_the_profiles_where_they_are_now(place: Path) -> None:
     asked = ("report", "--scores", "all.json", "--where", "diagnosis=ADHD")
     lost = attune(*asked, cwd=place, code=2)
     assert 'names "data", which is no file or folder here' in lost.stderr
-    assert lost.stderr.endswith("name these with --ground-truth\n")
+    assert lost.stderr.endswith("name these with --data\n")
     attune(*asked, "--data", "moved", cwd=place)
     other = attune(*asked, "--data", "sample", cwd=place, code=1)
     assert 'error: sample: found no conversation "c-1", which was scored' in other.stderr
