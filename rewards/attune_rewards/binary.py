@@ -1,7 +1,7 @@
 """Yes/no judgements: what the OM did (OM) and what the HP would have wanted (HP).
 
-Only yes/no truths count. In the canonical reading an answer that is missing or `na` counts as "no";
-the strict reading counts it as wrong. Source: AttuneBench v1.0, Binary OM / HP Accuracy.
+Only yes/no truths count. In the canonical variant an answer that is missing or `na` counts as "no";
+the strict variant counts it as wrong. Source: AttuneBench v1.0, Binary OM / HP Accuracy.
 """
 
 from __future__ import annotations

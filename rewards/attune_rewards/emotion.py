@@ -139,7 +139,7 @@ Score = Callable[[Sequence[Tag], Sequence[Tag]], float]
 def _canonical(
     score: Callable[[Sequence[Tag], Sequence[Tag]], float | None], turn: TurnTruth, said: TurnPrediction
 ) -> float | None:
-    """A score in the canonical reading: unannotated and unanswered tags are an empty list."""
+    """A score in the canonical variant: unannotated and unanswered tags are an empty list."""
     return score(turn.tags or (), (said.assess.tags if said.assess else None) or ())
 
 

@@ -96,7 +96,7 @@ class Leaf(Generic[About, Said]):
 class Format:
     """Share of the asked fields that were answered validly, whatever they say.
 
-    Not a metric of the benchmark: a help for models that do not keep the format yet. It pays for form
+    Not a metric of the benchmark: a help for models that do not keep the format yet. It rewards form
     alone, so keep its weight small and watch the other parts.
     """
 

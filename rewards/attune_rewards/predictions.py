@@ -115,7 +115,7 @@ class TurnPrediction:
     prefer: Prefer | None = None
     judged: Judged | None = None
     not_asked: frozenset[Stage] = frozenset()
-    """Stages that were not in the plan: the strict reading does not score them."""
+    """Stages that were not in the plan: the strict variant does not score them."""
 
 
 @dataclass(frozen=True, slots=True)

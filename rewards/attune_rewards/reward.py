@@ -1,4 +1,4 @@
-"""`score_request`: the reward of one request, its parts and its reason. Everything that pays calls this."""
+"""`score_request`: the reward of one request, its parts and its reason. Everything that rewards calls this."""
 
 from __future__ import annotations
 

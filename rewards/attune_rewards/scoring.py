@@ -1,4 +1,4 @@
-"""The scores of one conversation in both readings, under the names of the official score files plus ours.
+"""The scores of one conversation in both variants, under the names of the official score files plus ours.
 
 Canonical conventions: means are over the turns that the result holds; undefined values are left out of
 them; without any turn the means that are always defined are 0. Source: AttuneBench v1.0, scoring.

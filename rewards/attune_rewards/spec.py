@@ -45,7 +45,7 @@ PRESET_TEXTS: Final[Mapping[str, str]] = {
     "holistic": "what is asked after the conversation",
     "skill": "the Composite with each part measured from what reading nothing earns: to train with",
     "skill_bounded": "skill with no part below -1, so that one unreadable answer does not outweigh a batch",
-    "canonical": "the benchmark's own Composite, for evaluation alone: it pays silence",
+    "canonical": "the benchmark's own Composite, for evaluation alone: it rewards silence",
 }
 """Preset -> what it is for."""
 PRESETS: Final[tuple[str, ...]] = tuple(name for name in PRESET_TEXTS if name != "canonical")
@@ -81,7 +81,7 @@ class RewardSpec:
     left_out: tuple[str, ...] = ()
     """Leaves of the tree that are not scored, because their null is above `MAX_NULL`."""
     dense: bool = True
-    """True: every step pays its share at once; False: the whole return comes with the last step."""
+    """True: every step earns its share at once; False: the whole return comes with the last step."""
     reference: str = ""
     """The data that `nulls` were measured on, by name and fingerprint."""
     floor: float | None = None
@@ -128,8 +128,8 @@ class RewardSpec:
         """Return a named spec: to train with, `skill` or `skill_bounded`; to measure with, any other.
 
         What the audit found (`docs/audit.md`): under none of them does anything that reads nothing earn more
-        than `prior`, but only the two of `skill` pay the prior nothing. The others pay constant answers about
-        half of what they hold, and `canonical` pays silence too. Raises UnknownNameError naming the choices.
+        than `prior`, but only the two of `skill` leave the prior near 0. The others reward constant answers with about
+        half of what they hold, and `canonical` rewards silence too. Raises UnknownNameError naming the choices.
         """
         if name not in PRESET_TEXTS:
             raise UnknownNameError("reward preset", name, PRESET_TEXTS)

@@ -1,4 +1,4 @@
-"""The strict reading of a whole conversation: its leaves, and how much of it was annotated and answered."""
+"""The strict variant of a whole conversation: its leaves, and how much of it was annotated and answered."""
 
 from __future__ import annotations
 

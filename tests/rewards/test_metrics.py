@@ -30,7 +30,7 @@ from tests.rewards.answers import corrected, silenced
 from tests.rewards.builders import conversation, gold, judgement, prediction, turn
 from tests.rewards.strategies import conversations, scored
 
-FEW = settings(max_examples=40)
+FEW = settings(max_examples=20)
 Played = tuple[Conversation, ConversationPrediction]
 Found = dict[tuple[int | None, str], float | None]
 NAMED = {metric.name: metric for metric in METRICS}
@@ -148,6 +148,7 @@ def test_which_side_of_a_column_is_better(column: str, way: str | None) -> None:
 # --- values ---------------------------------------------------------------------------------------------
 
 
+@FEW
 @given(scored())
 def test_every_number_is_in_its_range_and_defined_unless_its_metric_says_so(pair: Played) -> None:
     for (_, name), value in found_in(*pair).items():

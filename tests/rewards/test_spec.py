@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attune_data import Conversation, SettingsError, UnknownNameError
@@ -55,6 +55,7 @@ def brevity(truth: ConversationTruth, turn_truth: TurnTruth | None, said: Predic
 # --- what adds up to what ---------------------------------------------------------------------------------
 
 
+@settings(max_examples=25)
 @given(scored(), st.sets(st.sampled_from(STAGES)))
 def test_the_rewards_of_some_stages_sum_to_the_partial_composite(
     pair: tuple[Conversation, ConversationPrediction], asked: set[Stage]

@@ -41,7 +41,7 @@ def split(
     the conversations that move at a cut are at most about as many as were added.
 
     Args:
-        conversations: what is divided. Participants are told apart by `Conversation.participant`.
+        conversations: what is divided. Participants are identified by `Conversation.participant`.
         shares: part -> its share of the conversations, above 0; they sum to 1. A part misses its share by no
             more than the conversations of the participant with the most (twice as many with `stratify`),
             and gets at least one participant.
