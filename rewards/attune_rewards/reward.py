@@ -1,4 +1,4 @@
-"""`score_request`: the reward of one request, its parts and its reason. Everything that rewards calls this."""
+"""`score_request`: the reward of one request, its parts and its reason. All rewards come from here."""
 
 from __future__ import annotations
 

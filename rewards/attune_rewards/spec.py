@@ -127,9 +127,10 @@ class RewardSpec:
     def preset(name: str) -> RewardSpec:
         """Return a named spec: to train with, `skill` or `skill_bounded`; to measure with, any other.
 
-        What the audit found (`docs/audit.md`): under none of them does anything that reads nothing earn more
-        than `prior`, but only the two of `skill` leave the prior near 0. The others reward constant answers with about
-        half of what they hold, and `canonical` rewards silence too. Raises UnknownNameError naming the choices.
+        The audit (`docs/audit.md`) finds that under none of them anything that reads nothing earns more than
+        `prior`, but only the two of `skill` leave the prior near 0. The others reward constant answers with
+        about half of what they hold, and `canonical` rewards silence too. Raises UnknownNameError naming the
+        choices.
         """
         if name not in PRESET_TEXTS:
             raise UnknownNameError("reward preset", name, PRESET_TEXTS)
