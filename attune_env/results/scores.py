@@ -15,7 +15,7 @@ from attune_data.version import SCORING_VERSION
 from attune_env.results.bertscore import BertScorer, add_bertscores
 from attune_env.results.files import Result, is_scores
 from attune_env.results.marks import mapping, marks_of, parts_of
-from attune_env.results.shape import faults, unmatched
+from attune_env.results.shape import contradictory, faults, unmatched
 from attune_rewards.aggregate import aggregate
 from attune_rewards.scoring import Q1Overlap, score_conversation
 
@@ -160,7 +160,7 @@ def read_scores(path: Path) -> dict[str, Any]:
         raise _not_scores(path, "conversations", "nothing scored")
     if not isinstance(settings, dict) or settings.get("scoring") not in ("canonical", "strict"):
         raise _not_scores(path, "metadata.settings.scoring", "no reading")
-    wrong = list(faults(scores)) or list(unmatched(scores))
+    wrong = list(faults(scores)) or [*unmatched(scores), *contradictory(scores)]
     if wrong:
         raise DataError(
             [Problem(str(path), *fault, "make the file again with `attune score`") for fault in wrong[:SHOWN]]

@@ -45,6 +45,16 @@ def unmatched(scores: Mapping[str, Any]) -> Iterator[Fault]:
                 yield ours[key], found, f"a model and mode that stand in {missing} too"
 
 
+def contradictory(scores: Mapping[str, Any]) -> Iterator[Fault]:
+    """Conversations that stand twice for one model and mode, with different scores."""
+    first: dict[tuple[str, str, str], int] = {}
+    for index, entry in enumerate(scores["conversations"]):
+        before = first.setdefault((entry["conversationId"], entry["em_model"], entry["mode"]), index)
+        if entry != scores["conversations"][before]:
+            found = f"other scores of {show(entry['conversationId'])} than in conversations[{before}]"
+            yield f"conversations[{index}]", found, "each conversation of a model and mode once"
+
+
 def _entry(entry: Mapping[str, Any], here: str) -> Iterator[Fault]:
     for field in ("conversationId", "em_model", "mode"):
         yield from _text(entry[field], f"{here}.{field}")

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from attune_data import load
+from attune_data import DataError, load
 from attune_env.results import result_name
+from attune_env.results.scores import read_scores
 from attune_episodes import builtin_policy, rollout
 from tests.data.builders import write
 from tests.front.command import (
@@ -182,3 +183,17 @@ def test_q1_overlap_is_chosen_by_option(tmp_path: Path) -> None:
     # one goal guessed, two true: 1/2 against 2/3, or 0 both
     assert [want for want, _ in zip(*found, strict=True)] == pytest.approx([f / (2 - f) for f in found[1]])
     assert set(found[0]) <= {0.0, 0.5}
+
+
+def test_a_conversation_that_stands_twice_with_different_scores_is_named(place: Path) -> None:
+    score(place)
+    whole = read(place / "scores.json")
+    first = whole["conversations"][0]
+    whole["conversations"].append(first)
+    assert len(read_scores(write(place / "twice.json", whole))["conversations"]) == 7
+    whole["conversations"][-1] = first | {"composite_score": 1.0}
+    with pytest.raises(DataError) as raised:
+        read_scores(write(place / "other.json", whole))
+    (problem,) = raised.value.problems
+    assert problem.place == "conversations[6]"
+    assert problem.found == f'other scores of "{first["conversationId"]}" than in conversations[0]'
