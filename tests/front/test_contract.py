@@ -103,6 +103,7 @@ EMPTY_AT_MOST = {
     "preference": 0.0,
     "holistic": 0.05,
     "skill": -1.8,
+    "skill_bounded": -0.7,
 }
 """Preset -> the most that silence may earn on the first five conversations of the sample: `empty` gives two
 answers, no feelings and nothing that felt off, which are right where that is so."""
