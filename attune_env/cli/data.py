@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
-from attune_data.errors import SettingsError, one_line
+from attune_data.errors import DataError, Problem, SettingsError, one_line
 from attune_env.cli.common import progress_bar, read_data, tell
 from attune_env.cli.options import DataArgument, Overwrite, Seed, SkipInvalid, WhereOption, option
 
@@ -42,7 +42,7 @@ def validate(path: DataArgument) -> None:
 
     Example: attune data validate "Test Samples/Sample200"
     """
-    from attune_data import DataError, load
+    from attune_data import load
     from attune_data.loading import Conversations
     from attune_data.validate import oddities
 
@@ -131,6 +131,9 @@ def split(
     from attune_env.report.table import Table
 
     shares = parse_shares(into)
+    if Path(path).exists() and Path(path).resolve().is_relative_to(output.resolve()):
+        # --overwrite would remove it
+        raise DataError(Problem(str(output), "", "the data itself", "another folder", "choose another -o"))
     check_folder(output, overwrite=overwrite)
     conversations = read_data(path, skip_invalid=skip_invalid, where=where)
     parts = divide(conversations, shares, seed=seed, stratify=stratify)

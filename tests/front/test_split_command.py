@@ -88,7 +88,7 @@ def test_an_earlier_split_is_replaced_only_when_asked(tmp_path: Path) -> None:
     there = snapshot(tmp_path)
     done = attune("data", "split", "data", "-o", "out", cwd=tmp_path, code=1)
     assert done.stderr == ("error: out: found a, b, expected a new or empty folder; "
-                           "choose another -o, or replace all parts with --overwrite\n")  # fmt: skip
+                           "choose another -o, or replace the data with --overwrite\n")  # fmt: skip
     assert snapshot(tmp_path) == there
     attune("data", "split", "data", "-o", "out", "--overwrite", cwd=tmp_path)
     assert names(tmp_path / "out") == ["test", "train"]
@@ -99,7 +99,7 @@ def test_data_is_never_split_over_itself(tmp_path: Path, options: list[str]) -> 
     data(tmp_path / "data")
     there = snapshot(tmp_path)
     done = attune("data", "split", "data", "-o", "data", *options, cwd=tmp_path, code=1)
-    assert done.stderr.startswith("error: data: found conversation_10.json, conversation_11.json, ")
+    assert done.stderr.startswith("error: data: found the data itself, expected another folder")
     assert snapshot(tmp_path) == there
 
 
