@@ -225,7 +225,7 @@ def test_texts_of_a_scores_file_are_shown_harmlessly(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], scores: Json, field: str
 ) -> None:
     text = json.dumps(scores | {"metadata": scores["metadata"] | {"where": "turns>=1"}})
-    forged = re.sub(rf'"{field}": "[^"]*"', lambda _: f'"{field}": {json.dumps(EVIL)}', text)
+    forged = re.sub(rf'"{field}": "([^"]*)"', lambda m: f'"{field}": {json.dumps(EVIL + m[1])}', text)
     assert forged != text
     content = read_scores(write(tmp_path / "scores.json", forged))
     for table in printed_tables(content, every=True):
