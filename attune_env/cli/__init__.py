@@ -89,7 +89,6 @@ def spelt_out(words: list[str]) -> list[str]:
 
     Synonyms become the option that the command has; without one of `SYNONYMS[0]` its value is the argument.
     `--modes a b` becomes `--modes a --modes b`, and so do other lists once all arguments stand before them.
-    Arguments of a command that has none are its `--scores`.
     """
     command: Any = typer.main.get_command(app)
     depth = 0
@@ -97,19 +96,19 @@ def spelt_out(words: list[str]) -> list[str]:
         command = command.commands[words[depth]]
         depth += 1
     known = {name for one in command.params for name in one.opts}
-    arguments = sum(not name.startswith("-") for name in known)
+    wanted = [one for one in command.params if one.param_type_name == "argument"]
+    arguments = sum(one.required for one in wanted)
     spelt, rest = words[:depth], words[depth:]
     given = 0
     while rest:
         word, equals, value = rest.pop(0).partition("=")
         if not word.startswith("-"):
             given += 1
-            loose = not arguments and "--scores" in known
-            spelt += ["--scores"] * loose + [word + equals + value]
+            spelt.append(word + equals + value)
             continue
         same = next((group for group in SYNONYMS if word in group), (word,))
         word = word if word in known else next((name for name in same if name in known), word)
-        if same == SYNONYMS[0] and word not in known and arguments:
+        if same == SYNONYMS[0] and word not in known and wanted:
             rest[:0] = [value] * bool(equals)
             continue
         taken: list[str] = []

@@ -277,7 +277,7 @@ def test_bad_usage_of_a_server_exits_with_2_and_sends_nothing(
     ("score --results r --ground-truth=d --skip-invalid", "score --results r --data=d --skip-invalid"),
     ("data simulate --count 5 -o out", "data simulate --number 5 -o out"),
     ("view c-1 --modes default", "view c-1 --mode default"),
-    ("report a.json b.json -o out", "report --scores a.json --scores b.json -o out"),
+    ("report a.json b.json -o out", "report a.json b.json -o out"),
     ("report --scores a.json b.json", "report --scores a.json --scores b.json"),
     ("run p m data --nonsense x", "run p m data --nonsense x"),
     ("--version", "--version"),
