@@ -132,7 +132,7 @@ class RewardSpec:
         about half of what they hold, and `canonical` rewards silence too. Raises UnknownNameError naming the
         choices.
         """
-        if name not in PRESET_TEXTS:
+        if name not in tuple(PRESET_TEXTS):
             raise UnknownNameError("reward preset", name, PRESET_TEXTS)
         return _preset(name)
 

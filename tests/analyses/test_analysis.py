@@ -39,6 +39,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Study:
     return replace(made, scores=scores)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("analysis", ANALYSES, ids=lambda one: one.name)
 def test_hostile_names_break_nothing(hostile: Study, analysis: Analysis) -> None:
     found = analysis.run(hostile)
@@ -83,6 +84,7 @@ def test_names_of_analyses_tables_and_figures_are_unique(hostile: Study) -> None
         assert len({name.casefold() for name in names}) == len(names)
 
 
+@pytest.mark.slow
 def test_a_figure_has_the_same_bytes_every_time(hostile: Study, tmp_path: Path) -> None:
     (draw, *_) = ANALYSES[2].run(hostile).draws.values()
     assert drawn(draw(), ("png", "pdf")) == drawn(draw(), ("png", "pdf"))

@@ -103,6 +103,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
     return study_of(tmp_path_factory.mktemp("planted"), talks, records)
 
 
+@pytest.mark.slow
 def test_the_models_that_like_a_side_or_a_length_are_found_and_no_others(study: Study) -> None:
     table = first(BIAS, study)
     models = table.column("model")

@@ -24,6 +24,7 @@ LEAVES_OF = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", UNANSWERED)
 def test_leaving_an_answer_out_never_pays_under_strict(what: str) -> None:
     @settings(max_examples=25)
@@ -52,6 +53,7 @@ def test_what_is_not_annotated_is_not_scored_and_the_rest_stays_as_it_is(what: s
         assert truth_of(about) != truth_of(holed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", UNANNOTATED)
 def test_a_silent_model_gains_by_missing_annotations_only_under_canonical(what: str) -> None:
     canonical = []

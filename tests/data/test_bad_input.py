@@ -160,6 +160,7 @@ def read_or_refuse(value: Any) -> None:
     assert all(line.startswith("f.json: ") and line.isprintable() for line in said)
 
 
+@pytest.mark.slow
 @given(at=st.sampled_from(list(places(record()))), value=JSON)
 def test_a_record_with_one_place_replaced_is_read_or_refused(at: Place, value: object) -> None:
     read_or_refuse(replaced(record(), at, value))

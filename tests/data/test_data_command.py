@@ -68,6 +68,7 @@ def test_validating_lists_every_problem_on_a_line_of_its_own_and_fails(tmp_path:
     assert done.stdout.splitlines()[0] == "conversations 1, turns 2, problems 2, warnings 0"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["validate", "stats"])
 @pytest.mark.parametrize("name", ["nowhere", "empty"])
 def test_a_path_without_data_fails_and_is_named(tmp_path: Path, command: str, name: str) -> None:
@@ -78,6 +79,7 @@ def test_a_path_without_data_fails_and_is_named(tmp_path: Path, command: str, na
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [
     ["validate"], ["stats"], ["stats", "--no-such-option", "x"], ["no-such-command"], ["validate", "a", "b"],
 ])  # fmt: skip

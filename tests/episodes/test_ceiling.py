@@ -80,6 +80,7 @@ def test_best_tags_by_hand(of: TurnMood, overlap: float, close: float) -> None:
     assert brute_force(of, 2) == pytest.approx((best_f1(of), best_va(of)), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", range(6))
 def test_no_set_of_up_to_three_tags_is_better(key: int) -> None:
     of = at_random(key)

@@ -98,6 +98,7 @@ def means(name: str) -> dict[str, float]:
     }
 
 
+@pytest.mark.slow
 def test_beats_what_reads_nothing() -> None:
     reader, prior = means("lexicon"), means("prior")
     assert all(reader[name] > prior[name] for name in ("emotion", "behaviour", "composite"))

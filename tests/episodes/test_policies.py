@@ -149,6 +149,7 @@ def test_every_builtin_has_a_kind_its_name_and_replies_that_parse(name: str) -> 
         assert {step.status for step in played.steps} == {"ok"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in BUILTIN if name not in FITTED])
 @few
 @given(about=conversations(), asked=SETTINGS)

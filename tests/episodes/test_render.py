@@ -27,6 +27,7 @@ def written(request: Request, prediction: Prediction) -> Any:
     return json.loads(render(request, prediction))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REQUESTS)
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())

@@ -118,6 +118,7 @@ def test_a_metric_stands_in_score_files_and_reports(tree: Path) -> None:
     assert "emotion_count" in attune(tree, "rewards", "explain", "emotion")
 
 
+@pytest.mark.slow
 def test_both_stand_in_harnesses_pages_rewards_rows_and_the_audit(tree: Path) -> None:
     found = json.loads(python(tree, "-c", LOOK))
     assert "avg_emotion_count" in found["lm_eval"]

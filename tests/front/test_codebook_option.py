@@ -29,6 +29,7 @@ def run(cwd: Path, data: Path, *options: str | Path, code: int = 0) -> list[str]
     return done.stderr.splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["data", ".", "elsewhere"])
 def test_an_official_codebook_is_used_named_and_its_gaps_told(tmp_path: Path, where: str) -> None:
     data = data_folder(tmp_path / "data")
@@ -57,6 +58,7 @@ def test_the_codebook_asked_for_wins_over_the_one_beside_the_data(tmp_path: Path
     assert run(tmp_path, data, "--codebook", mine)[0] == "questions in the wording of official (mine.json)"
 
 
+@pytest.mark.slow
 def test_another_wording_is_another_run(tmp_path: Path) -> None:
     data = data_folder(tmp_path / "data")
     assert run(tmp_path, data) == ["questions in our own wording"]
@@ -67,6 +69,7 @@ def test_another_wording_is_another_run(tmp_path: Path) -> None:
     assert f"official ({NAME})" in lines[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("content", "found"), [
     (None, "no such file"),
     ("{", "expected valid JSON"),

@@ -109,6 +109,7 @@ EMPTY_AT_MOST = {
 answers, no feelings and nothing that felt off, which are right where that is so."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_preset_keeps_the_contract_of_a_reward(preset: str) -> None:
     check_reward(preset, empty_at_most=EMPTY_AT_MOST[preset])
@@ -130,6 +131,7 @@ def test_rewards_that_people_build_keep_it_too(spec: RewardSpec) -> None:
     check_reward(spec, empty_at_most=0.5, garbage_at_most=drafts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BUILTIN)
 def test_every_policy_keeps_the_contract_of_an_episode(name: str) -> None:
     check_episode(SHORT, builtin_policy(name, SHORT))

@@ -27,6 +27,7 @@ def loaded_by(statement: str) -> set[str]:
     return set(done.stdout.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("statement", "never"), [
     ("import attune_env", HEAVY),
     ("import attune_env; dir(attune_env); attune_env.__version__", HEAVY),
@@ -43,6 +44,7 @@ def test_what_an_import_does_not_load(statement: str, never: tuple[str, ...]) ->
     assert "attune_data" in loaded
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", ["scipy", "jinja2", "rich"])
 def test_the_check_can_fail(library: str) -> None:
     assert library in loaded_by(f"import attune_env, {library}")

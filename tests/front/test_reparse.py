@@ -14,6 +14,7 @@ from tests.front.command import FIRST, attune, change, composites, data_folder, 
 from tests.rewards.builders import Json
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "asked", [{}, {"panas_strategy": "delta", "mode": "verbose", "seed": 3}, {"labels": "official"}]
 )
@@ -50,6 +51,7 @@ def test_reparsing_reads_the_raw_replies(place: Path) -> None:
     assert after["aggregates"][1]["parse_rate"] == 26 / 27  # 3 conversations of 4 + 4 + 1 requests
 
 
+@pytest.mark.slow
 def test_reparsing_needs_kept_replies_and_the_same_wording(place: Path) -> None:
     change(place / "results" / FIRST, lambda record: record.pop("attune"))
     _, err = score(place, "--reparse", code=1)
@@ -62,6 +64,7 @@ def test_reparsing_needs_kept_replies_and_the_same_wording(place: Path) -> None:
     assert len([line for line in err if "give the codebook of the run with --codebook" in line]) == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edit", [
     lambda record: record["attune"].update(settings={}),
     lambda record: record["attune"]["settings"].update(mode="loud"),

@@ -85,6 +85,7 @@ def test_means_are_those_of_the_scores_file(scores: Path) -> None:
     assert cell.endswith("]†")  # three conversations: no interval to trust
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", ["40", "400"])
 def test_without_a_terminal_there_are_no_boxes_colours_or_folds(scores: Path, columns: str) -> None:
     wide = report(scores, COLUMNS="200")[0]
@@ -95,6 +96,7 @@ def test_without_a_terminal_there_are_no_boxes_colours_or_folds(scores: Path, co
     assert all(len(rows) > 1 for rows in table_rows(out).values())
 
 
+@pytest.mark.slow
 def test_the_output_is_the_same_every_time(scores: Path) -> None:
     outputs = {report(scores, PYTHONHASHSEED=seed)[0] for seed in ("1", "2")}
     assert len(outputs) == 1

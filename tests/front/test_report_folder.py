@@ -221,6 +221,7 @@ def test_the_same_inputs_give_the_same_bytes(place: Path) -> None:
     assert snapshot(place / "out") == before
 
 
+@pytest.mark.slow
 def test_one_analysis_alone_takes_the_place_of_an_earlier_report(place: Path, tmp_path: Path) -> None:
     write_json(tmp_path / "scores.json", read(place / "scores.json"))
     for only, kind in (("perspective-gap", "svg"), ("leaderboard", "png"), ("leaderboard", "pdf")):

@@ -39,6 +39,7 @@ def test_every_preset_and_part_is_listed_and_described(tmp_path: Path) -> None:
     assert 0.5 < float(listed["composite"][2]) < 0.7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leaf", LEAVES)
 def test_a_part_is_explained(leaf: str, tmp_path: Path) -> None:
     told = dict(rows(attune("rewards", "explain", leaf, cwd=tmp_path).stdout)[1:])
@@ -47,6 +48,7 @@ def test_a_part_is_explained(leaf: str, tmp_path: Path) -> None:
     assert told["prior earns"].startswith(f"{RewardSpec.preset('skill').nulls[leaf]:.3f}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", PRESETS)
 def test_shares_of_a_reward_sum_to_its_whole(preset: str, tmp_path: Path) -> None:
     shown = rows(attune("rewards", "explain", preset, cwd=tmp_path).stdout)[1:]
@@ -58,6 +60,7 @@ def test_shares_of_a_reward_sum_to_its_whole(preset: str, tmp_path: Path) -> Non
     assert all(shares[leaf] == pytest.approx(100 * weights[leaf], abs=0.06) for leaf in spec.parts)
 
 
+@pytest.mark.slow
 def test_a_reward_from_a_file_is_explained(tmp_path: Path) -> None:
     (tmp_path / "mine.json").write_text(json.dumps({"weights": {"emotion_va": 2, "q1": 1}, "format": 0.5}))
     (tmp_path / "mine.py").write_text(MINE)
@@ -70,6 +73,7 @@ def test_a_reward_from_a_file_is_explained(tmp_path: Path) -> None:
     assert "# Reward emotion" in attune("rewards", "explain", "mine.py:other", cwd=tmp_path).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "text", "says", "code"), [
     ("x.json", '{"weights": {"emotion": 1}}', 'no reward part named "emotion"', 1),
     ("x.json", '{"weights": {}}', "a reward needs at least one part", 1),
@@ -95,6 +99,7 @@ def test_a_reward_that_cannot_be_read_is_told_where_and_why(
         assert says in attune("rewards", *command, cwd=tmp_path, code=code).stderr
 
 
+@pytest.mark.slow
 def test_the_audit_passes_skill_and_fails_a_reward_that_pays_for_talk(tmp_path: Path) -> None:
     """On 160 simulated conversations, which some hundred people hold."""
     (tmp_path / "mine.py").write_text(MINE)

@@ -18,6 +18,7 @@ def silent(messages: list[dict[str, str]]) -> str:
     return "{}"
 
 
+@pytest.mark.slow
 def test_rollouts_of_ones_own_are_scored_from_their_files(tmp_path: Path) -> None:
     played = rollout_batch(SAMPLE, silent, em_model="lab/silent")
     paths = save_results(played, tmp_path / "results")
@@ -28,6 +29,7 @@ def test_rollouts_of_ones_own_are_scored_from_their_files(tmp_path: Path) -> Non
     assert [c["composite_strict"] / 100 for c in scores["conversations"]] == [p.total for p in played]
 
 
+@pytest.mark.slow
 def test_silence_shows_on_the_leaderboard(tmp_path: Path) -> None:
     save_results(rollout_batch(SAMPLE, silent, em_model="lab/silent"), tmp_path)
     done = attune("score", "--results", ".", "--data", "sample", "-o", "s.json", cwd=tmp_path)
@@ -43,6 +45,7 @@ def test_the_answered_share_counts_missing_turns() -> None:
     assert scores["answered_share"] == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", ["print('mine')", '{"a": 1}'])
 def test_a_file_of_another_kind_is_never_overwritten(tmp_path: Path, content: str) -> None:
     save_results(rollout_batch(SAMPLE, silent), tmp_path / "results")
@@ -52,6 +55,7 @@ def test_a_file_of_another_kind_is_never_overwritten(tmp_path: Path, content: st
     assert (tmp_path / "mine").read_text("utf-8") == content
 
 
+@pytest.mark.slow
 def test_scores_may_lie_beside_the_results_and_be_replaced(tmp_path: Path) -> None:
     save_results(rollout_batch(SAMPLE, silent), tmp_path)
     for _ in range(2):

@@ -62,6 +62,7 @@ def test_the_leaderboard_is_plain_and_the_best_stands_first(place: Path) -> None
     assert read(place / "sub folder" / "mine.json")["metadata"]["settings"]["scoring"] == "strict"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["missing", "empty"])
 def test_a_folder_without_results_is_named(place: Path, name: str) -> None:
     shutil.rmtree(place / "results")
@@ -84,6 +85,7 @@ BAD = {
 }
 
 
+@pytest.mark.slow
 def test_every_file_that_cannot_be_scored_is_listed(place: Path) -> None:
     for name, value in BAD.items():
         write(place / "results" / name, read(place / "results" / FIRST) if value is None else value)
@@ -139,6 +141,7 @@ def test_warnings_name_what_counts_as_unanswered(place: Path) -> None:
 # --- subsets of stages -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_subset_of_stages_is_a_partial_composite(tmp_path: Path) -> None:
     data_folder(tmp_path / "data")
     attune("run", "builtin", "oracle", "data", "--stages", "assess,prefer", "-o", "results", cwd=tmp_path)
@@ -171,6 +174,7 @@ IDS = [
 ]
 
 
+@pytest.mark.slow
 def test_q1_overlap_is_chosen_by_option(tmp_path: Path) -> None:
     data_folder(tmp_path / "data")
     results(tmp_path / "results", load(tmp_path / "data"), "random")

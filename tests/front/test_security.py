@@ -126,6 +126,7 @@ def test_a_link_in_place_of_a_result_is_replaced_and_what_it_leads_to_stays(
 # --- result files of others -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_a_result_file_says_cannot_start_a_line_of_an_error(tmp_path: Path) -> None:
     data_folder(tmp_path / "data", ["c-1"])
     attune("run", "builtin", "empty", "data", "-o", "out", cwd=tmp_path)
@@ -141,6 +142,7 @@ def test_what_a_result_file_says_cannot_start_a_line_of_an_error(tmp_path: Path)
     assert "labels x\\nerror: all is lost" in err
 
 
+@pytest.mark.slow
 def test_a_result_file_names_no_templates_to_read(tmp_path: Path) -> None:
     data_folder(tmp_path / "data", ["c-1"])
     attune("run", "builtin", "oracle", "data", "-o", "out", cwd=tmp_path)

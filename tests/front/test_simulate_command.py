@@ -21,6 +21,7 @@ def test_the_command_knows_the_levels_of_the_world() -> None:
     assert list(WORLD_LEVELS) == list(LEVELS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("options", "place"), [
     (["-o", "my data"], "my data"),
     (["-o", "data.jsonl"], "data.jsonl"),
@@ -43,6 +44,7 @@ def test_what_is_written_is_the_world(tmp_path: Path, options: list[str], place:
 # --- what stands there already -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("place", "advice"), [
     ("data", "replace the data with --overwrite"), ("data.jsonl", "or replace it with --overwrite"),
 ])  # fmt: skip
@@ -71,6 +73,7 @@ def test_what_is_no_data_set_is_never_touched(tmp_path: Path, options: list[str]
 # --- what cannot be asked for ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("options", "said"), [
     (["--level", "defualt"], "did you mean 'default'?"),
     (["--level", "tangledd"], "did you mean 'tangled'?"),

@@ -66,6 +66,7 @@ def test_scores_of_a_selection_are_those_of_the_whole(place: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_report_of_a_selection_says_what_scoring_it_says(place: Path) -> None:
     score(place, "-o", "all.json")
     score(place, "-o", "some.json", "--where", "diagnosis=ADHD")
@@ -80,6 +81,7 @@ def test_a_report_of_a_selection_says_what_scoring_it_says(place: Path) -> None:
     assert {row[0]: row[8] for row in rows} == {"builtin/oracle": "2", "builtin/always-no": "2"}
 
 
+@pytest.mark.slow
 def test_selections_add_up(place: Path) -> None:
     score(place, "-o", "some.json", "--where", "diagnosis=ADHD")
     done = attune("report", "--scores", "some.json", "--where", "participant=P3", cwd=place)
@@ -89,6 +91,7 @@ def test_selections_add_up(place: Path) -> None:
     assert '"P1", "P3"' in none.stderr
 
 
+@pytest.mark.slow
 def test_a_report_finds_the_profiles_where_they_are_now(place: Path) -> None:
     score(place, "-o", "all.json")
     (place / "data").rename(place / "moved")

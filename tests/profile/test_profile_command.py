@@ -179,6 +179,7 @@ def test_a_dry_run_sends_nothing(place: Path) -> None:
     assert not (place / "profiles").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("change", "said"), [
     ({"kind": "scores"}, 'kind: found "scores", expected "profile prediction (experimental)"'),
     ({"conversationId": "c-9"}, 'conversationId: found "c-9", expected one of the 4 conversations'),

@@ -39,6 +39,7 @@ PASSING = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", PASSING)
 def test_a_fault_that_passes_is_tried_again_and_leaves_no_trace_in_the_answer(
     tmp_path: Path, fault: str
@@ -84,6 +85,7 @@ def test_bytes_that_are_never_utf8_are_replaced_in_the_end(tmp_path: Path) -> No
     assert record["turns"][0]["attune"]["replies"]["draft"].startswith("\ufffd\ufffd\ufffd")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fault", "reason", "finish"), [
     ("garbage", "unparsed:truncated", None),
     ("garbage,text=no", "unparsed:no_json", None),
@@ -149,6 +151,7 @@ def test_reasoning_is_kept_out_of_the_answer_and_in_the_journal(
     assert bool(call["reasoning"]) == bool(reasoning)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("options", "calls", "message"), [
     ({"key": "another"}, 9, "HTTP 401: Incorrect API key provided.; check the key"),
     ({"model": "another"}, 9, "does not exist.; check the model's name"),

@@ -128,6 +128,7 @@ PACKED = 'the answer is packed as "gzip", which was not asked for'
 TOO_LARGE = "the answer is larger than 4 MB"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fault", "said"), [
     ("flood,megabytes=20", TOO_LARGE),
     ("bomb,megabytes=20", PACKED),

@@ -37,6 +37,7 @@ def start(server: EndpointProcess, data: Path, out: Path) -> tuple[subprocess.Po
     return process, command[1:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_run_that_is_told_to_stop_finishes_what_is_in_flight_and_says_how_to_go_on(
     tmp_path: Path, slow: tuple[EndpointProcess, Path], number: signal.Signals, code: int

@@ -183,6 +183,7 @@ def test_what_a_model_gives_in_place_of_an_answer_is_kept_and_earns_nothing(
     assert metric(trace, "pairwise") > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fault", ["500", "429,retry_after=0", "408", "drop", "reset", "html", "no_choices", "truncated"]
 )

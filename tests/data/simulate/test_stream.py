@@ -53,6 +53,7 @@ def test_the_first_fifty_are_pinned() -> None:
     assert digest(map(Simulation(0).record, range(50))) == FIRST_FIFTY
 
 
+@pytest.mark.slow
 @few
 @given(world=WORLDS, before=st.lists(st.integers(0, 10**9), max_size=3), index=st.integers(0, 10**9))
 def test_an_item_does_not_depend_on_what_was_made_before(
@@ -74,6 +75,7 @@ def test_workers_share_a_stream_out() -> None:
 # --- different ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_setting_of_a_world_changes_its_conversations() -> None:
     worlds = [
         Simulation(0), Simulation(1), Simulation(-1),
