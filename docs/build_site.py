@@ -40,8 +40,8 @@ GROUPS = {
         "data-card",
     ),
     "Evaluate": (
-        *("evaluate", "policies", "report", "viewing", "results", "migration"),
-        *("draft-judge", "lm-eval", "inspect", "verifiers", "profile-prediction"),
+        *("evaluate", "long-runs", "policies", "report", "viewing", "results", "scores-files", "migration"),
+        *("draft-judge", "lm-eval", "inspect", "verifiers", "verifiers-training", "profile-prediction"),
     ),
     "Train": (
         *("training", "trainers-trl", "trainers", "openenv", "gymnasium"),
@@ -49,9 +49,11 @@ GROUPS = {
     ),
     "Understand": (
         "rewards",
+        "reward-specs",
         "reward-card",
         "audit",
         "statistics",
+        "comparisons",
         "analyses",
         "performance",
     ),
