@@ -236,3 +236,12 @@ def test_arguments_that_name_nothing_are_refused_at_the_call(
 
 def test_rows_of_a_stream_are_scored_as_any_row() -> None:
     assert score_row(next(iter(training_dataset())), "{}").reason == "unparsed:no_fields"
+
+
+def test_rows_of_the_written_corpus_are_of_its_train_part() -> None:
+    rows = training_dataset("written", stages=["prefer"], number=2)
+    train = load("written", split="train")
+    assert {row["conversation_id"] for row in rows} == {one.conversation_id for one in train[:2]}
+    for kept in ({"data": "written:test"}, {"data": "written", "split": "dev"}):
+        with pytest.raises(SettingsError, match=r"is kept for evaluation; train on \"written:train\""):
+            training_dataset(**kept)

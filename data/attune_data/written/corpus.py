@@ -22,6 +22,14 @@ def is_written(name: str) -> bool:
     return name.partition(":")[0] == NAME
 
 
+def training_part(name: str, split: str | None) -> str:
+    """The data name of the part to train on; raises SettingsError for the parts kept for evaluation."""
+    part = name.partition(":")[2] or split or "train"
+    if part != "train":
+        raise SettingsError(f'"{NAME}:{part}" is kept for evaluation; train on "{NAME}:train"')
+    return f"{NAME}:train"
+
+
 def written_rows(name: str, split: str | None) -> list[Row]:
     """The records of the corpus or of one part, each with its file, in the order of their ids.
 

@@ -16,6 +16,7 @@ from attune_data.loading import Conversations
 from attune_data.schema import Conversation
 from attune_data.simulate.stream import Level, Simulation
 from attune_data.version import SCORING_VERSION, __version__
+from attune_data.written.corpus import is_written, training_part
 from attune_episodes.data_arguments import SIMULATED, DataArguments
 from attune_episodes.score import reward_spec
 from attune_episodes.settings import Settings
@@ -56,9 +57,9 @@ def training_dataset(
     `world_seed`, or with a `split` of the data by participant.
 
     Args:
-        data: "simulated", "sample", a path or a dataset's name; or conversations: a sequence gives a
-            `Dataset`, anything lazy, such as a `Simulation`, an `IterableDataset` whose rows are made as
-            they are read.
+        data: "simulated", "written" (its train part), "sample", a path or a dataset's name; or
+            conversations: a sequence gives a `Dataset`, anything lazy, such as a `Simulation`, an
+            `IterableDataset` whose rows are made as they are read.
         level: of simulated conversations: a level; a list, whose levels take turns; or a schedule
             {level: how many conversations}, in that order.
         world_seed: of simulated conversations: who their participants are.
@@ -117,6 +118,9 @@ def _source(
     if isinstance(data, str) and data == SIMULATED:
         DataArguments(data, world_seed=world_seed, number=number, **selection)  # which checks them
         return Curriculum.of(level, world_seed, number)
+    if isinstance(data, str) and is_written(data):
+        data = training_part(data, selection.get("split"))
+        selection = {name: value for name, value in selection.items() if name != "split"}
     if isinstance(data, (str, Path, Conversations)):
         chosen = DataArguments(data, level=level, world_seed=world_seed, number=number, **selection)  # type: ignore[arg-type]  # it refuses what is no level
         return chosen.choose()
