@@ -116,6 +116,7 @@ def test_the_models_that_like_a_side_or_a_length_are_found_and_no_others(study: 
     assert mean(row(table, model="planted/position-biased")["position_bias"]) == pytest.approx(0.25, abs=0.05)
 
 
+@pytest.mark.slow
 def test_what_was_planted_in_single_answers_is_found(study: Study) -> None:
     confusion = tables(FEELINGS, study)["feelings_confusion"]
     shares: dict[Any, Any] = {

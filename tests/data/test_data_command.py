@@ -89,6 +89,7 @@ def test_bad_usage_exits_with_2(arguments: list[str]) -> None:
     assert "Usage: attune data" in done.stderr
 
 
+@pytest.mark.slow
 def test_stats_as_json_are_the_facts_and_nothing_else(tmp_path: Path) -> None:
     path = folder(tmp_path / "my data", {1: record(), 2: record(conversationId="שיחה 😀", provenance="own")})
     done = attune("stats", "--json", path)

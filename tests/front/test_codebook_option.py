@@ -45,12 +45,14 @@ def test_an_official_codebook_is_used_named_and_its_gaps_told(tmp_path: Path, wh
     assert wording_of(tmp_path / "out") == f"official ({NAME})"
 
 
+@pytest.mark.slow
 def test_the_codebook_above_test_samples_is_found(tmp_path: Path) -> None:
     data = data_folder(tmp_path / "Test Samples" / "Subsample20")
     write(tmp_path / NAME, OFFICIAL)
     assert run(tmp_path, data)[0] == f"questions in the wording of official ({NAME})"
 
 
+@pytest.mark.slow
 def test_the_codebook_asked_for_wins_over_the_one_beside_the_data(tmp_path: Path) -> None:
     data = data_folder(tmp_path / "data")
     write(data / NAME, OFFICIAL)

@@ -139,6 +139,7 @@ def bad_scores() -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["missing", *bad_scores()])
 def test_what_is_no_scores_file_is_refused_in_one_message(tmp_path: Path, name: str) -> None:
     path = tmp_path / "scores.json"

@@ -234,6 +234,7 @@ def test_one_analysis_alone_takes_the_place_of_an_earlier_report(place: Path, tm
 ALONE = "report --scores scores.json --only variance -o out"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inside", ["notes.txt", "figures/mine.svg", "report.html"])
 def test_a_folder_with_files_of_others_is_left_alone(place: Path, tmp_path: Path, inside: str) -> None:
     write_json(tmp_path / "scores.json", read(place / "scores.json"))
@@ -271,6 +272,7 @@ def changed(place: Path, name: str, model: str, **metadata: Json | str) -> Path:
     return write(place / name, content)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("metadata", "said"), [
     ({"data": {"fingerprint": "f" * 16, "provenance": "own"}}, "data differs: scores.json: own "),
     ({"where": "turns>1"}, "selection differs: scores.json: none; other.json: turns>1"),

@@ -102,6 +102,7 @@ def test_every_file_that_cannot_be_scored_is_listed(place: Path) -> None:
     assert read(place / "scores.json")["metadata"]["n_results"] == 6
 
 
+@pytest.mark.slow
 def test_conversations_without_a_result_are_counted_aloud(place: Path) -> None:
     (place / "results" / FIRST).unlink()
     (place / "results" / FIRST.replace("oracle", "always-no")).unlink()
@@ -125,6 +126,7 @@ def test_files_of_the_official_runner_score_the_same(place: Path) -> None:
     assert [group["parse_rate"] for group in scores["aggregates"]] == [None, None]
 
 
+@pytest.mark.slow
 def test_warnings_name_what_counts_as_unanswered(place: Path) -> None:
     def spoil(record: Json) -> None:
         record["turns"][0]["em_emotion_tags"] = "Upset"

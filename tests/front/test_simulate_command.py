@@ -59,6 +59,7 @@ def test_another_data_set_is_replaced_only_when_asked(tmp_path: Path, place: str
     assert load(tmp_path / place).fingerprint == simulate(2, 5).fingerprint
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--overwrite"]])
 def test_what_is_no_data_set_is_never_touched(tmp_path: Path, options: list[str]) -> None:
     (tmp_path / "data").mkdir()
@@ -101,6 +102,7 @@ def test_json_lines_go_into_a_file_of_that_name(tmp_path: Path) -> None:
     assert names(tmp_path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("options", "said"), [
     (["-o", "data.json"], "data.json is the name of a file: give a folder, or a name that ends in .jsonl"),
     (["-o", "x.jsonl", "--format", "files"], "x.jsonl is the name of a file"),

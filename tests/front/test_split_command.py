@@ -103,6 +103,7 @@ def test_data_is_never_split_over_itself(tmp_path: Path, options: list[str]) -> 
     assert snapshot(tmp_path) == there
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("arguments", "code", "said"), [
     (["--into", "a=.5,b=.4"], 2, "shares a=0.5, b=0.4 sum to 0.9, expected 1"),
     (["--into", "a=.5,../b=.5"], 2, 'found "../b=.5", expected a name of its own'),

@@ -76,6 +76,7 @@ def test_by_default_a_step_presents_a_turn_and_reflect_comes_last() -> None:
 # --- what is paid ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", WRAPPERS)
 @pytest.mark.parametrize("step", STEPS)
 def test_the_contract_of_environments_holds(step: str, form: str) -> None:

@@ -224,6 +224,7 @@ def test_a_connection_is_used_again_and_there_is_one_for_each_call_in_flight(tmp
         assert 1 < len(server.peers) <= 4
 
 
+@pytest.mark.slow
 def test_a_run_that_is_complete_does_not_wait_for_the_sdk_to_load(tmp_path: Path) -> None:
     data_folder(tmp_path / "data", ("c-1",))
     line = ["run", "custom", "m", "data"]

@@ -59,6 +59,7 @@ def test_an_answer_that_does_not_come_in_time_is_not_waited_for(tmp_path: Path) 
     assert report.tally.control.faults["timeout"] >= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["503", "reset", "no_choices", "truncated", "html"])
 def test_a_fault_that_stays_is_given_up_after_a_bounded_number_of_attempts(
     tmp_path: Path, fault: str

@@ -66,6 +66,7 @@ def test_no_field_of_an_answer_blocks_the_folder(tmp_path: Path, odd: Json) -> N
         assert len(call["reasoning"]) <= 1_000_001
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("old", "new"), [
     ('"finish":"stop"', r'"finish":"\ud800"'),
     ('"served":"lab/m"', r'"served":"\ud800"'),

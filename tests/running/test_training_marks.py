@@ -23,6 +23,7 @@ def trained(folder: Path) -> list[Any]:
     return [record["attune"].get("training") for record in files(folder).values()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("options", "marks"), [
     ("--training-step 0", {"run": None, "step": 0}),
     ("--training-run 'grpo été 🌊' --training-step 250", {"run": "grpo été 🌊", "step": 250}),

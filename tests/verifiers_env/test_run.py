@@ -47,6 +47,7 @@ def test_every_request_is_sent_word_for_word_in_the_protocols_order() -> None:
     assert list(replies(trace)) == [request.id for request in plan(about)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
