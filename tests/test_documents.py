@@ -16,10 +16,14 @@ FRONT = ("README.md", "CONTRIBUTING.md", "SECURITY.md")
 PAGES = [*FRONT, *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md")))]
 NEEDS_EXTRA = "attune-env["
 """Examples that name the extra which they need are run where it is installed, by `tests/extras/`."""
+TESTED_SMALLER = {"transfer.py"}
+"""Examples that take minutes as they are; `tests/written` runs this one with less."""
 EXAMPLES = [
     str(path.relative_to(ROOT))
     for path in sorted((ROOT / "examples").rglob("*.py"))
-    if "__main__" in (code := path.read_text(encoding="utf-8")) and NEEDS_EXTRA not in code
+    if "__main__" in (code := path.read_text(encoding="utf-8"))
+    and NEEDS_EXTRA not in code
+    and path.name not in TESTED_SMALLER
 ]
 
 
