@@ -204,6 +204,8 @@ def test_the_return_is_the_strict_composite_of_the_record(
 @given(played=PLAYED)
 def test_the_return_of_every_reward_follows_from_the_record(played: Played) -> None:
     for name, spec in SPECS.items():
+        if spec.floor is not None:
+            continue  # each request has its floor: the return is no function of the parts' means
         episode = play(*played, reward=spec)
         said, warnings = read_record(episode.result(), played[0])
         assert warnings == ()
