@@ -47,6 +47,8 @@ def printable(text: str) -> str:
     That is control characters (and so escape sequences and line ends), marks that turn the direction of
     writing, and what has no glyph.
     """
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 

@@ -161,8 +161,8 @@ def load(
         The conversations, ordered by file number (folder) or as they stand (JSONL, datasets).
 
     Raises:
-        DataError: nothing found, or problems; `error.problems` lists them file by file, the first
-            thousand and how many more there are.
+        DataError: nothing found, or problems; `error.problems` lists them file by file, at most a
+            thousand.
     """
     if not isinstance(source, (str, Path)):
         raise SettingsError(
@@ -189,6 +189,8 @@ def load(
                 room = MAX_LISTED - len(problems)
                 problems.extend(error.problems[:room])
                 unlisted += len(error.problems[room:])
+                if unlisted and not skip_invalid:
+                    break
             else:
                 again = partial(_marked, file, read, provenance, forced)
                 places[identity] = Place(identity, conversation.origin, file, again)
@@ -196,7 +198,7 @@ def load(
                     kept.append(conversation)
     if unlisted:
         listed = f"the first {len(problems)} are listed"
-        problems.append(Problem(name, "", f"{unlisted} problems more", "none", listed))
+        problems.append(Problem(name, "", "further problems", "none", listed))
     if problems and not (skip_invalid and places):
         raise DataError(problems)
     if not places:

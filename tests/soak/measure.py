@@ -26,13 +26,15 @@ class Failure(AssertionError):
     """An input that broke something; says how to get it again."""
 
 
-def watched(action: Callable[[], Found], size: int, ratio: float, *, sample: bool) -> Found:
+def watched(
+    action: Callable[[], Found], size: int, ratio: float, *, sample: bool, floor: float = 1e6, ms: float = 20
+) -> Found:
     """What the action returns; raises Failure where it takes too much of the processor or of memory.
 
-    `ratio` is the peak of memory allowed, in sizes of the input; 1 MB and 20 ms are always allowed. Time
-    counts as the best of four.
+    `ratio` is the peak of memory allowed, in sizes of the input; `floor` bytes and `ms` milliseconds
+    are always allowed. Time counts as the best of four.
     """
-    allowed, took = max(20.0, MS_PER_100_KB * size / 1e5), float("inf")
+    allowed, took = max(ms, MS_PER_100_KB * size / 1e5), float("inf")
     for _ in range(4):
         begun = time.process_time()
         found = action()
@@ -48,7 +50,7 @@ def watched(action: Callable[[], Found], size: int, ratio: float, *, sample: boo
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
-        if peak > max(1e6, ratio * size):
+        if peak > max(floor, ratio * size):
             raise Failure(f"a peak of {peak} bytes for {size} bytes")
     return found
 
