@@ -44,7 +44,7 @@ GROUPS = {
         *("draft-judge", "lm-eval", "inspect", "verifiers", "verifiers-training", "profile-prediction"),
     ),
     "Train": (
-        *("training", "trainers-trl", "trainers", "openenv", "gymnasium"),
+        *("training", "trainers-trl", "trainers", "openenv", "scale", "gymnasium"),
         *("simulator", "simulator-model", "simulated-conversations", "learning"),
     ),
     "Understand": (
