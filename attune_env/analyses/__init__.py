@@ -1,4 +1,4 @@
-"""What a model can and cannot read: each analysis has a question, tables, figures and a caption."""
+"""Analyses of what a model can and cannot read: each has a question, tables, figures and a caption."""
 
 from attune_env.analyses.agreement import BIAS, BINARY, CHOICES
 from attune_env.analyses.analysis import Absent, Analysis, Finding

@@ -148,7 +148,7 @@ def read_answers(study: Study) -> Answers:
 
 
 def spent(record: Mapping[str, Any]) -> list[float]:
-    """What a result took, as `SPENT` names it; NaN where unknown (no dollars: prices were not known)."""
+    """The usage of a result by the names of `SPENT`; NaN where unknown (no dollars: prices unknown)."""
     usage = mapping(marks_of(record).get("usage"))
     cost = _number(record.get("api_cost")) or _number(usage.get("api_cost"))
     seconds = _number(record.get("duration_seconds")) if usage else 0.0

@@ -32,7 +32,7 @@ ROLES = (
 KEY_COLUMNS = (Column("model"), Column("kind"), Column("mode"))
 """The columns that name a row of a table of models."""
 SHARES = {"parsed": "parse_rate", "answered": "answered_share", "unscored": "unscored_share"}
-"""What a model's numbers rest on -> its name in aggregates."""
+"""Coverage measure -> its name in aggregates."""
 PUBLISHED: tuple[tuple[str, Mapping[str, float]], ...] = (
     ("published: best annotator, human pilot", {"avg_pairwise_accuracy": 0.722}),
     (
@@ -84,7 +84,7 @@ def leaderboard_table(study: Study) -> Table:
 
 
 def notes(study: Study) -> list[str]:
-    """What a reader must know to trust the numbers of a leaderboard."""
+    """The notes that a reader needs to trust the numbers of a leaderboard."""
     data = study.scores["metadata"]["data"]
     where = study.scores["metadata"].get("where")
     return [

@@ -21,7 +21,7 @@ from attune_env.statistics.score_table import Resample
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What a report is made of, as it was asked for.
+    """The inputs of a report, as requested.
 
     Args:
         scores: scores files.

@@ -1,4 +1,4 @@
-"""What analyses are made from: scores, and where available the conversations and the result files."""
+"""The inputs of analyses: scores and, where available, the conversations and result files."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ def summary(study: Study) -> list[str]:
 
 
 def _parts(study: Study) -> list[str]:
-    """What some model reads better than the best constant answers, and what none does."""
+    """The parts that some model reads better than the best constant answers, and those that none does."""
     try:
         (table,) = profile_tables(study)
     except Absent:

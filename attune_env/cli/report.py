@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Resampled(StrEnum):
-    """What the bootstrap draws."""
+    """The units that the bootstrap draws."""
 
     auto = "auto"
     conversation = "conversation"
@@ -29,7 +29,7 @@ class Resampled(StrEnum):
 
 
 class Format(StrEnum):
-    """What figures are written as."""
+    """The file formats of figures."""
 
     svg = "svg"
     png = "png"

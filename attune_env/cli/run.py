@@ -145,8 +145,8 @@ def run(
     if server.dry_run:
         from attune_env.running.costs import estimate
 
-        takes = estimate(conversations, wanted, settings, samples=samples or 1, judges=len(judges))
-        servers.show_estimate(takes, price=evaluated.price, judges=len(judges))
+        expected = estimate(conversations, wanted, settings, samples=samples or 1, judges=len(judges))
+        servers.show_estimate(expected, price=evaluated.price, judges=len(judges))
         return
     from attune_env.cli.watching import watcher
     from attune_env.running.existing import OtherJudgesError

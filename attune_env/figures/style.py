@@ -21,9 +21,7 @@ FAINT: Final = "#656d76"
 GRID: Final = "#d8dee4"
 PALETTE: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Okabe and Ito's colours without yellow and black, told apart by colour-blind people."""
-BLUE, ORANGE, GREEN, PINK, AMBER, SKY = PALETTE
-SEQUENTIAL: Final = "cividis"
-DIVERGING: Final = "PuOr_r"
+BLUE, ORANGE = PALETTE[:2]
 FORMATS: Final = ("svg", "png", "pdf")
 LONGEST: Final = 80
 """Characters of a label on an axis."""
@@ -91,11 +89,6 @@ def panels(
         figure = Figure(figsize=(width, height), layout="constrained")
         axes = figure.subplots(rows, columns, squeeze=False, **options)
     return figure, [axis for row in axes for axis in row]
-
-
-def svg_text(figure: Figure) -> str:
-    """The figure as SVG, without date: the same figure gives the same text."""
-    return drawn(figure, ())["svg"].decode()
 
 
 def drawn(figure: Figure, formats: Sequence[str]) -> dict[str, bytes]:

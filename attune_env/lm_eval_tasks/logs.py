@@ -80,7 +80,7 @@ class _Sample:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What samples of single stages have in common that are put together."""
+        """The key shared by samples of single stages that belong together."""
         shared = {name: value for name, value in self.settings.items() if name != "stages"}
         return (self.conversation_id, self.fingerprint, self.model, json.dumps(shared, sort_keys=True))
 

@@ -24,7 +24,7 @@ from attune_rewards.predictions import STAGES, Stage
 from attune_rewards.tree import SCORED_STAGES
 
 NO_ERROR: Final = "N/A"
-"""What lm-eval writes where there is no standard error."""
+"""lm-eval's value for a missing standard error."""
 PARSE_RATE: Final = "parse_rate"
 _ERROR: Final = "_stderr"
 OF_ALL: Final = tuple(metric.column for metric in LISTED if metric.group == "composite")
@@ -46,7 +46,7 @@ OF_STAGE: Final[Mapping[Stage, tuple[str, ...]]] = {
 def metrics_of(
     conversation: Conversation, settings: Settings, replies: Sequence[str], names: Sequence[str]
 ) -> dict[str, Any]:
-    """What lm-eval keeps of a conversation.
+    """The values that lm-eval keeps for a conversation.
 
     Args:
         conversation: what was asked about.

@@ -30,7 +30,7 @@ KNOWN: Final = (
     "data", "number", "where", "split", "provenance", "level", "world_seed",
     "mode", "stages", "panas_strategy", "labels", "seed", "prompts", "codebook",
 )  # fmt: skip
-"""What may be said under the prefix: the fields of `DataArguments` and of `Settings`."""
+"""The keys allowed under the prefix: the fields of `DataArguments` and of `Settings`."""
 COMPOSITE: Final[tuple[Stage, ...]] = ("assess", "prefer", "reflect")
 """The stages that a Composite is made of."""
 
@@ -64,7 +64,7 @@ class Asked:
 
 
 def read_arguments(metadata: Mapping[str, Any], stage: Stage | None) -> Asked:
-    """What a task is asked to do.
+    """The arguments of a task.
 
     Args:
         metadata: of the task: names with the prefix `attune_` are ours, all others are left alone.

@@ -61,7 +61,7 @@ class Asked:
     name: str
     """`turn 2, assess`"""
     before: str
-    """What stood before it in the thread, in words."""
+    """The thread before it, in words."""
     seen: str
     """Its own message."""
     replies: tuple[Reply, ...]
@@ -85,7 +85,7 @@ class Stretch:
 
 @dataclass(slots=True)
 class ConversationView:
-    """What is shown of one conversation."""
+    """The contents of one conversation's page."""
 
     conversation_id: str
     title: str

@@ -153,7 +153,7 @@ def _topic(conversation: Conversation) -> str:
 
 
 def _words(conversation: Conversation) -> str:
-    """What a search finds besides the row: topic and what both said."""
+    """The text that a search looks through besides the row: topic and messages."""
     said = [conversation.metadata.text or ""] if conversation.metadata else []
     for turn in conversation.turns:
         said += [turn.user_message, turn.llm_response]

@@ -1,4 +1,4 @@
-"""What stands at the foot of everything derived from scores: intended use, data, versions, seed."""
+"""The notes below everything derived from scores: intended use, data, versions, seed."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _DATA: Final[Mapping[str, tuple[Fact, ...]]] = {
 
 
 def facts_of(study: Study) -> list[Fact]:
-    """What a reader has to know about the numbers of one study."""
+    """The notes about the numbers of one study."""
     metadata = study.scores["metadata"]
     data, settings = mapping(metadata.get("data")), mapping(metadata.get("settings"))
     provenance = str(data.get("provenance"))

@@ -20,7 +20,7 @@ LIST: Final = ".attune-report"
 HEAD: Final = "files of an attune report"
 FOLDERS: Final = ("figures", "tables", "conversations")
 _OURS: Final = re.compile(r"(report\.(html|md)|(figures|tables|conversations)/[^/\\\0]+)")
-"""What a report can have written; a list that names anything else is not followed there."""
+"""The files that a report can have written; other names in a list are ignored."""
 
 
 def check_destination(folder: Path, *, overwrite: bool = False) -> None:
@@ -96,7 +96,7 @@ def _write_list(folder: Path, paths: set[str]) -> None:
 
 
 def _known(folder: Path) -> set[str]:
-    """What the list in the folder names, but for names that no report has."""
+    """The names in the folder's list, except those that no report has."""
     path = folder / LIST
     if not path.is_file():
         return set()

@@ -37,7 +37,7 @@ QUESTIONS: Final = (
 
 
 class Cell(NamedTuple):
-    """What a model answered, and how it compares with the truth."""
+    """A model's answer and how it compares with the truth."""
 
     text: str = DASH
     mark: Mark = ""

@@ -49,7 +49,7 @@ def silent(what: str, total: int) -> AbstractContextManager[Callable[[], None]]:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a report is to hold.
+    """The requested contents of a report.
 
     Args:
         formats: what figures are written as.
@@ -64,11 +64,11 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What was written, to be said in a terminal."""
+    """The summary of what was written, for a terminal."""
 
     leaderboards: Sequence[Table]
     missing: Sequence[str]
-    """What is not in the report, and what it would need."""
+    """The analyses that are not in the report, and what each would need."""
     summary: str
 
 
@@ -93,7 +93,7 @@ class Section:
     """Its anchor."""
     finding: Finding
     command: str
-    """What reproduces it alone."""
+    """The command that reproduces it alone."""
     figures: list[Figure]
     tables: list[tuple[str, Table]]
     """(path of the CSV file, table)"""

@@ -10,7 +10,7 @@ from attune_env.report.table import DASH, Table, share_text
 
 
 def data_tables(facts: Mapping[str, Any], source: str) -> list[Table]:
-    """What `attune_data.stats.describe` found, for people."""
+    """The output of `attune_data.stats.describe` as tables."""
     overview = Table(f"{source}", ("what", "value"), left=("value",))
     per = facts["turns_per_conversation"]
     overview.rows = [

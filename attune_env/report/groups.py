@@ -20,7 +20,7 @@ class Metric:
     role: Role
     places: int = 3
     scale: float = 1.0
-    """What values are multiplied by to be shown."""
+    """The factor that scales values for display."""
 
 
 def _of(group: Group) -> tuple[Metric, ...]:

@@ -11,7 +11,7 @@ from attune_rewards.spec import PRESET_TEXTS, RewardSpec
 from attune_rewards.tree import LEAF, Node
 
 PARTS: Final[tuple[Part, ...]] = (*LEAF.values(), Format())
-"""What rewards can be made of without Python."""
+"""The parts that a reward can use without Python."""
 AUDIT_NOTE = "What can be earned without reading: attune rewards audit; the figures are in docs/audit.md."
 
 
@@ -112,7 +112,7 @@ def _notes(spec: RewardSpec) -> Iterator[str]:
 
 
 def _prior(spec: RewardSpec) -> str:
-    """What `prior` earns on the reference data, from the nulls of its parts; a dash where one is unknown."""
+    """The score of `prior` on the reference data, from its nulls; a dash where one is unknown."""
     nulls = RewardSpec.preset("skill").nulls
     if not all(part in nulls for part in spec.parts):
         return DASH

@@ -75,7 +75,7 @@ class BertScorer:
         tokenizer.model_max_length = min(tokenizer.model_max_length, longest)
 
     def described(self) -> dict[str, Any]:
-        """What a scores file's settings say of the model."""
+        """The model's settings for a scores file."""
         return {"model": self.folder.resolve().name, "layer": self.layer}
 
     def f1(self, candidates: Sequence[str], references: Sequence[str]) -> list[float]:

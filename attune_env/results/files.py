@@ -26,7 +26,7 @@ MAX_RESULT_BYTES: Final = 100_000_000
 _SHORTER: Final = "bound the replies (--max-tokens), then ask again with --overwrite"
 _UNSAFE = re.compile(r"[^\w.@+ -]", re.ASCII)
 _DEVICE = re.compile(r"\A(con|prn|aux|nul|com\d|lpt\d)(?= *\.)", re.IGNORECASE)
-"""What Windows takes for a device, whatever stands behind the dot."""
+"""Names that Windows takes for a device, whatever the ending."""
 
 
 def safe_name(text: str, *, official: bool = False, longest: int = 80) -> str:

@@ -10,7 +10,7 @@ KEY = "attune"
 
 
 def marks_of(part: object) -> Mapping[str, Any]:
-    """What a part of a result file holds under `attune`; {} where it holds nothing there."""
+    """The `attune` entry of a part of a result file; {} if there is none."""
     return mapping(part.get(KEY)) if isinstance(part, Mapping) else {}
 
 

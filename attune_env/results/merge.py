@@ -17,7 +17,7 @@ _SHOWN = 3
 
 
 def differences(files: Sequence[Named], mode: str | None = None) -> list[str]:
-    """What keeps these files out of one table, a sentence each; none: they go together.
+    """The reasons that keep these files out of one table, a sentence each; none if they go together.
 
     Compared: the ground truth's fingerprint, the selection (`where`), how Q1 overlap is counted, the scoring
     version, and whether all of them hold `mode` (by default: whether there is a mode that all hold).

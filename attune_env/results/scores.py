@@ -75,7 +75,7 @@ def score_results(
 def contents(
     entries: Sequence[Mapping[str, Any]], conversations: Conversations, where: str | None
 ) -> dict[str, Any]:
-    """What a scores file's metadata says of its entries and of the conversations behind them."""
+    """The metadata of a scores file about its entries and the conversations behind them."""
     facts = {
         **counts_of(entries),
         "data": {"fingerprint": conversations.fingerprint, "provenance": conversations.provenance},
@@ -84,7 +84,7 @@ def contents(
 
 
 def counts_of(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What a scores file's metadata says of its entries alone."""
+    """The metadata of a scores file about its entries alone."""
     return {
         "models": sorted({e["em_model"] for e in entries}),
         "modes": sorted({e["mode"] for e in entries}),

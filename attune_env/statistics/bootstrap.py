@@ -30,7 +30,7 @@ BLOCK: Final = 256
 KEPT: Final = 20_000_000
 """Draws up to this many counts are kept: a report makes many tables of the same conversations."""
 ROUNDING: Final = 1e-9
-"""What is nearer to 0 is no difference."""
+"""A difference nearer to 0 counts as none."""
 MEANINGFUL: Final = 5
 """With fewer units than this a percentile interval says little; tables mark it."""
 

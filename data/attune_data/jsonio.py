@@ -86,8 +86,8 @@ def parse_json(text: str, file: str, *, any_density: bool = False, if_cut: str =
         raise DataError(Problem(file, "", "an empty file", "a JSON object", "remove it or fetch it again"))
     most = 10_000 + len(text) // CHARS_PER_VALUE
     # the quick count takes commas inside strings for values
-    dense = not any_density and len(text) > 100_000 and _values(text) > most
-    if dense and _values(_STRING.sub("", text)) > most:
+    dense = not any_density and len(text) > 100_000 and sum(map(text.count, ",[{")) > most
+    if dense and sum(token[0][0] in ",[{" for token in JSON_TOKEN.finditer(text)) > most:
         found = f"more than {most} values in {len(text) / 1e6:.1f} million characters"
         wanted = f"{CHARS_PER_VALUE} characters a value or more"
         raise DataError(Problem(file, "", found, wanted, "is this a file of conversations or results?"))
@@ -119,14 +119,6 @@ def parse_json(text: str, file: str, *, any_density: bool = False, if_cut: str =
     if doubtful and (problems := list(islice(_unsound(value, file, ""), MAX_LISTED))):
         raise DataError(problems)
     return value
-
-
-_STRING: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"?')
-
-
-def _values(text: str) -> int:
-    """At least as many as the values that a JSON text holds in lists and objects."""
-    return sum(map(text.count, ",[{"))
 
 
 class _Twice(dict[str, Any]):

@@ -20,8 +20,6 @@ class Questionnaire:
     """Published screening cut; None where there is none."""
     below: bool = False
     """Whether the screen is positive below the cut; else at the cut and above."""
-    screened: str = ""
-    """The name of the positive side."""
 
     def positive(self, value: float) -> bool:
         """Whether a score is on the screen's positive side; ValueError without a cut."""
@@ -35,12 +33,12 @@ _T: Final = (30, 85, 60)
 QUESTIONNAIRES: Final[Mapping[str, Questionnaire]] = {
     one.name: one
     for one in (
-        Questionnaire("who_5", "WHO-5", 0, 25, 13, below=True, screened="low well-being"),
-        Questionnaire("asrs_6", "ASRS-6", 0, 6, 4, screened="a positive ADHD screen"),
-        Questionnaire("aq_10", "AQ-10", 0, 10, 6, screened="an autism score to be referred"),
-        Questionnaire("promis_anxiety_t", "PROMIS anxiety T", *_T, screened="raised anxiety"),
-        Questionnaire("promis_depression_t", "PROMIS depression T", *_T, screened="raised depression"),
-        Questionnaire("promis_sleep_t", "PROMIS sleep T", *_T, screened="raised sleep disturbance"),
+        Questionnaire("who_5", "WHO-5", 0, 25, 13, below=True),
+        Questionnaire("asrs_6", "ASRS-6", 0, 6, 4),
+        Questionnaire("aq_10", "AQ-10", 0, 10, 6),
+        Questionnaire("promis_anxiety_t", "PROMIS anxiety T", *_T),
+        Questionnaire("promis_depression_t", "PROMIS depression T", *_T),
+        Questionnaire("promis_sleep_t", "PROMIS sleep T", *_T),
         Questionnaire("tipi_extraversion", "TIPI extraversion", 2, 14),
         Questionnaire("tipi_agreeableness", "TIPI agreeableness", 2, 14),
         Questionnaire("tipi_conscientiousness", "TIPI conscientiousness", 2, 14),

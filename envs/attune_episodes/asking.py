@@ -68,7 +68,7 @@ class Asking(Generic[Q, T]):
     finish: str = "stop"
     """How the last reply ended, in the words of whoever sent it."""
     outcome: T | Unparsed = NOT_YET
-    """What the last reply says."""
+    """The reading of the last reply."""
     unread: list[tuple[str, str]] = field(default_factory=list)
     """(reply, reason) of each reply before the last."""
     settled: bool = False

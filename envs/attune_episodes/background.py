@@ -1,4 +1,4 @@
-"""What the omniscient modes add at turn 1: profile, feelings before the conversation, topic attitude."""
+"""The background of the omniscient modes: profile, feelings before the conversation, topic attitude."""
 
 from __future__ import annotations
 

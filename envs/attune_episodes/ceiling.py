@@ -1,4 +1,4 @@
-"""What the best possible answer to a simulated conversation can expect, given the state that it came from.
+"""The expected score of the best answer to a simulated conversation, given the state that it came from.
 
 For a leaf s, the latent state z and its noise Y: C = E_z max_a E[s(a, Y) | z]. The text adds nothing about Y
 once z is known, so C bounds every reader of the text from above: the *latent-state ceiling*. Readers stay

@@ -1,4 +1,4 @@
-"""What every client of chat completions reads the same way: the text of a message, how long to wait."""
+"""Shared reading of chat completions: the text of a message, how long to wait."""
 
 from __future__ import annotations
 

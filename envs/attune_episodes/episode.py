@@ -30,7 +30,7 @@ class Step:
     outcome: Prediction | Unparsed
     score: Score
     reward: float
-    """What this step pays: the score's share of the return (dense), or the whole return with the last
+    """The reward of this step: the score's share of the return (dense), or the whole return with the last
     step (terminal)."""
     done: bool
 
@@ -107,7 +107,7 @@ class Episode:
 
     @property
     def total_name(self) -> str:
-        """What the total is: `composite_strict`, `composite_partial`, or another reward's own name.
+        """The name of the total: `composite_strict`, `composite_partial`, or another reward's own name.
 
         A total is partial where scored stages were left out; it never stands beside a Composite. Where
         nothing at all is scored the total, 0.0, is called `not_scored`.

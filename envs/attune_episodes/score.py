@@ -40,7 +40,7 @@ def resolved(truth: ConversationTruth, said: Prediction) -> Prediction:
 def as_scored(
     request: Request, outcome: Prediction | Unparsed, truth: ConversationTruth
 ) -> tuple[Prediction | None, str]:
-    """What scoring takes of a parsed reply: the prediction, None where there is none; and the reason."""
+    """Split a parsed reply for scoring: the prediction, None where there is none; and the reason."""
     if isinstance(outcome, Unparsed):
         return None, outcome.reason
     return (resolved(truth, outcome) if request.wants_change else outcome), OK

@@ -88,7 +88,7 @@ class Settings:
 
     @cached_property
     def key(self) -> Hashable:
-        """What makes two settings ask the same: used to keep plans."""
+        """A key that is equal for settings that ask the same: plans are kept by it."""
         return (
             self.mode,
             self.stages,

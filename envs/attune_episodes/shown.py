@@ -1,4 +1,4 @@
-"""What the prefer stage shows: labels, sides and order, seeded so that none of them betrays the source.
+"""The presentation of the prefer stage: labels, sides and order, seeded so that none betrays the source.
 
 Each order is by a hash of (seed, conversation, turn, thing), so it is the same on every machine and says
 nothing about which response won.

@@ -56,7 +56,7 @@ def _reference(conversations: Conversations) -> str:
 
 
 def reference_data() -> Conversations:
-    """What the package's own preset is measured on: simulated people, none of the benchmark's."""
+    """The data that the package's own preset is measured on: simulated participants only."""
     return Simulation(0).take(REFERENCE_SIZE)
 
 

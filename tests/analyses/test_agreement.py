@@ -12,19 +12,8 @@ from attune_env.analyses import Study
 from attune_env.analyses.agreement import BIAS, BINARY, CHOICES
 from tests.analyses.made import MODEL, first, mean, row, study_of, tables
 from tests.analyses.two_turns import said
-from tests.data.builders import conversation
 
 OM, HP = "did it (OM)", "wanted it (HP)"
-
-
-@pytest.fixture(scope="module")
-def talk() -> Any:
-    return conversation()
-
-
-@pytest.fixture(scope="module")
-def study(talk: Any, tmp_path_factory: pytest.TempPathFactory) -> Study:
-    return study_of(tmp_path_factory.mktemp("tiny"), Conversations([talk]), [said(talk)])
 
 
 def test_agreement_counts_a_missing_answer_as_no_in_the_canonical_variant(study: Study) -> None:

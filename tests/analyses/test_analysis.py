@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from attune_env.analyses import ANALYSES, Absent, Analysis, Study
-from attune_env.figures.style import drawn, svg_text
+from attune_env.figures.style import drawn
 from attune_env.results.scores import aggregates_of
 from tests.analyses.made import A, B, columns, entry, study, study_of
 from tests.analyses.planted import people, reader, results_of
@@ -56,7 +56,7 @@ def test_hostile_names_break_nothing(hostile: Study, analysis: Analysis) -> None
         assert "\u202e" not in table.csv_text()
     for name, draw in found.draws.items():
         assert all(c.islower() or c == "-" for c in name)
-        ET.fromstring(svg_text(draw()))  # well-formed whatever the names are
+        ET.fromstring(drawn(draw(), ())["svg"])  # well-formed whatever the names are
 
 
 @pytest.mark.parametrize("analysis", ANALYSES, ids=lambda one: one.name)

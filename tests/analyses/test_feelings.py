@@ -12,17 +12,6 @@ from attune_env.analyses import Study
 from attune_env.analyses.feelings import FEELINGS, FOUR_BRANCHES, PANAS
 from tests.analyses.made import MODEL, first, mean, row, rows, study_of, tables
 from tests.analyses.two_turns import said
-from tests.data.builders import conversation
-
-
-@pytest.fixture(scope="module")
-def talk() -> Any:
-    return conversation()
-
-
-@pytest.fixture(scope="module")
-def study(talk: Any, tmp_path_factory: pytest.TempPathFactory) -> Study:
-    return study_of(tmp_path_factory.mktemp("tiny"), Conversations([talk]), [said(talk)])
 
 
 def test_feelings_are_paired_by_the_engine_and_errors_are_predicted_minus_felt(study: Study) -> None:

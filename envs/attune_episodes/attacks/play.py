@@ -20,7 +20,7 @@ from attune_rewards.spec import RewardSpec
 
 @dataclass(slots=True)
 class Played:
-    """What a policy earned, conversation by conversation, in their order."""
+    """The return of a policy in each conversation, in their order."""
 
     name: str
     totals: dict[str, list[float | None]] = field(default_factory=dict)

@@ -60,7 +60,7 @@ class Coordinate(NamedTuple):
 
 
 class _Payoff:
-    """What constant answers earn on the fitting data, stage by stage: the mean return of an episode."""
+    """The mean return of constant answers on the fitting data, stage by stage."""
 
     def __init__(self, conversations: Sequence[Conversation], settings: Settings, spec: RewardSpec) -> None:
         self.episodes = len(conversations)

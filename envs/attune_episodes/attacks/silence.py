@@ -1,4 +1,4 @@
-"""What saying nothing earns: answers taken out of a prediction, and annotations out of the truth.
+"""The score of silence: answers taken out of a prediction, and annotations out of the truth.
 
 The canonical reading counts many kinds of silence as answers; the strict one counts none. Each entry here
 is one kind, so that a table can show what it pays under either.
@@ -45,7 +45,7 @@ UNANSWERED: Final[Mapping[str, Silence]] = {
     "the branch scores": _reflect(branches={}),
     "everything": lambda said: replace(said, turns={}, reflect=None),
 }
-"""What a model leaves out -> its prediction without it."""
+"""Kind of answer left out -> the prediction without it."""
 
 
 def _annotations(record: dict[str, Any]) -> list[dict[str, Any]]:
@@ -83,7 +83,7 @@ UNANNOTATED: Final[Mapping[str, Removal]] = {
     "branch scores": _no_branches,
     "Q1–Q3 and the follow-up": _no_questions,
 }
-"""What participants did not annotate -> the record without it, changed in place."""
+"""Missing annotation -> the record without it, changed in place."""
 
 
 def without(conversation: Conversation, what: str) -> Conversation:

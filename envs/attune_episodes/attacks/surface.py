@@ -70,7 +70,7 @@ SURFACE: Final[Mapping[str, Written]] = {
 
 
 def looks(request: Request, text: str) -> Array:
-    """What can be seen of a reply to compare: eight numbers."""
+    """The surface features of a reply to compare: eight numbers."""
     marks = [text.count(mark) for mark in ("?", "!", ".", ",")]
     you = len(re.findall(r"\byou\b", text, re.IGNORECASE))
     return np.array([text == request.reply, np.log1p(len(text)), word_length(text), you, *marks], dtype=float)

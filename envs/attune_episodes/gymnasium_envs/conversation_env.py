@@ -190,7 +190,7 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
         self.episode: Episode | None = None
         """The episode that is played; None before the first reset."""
         self._steps: tuple[Presentation, ...] = ()
-        """What is presented, step by step, and then the end."""
+        """The observations, step by step, and then the end."""
         self._place = 0
 
     def reset(

@@ -1,4 +1,4 @@
-"""What each step of a conversation presents: made once per conversation and settings."""
+"""The observations of a conversation's steps, made once per conversation and settings."""
 
 from __future__ import annotations
 

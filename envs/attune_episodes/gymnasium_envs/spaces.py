@@ -126,7 +126,7 @@ def action_space(*, changes: bool = False, hp: bool = False) -> spaces.Dict:
 
 
 def observation_space(max_chars: int) -> spaces.Dict:
-    """What a step presents: the messages as one text, the place, and what is asked."""
+    """The contents of a step's observation: the messages as one text, the place, and what is asked."""
     return spaces.Dict(
         {
             "messages": TextSpace(max_chars),

@@ -60,7 +60,7 @@ def rollouts_from(
 
 
 def _facts(log: EvalLog, sample: EvalSample) -> dict[str, Any]:
-    """What a result record tells beside the answers."""
+    """The facts of a result record beside the answers."""
     costs = [usage.total_cost for usage in sample.model_usage.values()]
     known = [cost for cost in costs if cost is not None]
     entries = sample.store[REPLIES].values()

@@ -1,4 +1,4 @@
-"""What the solver does: every request of the plan, each from its own messages."""
+"""The solver's work: every request of the plan, each from its own messages."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ async def ask_all(state: TaskState, *, reasks: int, parallel: int | None, struct
 
 
 def _config(request: Request, ask: int, seed: int | None, structured: bool) -> GenerateConfig:
-    """What differs from the run's own options: the schema, and the seed of what is asked again."""
+    """The options that differ from the run's own: the schema, and the seed of what is asked again."""
     config = GenerateConfig()
     if ask > 1 and seed is not None:
         config.seed = seed + ask - 1  # the same seed would draw the same unreadable reply again

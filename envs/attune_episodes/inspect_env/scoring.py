@@ -1,4 +1,4 @@
-"""What the scorer does: the numbers of `attune score`, per conversation. Free of Inspect."""
+"""The scorer's work: the numbers of `attune score`, per conversation. Free of Inspect."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from attune_rewards.predictions import Stage
 from attune_rewards.tree import LEAF, LEAVES, SCORED_STAGES
 
 UNSCORED: Final = math.nan
-"""What Inspect leaves out of means, standard errors and reductions over epochs, one metric at a time."""
+"""The value that Inspect leaves out of means, standard errors and reductions over epochs, per metric."""
 _NEEDED: Final[dict[str, tuple[Stage, ...]]] = {
     **{m.column: m.needs for m in LISTED if set(SCORED_STAGES).issubset(m.needs)},
     **{m.column: m.needs for m in LISTED if m.group in ("composite", "strict")},
@@ -25,7 +25,7 @@ _NEEDED: Final[dict[str, tuple[Stage, ...]]] = {
 }
 """Metric, by its name in score files -> the stages without which it means nothing. The Composites lead."""
 PARTIAL: Final = "composite_partial"
-"""What the strict total is called where a scored stage is left out: it is no Composite."""
+"""The name of the strict total if a scored stage is left out: it is not a Composite."""
 PARSED: Final = "parse_rate"
 COMPLETE: Final = "complete"
 """1 where every request has a reply, else 0: the one metric of a conversation that is not complete."""
@@ -41,7 +41,7 @@ def metrics_of(settings: Settings) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What a conversation came to."""
+    """The outcome of a conversation."""
 
     values: dict[str, float]
     """Of each of `metrics_of`; NaN where it is not defined, or not every request was answered."""

@@ -1,4 +1,4 @@
-"""What a task of Inspect is made of: its arguments, and what a sample carries. Free of Inspect.
+"""The contents of an Inspect task: its arguments, and what a sample carries. Free of Inspect.
 
 A sample holds the conversation with its annotated answers, as one JSON text: metrics copy the metadata of
 every sample, and a text costs nothing to copy. No answer is in its `input`; requests are made by the plan.

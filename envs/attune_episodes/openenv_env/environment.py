@@ -31,7 +31,7 @@ class NotResetError(AttuneError):
 
 
 class Served:
-    """What the sessions of a server share: conversations and their order, settings, reward."""
+    """The state that a server's sessions share: conversations and their order, settings, reward."""
 
     def __init__(self, source: ConversationSource, settings: Settings, spec: RewardSpec) -> None:
         self.source, self.settings, self.spec = source, settings, spec

@@ -31,7 +31,7 @@ BODY_SECONDS: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What clients may do. The default size holds any reply that is read at all (a million characters)."""
+    """The limits on clients. The default size holds any reply that is read at all (a million characters)."""
 
     sessions: int = 64
     """Open sessions at a time; one more gets an error and is closed."""

@@ -1,4 +1,4 @@
-"""What goes over the wire: a reply, what is shown and earned, and where an episode stands. No annotations."""
+"""The messages on the wire: a reply, observation, reward and the state of an episode. No annotations."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def _different(text: str, spans: Iterator[Span]) -> list[Span]:
 
 
 def _fenced(text: str) -> Iterator[Span]:
-    """What stands between pairs of ``` lines."""
+    """The text between pairs of ``` lines."""
     opened = -1
     for mark in _FENCE.finditer(text):
         if opened < 0:

@@ -38,7 +38,7 @@ _MAX_ANSWER: Final = 100
 
 
 def parse(request: Request, text: str) -> Prediction | Unparsed:
-    """What a model's reply says, or why it says nothing. Never raises on a reply.
+    """Parse a model's reply, or say why it cannot be read. Never raises on a reply.
 
     JSON may stand alone, in a fence, or amid prose; a text that is no object by itself is read without
     its reasoning blocks. An object that holds none of the asked fields is unparsed (`no_fields`). Within
@@ -136,7 +136,7 @@ def _spelled(names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
 
 
 def _by_name(value: dict[str, Any], name: str) -> Any:
-    """What stands under a name or its lower case; None where both stand there and differ."""
+    """The value under a name or its lower case; None if both exist and differ."""
     given, lower = value.get(name), value.get(name.lower())
     if name in value and name.lower() in value:
         differ = given != lower or isinstance(given, bool) is not isinstance(lower, bool)  # true is not 1

@@ -44,7 +44,7 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class AskedRules:
-    """What the list of questions tells: one split for the tags, one for each question and side."""
+    """The information in the list of questions: one split for the tags, one for each question and side."""
 
     tags: Split
     answers: Mapping[tuple[str, str], Split]
@@ -125,7 +125,7 @@ class AskedPlayer(BuiltinPolicy):
         return self.answers(request).prediction(request)
 
     def answers(self, request: Request) -> Answers:
-        """What it says to this request."""
+        """Answer this request."""
         if request.stage not in ("assess", "assess_hp"):
             return self.prior
         return replace(

@@ -1,4 +1,4 @@
-"""What a policy is: anything that answers requests."""
+"""Policies: anything that answers requests."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class BuiltinPolicy:
         return self
 
     def prediction(self, request: Request) -> Prediction:
-        """What it says to one request."""
+        """Answer one request."""
         raise TypeError(f"policy {self.name!r} plays a conversation: call for_conversation first")
 
     def reply(self, request: Request) -> str:

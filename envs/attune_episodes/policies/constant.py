@@ -16,7 +16,7 @@ from attune_rewards.panas import spread
 from attune_rewards.predictions import Assess, AssessHP, Draft, Prediction, Prefer, Reflect, Tag, YesNo
 
 NO_DRAFT: Final = "…"
-"""What these policies draft; drafts are not scored without a judge."""
+"""The draft of these policies; drafts are not scored without a judge."""
 MIDPOINT: Final = sum(SCALE) // 2
 
 

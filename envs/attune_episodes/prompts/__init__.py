@@ -27,7 +27,7 @@ JOINED: Final = (
     "Several questions follow, each under the name of its stage. Answer them in one JSON object with the "
     "keys {stages}: under each the JSON object that is asked for there."
 )
-"""What stands before the questions where a turn asks several at once, which is not the protocol's way."""
+"""The text before the questions where a turn asks several at once, unlike the protocol."""
 TEMPLATES: Final = ("system", "background", "draft", "assess", "assess_hp", "prefer", "reflect")
 JUDGE: Final = "judge"
 """The draft judge's template. A set may lack it: the one of `full` is then used."""
@@ -44,7 +44,7 @@ class PromptSet:
     threaded: bool
     """True: each turn adds messages to a thread. False: every request is one message that holds it all."""
     placeholder: str
-    """What stands in the thread where the model's earlier answers were. Distinctive on purpose: it must
+    """The text in the thread in place of the model's earlier answers. Distinctive on purpose: it must
     never be mistaken for a reply."""
     judge: str
     """Source of the draft judge's template. The evaluated model never sees it, so it is not part of

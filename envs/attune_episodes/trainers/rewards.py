@@ -32,7 +32,7 @@ class PartReward:
     part: str
     """Name of the part, such as `emotion_f1`."""
     weight: float
-    """What the trainer multiplies its values with (`reward_weights`)."""
+    """The factor by which the trainer multiplies its values (`reward_weights`)."""
     reward: str
     """Name of the reward that it belongs to."""
     baselines: Mapping[str, float] = field(hash=False)

@@ -22,7 +22,7 @@ LONGEST_ASKED_PAUSE: Final = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back for one request."""
+    """The response to one request."""
 
     text: str
     """The content; "" for none. Of a refusal without content: what was said in its place."""

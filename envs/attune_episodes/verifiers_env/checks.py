@@ -1,4 +1,4 @@
-"""What `Task.validate` proves of a task: the oracle earns 1, and no prompt depends on an annotated answer."""
+"""The checks of `Task.validate`: the oracle earns 1, and no prompt depends on an annotated answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXACT: Final = 1e-9
 
 
 def problem_of(data: AttuneData) -> str | None:
-    """What is wrong with a task, in one line; None if nothing is."""
+    """The fault of a task, in one line; None if it has none."""
     data.check_prompts()
     task = data.task
     return _leak(task) or _prompt(data, task) or _oracle(task)

@@ -1,4 +1,4 @@
-"""What can be set, under `--env.taskset.*`, `--env.taskset.task.*` and `--env.agent.harness.*`.
+"""The arguments under `--env.taskset.*`, `--env.taskset.task.*` and `--env.agent.harness.*`.
 
 The texts under the fields are what `vf-eval attune-env --help` shows.
 """

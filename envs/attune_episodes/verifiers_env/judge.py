@@ -92,7 +92,7 @@ async def rate_drafts(config: DraftJudgeConfig, task: Task, trace: AnyTrace) -> 
 
 
 def _drafts(task: Task, trace: AnyTrace) -> tuple[list[JudgeRequest], list[JudgeRequest]]:
-    """What a judge would be asked of drafts that are empty or unreadable, and what it is asked of others."""
+    """The judge's requests for drafts that are empty or unreadable, and for all others."""
     replied, read = replies_of(trace, task), read_of(trace, task)
     silent: list[JudgeRequest] = []
     asked: list[JudgeRequest] = []

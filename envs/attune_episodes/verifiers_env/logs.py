@@ -110,7 +110,7 @@ def rollouts_from(
 
 @dataclass(frozen=True)
 class _Trace:
-    """What one trace says."""
+    """The contents of one trace."""
 
     name: str
     task: Task
@@ -170,7 +170,7 @@ def _recording(group: list[_Trace], em_model: str | None) -> Recording:
 
 
 def _shared(one: _Trace) -> tuple[Hashable, ...]:
-    """What requests of one conversation have in common: who was asked, how, in whose words and for what."""
+    """The key shared by requests of one conversation: who was asked, how, in whose words and for what."""
     task = one.task
     return (task.conversation.conversation_id, one.model, task.settings.key, one.system, one.reward)
 
@@ -204,7 +204,7 @@ def _traces(source: object) -> Iterator[Json]:
 
 
 def _read(trace: Json) -> _Trace | None:
-    """What a trace says; None where it is not ok. DataError for what is no trace of this environment."""
+    """Read a trace; None if it is not ok. DataError for what is no trace of this environment."""
     try:
         data = trace["task"]["data"]
         if not {"conversation", "settings", "reward"} <= data.keys():

@@ -61,7 +61,7 @@ class AttuneData(vf.TaskData):
     settings: dict[str, Any]
     """How it is asked about: `Settings.to_json`."""
     reward: dict[str, Any]
-    """What is rewarded: `attune_rewards.spec_files.describe_reward`."""
+    """The reward: `attune_rewards.spec_files.describe_reward`."""
     request: str | None = None
     """The id of the one request, `conversation/turn/stage`; None for a whole conversation."""
 
@@ -94,7 +94,7 @@ class AttuneData(vf.TaskData):
 
 
 class AttuneState(vf.State):
-    """What a rollout knows beside its trace; it is not saved."""
+    """The state of a rollout beside its trace; it is not saved."""
 
     readings: dict[str, tuple[str, Any]] = Field(default_factory=dict, exclude=True)
     """Request id -> (raw reply, what `parse` made of it): no reply is parsed twice."""

@@ -34,7 +34,7 @@ class LexiconPolicy(BuiltinPolicy):
     name: str = "lexicon"
 
     def prediction(self, request: Request) -> Prediction:
-        """What it reads out of the request."""
+        """Predict from the words of the request."""
         said = self._read(request)
         return replace(said, reasoning=REASONING) if request.verbose else said
 

@@ -1,4 +1,4 @@
-"""What a reply does, question by question: one simple cue each, read off its words. English only."""
+"""The behaviour of a reply, question by question: one simple cue each, read off its words. English only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MANY_FEELINGS: Final = 4
 
 
 def observed(exchange: Exchange, questions: Iterable[str]) -> dict[str, YesNo]:
-    """What the reply did, for each question; "no" where there is no rule for one."""
+    """The observed answer to each question; "no" where there is no rule for one."""
     return {question: "yes" if RULES.get(question, _never)(exchange) else "no" for question in questions}
 
 

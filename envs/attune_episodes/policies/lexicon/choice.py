@@ -23,7 +23,7 @@ LONG: Final = 40
 
 @dataclass(frozen=True)
 class Weights:
-    """What counts for one question."""
+    """The weights of one question."""
 
     brevity: float = 1.0
     echo: float = 1.0
@@ -60,7 +60,7 @@ def preferred(request: Request) -> Prefer:
 
 
 def worth(exchange: Exchange, wish: Wish, weights: Weights) -> float:
-    """What a response is worth to the person who wrote the message."""
+    """The worth of a response to the person who wrote the message."""
     length = len(words(exchange.reply)) or 1
     value = -weights.brevity * length / LONG
     value += weights.echo * min(2.0, 10 * exchange.echoes / length)

@@ -1,4 +1,4 @@
-"""What a person feels, read from their words: PANAS items with an intensity.
+"""Feelings read from a person's words: PANAS items with an intensity.
 
 English only, a small list and simple rules: a cue counts unless it is negated ("not angry") or told of
 somebody else ("he was angry"); amplifiers and diminishers near it move the intensity. A reader, no
@@ -22,7 +22,7 @@ SHOWN_WEIGHT: Final = 1.0
 ENOUGH: Final = 1.0
 """Weight from which a feeling is tagged in a message that asks for nothing."""
 PER_REQUEST: Final = 0.35
-"""What each further sign of a practical request, after the first, adds to that."""
+"""The amount that each further sign of a practical request adds to that."""
 SHARE: Final = 0.5
 """A further feeling must weigh this share of the strongest one."""
 MOST: Final = 3
@@ -39,7 +39,7 @@ _FIGURES: Final = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class Feelings:
-    """What was read of one text."""
+    """The reading of one text."""
 
     weights: dict[str, float]
     """PANAS item -> how much in the text speaks for it."""

@@ -67,7 +67,7 @@ def sentences(text: str) -> list[str]:
 
 @lru_cache(maxsize=128)
 def details(text: str) -> frozenset[str]:
-    """What a text is about: the beginnings of its longer, less common words, and its numbers."""
+    """The topic words of a text: the beginnings of its longer, less common words, and its numbers."""
     return frozenset(
         word[:_STEM]
         for word in words(text)

@@ -73,7 +73,7 @@ def _option(given: Sequence[str], ours: str) -> str:
 
 
 def _troubles(history: Sequence[tuple[str, str]]) -> Counter[str]:
-    """What went wrong in the replies, and how often."""
+    """The faults of the replies, and how often each occurred."""
     found: Counter[str] = Counter()
     for turn, (message, reply) in enumerate(history):
         exchange = Exchange(message, reply, tuple(history[:turn]))
@@ -113,7 +113,7 @@ def _panas(request: Request, felt: Sequence[Feelings], fit: int) -> tuple[dict[s
 
 
 def _goal(messages: Sequence[str], felt: Sequence[Feelings]) -> int:
-    """What the person was looking for: a place among the options of Q1."""
+    """The person's goal: a place among the options of Q1."""
     low = [plain(message) for message in messages]
     opening = low[0] if low else ""
     if any(WISH["no_advice"].search(text) for text in low):

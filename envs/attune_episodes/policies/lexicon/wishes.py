@@ -1,4 +1,4 @@
-"""What a person would have wanted of a reply: a lay person's defaults, moved by what the message asks for.
+"""The replies that a person would have wanted: a lay person's defaults, moved by what the message asks for.
 
 Most people want to be read rightly and in a fitting tone, and want no sermons, clichés or repetitions.
 Advice and reasons are wanted by who asks for them; acknowledgement by who feels something. English only.
@@ -18,7 +18,7 @@ from attune_rewards.predictions import YesNo
 
 @dataclass(frozen=True)
 class Wish:
-    """What a message asks for, in view of what was said before it."""
+    """The requests in a message, given the thread before it."""
 
     message: str
     before: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ class Wish:
 
 
 def wished(exchange: Exchange, questions: Iterable[str]) -> dict[str, YesNo]:
-    """What the person would have wanted, for each question."""
+    """The preferred answer to each question."""
     wish = Wish(exchange.message, tuple(message for message, _ in exchange.history))
     feels = bool(wish.felt.tags)
     practical = wish.practical
