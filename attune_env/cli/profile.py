@@ -73,7 +73,9 @@ def run(
 
     Example: attune profile run openrouter anthropic/claude-sonnet-4 sample --experimental --dry-run
     """
-    from attune_episodes.profile import WARNING, Form, read_options
+    from attune_data.jsonio import read_json
+    from attune_env.profile import WARNING
+    from attune_env.profile.fields import Form, form_with
 
     for line in WARNING:
         print(f"warning: {line}", file=sys.stderr)
@@ -84,15 +86,15 @@ def run(
         raise UnknownNameError("provider", provider, servers.PROVIDERS)
     if provider == "builtin":
         refuse(provider, server, drawn)
-    form = read_options(options) if options else Form()
+    form = form_with(read_json(options), str(options)) if options else Form()
     conversations = selection.read(path)
     output_folder(output)
     next_command = servers.score_command(output, path, None, "profile score")
-    from attune_env.profile.run import estimate_profiles, run_null, run_profiles
+    from attune_env.profile.run import estimate_profiles, run_baseline, run_profiles
 
     if provider == "builtin":
         with stoppable():
-            made = run_null(model, conversations, output, form=form, seed=seed or 0, overwrite=overwrite)
+            made = run_baseline(model, conversations, output, form, seed or 0, overwrite=overwrite)
         print(f"wrote {made.written} guesses to {output}, {made.skipped} were complete already")
         print(f"next: {next_command}")
         return
@@ -104,7 +106,7 @@ def run(
 
     how = servers.options_of(server, evaluated.endpoint, overwrite=overwrite)
     with stoppable(), watcher(f"{provider}/{model}") as shown:
-        report = run_profiles(evaluated, conversations, output, form=form, options=how, watcher=shown)
+        report = run_profiles(evaluated, conversations, output, form, how, shown)
     done = f"wrote {report.written} guesses to {output}, {report.complete_before} were complete already"
     servers.end(report, done, next_command, how.command)
 

@@ -1,1 +1,23 @@
-"""Experimental: guess what participants stated about themselves, and score the guesses."""
+"""Experimental: guess from a conversation alone what its participant stated about themselves.
+
+Off by default and no stage of the protocol: `attune profile` alone runs it. There is no reward for it, so
+that nothing here trains a model to guess who people are. `WARNING` says what it may be used for.
+"""
+
+from typing import Final
+
+WARNING: Final = (
+    "Experimental. This lets a model, or a constant, guess from a conversation who somebody is: "
+    "demographics, traits, questionnaire scores and diagnoses.",
+    "It may be used for research on what conversations give away (to measure a privacy risk, say), on data "
+    "of people who agreed to such research.",
+    "It may not be used to diagnose, screen, target, rank, hire, insure, admit, price or police anybody, nor "
+    "to guess these things of people who did not agree.",
+    "The truth here is what people stated of themselves: a stated diagnosis is no clinical one, and a score "
+    "at a screening cut is no diagnosis.",
+    "A guess about one person is mostly what is common in a group. A gain over the null is a mean over many "
+    "people and makes no single guess reliable.",
+    "Profiles of simulated or invented people are a program's or an author's: results on them say nothing "
+    "about real people.",
+)
+"""One sentence or two each, without line ends."""

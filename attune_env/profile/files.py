@@ -14,17 +14,11 @@ from typing import Any, Final
 from attune_data import Conversation, Conversations, __version__
 from attune_data.errors import DataError, Problem, SettingsError, one_line, show
 from attune_data.loading import fingerprint
+from attune_env.profile import WARNING
+from attune_env.profile.fields import Form, Value, form_with, plain
+from attune_env.profile.request import template_fingerprint
 from attune_env.results.files import check_same_record, read_result, safe_name
 from attune_env.results.marks import mapping, marks_of
-from attune_episodes.profile import (
-    WARNING,
-    Form,
-    Value,
-    form_with,
-    plain,
-    read_guesses,
-    template_fingerprint,
-)
 
 MODE: Final = "profile"
 """Stands in the place of a mode: these records are of none of the protocol's."""
@@ -75,9 +69,7 @@ def record_of(
         "em_model": em_model,
         "mode": MODE,
         "run_timestamp": datetime.now(UTC).isoformat(timespec="seconds"),
-        "predicted": {
-            field.name: plain(guesses[field.name]) if field.name in guesses else None for field in form.fields
-        },
+        "predicted": {field.name: plain(guesses.get(field.name)) for field in form.fields},
         "api_cost": facts.get("api_cost"),
         "duration_seconds": facts.get("duration_seconds"),
         "attune": {
@@ -114,8 +106,7 @@ def is_made(path: Path, conversation_id: str, em_model: str, asked: Mapping[str,
     if not isinstance(record, dict) or record.get("kind") != KIND:
         raise SettingsError(f"{path} was not written by attune profile; choose another -o")
     found = mapping(marks_of(record).get("asked"))
-    differing = [name for name in asked if found.get(name) != asked[name]]
-    if differing:
+    if differing := [name for name in asked if found.get(name) != asked[name]]:
         raise SettingsError(
             f"{path} was asked in another way ({', '.join(differing)}); "
             "choose another -o, or pass --overwrite"
@@ -127,51 +118,42 @@ def read_guessed(folder: Path, conversations: Conversations) -> tuple[list[Guess
     """The files of guesses in a folder, and the problems that keep files out."""
     if not folder.is_dir():
         raise DataError(Problem(str(folder), "", "no such folder", "a folder of guesses", "check the path"))
-    paths = sorted(path for path in folder.glob(f"{PREFIX}*.json"))
+    paths = sorted(folder.glob(f"{PREFIX}*.json"))
     if not paths:
         raise DataError(
             Problem(str(folder), "", f"no file {PREFIX}….json", "guesses", "run `attune profile run` first")
         )
-    found: list[Guessed] = []
+    found: dict[tuple[str, str], Guessed] = {}
     problems: list[Problem] = []
-    first: dict[tuple[str, str], str] = {}
     for path in paths:
         try:
             one = _read(path, conversations)
         except DataError as error:
             problems += error.problems
             continue
-        key = (one.conversation_id, one.em_model)
-        if key in first:
-            what = f"a second file about {show(key[0])} by {show(key[1])}"
-            problems.append(Problem(str(path), "", what, f"one (the first is {first[key]})", "move one away"))
-            continue
-        first[key] = path.name
-        found.append(one)
-    return found, problems
+        first = found.setdefault((one.conversation_id, one.em_model), one)
+        if first is not one:
+            what = f"a second file about {show(one.conversation_id)} by {show(one.em_model)}"
+            expected = f"one (the first is {first.path.name})"
+            problems.append(Problem(str(path), "", what, expected, "move one away"))
+    return list(found.values()), problems
 
 
 def _read(path: Path, conversations: Conversations) -> Guessed:
     """One file; raises DataError where it is none, or about a conversation that is not there."""
 
-    def wrong(place: str, value: object, expected: str, advice: str = "move the file away") -> DataError:
-        return DataError(Problem(str(path), place, show(value), expected, advice))
+    def check(place: str, fine: bool, expected: str, advice: str = "move the file away") -> None:
+        if not fine:
+            raise DataError(Problem(str(path), place, show(record.get(place)), expected, advice))
 
     record = read_result(path)
-    if not isinstance(record, dict) or record.get("kind") != KIND:
-        kind = record.get("kind") if isinstance(record, dict) else record
-        raise wrong("kind", kind, f'"{KIND}"')
+    record = record if isinstance(record, dict) else {"kind": record}
+    check("kind", record.get("kind") == KIND, f'"{KIND}"')
     for name in ("conversationId", "em_model"):
-        if not isinstance(record.get(name), str):
-            raise wrong(name, record.get(name), "text")
-    if not isinstance(record.get("predicted"), dict):
-        raise wrong("predicted", record.get("predicted"), "an object with the guesses")
-    conversation_id = record["conversationId"]
-    about = conversations.by_id.get(conversation_id)
-    if about is None:
-        raise wrong("conversationId", conversation_id,
-                    one_line(f"one of the {len(conversations)} conversations of {conversations.source}"),
-                    "score it against the data it was run on")  # fmt: skip
-    asked = mapping(marks_of(record).get("asked"))
-    form = form_with(asked.get("options"), f"{path}: attune.asked.options")
-    return Guessed(path, conversation_id, record["em_model"], form, read_guesses(form, record["predicted"]))
+        check(name, isinstance(record.get(name), str), "text")
+    check("predicted", isinstance(record.get("predicted"), dict), "an object with the guesses")
+    identity = record["conversationId"]
+    known = one_line(f"one of the {len(conversations)} conversations of {conversations.source}")
+    check("conversationId", identity in conversations.by_id, known, "score it against the data it was run on")
+    form = form_with(mapping(marks_of(record).get("asked")).get("options"), f"{path}: attune.asked.options")
+    return Guessed(path, identity, record["em_model"], form, form.read(record["predicted"]))

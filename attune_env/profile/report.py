@@ -9,66 +9,55 @@ from typing import Any
 from attune_data import __version__
 from attune_data.errors import DataError, Problem
 from attune_data.jsonio import read_json
+from attune_env.profile import WARNING
 from attune_env.profile.files import KIND
-from attune_env.profile.scoring import ERROR, Compared, FieldCount, ModelScores
-from attune_env.report.table import Column, Table
-from attune_env.statistics.bootstrap import LEVEL, RESAMPLES, Interval
-from attune_episodes.profile import WARNING, template_fingerprint
+from attune_env.profile.request import template_fingerprint
+from attune_env.profile.scoring import FieldScore, ModelScores
+from attune_env.report.table import Cell, Table
+from attune_env.statistics.bootstrap import LEVEL, RESAMPLES
 
 SCORES = f"scores of {KIND}"
 """Tells a file of scores."""
-COLUMNS = (
-    Column("field"),
-    Column("measure"),
-    Column("value"),
-    Column("prior"),
-    Column("constant"),
-    Column("gain", places=3),
-    Column("n"),
-    Column("people"),
-)
+COLUMNS = ("field", "measure", "value", "prior", "constant", "gain", "n", "people")
 
 
 def score_table(scores: ModelScores) -> Table:
     """The measures of one model, the warning beneath."""
-    table = Table(
+    title = (
         f"experimental: what {scores.em_model} guessed of {scores.people} participants "
-        f"({scores.conversations} conversations)",
-        COLUMNS,
-        keys=2,
+        f"({scores.conversations} conversations)"
     )
-    for row in scores.compared:
-        below = " (lower is better)" if row.measure == ERROR else ""
-        table.rows.append(
-            (row.field, row.measure + below, row.value, row.prior.mean, row.constant.mean, row.gain,
-             row.value.n, row.people)
-        )  # fmt: skip
-    table.notes = [
+    rows: list[tuple[Cell, ...]] = []
+    for one in scores.fields:
+        if found := one.intervals:
+            measure = one.measure + " (lower is better)" * (one.measure == "mae")
+            means = found["prior"].mean, found["constant"].mean
+            rows.append((one.field, measure, found["value"], *means, found["gain"], one.scored, one.people))
+    notes = [
         "95 % intervals by resampling participants (†: fewer than 5)",
         "prior: the best constants of the other participants; constant: the best of these very conversations",
         "gain: over the better of the two, more is better, for errors too; an interval with 0 shows none",
         "unanswered counts as the worst answer; what was not stated is not scored",
-        *_count_notes(scores.counts),
+        *_count_notes(scores.fields),
+        *WARNING,
     ]
-    table.notes += WARNING
-    return table
+    return Table(title, COLUMNS, rows, notes, keys=2)
 
 
-def _count_notes(counts: Sequence[FieldCount]) -> list[str]:
+def _count_notes(fields: Sequence[FieldScore]) -> list[str]:
     notes = []
-    silent = [(one.field, f"{one.unanswered} of {one.scored}") for one in counts if one.unanswered]
-    if len(silent) == len(counts) and len({share for _, share in silent}) == 1:
+    silent = [(one.field, f"{one.unanswered} of {one.scored}") for one in fields if one.unanswered]
+    if len(silent) == len(fields) and len({share for _, share in silent}) == 1:
         notes.append(f"unanswered: {silent[0][1]} in every field")
     elif silent:
         notes.append(f"unanswered: {', '.join(' '.join(one) for one in silent)}")
-    if unstated := [f"{one.field} {one.unstated}" for one in counts if one.unstated]:
+    if unstated := [f"{one.field} {one.unstated}" for one in fields if one.unstated]:
         notes.append(f"conversations whose participant did not state: {', '.join(unstated)}")
-    notes += [
-        f"{one.field}: {one.n_outside} not scored, stated as {', '.join(one.outside[:3])}"
-        f"{', …' * (len(one.outside) > 3)}, which could not be guessed (`--options`)"
-        for one in counts
-        if one.n_outside
-    ]
+    for one in fields:
+        if values := sorted(set(one.outside)):
+            stated = ", ".join(values[:3]) + ", …" * (len(values) > 3)
+            notes.append(f"{one.field}: {len(one.outside)} not scored, stated as {stated}, "
+                         "which could not be guessed (`--options`)")  # fmt: skip
     return notes
 
 
@@ -103,38 +92,27 @@ def score_file(scores: Sequence[ModelScores], about: Mapping[str, Any]) -> dict[
                 "em_model": one.em_model,
                 "n_conversations": one.conversations,
                 "n_participants": one.people,
-                "fields": [_count(count) for count in one.counts],
-                "measures": [_compared(row) for row in one.compared],
+                "fields": [_count(field) for field in one.fields],
+                "measures": [_measured(field) for field in one.fields if field.intervals],
             }
             for one in scores
         ],
     }
 
 
-def _count(count: FieldCount) -> dict[str, Any]:
+def _count(one: FieldScore) -> dict[str, Any]:
     return {
-        "field": count.field,
-        "n": count.scored,
-        "unanswered": count.unanswered,
-        "not_stated": count.unstated,
-        "could_not_be_guessed": {"n": count.n_outside, "values": list(count.outside)},
+        "field": one.field,
+        "n": one.scored,
+        "unanswered": one.unanswered,
+        "not_stated": one.unstated,
+        "could_not_be_guessed": {"n": len(one.outside), "values": sorted(set(one.outside))},
     }
 
 
-def _compared(row: Compared) -> dict[str, Any]:
-    return {
-        "field": row.field,
-        "measure": row.measure,
-        "n": row.value.n,
-        "n_participants": row.people,
-        "value": _interval(row.value),
-        "prior": _interval(row.prior),
-        "constant": _interval(row.constant),
-        "gain_over_prior": _interval(row.over_prior),
-        "gain_over_constant": _interval(row.over_constant),
-        "gain": _interval(row.gain),
+def _measured(one: FieldScore) -> dict[str, Any]:
+    head = {"field": one.field, "measure": one.measure, "n": one.scored, "n_participants": one.people}
+    return head | {
+        name: {"mean": found.mean, "low": found.low, "high": found.high}
+        for name, found in one.intervals.items()
     }
-
-
-def _interval(value: Interval) -> dict[str, float | None]:
-    return {"mean": value.mean, "low": value.low, "high": value.high}

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from attune_data import Conversations
-from attune_data.errors import UnknownNameError
 from attune_data.schema import Conversation
+from attune_env.profile.baselines import baseline
+from attune_env.profile.fields import Form
 from attune_env.profile.files import MODE, asked_of, file_name, is_made, record_of
+from attune_env.profile.request import parse_profile, profile_request
 from attune_env.results.files import check_same_result, write_result
 from attune_env.running.answer import Usage
 from attune_env.running.asker import Call
@@ -24,7 +26,6 @@ from attune_env.running.run import EndpointReport, Session, policy_facts
 from attune_env.running.settings import Model, Options, training_marks
 from attune_episodes.asking import OK
 from attune_episodes.parsing import Unparsed, sound
-from attune_episodes.profile import NULLS, Form, null, parse_profile, profile_request
 from attune_episodes.settings import Settings
 
 ANSWER: Final = 450
@@ -38,16 +39,13 @@ class ProfileJob(Job):
     form: Form = field(default_factory=Form)
     asked: Mapping[str, Any] = field(default_factory=dict)
     """The record's account of how it was asked."""
+    planned = 1
+    """One call."""
 
     @property
     def names(self) -> tuple[str, str, str]:
         """(conversationId, em_model, "profile")."""
         return self.conversation_id, self.em_model, MODE
-
-    @property
-    def planned(self) -> int:
-        """One call."""
-        return 1
 
     def first(self) -> Iterable[Call]:
         """Its call."""
@@ -76,8 +74,7 @@ def run_profiles(
     model: Model,
     conversations: Conversations,
     output: Path,
-    *,
-    form: Form | None = None,
+    form: Form,
     options: Options | None = None,
     watcher: Watcher | None = None,
 ) -> EndpointReport:
@@ -96,7 +93,6 @@ def run_profiles(
         DataError: a file in the way.
         OSError: the folder cannot be written to.
     """
-    form = form or Form()
     # names of their own: a folder may hold the results and the journal of `attune run` too
     session = Session(f"{MODE}/{model.full_name}", f"{MODE}/{model.name}", output, options, watcher)
     policy = {name: value for name, value in policy_facts(model, (), 1).items() if name != "judges"}
@@ -113,14 +109,8 @@ def run_profiles(
     return session.play({"": model}, session.choose(jobs), {"policy": policy})
 
 
-def run_null(
-    name: str,
-    conversations: Conversations,
-    output: Path,
-    *,
-    form: Form | None = None,
-    seed: int = 0,
-    overwrite: bool = False,
+def run_baseline(
+    name: str, conversations: Conversations, output: Path, form: Form, seed: int, *, overwrite: bool
 ) -> RunReport:
     """Writes the guesses of a baseline (`prior`, `random`, `empty`) about every conversation.
 
@@ -128,10 +118,7 @@ def run_null(
 
     Raises UnknownNameError for another name, SettingsError where the folder holds guesses made otherwise.
     """
-    if name not in NULLS:
-        raise UnknownNameError("baseline", name, NULLS)
-    form = form or Form()
-    guess = null(name, conversations, form, seed=seed)
+    guess = baseline(name, conversations, form, seed=seed)
     em_model = f"builtin/{name}"
     policy: dict[str, Any] = {"name": name}
     policy |= {"seed": seed} if name == "random" else {}
@@ -151,7 +138,7 @@ def run_null(
     return RunReport(written, skipped)
 
 
-def estimate_profiles(conversations: Sequence[Conversation], form: Form | None = None) -> Estimate:
+def estimate_profiles(conversations: Sequence[Conversation], form: Form) -> Estimate:
     """Estimate one call per conversation; a model that reasons writes more."""
     requests = [profile_request(about, form) for about in conversations]
     usage = sum((usage_of_messages(request.chat(), ANSWER) for request in requests), Usage())

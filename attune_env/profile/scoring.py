@@ -8,55 +8,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from attune_data import Conversations
 from attune_data.errors import DataError, Problem, one_line
+from attune_env.profile.baselines import baseline, best_constants
+from attune_env.profile.fields import Field, Number, Outside, Value
 from attune_env.profile.files import Guessed
-from attune_env.statistics.bootstrap import RESAMPLES, Bootstrap, Interval
-from attune_episodes.profile import Outside, Value, best_constants, null, set_f1
-from attune_episodes.profile.fields import Choice, Field, Number, Several
-
-ERROR: Final = "mae"
-"""The one measure of which less is better."""
+from attune_env.statistics.bootstrap import Bootstrap, Interval
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """The score of one field. Differences are signed so that more is better, also of errors."""
+class FieldScore:
+    """The score of one field, and how many conversations it is of."""
 
     field: str
     measure: str
-    value: Interval
-    prior: Interval
-    """Of the best constants of the other participants."""
-    constant: Interval
-    """Of the best constants of the scored conversations themselves: no constant does better on them."""
-    over_prior: Interval
-    over_constant: Interval
-    people: int
-    """Participants behind the scored conversations."""
-
-    @property
-    def gain(self) -> Interval:
-        """The smaller of the two differences: a leave-one-out constant can fall below every constant."""
-        return min(self.over_prior, self.over_constant, key=lambda one: one.mean or 0.0)
-
-
-@dataclass(frozen=True, slots=True)
-class FieldCount:
-    """How many conversations of a field were scored, and why others were not."""
-
-    field: str
     scored: int
+    """Conversations."""
+    people: int
+    """Participants behind them."""
     unanswered: int
     """Of the scored ones: nothing valid was guessed."""
     unstated: int
     outside: tuple[str, ...]
-    """Stated values that could not be guessed, each once."""
-    n_outside: int
+    """Stated values that could not be guessed, one a conversation."""
+    intervals: Mapping[str, Interval]
+    """`value`; `prior` of the best constants of the other participants; `constant` of the best constants of
+    the scored conversations themselves, than which no constant does better; `gain_over_prior` and
+    `gain_over_constant`, signed so that more is better, for errors too; `gain`, the smaller of the two, since
+    a leave-one-out constant can fall below every constant. {} where nothing is scored."""
 
 
 @dataclass(frozen=True)
@@ -66,20 +49,15 @@ class ModelScores:
     em_model: str
     conversations: int
     people: int
-    compared: tuple[Compared, ...]
-    counts: tuple[FieldCount, ...]
+    fields: tuple[FieldScore, ...]
 
 
-def score_guesses(
-    guessed: Sequence[Guessed], conversations: Conversations, *, resamples: int = RESAMPLES, seed: int = 0
-) -> list[ModelScores]:
-    """Scores per model, models by name.
+def score_guesses(guessed: Sequence[Guessed], conversations: Conversations) -> list[ModelScores]:
+    """Scores per model, models by name, with intervals by resampling participants.
 
     Args:
         guessed: files of guesses, those of a model all with one form.
         conversations: the participants' statements; the prior is fitted on all of these.
-        resamples: of the bootstrap over participants.
-        seed: of the bootstrap.
 
     Raises DataError where the files of a model were made with different options.
     """
@@ -94,58 +72,56 @@ def score_guesses(
                 Problem(str(odd.path), "attune.asked.options", "other options",
                         f"those of {first.path.name}, by the same model", "score them apart")
             )  # fmt: skip
-    return [_score(name, by_model[name], conversations, resamples, seed) for name in sorted(by_model)]
+    return [_score(name, by_model[name], conversations) for name in sorted(by_model)]
 
 
-def _score(
-    em_model: str, guessed: Mapping[str, Guessed], conversations: Conversations, resamples: int, seed: int
-) -> ModelScores:
+def _score(em_model: str, guessed: Mapping[str, Guessed], conversations: Conversations) -> ModelScores:
     form = next(iter(guessed.values())).form
     rows = [about for about in conversations if about.conversation_id in guessed]
     owners = [about.participant for about in rows]
-    kernel = Bootstrap(len(rows), owners, resamples=resamples, seed=seed)
-    prior, constant = null("prior", conversations, form), best_constants(form, rows)
+    kernel = Bootstrap(len(rows), owners)
     stated = [form.stated(about) for about in rows]
-    sides = ([guessed[about.conversation_id].guesses for about in rows], [prior(about) for about in rows],
-             [constant] * len(rows))  # fmt: skip
-    compared, counts = [], []
-    for field in form.fields:
+    prior, constant = baseline("prior", conversations, form), best_constants(form, rows)
+    sides: list[list[Mapping[str, Value]]] = [
+        [guessed[about.conversation_id].guesses for about in rows],
+        [prior(about) for about in rows],
+        [constant] * len(rows),
+    ]
+
+    def of(field: Field) -> FieldScore:
         truths = [one[field.name] for one in stated]
-        scored = [truth is not None and not isinstance(truth, Outside) for truth in truths]
-        beyond = [one_line(str(truth.value), 60) for truth in truths if isinstance(truth, Outside)]
-        silent = sum(known and field.name not in one for known, one in zip(scored, sides[0], strict=True))
-        unstated = sum(truth is None for truth in truths)
-        counts.append(
-            FieldCount(field.name, sum(scored), silent, unstated, tuple(sorted(set(beyond))), len(beyond))
-        )
-        if not any(scored):
-            continue
-        values = [
-            [_points(field, truth, one.get(field.name)) for truth, one in zip(truths, side, strict=True)]
-            for side in sides
+        told = [
+            (i, truth)
+            for i, truth in enumerate(truths)
+            if truth is not None and not isinstance(truth, Outside)
         ]
-        own, by_prior, by_constant = np.array(values)
-        measure = _measure(field)
-        sign = -1.0 if measure == ERROR else 1.0
-        table = [own, by_prior, by_constant, sign * (own - by_prior), sign * (own - by_constant)]
-        people = len({owner for owner, known in zip(owners, scored, strict=True) if known})
-        # no -0.000 in tables
-        value, past, best, over_prior, over_constant = kernel.intervals(np.stack(table).T + 0.0)
-        compared.append(Compared(field.name, measure, value, past, best, over_prior, over_constant, people))
-    return ModelScores(em_model, len(rows), len(set(owners)), tuple(compared), tuple(counts))
+        points = np.full((len(sides), len(rows)), np.nan)
+        for place, side in enumerate(sides):
+            for i, truth in told:
+                points[place, i] = field.score(truth, side[i].get(field.name))
+        return FieldScore(
+            field=field.name,
+            measure=field.measure,
+            scored=len(told),
+            people=len({owners[i] for i, _ in told}),
+            unanswered=sum(field.name not in sides[0][i] for i, _ in told),
+            unstated=truths.count(None),
+            outside=tuple(one_line(str(truth.value), 60) for truth in truths if isinstance(truth, Outside)),
+            intervals=_intervals(kernel, points, -1 if isinstance(field, Number) else 1) if told else {},
+        )
+
+    return ModelScores(em_model, len(rows), len(set(owners)), tuple(map(of, form.fields)))
 
 
-def _measure(field: Field) -> str:
-    return {Choice: "accuracy", Several: "set F1", Number: ERROR}[type(field)]
-
-
-def _points(field: Field, truth: Value | Outside | None, guess: Value | None) -> float:
-    """The score of one guess; NaN where there is nothing to score."""
-    if truth is None or isinstance(truth, Outside):
-        return float("nan")
-    if isinstance(truth, frozenset):
-        return set_f1(truth, guess) if isinstance(guess, frozenset) else 0.0
-    if isinstance(truth, str):
-        return float(guess == truth)
-    assert isinstance(field, Number)
-    return abs(truth - (guess if isinstance(guess, float) else field.farthest(truth)))
+def _intervals(kernel: Bootstrap, points: npt.NDArray[np.float64], sign: int) -> dict[str, Interval]:
+    """The intervals of one field; `points` has shape (model, prior, constant; conversations)."""
+    columns = np.vstack([points, sign * (points[0] - points[1:])]).T + 0.0  # no -0.000 in tables
+    value, prior, constant, over_prior, over_constant = kernel.intervals(columns)
+    return {
+        "value": value,
+        "prior": prior,
+        "constant": constant,
+        "gain_over_prior": over_prior,
+        "gain_over_constant": over_constant,
+        "gain": min(over_prior, over_constant, key=lambda one: one.mean or 0.0),
+    }

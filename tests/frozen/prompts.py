@@ -9,9 +9,9 @@ from typing import Any
 
 from attune_data import Conversation, load
 from attune_data.simulate import simulate
+from attune_env.profile.request import profile_request
 from attune_episodes import Request, Settings, plan
 from attune_episodes.judging import judge_request
-from attune_episodes.profile import profile_request
 from attune_episodes.prompts import PromptSet
 from attune_episodes.settings import LABELS
 from attune_episodes.trainers.conversations import fresh_messages

@@ -9,15 +9,16 @@ from typing import Any
 
 from attune_data import Conversation, Conversations
 from attune_data.validate import conversation_from
+from attune_env.profile.fields import Form, Number, Outside, plain
 from attune_env.profile.files import Guessed
-from attune_env.profile.scoring import Compared, ModelScores, score_guesses
-from attune_episodes.profile import Form, Outside, plain, profile_request, read_guesses
+from attune_env.profile.request import profile_request
+from attune_env.profile.scoring import FieldScore, ModelScores, score_guesses
 from tests.data.builders import Json, replaced
 from tests.endpoint.answers import Messages, key_of
 from tests.front.command import own
 
 FORM = Form()
-NUMBERS = {field.name for field in FORM.numbers}
+NUMBERS = {field.name for field in FORM.fields if isinstance(field, Number)}
 
 
 def person(identity: str, who: str, **stated: Any) -> Conversation:
@@ -35,18 +36,18 @@ def person(identity: str, who: str, **stated: Any) -> Conversation:
 
 def guessed(identity: str, form: Form = FORM, model: str = "lab/m", **guesses: Any) -> Guessed:
     """What a file of guesses holds."""
-    return Guessed(Path(f"{identity}.json"), identity, model, form, read_guesses(form, guesses))
+    return Guessed(Path(f"{identity}.json"), identity, model, form, form.read(guesses))
 
 
 def scored(people: list[Conversation], *guesses: Guessed) -> ModelScores:
     """The scores of the one model."""
-    (found,) = score_guesses(guesses, Conversations(people), resamples=400)
+    (found,) = score_guesses(guesses, Conversations(people))
     return found
 
 
-def measure(scores: ModelScores, field: str, name: str) -> Compared:
+def measure(scores: ModelScores, field: str, name: str) -> FieldScore:
     """One row."""
-    (found,) = (row for row in scores.compared if (row.field, row.measure) == (field, name))
+    (found,) = (row for row in scores.fields if (row.field, row.measure) == (field, name))
     return found
 
 

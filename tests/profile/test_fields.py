@@ -10,7 +10,7 @@ import pytest
 
 from attune_data import DataError, load
 from attune_data.simulate import simulate
-from attune_episodes.profile import Form, Outside, form_with, read_options
+from attune_env.profile.fields import Form, Outside, form_with
 from tests.profile.people import FORM, person
 
 FIELDS = {field.name: field for field in FORM.fields}
@@ -59,7 +59,7 @@ def test_everything_that_the_sample_and_simulated_people_state_could_be_guessed(
 def test_options_of_ones_own_take_the_place_of_ours(tmp_path: Path) -> None:
     path = tmp_path / "options.json"
     path.write_text(json.dumps({"gender": ["Frau", "Mann", "Nichtbinär"], "diagnoses": ["PTSD", "OCD"]}))
-    form = read_options(path)
+    form = form_with(json.loads(path.read_text()), str(path))
     assert form.describe() == {**Form().describe(), "gender": ["Frau", "Mann", "Nichtbinär"],
                                "diagnoses": ["PTSD", "OCD"]}  # fmt: skip
     stated = form.stated(person("c", "P", gender="NICHTBINÄR", diagnoses=["ocd"]))

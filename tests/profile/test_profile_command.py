@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from attune_data import load
+from attune_env.profile import WARNING
 from attune_env.profile.files import KIND
-from attune_episodes.profile import WARNING
 from attune_rewards.predictions import STAGES
 from attune_rewards.spec import PRESETS
 from attune_rewards.tree import LEAF

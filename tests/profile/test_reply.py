@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attune_env.profile.fields import Outside, plain
+from attune_env.profile.request import parse_profile
 from attune_episodes.parsing import Unparsed
-from attune_episodes.profile import Outside, parse_profile, plain, read_guesses
 from tests.profile.people import FORM
 
 NAMES = [field.name for field in FORM.fields]
@@ -69,4 +70,4 @@ def test_whatever_is_read_is_valid_and_reading_it_again_changes_nothing(answer: 
         if field.name in found:
             assert field.name in answer
             assert not isinstance(field.read(answer[field.name]), Outside)
-    assert read_guesses(FORM, {name: plain(value) for name, value in found.items()}) == found
+    assert FORM.read({name: plain(value) for name, value in found.items()}) == found

@@ -9,7 +9,7 @@ import pytest
 
 from attune_data import Conversation
 from attune_data.validate import conversation_from
-from attune_episodes.profile import profile_request, template_fingerprint
+from attune_env.profile.request import profile_request, template_fingerprint
 from tests.episodes.leaks import answered_otherwise, corpus, unanswered
 from tests.profile.people import FORM
 

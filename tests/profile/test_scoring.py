@@ -6,14 +6,15 @@ import pytest
 
 from attune_data import Conversations, DataError
 from attune_data.simulate import simulate
-from attune_env.profile.scoring import Compared, score_guesses
-from attune_episodes.profile import form_with, null, plain
+from attune_env.profile.baselines import baseline
+from attune_env.profile.fields import form_with, plain
+from attune_env.profile.scoring import FieldScore, score_guesses
 from tests.profile.people import FORM, guessed, measure, person, scored, truth
 
 
-def means(row: Compared) -> tuple[float | None, ...]:
+def means(row: FieldScore) -> tuple[float | None, ...]:
     """Value, prior, constant, gain."""
-    return row.value.mean, row.prior.mean, row.constant.mean, row.gain.mean
+    return tuple(row.intervals[name].mean for name in ("value", "prior", "constant", "gain"))
 
 
 def test_a_class() -> None:
@@ -29,11 +30,9 @@ def test_a_class() -> None:
     # right: a, c, d of a-e. Prior: P1 is left Male 2 : 1 (wrong twice), P2 2 : 2, so the first option
     # (right), P3 and P4 Female 3 : 1 (wrong): 1/5. Constant: Female, 3/5
     assert means(accuracy) == pytest.approx((3 / 5, 1 / 5, 3 / 5, 0.0))
-    assert accuracy.over_prior.mean == pytest.approx(2 / 5)
-    assert (accuracy.value.n, accuracy.people) == (5, 4)
-    count = next(one for one in found.counts if one.field == "gender")
-    assert (count.scored, count.unanswered, count.unstated, count.n_outside) == (5, 1, 1, 1)
-    assert count.outside == ("Agender",)
+    assert accuracy.intervals["gain_over_prior"].mean == pytest.approx(2 / 5)
+    assert (accuracy.scored, accuracy.people) == (5, 4)
+    assert (accuracy.unanswered, accuracy.unstated, accuracy.outside) == (1, 1, ("Agender",))
 
 
 def test_diagnoses() -> None:
@@ -44,9 +43,11 @@ def test_diagnoses() -> None:
     guesses = {"a": ["ADHD", "Depression"], "b": [], "c": ["Anxiety"], "d": None}
     found = scored(people, *(guessed(i, diagnoses=g) for i, g in guesses.items()))
     # 2·1/(1+2), 1 (both empty), 2·1/(2+1), 0 (unanswered)
-    assert measure(found, "diagnoses", "set F1").value.mean == pytest.approx((2 / 3 + 1 + 2 / 3 + 0) / 4)
+    assert measure(found, "diagnoses", "set F1").intervals["value"].mean == pytest.approx(
+        (2 / 3 + 1 + 2 / 3 + 0) / 4
+    )
     # the constant {}: 0 + 1 + 0 + 1; {ADHD}: 1 + 0 + 2/3 + 0
-    assert measure(found, "diagnoses", "set F1").constant.mean == pytest.approx(2 / 4)
+    assert measure(found, "diagnoses", "set F1").intervals["constant"].mean == pytest.approx(2 / 4)
 
 
 def test_scores() -> None:
@@ -57,8 +58,8 @@ def test_scores() -> None:
     # 15, 10, 15, 10: 5 + 10 + 10 + 5. Constant: 10: 0 + 10 + 5 + 5
     mae = measure(found, "who_5", "mae")
     assert means(mae) == pytest.approx((5.75, 7.5, 5.0, -0.75))
-    assert mae.over_prior.mean == pytest.approx(1.75)
-    assert not [row for row in found.compared if row.field != "who_5"]
+    assert mae.intervals["gain_over_prior"].mean == pytest.approx(1.75)
+    assert not [row for row in found.fields if row.intervals and row.field != "who_5"]
 
 
 def test_participants_are_resampled_and_not_conversations() -> None:
@@ -66,7 +67,7 @@ def test_participants_are_resampled_and_not_conversations() -> None:
     found = scored(
         people, *(guessed(f"a{n}", gender="Male") for n in range(3)), guessed("b", gender="Female")
     )
-    value = measure(found, "gender", "accuracy").value
+    value = measure(found, "gender", "accuracy").intervals["value"]
     # P1 twice: 1, each once: 3/4, P2 twice (1 in 4): 0. Conversations alone would hit 0 once in 256
     assert (value.mean, value.low, value.high) == (0.75, 0.0, 1.0)
     assert (value.n, value.units, value.meaningful) == (4, 2, False)
@@ -83,24 +84,24 @@ def test_knowing_everything_is_perfect_and_silence_gains_nowhere() -> None:
     people = list(simulate(30, seed=2))
     knows = scored(people, *(guessed(one.conversation_id, **truth(one)) for one in people))
     silent = scored(people, *(guessed(one.conversation_id) for one in people))
-    for row in knows.compared:
-        assert row.value.mean in (None, 0.0 if row.measure == "mae" else pytest.approx(1.0)), row
-        assert row.gain.mean is None or row.gain.mean > -1e-9
-    for row in silent.compared:
-        assert row.gain.mean is None or row.gain.mean <= 0
-    assert {count.unanswered for count in silent.counts} == {30}
+    for row in knows.fields:
+        assert row.intervals["value"].mean in (None, 0.0 if row.measure == "mae" else pytest.approx(1.0)), row
+        assert row.intervals["gain"].mean is None or row.intervals["gain"].mean > -1e-9
+    for row in silent.fields:
+        assert row.intervals["gain"].mean is None or row.intervals["gain"].mean <= 0
+    assert {row.unanswered for row in silent.fields} == {30}
 
 
 def test_the_prior_gains_nothing_over_itself() -> None:
     people = list(simulate(30, seed=2))
-    prior = null("prior", people, FORM)
+    prior = baseline("prior", people, FORM)
     guesses = [
         guessed(one.conversation_id, **{name: plain(v) for name, v in prior(one).items()}) for one in people
     ]
-    for row in scored(people, *guesses).compared:
-        if row.over_prior.mean is not None:
-            assert (row.over_prior.mean, row.over_prior.low, row.over_prior.high) == (0.0, 0.0, 0.0)
-        assert row.gain.mean is None or row.gain.mean <= 0
+    for row in scored(people, *guesses).fields:
+        over = row.intervals["gain_over_prior"]
+        assert (over.mean, over.low, over.high) == (0.0, 0.0, 0.0)
+        assert row.intervals["gain"].mean is None or row.intervals["gain"].mean <= 0
 
 
 def test_files_of_one_model_with_different_options_are_refused() -> None:

@@ -9,10 +9,11 @@ import pytest
 
 from attune_data import Conversations
 from attune_data.simulate import simulate
-from attune_episodes.profile import Outside, best_constants, null, plain, set_f1
-from attune_episodes.profile.fields import Number
+from attune_env.profile.baselines import baseline, best_constants
+from attune_env.profile.fields import Number, Outside, plain, set_f1
 from tests.profile.people import FORM, person
 
+OPTIONS = FORM.describe()["diagnoses"]
 PEOPLE = [
     person("a", "P1", gender="Female", who_5=4, diagnoses=["ADHD"]),
     person("b", "P1", gender="Female", who_5=6, diagnoses=["ADHD"]),
@@ -39,7 +40,7 @@ def test_the_prior_is_fitted_on_the_other_participants(
     identity: str, gender: str, who_5: float, diagnoses: list[str]
 ) -> None:
     data = Conversations(PEOPLE)
-    guesses = null("prior", data, FORM)(data.by_id[identity])
+    guesses = baseline("prior", data, FORM)(data.by_id[identity])
     assert {name: plain(value) for name, value in guesses.items()} == {
         "gender": gender, "who_5": who_5, "diagnoses": diagnoses,
     }  # fmt: skip
@@ -49,7 +50,7 @@ def test_no_constant_set_of_the_options_has_a_higher_f1_on_simulated_people() ->
     people = list(simulate(30, seed=8))
     stated = [value for one in people if isinstance(value := FORM.stated(one)["diagnoses"], frozenset)]
     sets = [
-        frozenset(name for name, taken in zip(FORM.diagnoses.options, picks, strict=True) if taken)
+        frozenset(name for name, taken in zip(OPTIONS, picks, strict=True) if taken)
         for picks in product((False, True), repeat=4)
     ]
 
@@ -58,7 +59,7 @@ def test_no_constant_set_of_the_options_has_a_higher_f1_on_simulated_people() ->
 
     found = best_constants(FORM, people)
     assert worth(found["diagnoses"]) == pytest.approx(max(map(worth, sets)))
-    for field in FORM.numbers:
+    for field in (one for one in FORM.fields if isinstance(one, Number)):
         values = [value for one in people if isinstance(value := FORM.stated(one)[field.name], float)]
         best = found[field.name]
         assert isinstance(best, float)
@@ -79,7 +80,7 @@ def test_random_draws_valid_values_the_same_each_time_and_uses_them_all() -> Non
     named = [someone.model_copy(update={"conversation_id": f"c-{n}"}) for n in range(900)]
 
     def draws(seed: int, number: int) -> list[dict[str, Any]]:
-        guess = null("random", [], FORM, seed=seed)
+        guess = baseline("random", [], FORM, seed=seed)
         return [{name: plain(value) for name, value in guess(one).items()} for one in named[:number]]
 
     assert draws(3, 20) == draws(3, 20) != draws(4, 20)

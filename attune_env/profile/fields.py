@@ -1,4 +1,4 @@
-"""The fields predicted of a participant: their options and ranges, and how each is read.
+"""The fields predicted of a participant: how each is read, asked, guessed by a baseline, and scored.
 
 Options are lists of ours, never the values that occur in the data: those would tell a model who took part.
 What people stated and what was predicted are read by the same functions.
@@ -6,14 +6,12 @@ What people stated and what was predicted are read by the same functions.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Final
+from itertools import accumulate, combinations
+from typing import Any, ClassVar, Final
 
 from attune_data.errors import DataError, Problem, show
-from attune_data.jsonio import read_json
 from attune_data.questionnaires import QUESTIONNAIRES, Questionnaire
 from attune_data.schema import Conversation, Demographics
 from attune_data.selection.diagnoses import DECLINED, NONE, folded
@@ -40,7 +38,9 @@ _COUNTRIES: Final[Mapping[str, tuple[str, ...]]] = {
     "United Arab Emirates": ("uae", "u.a.e."),
 }  # fmt: skip
 """Country -> other ways to write it; all others are compared as they are written."""
-_COUNTRY_OF: Final = {folded(other): name for name, others in _COUNTRIES.items() for other in others}
+_COUNTRY_OF: Final = {folded(other): folded(name) for name, others in _COUNTRIES.items() for other in others}
+
+Value = str | frozenset[str] | float
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,13 @@ class Choice:
     text: str
     options: tuple[str, ...] = ()
     """() for the country: any text, compared in `_COUNTRIES`' spelling without case."""
+    measure: ClassVar[str] = "accuracy"
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """JSON schema of an answer; null is none."""
+        listed = {"enum": [*self.options, None]} if self.options else {}
+        return {"type": ["string", "null"], **listed}
 
     def read(self, value: object) -> str | Outside | None:
         """The option in our spelling; None for what says nothing (absent, blank, declined, no text)."""
@@ -69,9 +76,22 @@ class Choice:
         if len(value) > MAX_TEXT:
             return Outside(value)
         if not self.options:
-            name = _COUNTRY_OF.get(key.removeprefix("the "))
-            return key.removeprefix("the ") if name is None else folded(name)
+            key = key.removeprefix("the ")
+            return _COUNTRY_OF.get(key, key)
         return next((option for option in self.options if folded(option) == key), Outside(value))
+
+    def best(self, counts: Mapping[Any, int]) -> str:
+        """The most frequent value; of several the first option, then by name."""
+        order = {option: place for place, option in enumerate(self.options)}
+        return str(min(counts, key=lambda value: (-counts[value], order.get(value, 0), value)))
+
+    def random(self, draw: Callable[..., int]) -> str | None:
+        """Any option; None without options."""
+        return self.options[draw(len(self.options))] if self.options else None
+
+    def score(self, truth: Any, guess: Any) -> float:
+        """1 for the stated value, else 0."""
+        return float(guess == truth)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +101,12 @@ class Several:
     name: str
     text: str
     options: tuple[str, ...]
+    measure: ClassVar[str] = "set F1"
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """JSON schema of an answer; null is none."""
+        return {"type": ["array", "null"], "items": {"type": "string", "enum": list(self.options)}}
 
     def read(self, value: object) -> frozenset[str] | Outside | None:
         """The options, an empty set for none; None for what says nothing, or says none and some at once.
@@ -99,9 +125,31 @@ class Several:
         if keys & NONE:
             return frozenset() if keys <= NONE else None
         known = {folded(option): option for option in self.options}
-        if keys - known.keys():
-            return Outside(list(value))
-        return frozenset(known[key] for key in keys)
+        return frozenset(known[key] for key in keys) if keys <= known.keys() else Outside(list(value))
+
+    def best(self, counts: Mapping[Any, int]) -> frozenset[str]:
+        """Of no option, single ones, pairs and all sets that occur the one with the highest mean F1.
+
+        Ties: the smaller set, then by name.
+        """
+
+        def order(names: frozenset[str]) -> tuple[int, list[str]]:
+            return len(names), sorted(names)
+
+        small = [frozenset(pick) for size in range(3) for pick in combinations(self.options, size)]
+        truths = sorted(counts, key=order)  # sums of floats are then the same on every machine
+        return max(
+            sorted({*small, *truths}, key=order),
+            key=lambda guess: sum(counts[truth] * set_f1(truth, guess) for truth in truths),
+        )
+
+    def random(self, draw: Callable[..., int]) -> frozenset[str]:
+        """Each option with probability 1/2."""
+        return frozenset(option for option in self.options if draw(2, option))
+
+    def score(self, truth: Any, guess: Any) -> float:
+        """Set F1; 0 for no guess."""
+        return 0.0 if guess is None else set_f1(truth, guess)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +159,13 @@ class Number:
     name: str
     text: str
     scale: Questionnaire
+    options: ClassVar[tuple[str, ...]] = ()
+    measure: ClassVar[str] = "mae"
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """JSON schema of an answer; null is none."""
+        return {"type": ["number", "null"], "minimum": self.scale.low, "maximum": self.scale.high}
 
     def read(self, value: object) -> float | Outside | None:
         """The number; None for what is none. Text that spells a number is one."""
@@ -125,37 +180,39 @@ class Number:
             return None if value != value else Outside(str(value)[:MAX_TEXT])
         return float(value) if self.scale.low <= value <= self.scale.high else Outside(value)
 
-    def farthest(self, truth: float) -> float:
-        """The end of the range that is farther from the truth: what silence counts as. Ties: low."""
+    def best(self, counts: Mapping[Any, int]) -> float:
+        """The median, the lower of two: no constant has a smaller mean absolute error."""
+        values = sorted(counts)
+        below = accumulate(counts[value] for value in values)
+        half = (sum(counts.values()) + 1) // 2
+        return next(float(value) for value, reached in zip(values, below, strict=True) if reached >= half)
+
+    def random(self, draw: Callable[..., int]) -> float:
+        """Any whole step from the low end."""
+        return self.scale.low + float(draw(int(self.scale.high - self.scale.low) + 1))
+
+    def score(self, truth: Any, guess: Any) -> float:
+        """The absolute error; for no guess that of the end of the range farther from the truth."""
         low, high = self.scale.low, self.scale.high
-        return low if truth - low >= high - truth else high
+        return float(max(truth - low, high - truth) if guess is None else abs(truth - guess))
 
 
-Value = str | frozenset[str] | float
 Field = Choice | Several | Number
+
+
+def set_f1(truth: frozenset[str], guess: frozenset[str]) -> float:
+    """Dice overlap of two sets, in [0, 1]; 1 where both are empty."""
+    return 2 * len(truth & guess) / (len(truth) + len(guess)) if truth or guess else 1.0
+
 
 AGES: Final = ("18-24", "25-34", "35-44", "45-54", "55-64", "65+")
 ATTITUDES: Final = (
     "Excited/Optimistic", "Hopeful/Curious", "Conflicted/Unsure", "Neutral/Open", "Frustrated/Angry",
     "Anxious/Worried", "Sad/Discouraged", "Guilty/Ashamed",
 )  # fmt: skip
-_CHOICES: Final = (
-    Choice("country", "the country that the person lives in, by its English name"),
-    Choice("education", "highest education", (
-        "High school", "Some college", "Vocational training", "Bachelor's degree", "Master's degree",
-        "Doctorate",
-    )),
-    Choice("gender", "gender", ("Female", "Male", "Non-binary")),
-    Choice("age_range", "age in years", AGES),
-    Choice("english_proficiency", "how well the person knows English",
-           ("Native", "Fluent", "Intermediate", "Basic")),
-    Choice("conversation_topic_attitude", "attitude towards the topic before the conversation", ATTITUDES),
+_EDUCATION: Final = (
+    "High school", "Some college", "Vocational training", "Bachelor's degree", "Master's degree", "Doctorate",
 )  # fmt: skip
-_DIAGNOSES: Final = Several(
-    "diagnoses",
-    "mental health diagnoses that the person states to have",
-    ("ADHD", "Anxiety", "Autism (ASD)", "Depression"),
-)
 _T_SCORE: Final = "T score, 50 is the population's mean and 10 its standard deviation"
 _TEXTS: Final = {
     "who_5": "WHO-5 well-being, raw score, higher is better",
@@ -165,70 +222,65 @@ _TEXTS: Final = {
     "promis_depression_t": f"PROMIS depression, {_T_SCORE}",
     "promis_sleep_t": f"PROMIS sleep disturbance, {_T_SCORE}",
 }
-NUMBERS: Final = tuple(
-    Number(name, _TEXTS.get(name, f"{one.title}, sum of two items"), one)
-    for name, one in QUESTIONNAIRES.items()
-)
+FIELDS: Final[tuple[Field, ...]] = (
+    Choice("country", "the country that the person lives in, by its English name"),
+    Choice("education", "highest education", _EDUCATION),
+    Choice("gender", "gender", ("Female", "Male", "Non-binary")),
+    Choice("age_range", "age in years", AGES),
+    Choice("english_proficiency", "how well the person knows English",
+           ("Native", "Fluent", "Intermediate", "Basic")),
+    Choice("conversation_topic_attitude", "attitude towards the topic before the conversation", ATTITUDES),
+    Several("diagnoses", "mental health diagnoses that the person states to have",
+            ("ADHD", "Anxiety", "Autism (ASD)", "Depression")),
+    *(Number(name, _TEXTS.get(name, f"{one.title}, sum of two items"), one)
+      for name, one in QUESTIONNAIRES.items()),
+)  # fmt: skip
+"""Raw PROMIS sums (the T score says the same) and work are not among them."""
 
 
 @dataclass(frozen=True)
 class Form:
-    """The fields that are asked. Raw PROMIS sums (the T score says the same) and work are not among them."""
+    """The fields that are asked."""
 
-    choices: tuple[Choice, ...] = _CHOICES
-    diagnoses: Several = _DIAGNOSES
-    numbers: tuple[Number, ...] = NUMBERS
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """All fields: choices, diagnoses, numbers."""
-        return (*self.choices, self.diagnoses, *self.numbers)
-
-    @property
-    def optional(self) -> list[Choice | Several]:
-        """The fields that have options."""
-        several: list[Choice | Several] = [*self.choices, self.diagnoses]
-        return [field for field in several if field.options]
+    fields: tuple[Field, ...] = FIELDS
 
     def stated(self, conversation: Conversation) -> dict[str, Value | Outside | None]:
         """Field -> what the participant stated: a value, one outside of what could be guessed, or None."""
         profile = conversation.participant_profile
         about = (profile.demographics if profile else None) or Demographics()
-        scores = (profile.computed_scores if profile else None) or {}
         given: dict[str, Any] = {
-            **about.model_dump(), **scores,
+            **about.model_dump(),
+            **((profile.computed_scores if profile else None) or {}),
             "conversation_topic_attitude": profile.conversation_topic_attitude if profile else None,
-        }  # fmt: skip
+        }
         return {field.name: field.read(given.get(field.name)) for field in self.fields}
+
+    def read(self, found: Mapping[str, object]) -> dict[str, Value]:
+        """The valid guesses of an object that a model, or a result file, gives."""
+        read = {field.name: field.read(found.get(field.name)) for field in self.fields}
+        return {name: v for name, v in read.items() if v is not None and not isinstance(v, Outside)}
 
     def describe(self) -> dict[str, Any]:
         """The form as files record it: the options of each field that has some."""
-        return {field.name: list(field.options) for field in self.optional}
+        return {field.name: list(field.options) for field in self.fields if field.options}
 
 
 def plain(value: Value | None) -> Any:
     """A value as JSON has it: a list for several options, whole numbers without a fraction."""
     if isinstance(value, frozenset):
         return sorted(value)
-    if isinstance(value, float) and math.isfinite(value) and value.is_integer():
-        return int(value)
-    return value
-
-
-def read_options(path: Path) -> Form:
-    """The usual form with the option lists of a JSON file: `{"gender": ["Female", …], "diagnoses": […]}`.
-
-    Fields that the file does not name keep their own lists. Raises DataError with everything that is wrong.
-    """
-    return form_with(read_json(path), str(path))
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def form_with(options: Any, source: str) -> Form:
-    """`read_options` of a value; `source` names it in problems."""
-    form = Form()
-    known = [field.name for field in form.optional]
+    """The usual form with option lists of your own: `{"gender": ["Female", …], "diagnoses": […]}`.
+
+    Fields that are not named keep their lists; `source` names the options in problems. Raises DataError with
+    everything that is wrong.
+    """
     if not isinstance(options, Mapping):
         raise DataError(Problem(source, "", show(options), '{"field": ["option", …]}'))
+    known = Form().describe()
     problems = []
     for name, values in options.items():
         if name not in known:
@@ -241,12 +293,11 @@ def form_with(options: Any, source: str) -> Form:
             )  # fmt: skip
     if problems:
         raise DataError(problems)
-    choices = tuple(
-        replace(field, options=tuple(options[field.name])) if field.name in options else field
-        for field in form.choices
-    )
-    diagnoses = replace(form.diagnoses, options=tuple(options.get("diagnoses", form.diagnoses.options)))
-    return Form(choices, diagnoses, form.numbers)
+    return Form(tuple(
+        field if isinstance(field, Number) or field.name not in options
+        else replace(field, options=tuple(options[field.name]))
+        for field in FIELDS
+    ))  # fmt: skip
 
 
 def _wrong(values: object) -> str:
@@ -259,5 +310,4 @@ def _wrong(values: object) -> str:
         if folded(value) in NONE | DECLINED:
             return show(value)
     keys = [folded(value) for value in values]
-    twice = next((value for value, key in zip(values, keys, strict=True) if keys.count(key) > 1), None)
-    return f"{show(twice)} twice" if twice is not None else ""
+    return next((f"{show(v)} twice" for v, key in zip(values, keys, strict=True) if keys.count(key) > 1), "")

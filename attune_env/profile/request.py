@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
 
 from attune_data.jsonio import read_text
 from attune_data.schema import Conversation
+from attune_env.profile.fields import Choice, Form, Number, Several, Value
 from attune_episodes.answers import Schema, object_schema
 from attune_episodes.judging.request import unused_mark
 from attune_episodes.parsing import Unparsed, extract_object
-from attune_episodes.profile.fields import Form, Outside, Value
 from attune_episodes.prompts import FOLDER, compiled, fingerprint_of
 from attune_episodes.request import Message
 
@@ -24,6 +22,8 @@ class ProfileRequest:
     conversation_id: str
     messages: tuple[Message, ...]
     form: Form = field(default_factory=Form)
+    plain = False
+    """The answer is a JSON object."""
 
     def __repr__(self) -> str:
         return f"ProfileRequest({self.id}, {len(self.form.fields)} fields)"
@@ -33,24 +33,10 @@ class ProfileRequest:
         """`conversation/profile`."""
         return f"{self.conversation_id}/profile"
 
-    plain = False
-    """The answer is a JSON object."""
-
     @property
     def schema(self) -> Schema:
         """JSON schema of the answer, a new one at each call; null is no answer."""
-        properties: dict[str, Any] = {}
-        for choice in self.form.choices:
-            properties[choice.name] = {"type": ["string", "null"]}
-            if choice.options:
-                properties[choice.name]["enum"] = [*choice.options, None]
-        one = {"type": "string", "enum": list(self.form.diagnoses.options)}
-        properties[self.form.diagnoses.name] = {"type": ["array", "null"], "items": one}
-        for number in self.form.numbers:
-            properties[number.name] = {
-                "type": ["number", "null"], "minimum": number.scale.low, "maximum": number.scale.high
-            }  # fmt: skip
-        return object_schema(properties)
+        return object_schema({one.name: one.schema for one in self.form.fields})
 
     def chat(self) -> list[dict[str, str]]:
         """The messages as fresh plain dicts, as chat clients take them."""
@@ -63,17 +49,16 @@ def profile_request(conversation: Conversation, form: Form | None = None) -> Pro
     No other part of the record decides anything in it: neither profile, nor topic, feelings, annotations or
     the alternate responses. The conversation's id only goes into the hash that marks the texts.
     """
-    asked = form or Form()
+    form = form or Form()
     history = [(turn.user_message, turn.llm_response) for turn in conversation.turns]
-    values = {
-        "mark": unused_mark([text for pair in history for text in pair], conversation.conversation_id, 0),
-        "history": history,
-        "choices": asked.choices,
-        "diagnoses": asked.diagnoses,
-        "numbers": asked.numbers,
-    }
-    text = compiled(_template()).render(values).strip()
-    return ProfileRequest(conversation.conversation_id, (Message("user", text),), asked)
+    text = compiled(_template()).render(
+        mark=unused_mark([text for pair in history for text in pair], conversation.conversation_id, 0),
+        history=history,
+        choices=[one for one in form.fields if isinstance(one, Choice)],
+        diagnoses=next(one for one in form.fields if isinstance(one, Several)),
+        numbers=[one for one in form.fields if isinstance(one, Number)],
+    )
+    return ProfileRequest(conversation.conversation_id, (Message("user", text.strip()),), form)
 
 
 def template_fingerprint() -> str:
@@ -96,16 +81,7 @@ def parse_profile(form: Form, text: str | None) -> dict[str, Value] | Unparsed:
     found = extract_object(text or "")
     if isinstance(found, Unparsed):
         return found
-    if not any(field.name in found for field in form.fields):
-        return Unparsed("no_fields", f"none of {', '.join(field.name for field in form.fields)}")
-    return read_guesses(form, found)
-
-
-def read_guesses(form: Form, found: Mapping[str, object]) -> dict[str, Value]:
-    """The valid guesses of an object that a model, or a result file, gives."""
-    guesses = {}
-    for one in form.fields:
-        value = one.read(found.get(one.name))
-        if value is not None and not isinstance(value, Outside):
-            guesses[one.name] = value
-    return guesses
+    names = [one.name for one in form.fields]
+    if not any(name in found for name in names):
+        return Unparsed("no_fields", f"none of {', '.join(names)}")
+    return form.read(found)

@@ -1,0 +1,72 @@
+"""Guesses that read no text: nothing, chance, and the best constant of other participants."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+from attune_data.errors import UnknownNameError
+from attune_data.schema import Conversation
+from attune_data.seeding import digest
+from attune_env.profile.fields import Form, Outside, Value
+from attune_episodes.policies.base import participants
+
+BASELINES: Final = ("prior", "random", "empty")
+Guess = Callable[[Conversation], Mapping[str, Value]]
+"""From a conversation to guesses; no text of it is read."""
+
+
+def baseline(name: str, conversations: Sequence[Conversation], form: Form, *, seed: int = 0) -> Guess:
+    """Make a baseline by its name; raises UnknownNameError for another.
+
+    Args:
+        name: `prior`: the best constants of the other participants among `conversations` (leave one
+            participant out). `random`: an option, a number, each diagnosis with probability 1/2; no country,
+            of which there is no list. `empty`: nothing.
+        conversations: what `prior` is fitted on, the person's own left out.
+        form: the fields.
+        seed: of `random`, hashed with the conversation's id and the field.
+    """
+    if name not in BASELINES:
+        raise UnknownNameError("baseline", name, BASELINES)
+    if name == "prior":
+        everybody = _counted(form, conversations)
+        without = {
+            person: _best(form, {name: counts - own[name] for name, counts in everybody.items()})
+            for person, held in participants(conversations).items()
+            for own in [_counted(form, held)]
+        }
+        return lambda about: without[about.participant]
+    if name == "random":
+        return partial(_random, form, seed)
+    return lambda about: {}
+
+
+def best_constants(form: Form, conversations: Iterable[Conversation]) -> dict[str, Value]:
+    """Field -> the one guess that does best on what these participants stated; nothing where nobody did."""
+    return _best(form, _counted(form, conversations))
+
+
+def _counted(form: Form, conversations: Iterable[Conversation]) -> dict[str, Counter[Any]]:
+    """Field -> how many conversations state each value."""
+    counts: dict[str, Counter[Any]] = {field.name: Counter() for field in form.fields}
+    for about in conversations:
+        for name, value in form.stated(about).items():
+            if value is not None and not isinstance(value, Outside):
+                counts[name][value] += 1
+    return counts
+
+
+def _best(form: Form, counted: Mapping[str, Counter[Any]]) -> dict[str, Value]:
+    return {field.name: field.best(counts) for field in form.fields if (counts := counted[field.name])}
+
+
+def _random(form: Form, seed: int, about: Conversation) -> dict[str, Value]:
+    def draw(field: str, below: int, *option: str) -> int:
+        drawn = digest("profile", seed, about.conversation_id, field, *option)
+        return int.from_bytes(drawn[:8], "big") * below >> 64
+
+    guesses = {field.name: field.random(partial(draw, field.name)) for field in form.fields}
+    return {name: value for name, value in guesses.items() if value is not None}
