@@ -1,16 +1,12 @@
-"""`python -m tests.mutants [NAME …]`: sixty subtle errors, and whether the tests notice each.
+"""`python -m tests.mutants [NAME …]`: sixty subtle errors, and whether the quick tests notice each.
 
-Each is put into a copy of the tree, never into the tree itself, and the tests that should notice it run
-there. Without names all sixty run (about half an hour), and the outcome is compared with
-`tests/frozen/mutants.json`: no mutant survives that was killed before. `--write` keeps the outcome instead,
-`--check` only looks whether every `old` still stands exactly once in its file. When code moves, `file`, `old`
-and `new` move with it.
+Each is put into a copy of the tree, and the tests that should notice it run there; without names all sixty
+run (about half an hour). `--check` only looks whether each place still stands exactly once in the packages.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import shutil
@@ -18,317 +14,223 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-KEPT: Final = ROOT / "tests" / "frozen" / "mutants.json"
-COPIED: Final = (
-    "attune_env", "data", "docs", "envs", "examples", "rewards", "tests", "README.md", "pyproject.toml",
-)  # fmt: skip
+PACKAGES: Final = ("attune_env", "envs", "rewards", "data")
+COPIED: Final = (*PACKAGES, "docs", "examples", "tests", "README.md", "pyproject.toml")
 FAILED: Final = re.compile(r"^(?:FAILED|ERROR) ([^\s\[]+)", re.MULTILINE)
 """A test, without its parameters."""
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """One error: in `file` the text `old`, which stands there once, becomes `new`."""
-
-    area: str
-    name: str
-    file: str
-    old: str
-    new: str
-    tests: str
-    """Paths, separated by blanks, of which one should notice it."""
-
-
-def m(area: str, name: str, file: str, old: str, new: str, tests: str) -> Mutant:
-    """A mutant; paths of tests are below `tests/`."""
-    return Mutant(area, name, file, old, new, " ".join(f"tests/{path}" for path in tests.split()))
-
-
-REWARDS, EPISODES, DATA = "rewards/attune_rewards", "envs/attune_episodes", "data/attune_data"
-JOURNAL = "attune_env/running/journal.py"
-PINNED = "data/simulate/test_stream.py::test_the_first_fifty_are_pinned"
+EDIT: Final = re.compile(r"(\[-.*?-\]|\{\+.*?\+\})")
+PINNED: Final = "data/simulate/test_stream.py::test_the_first_fifty_are_pinned"
 MUTANTS: Final = (
-    # --- metrics
-    m("metrics", "f1-of-neutral-is-0", f"{REWARDS}/emotion.py",
-      "return 2 * len(want & got) / (len(want) + len(got)) if want or got else 1.0",
-      "return 2 * len(want & got) / (len(want) + len(got)) if want or got else 0.0",
-      "rewards/test_emotion.py rewards/test_strict.py"),
-    m("metrics", "va-without-coverage", f"{REWARDS}/emotion.py",
-      "return total / max(len(truth), len(predicted))", "return total / min(len(truth), len(predicted))",
-      "rewards/test_emotion.py"),
-    m("metrics", "last-intensity-counts", f"{REWARDS}/emotion.py",
-      "known.setdefault(tag.emotion.casefold(), tag.intensity)",
-      "known[tag.emotion.casefold()] = tag.intensity",
-      "rewards/test_emotion.py"),
-    m("metrics", "matching-is-greedy", f"{REWARDS}/matching.py",
-      "straight, crossed = table[0][0] + table[1][1], table[0][1] + table[1][0]",
-      "straight, crossed = table[0][0], table[0][1]",
-      "rewards/test_emotion.py rewards/test_against_libraries.py"),
-    m("metrics", "missing-yes-no-is-wrong-in-canonical", f"{REWARDS}/binary.py",
-      'right = [(answers.get(question) == "yes") == (want == "yes") for',
-      "right = [answers.get(question) == want for",
-      "rewards/test_binary.py"),
-    m("metrics", "no-pick-meets-no-winner", f"{REWARDS}/pairwise.py",
-      "hits = sum(c.winner is not None and picks.get(i) == c.winner for",
-      "hits = sum(picks.get(i) == c.winner for",
-      "rewards/test_pairwise.py"),
-    m("metrics", "baseline-adjusted-not-below-0", f"{REWARDS}/panas.py",
-      "return max(-1.0, min(1.0, (change - abs(post - predicted)) / change))",
-      "return max(0.0, min(1.0, (change - abs(post - predicted)) / change))",
-      "rewards/test_panas.py"),
-    m("metrics", "fuzzy-floor-is-exclusive", f"{REWARDS}/questions.py",
-      "return near if near >= FUZZY_FLOOR else 0.0", "return near if near > FUZZY_FLOOR else 0.0",
-      "rewards/test_questions.py"),
-    # --- weights of the tree
-    m("tree", "emotion-weighs-as-holistic", f"{REWARDS}/tree.py",
-      '_node("emotion", 0.24)', '_node("emotion", 0.27)', "rewards/test_strict.py rewards/test_composite.py"),
-    m("tree", "panas-weighs-as-questions", f"{REWARDS}/tree.py",
-      '_node("panas", 0.4)', '_node("panas", 0.3)', "rewards/test_strict.py rewards/test_composite.py"),
-    m("tree", "undefined-keeps-its-weight", f"{REWARDS}/tree.py",
-      "total = math.fsum(weight for weight, _ in below)",
-      "total = math.fsum(child.weight for child in self.children)",
-      "rewards/test_strict.py rewards/test_spec.py"),
-    m("tree", "weight-not-spread-over-turns", f"{REWARDS}/spec.py",
-      "slot: weight / len(found[name])", "slot: weight", "rewards/test_spec.py"),
-    m("tree", "leaf-mean-over-all-turns", f"{REWARDS}/strict.py",
-      "parts[name] = math.fsum(scores) / len(scores)",
-      "parts[name] = math.fsum(scores) / max(len(scores), len(prediction.turns))",
-      "rewards/test_strict.py"),
-    m("tree", "below-the-null-costs-nothing", f"{REWARDS}/spec.py",
-      "paid = (score - null) / (1.0 - null)", "paid = max(0.0, score - null) / (1.0 - null)",
-      "rewards/test_spec.py"),
-    m("tree", "silent-panas-is-not-half", f"{REWARDS}/composite.py",
-      "return 0.5 if adjusted is None else", "return 0.0 if adjusted is None else",
-      "rewards/test_composite.py rewards/test_golden.py"),
-    # --- the parser's order
-    m("parser", "reasoning-is-cut-out-of-answers", f"{EPISODES}/parsing/extract.py",
-      'if not isinstance(whole, dict) and "<" in text:', 'if "<" in text:', "episodes/test_extract.py"),
-    m("parser", "ambiguous-fences-fall-through", f"{EPISODES}/parsing/extract.py",
-      'fenced.code in ("ambiguous", "too_long")', 'fenced.code in ("too_long",)', "episodes/test_extract.py"),
-    m("parser", "first-of-two-objects-counts", f"{EPISODES}/parsing/extract.py",
-      'return Unparsed("ambiguous", "several different objects")', "continue", "episodes/test_extract.py"),
-    m("parser", "broken-object-beside-is-overlooked", f"{EPISODES}/parsing/extract.py",
-      "return found if problem is None else Unparsed(", "return found if True else Unparsed(",
-      "episodes/test_extract.py"),
-    m("parser", "text-before-a-closing-tag-counts", f"{EPISODES}/parsing/extract.py",
-      "            kept.clear()\n", "            pass\n", "episodes/test_extract.py"),
-    m("parser", "two-spellings-do-not-clash", f"{EPISODES}/parsing/parse.py",
-      "return None if differ else given", "return given", "episodes/test_parse.py"),
-    m("parser", "nameless-tags-are-dropped", f"{EPISODES}/parsing/parse.py",
-      "        if not isinstance(name, str) or not name.strip():\n            return None",
-      "        if not isinstance(name, str) or not name.strip():\n            continue",
-      "episodes/test_parse.py"),
-    m("parser", "option-0-is-the-last", f"{EPISODES}/parsing/parse.py",
-      "options[number - 1] if 1 <= number <= len(options)",
-      "options[number - 1] if 0 <= number <= len(options)",
-      "episodes/test_parse.py"),
-    # --- masking
-    m("masking", "picks-stay-in-the-prompts-frame", f"{EPISODES}/parsing/parse.py",
-      "picks[comparison.index] = comparison.to_conversation(side)", "picks[comparison.index] = side",
-      "episodes/test_parse.py episodes/test_episode.py"),
-    m("masking", "labels-once-a-conversation", f"{EPISODES}/shown.py",
-      'digest(*place, turn.turn_number, "label", name)', 'digest(*place, "label", name)',
-      "episodes/test_leaks.py"),
-    m("masking", "sides-once-a-conversation", f"{EPISODES}/shown.py",
-      'digest(*place, number_of_turn, "side", index)', 'digest(*place, "side", index)',
-      "episodes/test_leaks.py"),
-    m("masking", "order-by-the-winner", f"{EPISODES}/shown.py",
-      'order.sort(key=lambda index: digest(*place, number_of_turn, "order", index))',
-      'order.sort(key=lambda index: (comparisons[index].winner or "", index))',
-      "episodes/test_leaks.py"),
-    m("masking", "the-draft-knows-the-reply", f"{EPISODES}/plan.py",
-      'shared = {"history": history, "user_message": turn.user_message}',
-      'shared = {"history": history, "user_message": turn.user_message, "reply": turn.llm_response}',
-      "episodes/test_leaks.py"),
-    m("masking", "record-notes-shown-numbers", f"{EPISODES}/record.py",
-      '"swapped": [c.index for c in shown.comparisons if c.swapped]',
-      '"swapped": [c.number for c in shown.comparisons if c.swapped]',
-      "episodes/test_record.py"),
-    # --- prompt fields
-    m("prompts", "reasoning-comes-last", f"{EPISODES}/answers.py",
-      'wanted = {"reasoning": {"type": "string"}, **properties}',
-      'wanted = {**properties, "reasoning": {"type": "string"}}',
-      "episodes/test_schemas.py"),
-    m("prompts", "blind-delta-sees-totals", f"{EPISODES}/plan.py",
-      'if strategy != "blind_delta" and before.positive is not None', "if before.positive is not None",
-      "episodes/test_leaks.py"),
-    m("prompts", "assess-hp-in-the-observers-words", f"{EPISODES}/plan.py",
-      "self._questions(truth.applicable, observer=False)", "self._questions(truth.applicable, observer=True)",
-      "episodes/test_prompts.py"),
-    m("prompts", "the-thread-loses-the-reply", f"{EPISODES}/plan.py",
-      "        self._elide(assess_text)\n", "", "episodes/test_leaks.py episodes/test_plan.py"),
-    m("prompts", "assess-hp-without-questions", f"{EPISODES}/plan.py",
-      'if "assess_hp" in self.settings.stages and is_asked("assess_hp", truth):',
-      'if "assess_hp" in self.settings.stages:',
-      "episodes/test_plan.py"),
-    m("prompts", "plans-are-kept-whatever-the-seed", f"{EPISODES}/settings.py",
-      "            self.labels,\n            self.seed,\n", "            self.labels,\n",
-      "episodes/test_plan.py"),
-    # --- provenance
-    m("provenance", "unmarked-is-own", f"{DATA}/schema.py",
-      'return self.provenance or "benchmark"', 'return self.provenance or "own"',
-      "data/test_provenance.py data/test_guard.py"),
-    m("provenance", "a-mix-passes", f"{DATA}/loading.py",
-      'if not marks or "benchmark" in marks:', 'if not marks or marks == {"benchmark"}:',
-      "data/test_provenance.py data/test_guard.py"),
-    m("provenance", "the-files-mark-beats-the-folder", f"{DATA}/loading.py",
-      "forced or conversation.provenance or default", "conversation.provenance or forced or default",
-      "data/test_provenance.py"),
-    m("provenance", "linked-files-are-no-benchmark", f"{DATA}/loading.py",
-      "linked = Path(file).is_symlink() and is_benchmark(Path(file))", "linked = False",
-      "data/test_provenance.py"),
-    m("provenance", "links-are-not-followed", f"{DATA}/loading.py",
-      "parts = (*path.absolute().parts, *Path(real).parts)", "parts = path.absolute().parts",
-      "data/test_provenance.py"),
-    m("provenance", "only-the-first-item-is-checked", f"{DATA}/guard.py",
-      "            self.check(item, index)\n            yield item", "            yield item",
-      "data/test_guard.py"),
-    # --- journal
-    m("journal", "lines-of-other-versions-count", f"{JOURNAL}",
-      'if not isinstance(line, dict) or line.get("v") != FORMAT:', "if not isinstance(line, dict):",
-      "running/test_journal.py"),
-    m("journal", "a-torn-line-is-written-on", f"{JOURNAL}",
-      "        if torn:\n", "        if torn and not place:\n", "running/test_journal.py"),
-    m("journal", "places-miss-the-head", f"{JOURNAL}",
-      "place = self._end + len(head)", "place = self._end",
-      "running/test_journal.py running/test_overwriting.py"),
-    m("journal", "attempts-are-read-as-asks", f"{JOURNAL}",
-      'attempts=found["attempts"]', 'attempts=found["asks"]', "running/test_journal.py"),
-    m("journal", "a-failed-write-counts-as-done", f"{JOURNAL}",
-      "future.set_exception(error)\n                            future.exception()",
-      "future.set_result(self._end)",
-      "running/test_journal.py"),
-    m("journal", "overwriting-begins-before-an-answer", f"{JOURNAL}",
-      '{"anew": dict(self._due)} if self._due and self._answered else {}',
-      '{"anew": dict(self._due)} if self._due else {}',
-      "running/test_overwriting.py running/test_journal.py"),
-    m("journal", "another-temperature-is-the-same-call", "attune_env/running/asker.py",
-      "            self.model.sampling.describe(),\n            call.sample,", "            call.sample,",
-      "running/test_endpoint_run.py running/test_journal.py"),
-    # --- selection
-    m("selection", "unstated-is-not-equal", f"{DATA}/selection/where.py",
-      'return met if self.comparison == "=" else not met and not self._unstated(facts)',
-      'return met if self.comparison == "=" else not met',
-      "data/test_where.py"),
-    m("selection", "at-least-is-more", f"{DATA}/selection/where.py",
-      '">=": operator.ge', '">=": operator.gt', "data/test_where.py"),
-    m("selection", "quoted-words-stay-special", f"{DATA}/selection/where.py",
-      "return not wanted.quoted and folded(wanted.text) in words", "return folded(wanted.text) in words",
-      "data/test_where.py"),
-    m("selection", "the-profile-wins-over-metadata", f"{DATA}/selection/facts.py",
-      "facts.setdefault(field_name(name), values)", "facts[field_name(name)] = values",
-      "data/test_where.py"),
-    m("selection", "declined-is-none", f"{DATA}/selection/diagnoses.py",
-      'return "unknown" if said & DECLINED else "none"', 'return "none"', "data/test_where.py"),
-    m("selection", "a-split-divides-people", f"{DATA}/schema.py",
-      "return (profile.participant_id if profile else None) or self.conversation_id",
-      "return self.conversation_id",
-      "data/test_split.py"),
-    # --- simulator
-    m("simulator", "the-first-two-are-never-swapped", f"{DATA}/simulate/draws.py",
-      "range(len(order) - 1, 0, -1)", "range(len(order) - 1, 1, -1)", "data/simulate/test_draws.py"),
-    m("simulator", "the-diagnosed-tag-more", f"{DATA}/simulate/person.py",
-      "THRESHOLD + (THRESHOLD_DIAGNOSED if", "THRESHOLD - (THRESHOLD_DIAGNOSED if",
-      PINNED),
-    m("simulator", "people-come-back-in-the-next-block", f"{DATA}/simulate/stream.py",
-      "block * _PEOPLE + _OWNERS[place]", "block + _OWNERS[place]", "data/simulate/test_stream.py"),
-    m("simulator", "levels-share-their-chance", f"{DATA}/simulate/stream.py",
-      "world = [VERSION, seed, self.level.describe(), topics, templates]",
-      "world = [VERSION, seed, topics, templates]",
-      "data/simulate/test_stream.py data/simulate/test_levels.py"),
-    m("simulator", "what-the-reply-did-not-do-is-wanted", f"{DATA}/simulate/constructs.py",
-      "swayed = ACCEPTANCE * (1.0 if observed else -1.0)", "swayed = ACCEPTANCE * (1.0 if observed else 0.0)",
-      PINNED),
-    m("simulator", "side-a-comes-first", f"{DATA}/simulate/choices.py",
-      "a, b = (first, second) if draws.yes(0.5) else (second, first)",
-      "a, b = (first, second) if draws.yes(0.6) else (second, first)",
-      PINNED),
+    # metrics
+    ("f1-of-neutral-is-0", "rewards/test_emotion.py rewards/test_strict.py",
+     "in predicted} return 2 * len(want & got) / (len(want) + len(got)) if want or got else [-1.0-]{+0.0+}"),
+    ("va-without-coverage", "rewards/test_emotion.py",
+     "return total / [-max-]{+min+}(len(truth), len(predicted))"),
+    ("last-intensity-counts", "rewards/test_emotion.py",
+     "{+known.pop(tag.emotion.casefold(), None), +}known.setdefault(tag.emotion.casefold(), tag.intensity)"),
+    ("matching-is-greedy", "rewards/test_emotion.py rewards/test_against_libraries.py",
+     "straight, crossed = table[0][0][- + table[1][1]-], table[0][1][- + table[1][0]-]"),
+    ("missing-yes-no-is-wrong-in-canonical", "rewards/test_binary.py",
+     'right = [(answers.get(question)[- == "yes"-]) == (want[- == "yes"-]) for'),
+    ("no-pick-meets-no-winner", "rewards/test_pairwise.py",
+     "hits = sum([-c.winner is not None and -]picks.get(i) == c.winner for"),
+    ("baseline-adjusted-not-below-0", "rewards/test_panas.py",
+     "return max([--1.0-]{+0.0+}, min(1.0, (change - abs(post - predicted)) / change))"),
+    ("fuzzy-floor-is-exclusive", "rewards/test_questions.py",
+     "return near if near >[-=-] FUZZY_FLOOR else 0.0"),
+    # tree
+    ("emotion-weighs-as-holistic", "rewards/test_strict.py rewards/test_composite.py",
+     '_node("emotion", [-0.24-]{+0.27+})'),
+    ("panas-weighs-as-questions", "rewards/test_strict.py rewards/test_composite.py",
+     '_node("panas", [-0.4-]{+0.3+})'),
+    ("undefined-keeps-its-weight", "rewards/test_strict.py rewards/test_spec.py",
+     "total = math.fsum([-weight for weight, _ in below-]{+child.weight for child in self.children+})"),
+    ("weight-not-spread-over-turns", "rewards/test_spec.py",
+     "slot: weight[- / len(found[name])-]"),
+    ("leaf-mean-over-all-turns", "rewards/test_strict.py",
+     "parts[name] = math.fsum(scores) / {+max(len(prediction.turns), +}len(scores){+)+}"),
+    ("below-the-null-costs-nothing", "rewards/test_spec.py",
+     "paid = {+max+}({+0.0, +}score - null) / (1.0 - null)"),
+    ("silent-panas-is-not-half", "rewards/test_composite.py rewards/test_golden.py",
+     "return [-0.5-]{+0.0+} if adjusted is None else"),
+    # parser
+    ("reasoning-is-cut-out-of-answers", "episodes/test_extract.py",
+     'if [-not isinstance(whole, dict) and-] "<" in text:'),
+    ("ambiguous-fences-fall-through", "episodes/test_extract.py",
+     'fenced.code in ([-"ambiguous", -]"too_long")'),
+    ("first-of-two-objects-counts", "episodes/test_extract.py",
+     '[-return Unparsed("ambiguous", "several different objects")-]{+continue+}'),
+    ("broken-object-beside-is-overlooked", "episodes/test_extract.py",
+     "return found if [-problem is None-]{+True+} else Unparsed("),
+    ("text-before-a-closing-tag-counts", "episodes/test_extract.py",
+     "[-kept.clear()-]{+pass+}"),
+    ("two-spellings-do-not-clash", "episodes/test_parse.py",
+     "return [-None if differ else -]given"),
+    ("nameless-tags-are-dropped", "episodes/test_parse.py",
+     "if not isinstance(name, str) or not name.strip(): [-return None-]{+continue+}"),
+    ("option-0-is-the-last", "episodes/test_parse.py",
+     "options[number - 1] if [-1-]{+0+} <= number <= len(options)"),
+    # masking
+    ("picks-stay-in-the-prompts-frame", "episodes/test_parse.py episodes/test_episode.py",
+     "picks[comparison.index] = [-comparison.to_conversation(side)-]{+side+}"),
+    ("labels-once-a-conversation", "episodes/test_leaks.py",
+     'digest(*place, [-turn.turn_number, -]"label", name)'),
+    ("sides-once-a-conversation", "episodes/test_leaks.py",
+     'digest(*place, [-number_of_turn, -]"side", index)'),
+    ("order-by-the-winner", "episodes/test_leaks.py",
+     '{+(comparisons[index].winner or "", +}digest(*place, number_of_turn, "order", index){+)+}'),
+    ("the-draft-knows-the-reply", "episodes/test_leaks.py",
+     'shared = {"history": history, "user_message": turn.user_message{+, "reply": turn.llm_response+}}'),
+    ("record-notes-shown-numbers", "episodes/test_record.py",
+     '"swapped": [c.[-index-]{+number+} for c in shown.comparisons if c.swapped]'),
+    # prompts
+    ("reasoning-comes-last", "episodes/test_schemas.py",
+     'wanted = {[-"reasoning": {"type": "string"}, -]**properties{+, "reasoning": {"type": "string"}+}}'),
+    ("blind-delta-sees-totals", "episodes/test_leaks.py",
+     'if [-strategy != "blind_delta" and -]before.positive is not None'),
+    ("assess-hp-in-the-observers-words", "episodes/test_prompts.py",
+     "self._questions(truth.applicable, observer=[-False-]{+True+})"),
+    ("the-thread-loses-the-reply", "episodes/test_leaks.py episodes/test_plan.py",
+     "[-self._elide(assess_text)-]{+pass+}"),
+    ("assess-hp-without-questions", "episodes/test_plan.py",
+     'if "assess_hp" in self.settings.stages[- and is_asked("assess_hp", truth)-]:'),
+    ("plans-are-kept-whatever-the-seed", "episodes/test_plan.py",
+     "self.labels,[- self.seed,-]"),
+    # provenance
+    ("unmarked-is-own", "data/test_provenance.py data/test_guard.py",
+     'return self.provenance or "[-benchmark-]{+own+}"'),
+    ("a-mix-passes", "data/test_provenance.py data/test_guard.py",
+     'if not marks or [-"benchmark" in marks-]{+marks == {"benchmark"}+}:'),
+    ("the-files-mark-beats-the-folder", "data/test_provenance.py",
+     "[-forced or conversation.provenance-]{+conversation.provenance or forced+} or default"),
+    ("linked-files-are-no-benchmark", "data/test_provenance.py",
+     "linked = [-Path(file).is_symlink() and is_benchmark(Path(file))-]{+False+}"),
+    ("links-are-not-followed", "data/test_provenance.py",
+     "parts = [-(*path.absolute().parts, *Path(real).parts)-]{+path.absolute().parts+}"),
+    ("only-the-first-item-is-checked", "data/test_guard.py",
+     "[-self.check(item, index) -]yield item"),
+    # journal
+    ("lines-of-other-versions-count", "running/test_journal.py",
+     'if not isinstance(line, dict)[- or line.get("v") != FORMAT-]:'),
+    ("a-torn-line-is-written-on", "running/test_journal.py",
+     "if torn{+ and not place+}:"),
+    ("places-miss-the-head", "running/test_journal.py running/test_overwriting.py",
+     "place = self._end[- + len(head)-]"),
+    ("attempts-are-read-as-asks", "running/test_journal.py",
+     'attempts=found["[-attempts-]{+asks+}"]'),
+    ("a-failed-write-counts-as-done", "running/test_journal.py",
+     "[-future.set_exception(error) future.exception()-]{+future.set_result(self._end)+}"),
+    ("overwriting-begins-before-an-answer", "running/test_overwriting.py running/test_journal.py",
+     '{"anew": dict(self._due)} if self._due [-and self._answered -]else {}'),
+    ("another-temperature-is-the-same-call", "running/test_endpoint_run.py running/test_journal.py",
+     "[-self.model.sampling.describe(), -]call.sample,"),
+    # selection
+    ("unstated-is-not-equal", "data/test_where.py",
+     'return met if self.comparison == "=" else not met[- and not self._unstated(facts)-]'),
+    ("at-least-is-more", "data/test_where.py",
+     '">=": operator.[-ge-]{+gt+}'),
+    ("quoted-words-stay-special", "data/test_where.py",
+     "return [-not wanted.quoted and -]folded(wanted.text) in words"),
+    ("the-profile-wins-over-metadata", "data/test_where.py",
+     "facts[-.setdefault(field_name(name), values)-]{+[field_name(name)] = values+}"),
+    ("declined-is-none", "data/test_where.py",
+     'return "[-unknown" if said & DECLINED else "-]none"'),
+    ("a-split-divides-people", "data/test_split.py",
+     "return [-(profile.participant_id if profile else None) or -]self.conversation_id"),
+    # simulator
+    ("the-first-two-are-never-swapped", "data/simulate/test_draws.py",
+     "range(len(order) - 1, [-0-]{+1+}, -1)"),
+    ("the-diagnosed-tag-more", PINNED,
+     "THRESHOLD [-+-]{+-+} (THRESHOLD_DIAGNOSED if"),
+    ("people-come-back-in-the-next-block", "data/simulate/test_stream.py",
+     "block [-* _PEOPLE -]+ _OWNERS[place]"),
+    ("levels-share-their-chance", "data/simulate/test_stream.py data/simulate/test_levels.py",
+     "world = [VERSION, seed, [-self.level.describe(), -]topics, templates]"),
+    ("what-the-reply-did-not-do-is-wanted", PINNED,
+     "swayed = ACCEPTANCE * (1.0 if observed else [--1.0-]{+0.0+})"),
+    ("side-a-comes-first", PINNED,
+     "a, b = (first, second) if draws.yes([-0.5-]{+0.6+}) else (second, first)"),
 )  # fmt: skip
+"""(name, tests of which one should notice it, change as `git diff --word-diff` writes it: `[-old-]{+new+}`)
+
+Any white space may stand where the change has a blank.
+"""
+
+
+def found(change: str, tree: Path) -> list[tuple[Path, str]]:
+    """The files of the packages where a change has a place, and their text once it is made."""
+    pattern, made = "", []
+    for part in EDIT.split(change):
+        if part.startswith("{+"):
+            made.append(part[2:-2])
+        else:
+            kept = not part.startswith("[-")
+            code = r"\s+".join(map(re.escape, re.split(r"\s+", part if kept else part[2:-2])))
+            pattern += f"({code})" if kept else code
+            made += [None] if kept else []
+    mutated = []
+    for path in (file for package in PACKAGES for file in (tree / package).rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        for one in re.finditer(pattern, text):
+            same = iter(one.groups())
+            new = "".join(next(same) if part is None else part for part in made)
+            mutated.append((path, text[: one.start()] + new + text[one.end() :]))
+    return mutated
 
 
 def problems() -> list[str]:
-    """Mutants whose `old` does not stand exactly once in its file, or that share a name."""
-    found = []
-    for one in MUTANTS:
-        path = ROOT / one.file
-        times = path.read_text(encoding="utf-8").count(one.old) if path.exists() else 0
-        if times != 1:
-            found.append(f"{one.name}: {one.old!r} stands {times} times in {one.file}, expected once")
-    twice = [name for name, times in Counter(one.name for one in MUTANTS).items() if times > 1]
-    return found + [f"{name}: two mutants have this name" for name in twice]
+    """Mutants whose place does not stand exactly once in the packages, or that share a name."""
+    times = {name: len(found(change, ROOT)) for name, _, change in MUTANTS}
+    lost = [f"{name}: its place stands {number} times" for name, number in times.items() if number != 1]
+    names = Counter(name for name, *_ in MUTANTS)
+    return lost + [f"{name}: two mutants have this name" for name, number in names.items() if number > 1]
 
 
-def run_tests(tree: Path, tests: str) -> tuple[int, str]:
-    """pytest's exit code in a tree, and its output."""
-    floors = (tree, *(tree / floor for floor in ("envs", "rewards", "data", "examples")))
-    paths = os.pathsep.join(map(str, floors))
-    environment = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
-    options = ("-x", "-q", "-p", "no:cacheprovider", "-m", "not soak")
-    command = [sys.executable, "-m", "pytest", *options, *tests.split()]
-    done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, encoding="utf-8")
-    return done.returncode, done.stdout + done.stderr
-
-
-def outcome(tree: Path, one: Mutant) -> dict[str, Any]:
-    """Whether the tests notice the mutant, and which does."""
-    path = tree / one.file
+def noticed(tree: Path, tests: str, change: str) -> str | None:
+    """The test that fails with the change made in a tree; None where all pass."""
+    ((path, mutated),) = found(change, tree)
+    floors = os.pathsep.join(map(str, (tree, *(tree / floor for floor in (*PACKAGES, "examples")))))
+    options = ("-x", "-q", "-p", "no:cacheprovider", "-m", "not slow and not soak")
+    command = [sys.executable, "-m", "pytest", *options, *(f"tests/{path}" for path in tests.split())]
     whole = path.read_text(encoding="utf-8")
+    path.write_text(mutated, encoding="utf-8")
     try:
-        path.write_text(whole.replace(one.old, one.new), encoding="utf-8")
-        code, said = run_tests(tree, one.tests)
+        environment = {**os.environ, "PYTHONPATH": floors, "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, encoding="utf-8")
     finally:
         path.write_text(whole, encoding="utf-8")
-    if code not in (0, 1, 2):  # 2: a module that cannot be imported
-        raise RuntimeError(f"{one.name}: pytest could not run {one.tests}:\n{said[-2000:]}")
-    noticed = FAILED.search(said)
-    return {"area": one.area, "killed": code != 0, "by": noticed[1] if noticed else None}
+    failed = FAILED.search(done.stdout)
+    if done.returncode not in (0, 1, 2):  # 2: a module that cannot be imported
+        raise RuntimeError(f"pytest could not run {tests}:\n{(done.stdout + done.stderr)[-2000:]}")
+    return None if done.returncode == 0 else failed[1] if failed else "an import"
 
 
 def main() -> int:
-    """The command line; 1 where a mutant survives that was killed before."""
+    """The command line; 1 where a mutant survives."""
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m tests.mutants")
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these")
-    parser.add_argument("--write", action="store_true", help="keep the outcome")
     parser.add_argument("--check", action="store_true", help="run nothing")
-    parser.add_argument("--unchanged", action="store_true", help="run all their tests on the tree as it is")
     asked = parser.parse_args()
-    names = {one.name for one in MUTANTS}
-    wrong = problems() + [f"{name}: no such mutant" for name in asked.names if name not in names]
+    unknown = set(asked.names) - {name for name, *_ in MUTANTS}
+    wrong = problems() + [f"{name}: no such mutant" for name in sorted(unknown)]
     if wrong or asked.check:
         print("\n".join(wrong) or f"{len(MUTANTS)} mutants, each in its place")
         return bool(wrong)
-    chosen = [one for one in MUTANTS if not asked.names or one.name in asked.names]
+    alive = []
     with tempfile.TemporaryDirectory() as place:
         tree = Path(place)
         for name in COPIED:
             (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, tree / name)
-        if asked.unchanged:
-            paths = {path for one in chosen for path in one.tests.split()}
-            code, said = run_tests(tree, " ".join(sorted(paths)))
-            print(said)
-            return code
-        found = {}
-        for one in chosen:
-            found[one.name] = outcome(tree, one)
-            fate = "killed by {by}".format(**found[one.name]) if found[one.name]["killed"] else "SURVIVED"
-            print(f"{one.area}: {one.name} {fate}", flush=True)
-    kept = json.loads(KEPT.read_text("utf-8")) if KEPT.exists() else {}
-    alive = [name for name, about in found.items() if not about["killed"]]
-    print(f"{len(found) - len(alive)} of {len(found)} killed")
-    if asked.write:
-        merged = {**kept, **found}
-        text = json.dumps({one.name: merged[one.name] for one in MUTANTS if one.name in merged}, indent=1)
-        KEPT.write_text(text + "\n", encoding="utf-8")
-        return 0
-    worse = [name for name in alive if kept.get(name, {}).get("killed")]
-    for name in worse:
-        print(f"{name} survives, and was killed by {kept[name]['by']}", file=sys.stderr)
-    return bool(worse)
+        for name, tests, change in MUTANTS:
+            if not asked.names or name in asked.names:
+                test = noticed(tree, tests, change)
+                print(f"{name}: " + (f"killed by {test}" if test else "SURVIVED"), flush=True)
+                alive += [] if test else [name]
+    return bool(alive)
 
 
 if __name__ == "__main__":
