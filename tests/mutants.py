@@ -54,7 +54,7 @@ MUTANTS: Final = (
     ("leaf-mean-over-all-turns", "rewards/test_strict.py",
      "parts[name] = math.fsum(scores) / {+max(len(prediction.turns), +}len(scores){+)+}"),
     ("below-the-null-costs-nothing", "rewards/test_spec.py",
-     "paid = {+max+}({+0.0, +}score - null) / (1.0 - null)"),
+     "paid = {+max+}({+0.0, +}score - baseline) / (1.0 - baseline)"),
     ("silent-panas-is-not-half", "rewards/test_composite.py rewards/test_golden.py",
      "return [-0.5-]{+0.0+} if adjusted is None else"),
     # parser

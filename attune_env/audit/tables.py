@@ -124,7 +124,7 @@ def _gains(found: Audit) -> Table:
 
 def _parts(found: Audit) -> Table:
     table = Table(
-        "Where: mean score of each part, before nulls are taken off",
+        "Where: mean score of each part, before baselines are subtracted",
         ("part", *REFERENCES[:1], "best attack", "earns", *REFERENCES[1:2], "ceiling", *REFERENCES[2:]),
         left=("best attack",),
     )

@@ -33,10 +33,10 @@ def preset_list() -> Table:
 def part_list() -> Table:
     """The parts that rewards are made of."""
     table = Table("Parts", ("part", "stage", "prior earns", "scores"), left=("stage", "scores"))
-    nulls = RewardSpec.preset("skill").nulls
+    baselines = RewardSpec.preset("skill").baselines
     for part in PARTS:
         text = text_of(part)
-        prior = f"{nulls[part.name]:.3f}" if part.name in nulls else DASH
+        prior = f"{baselines[part.name]:.3f}" if part.name in baselines else DASH
         table.rows.append((part.name, text.stage, prior, text.what))
     return table
 
@@ -44,7 +44,7 @@ def part_list() -> Table:
 def explain_part(name: str) -> Table:
     """One part: what it scores, how, where, and what earns nothing."""
     text = text_of(next(part for part in PARTS if part.name == name))
-    null = RewardSpec.preset("skill").nulls.get(name)
+    baseline = RewardSpec.preset("skill").baselines.get(name)
     table = Table(f"Part {name}", ("about", "text"), left=("text",))
     table.rows = [
         ("scores", text.what),
@@ -54,17 +54,17 @@ def explain_part(name: str) -> Table:
         ("scored where", text.where),
         ("earns 0", text.zero),
     ]
-    if null is not None:
-        table.rows.append(("prior earns", f"{null:.3f}, without reading anything"))
+    if baseline is not None:
+        table.rows.append(("prior earns", f"{baseline:.3f}, without reading anything"))
     table.notes = ["Formulas with their sources: docs/metrics.md."]
     return table
 
 
 def explain_reward(spec: RewardSpec) -> Table:
-    """A reward: its tree, weights where everything is annotated, nulls, and how it is paid."""
+    """A reward: its tree, weights where everything is annotated, baselines, and how it is paid."""
     table = Table(
         f"Reward {spec.name}",
-        ("part", "weight", "share", "null", "stage", "scores"),
+        ("part", "weight", "share", "baseline", "stage", "scores"),
         left=("stage", "scores"),
     )
     shares = spec.root.weights(spec.parts)
@@ -79,8 +79,8 @@ def explain_reward(spec: RewardSpec) -> Table:
             table.rows.append((*cells, "left out", "", "not scored; siblings share its weight"))
         else:
             text = text_of(spec.parts[node.name])
-            null = f"{spec.nulls[node.name]:.3f}" if node.name in spec.nulls else DASH
-            table.rows.append((*cells, null, text.stage, text.what))
+            baseline = f"{spec.baselines[node.name]:.3f}" if node.name in spec.baselines else DASH
+            table.rows.append((*cells, baseline, text.stage, text.what))
     table.notes = list(_notes(spec))
     return table
 
@@ -96,13 +96,12 @@ def _notes(spec: RewardSpec) -> Iterator[str]:
         "share: of the return where everything is annotated. A part's share is spread evenly over the "
         "requests where it is defined; a part that is defined nowhere leaves it to its siblings."
     )
-    if spec.nulls:
+    if spec.baselines:
         lowest = spec.root.value({part: spec.transform(part, 0.0) for part in spec.parts})
         yield (
-            "null n: a part's score s is paid as (s − n)/(1 − n), so that reading nothing earns about 0 on "
-            "it and the annotations' own answers 1. Where everything is annotated, silence earns "
-            f"{lowest:.2f}. "
-            f"Measured on {spec.reference or 'data that is not named'}."
+            "baseline n: a part's score s is paid as (s − n)/(1 − n), so that reading nothing earns about 0 "
+            "on it and the annotations' own answers 1. Where everything is annotated, silence earns "
+            f"{lowest:.2f}. Measured on {spec.reference or 'data that is not named'}."
         )
     else:
         yield "Paid as scored, from 0 (silence) to 1 (the annotations' own answers)."
@@ -112,9 +111,9 @@ def _notes(spec: RewardSpec) -> Iterator[str]:
 
 
 def _prior(spec: RewardSpec) -> str:
-    """The score of `prior` on the reference data, from its nulls; a dash where one is unknown."""
-    nulls = RewardSpec.preset("skill").nulls
-    if not all(part in nulls for part in spec.parts):
+    """The score of `prior` on the reference data, from its baselines; a dash where one is unknown."""
+    baselines = RewardSpec.preset("skill").baselines
+    if not all(part in baselines for part in spec.parts):
         return DASH
-    value = spec.root.value({part: spec.transform(part, nulls[part]) for part in spec.parts})
+    value = spec.root.value({part: spec.transform(part, baselines[part]) for part in spec.parts})
     return DASH if value is None else f"{value:.3f}"

@@ -82,7 +82,7 @@ def _check_range(spec: RewardSpec, played: Rollout) -> None:
         if value is None:
             require(step.reward == 0 or not spec.dense, f"{place}: paid {step.reward} for what is not scored")
             continue
-        lowest = -math.inf if spec.nulls else 0.0
+        lowest = -math.inf if spec.baselines else 0.0
         require(lowest - EXACT <= value <= 1 + EXACT, f"{place}: value {value!r} leaves [{lowest}, 1]")
         json.dumps([value, dict(step.score.parts), step.reward], allow_nan=False)
     paid = math.fsum(step.reward for step in played.steps)

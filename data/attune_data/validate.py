@@ -24,6 +24,7 @@ _EXPECTED = {
     "tuple_type": "a list",
     "list_type": "a list",
     "bool_type": "true or false",
+    "extra_forbidden": "no key of that name",
     "dict_type": "an object",
     "model_type": "an object",
     "too_short": "at least one",

@@ -1,4 +1,4 @@
-"""Measuring a reward from what the `prior` policy earns: the nulls of the `skill` preset.
+"""Measuring a reward from what the `prior` policy earns: the baselines of the `skill` preset.
 
 Run as `python -m attune_episodes.skill` to print the preset's file, which is frozen in
 `attune_rewards/presets/skill.json`; with a PATH, to print one for reference data of your own.
@@ -10,7 +10,7 @@ import json
 import math
 import sys
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from attune_data import Conversations, load
 from attune_data.schema import Conversation
@@ -63,8 +63,8 @@ def reference_data() -> Conversations:
 def main(source: str | None = None) -> None:
     """Prints the preset file for a reference data set."""
     conversations = load(source) if source else reference_data()
-    preset: dict[str, Any] = {"reference": _reference(conversations), "nulls": prior_scores(conversations)}
-    print(json.dumps(preset, indent=1))
+    scores = prior_scores(conversations)
+    print(json.dumps({"reference": _reference(conversations), "baselines": scores}, indent=1))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ ANSWERS = [json.dumps({"emotions": []})] + [
 ]
 SKILL = RewardSpec.preset("skill")
 FEELINGS = RewardSpec.preset("emotion").measured_from(
-    {name: SKILL.nulls[name] for name in ("emotion_f1", "emotion_va")}, SKILL.reference
+    {name: SKILL.baselines[name] for name in ("emotion_f1", "emotion_va")}, SKILL.reference
 )
 
 

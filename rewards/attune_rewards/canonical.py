@@ -8,18 +8,13 @@ asked the parts sum to `composite_exact` / 100.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
-from attune_rewards.composite import WHOLE
+from attune_rewards.composite import WHOLE, canonical
 from attune_rewards.metric import Case, ReflectMetric, TurnMetric
 from attune_rewards.metrics import METRICS
-from attune_rewards.predictions import (
-    PREDICTION_OF,
-    ConversationPrediction,
-    Prediction,
-    Stage,
-    TurnPrediction,
-)
+from attune_rewards.parts import Part
+from attune_rewards.predictions import PREDICTION_OF, ConversationPrediction, Stage, TurnPrediction
 from attune_rewards.tree import COMPOSITE, LEAF, Node, stages_of
 from attune_rewards.truth import ConversationTruth, TurnTruth
 
@@ -27,33 +22,22 @@ _TURN: Final = {metric.column: metric for metric in METRICS if isinstance(metric
 _REFLECT: Final = {metric.name: metric for metric in METRICS if isinstance(metric, ReflectMetric)}
 
 
-@dataclass(frozen=True, slots=True)
-class CanonicalPart:
+@dataclass(frozen=True)
+class CanonicalPart(Part):
     """The canonical score of one leaf, or of one node that the canonical Composite takes as a whole."""
 
-    name: str
-    of: str
-    """The leaf or node."""
-    stage: Stage
+    of: Node
+    scores_silence: ClassVar[bool] = True
 
-    def defined(self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None) -> bool:
-        """In every request of its stage."""
-        return stage == self.stage
-
-    def score(
-        self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Prediction | None
-    ) -> float:
+    def score(self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Any) -> float:
         """Its score, in [0, 1]; an unreadable reply (None) is read as an empty answer."""
         empty: Any = PREDICTION_OF[stage]
-        answer: Any = empty() if said is None else said
+        answer = empty() if said is None else said
         if turn is not None:
-            given: dict[str, Any] = {stage: answer}
-            metric = _TURN[str(LEAF[self.of].canonical)]
-            return float(metric.value(turn, TurnPrediction(turn.turn, **given)) or 0.0)
-        scores: dict[str, Any] = {name: metric.value(truth, answer) for name, metric in _REFLECT.items()}
-        if self.of not in WHOLE:
-            return float(scores[str(LEAF[self.of].canonical)])
-        return WHOLE[self.of](Case(truth, ConversationPrediction(truth.conversation_id), (), scores))
+            metric = _TURN[str(LEAF[self.of.name].canonical)]
+            return float(metric.value(turn, TurnPrediction(turn.turn, **{stage: answer})) or 0.0)
+        scores = {name: metric.value(truth, answer) for name, metric in _REFLECT.items()}
+        return canonical(self.of, Case(truth, ConversationPrediction(truth.conversation_id), (), scores))
 
 
 def canonical_root(node: Node = COMPOSITE) -> Node:
@@ -63,9 +47,10 @@ def canonical_root(node: Node = COMPOSITE) -> Node:
     return replace(node, children=tuple(map(canonical_root, node.children)))
 
 
-CANONICAL: Final = tuple(
-    CanonicalPart(leaf, of, stages_of(COMPOSITE.part(of))[0])
-    for leaf in canonical_root().leaves()
-    for of in [leaf.removeprefix("canonical_")]
-)
+def _parts() -> tuple[CanonicalPart, ...]:
+    nodes = [COMPOSITE.part(leaf.removeprefix("canonical_")) for leaf in canonical_root().leaves()]
+    return tuple(CanonicalPart(f"canonical_{node.name}", stages_of(node)[0], node) for node in nodes)
+
+
+CANONICAL: Final = _parts()
 """Its parts, in the order of the tree."""

@@ -8,32 +8,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
-from typing import Final, Generic, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
 from attune_data.affect import EMOTIONS
 from attune_data.constants import BRANCHES
 from attune_data.errors import AttuneError, show
 from attune_rewards.predictions import Assess, Draft, Prediction, Prefer, Reflect, Stage
 from attune_rewards.truth import ConversationTruth, TurnTruth
-
-
-@runtime_checkable
-class Part(Protocol):
-    """A named share of the reward."""
-
-    @property
-    def name(self) -> str:
-        """The name under which its score is reported."""
-
-    def defined(self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None) -> bool:
-        """Whether it scores the request of that stage (turn None: the reflect stage)."""
-
-    def score(
-        self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Prediction
-    ) -> float:
-        """The score, in [0, 1], of a prediction of that stage."""
 
 
 class PartText(NamedTuple):
@@ -49,12 +32,31 @@ class PartText(NamedTuple):
     stage: str = ""
 
 
+@dataclass(frozen=True)
+class Part:
+    """A named share of the reward; a turn of None stands for the reflect stage."""
+
+    name: str
+    stage: Stage | None
+    """The stage that answers it; None: several."""
+    scores_silence: ClassVar[bool] = False
+    """Whether `score` takes None, an unreadable reply; 0 otherwise."""
+
+    def defined(self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None) -> bool:
+        """Whether it scores the request: in every request of its stage."""
+        return stage == self.stage
+
+    def score(self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Any) -> float:
+        """The score, in [0, 1], of a prediction of that stage."""
+        raise NotImplementedError
+
+
 About = TypeVar("About", TurnTruth, ConversationTruth)
 Said = TypeVar("Said", Assess, Draft, Prefer, Reflect)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Leaf(Generic[About, Said]):
+@dataclass(frozen=True)
+class Leaf(Part, Generic[About, Said]):
     """A leaf of the strict Composite, or a part that stands beside it (`node` None).
 
     Leaves are defined in the module of their topic, and `tree.LEAF` collects them. The tree, rewards, strict
@@ -62,9 +64,8 @@ class Leaf(Generic[About, Said]):
     an empty list is an answer.
     """
 
-    name: str
+    _: KW_ONLY
     stage: Stage
-    """The stage that answers it."""
     node: str | None
     """The node of the tree that it hangs under."""
     weight: float = 1.0
@@ -85,15 +86,13 @@ class Leaf(Generic[About, Said]):
         """In the requests of its stage whose annotations define it."""
         return stage == self.stage and self.annotated(cast(About, turn or truth))
 
-    def score(
-        self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Prediction
-    ) -> float:
+    def score(self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Any) -> float:
         """Its strict score."""
-        return self.value(cast(About, turn or truth), cast(Said, said))
+        return self.value(cast(About, turn or truth), said)
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+@dataclass(frozen=True)
+class Format(Part):
     """Share of the asked fields that were answered validly, whatever they say.
 
     Not a metric of the benchmark: a help for models that do not keep the format yet. It rewards form
@@ -101,58 +100,45 @@ class Format:
     """
 
     name: str = "format"
+    stage: None = None
 
     def defined(self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None) -> bool:
         """In every request but the draft, which has no fields."""
         return stage != "draft"
 
-    def score(
-        self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Prediction
-    ) -> float:
+    def score(self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Any) -> float:
         """Valid answers / asked fields; 1 where nothing is asked."""
         if isinstance(said, Reflect):
             # changes are the answer where they were asked: without ratings before, no items follow from them
             feelings = said.panas if said.panas_change is None else said.panas_change
-            answered = sum(name in feelings for name in EMOTIONS)
-            answered += sum(value is not None for value in (said.q1, said.q2, said.q3, said.q3_follow_up))
-            answered += sum(name in said.branches for name in BRANCHES)
-            return answered / (len(EMOTIONS) + 4 + len(BRANCHES))
-        if turn is None or isinstance(said, Draft):
+            fields = [name in feelings for name in EMOTIONS]
+            fields += [value is not None for value in (said.q1, said.q2, said.q3, said.q3_follow_up)]
+            fields += [name in said.branches for name in BRANCHES]
+        elif turn is None or isinstance(said, Draft):
             return 1.0
-        if isinstance(said, Prefer):
-            asked = len(turn.comparisons)
-            return sum(index in said.picks for index in range(asked)) / asked if asked else 1.0
-        answered = sum((q in said.observed) + (q in said.preferred) for q in turn.applicable)
-        asked = 2 * len(turn.applicable)
-        if isinstance(said, Assess):
-            answered += said.tags is not None
-            asked += 1
-        return answered / asked if asked else 1.0
+        elif isinstance(said, Prefer):
+            fields = [index in said.picks for index in range(len(turn.comparisons))]
+        else:
+            fields = [q in answers for answers in (said.observed, said.preferred) for q in turn.applicable]
+            fields += [said.tags is not None] if isinstance(said, Assess) else []
+        return sum(fields) / len(fields) if fields else 1.0
 
 
 class PartError(AttuneError, ValueError):
     """A part of your own raised, or returned what is no score."""
 
 
-@dataclass(frozen=True, slots=True)
-class CustomPart:
+@dataclass(frozen=True)
+class CustomPart(Part):
     """A part from a function of your own.
 
     `function(truth, turn, said)` gets the whole truth, the turn's truth (None in the reflect stage) and
     the typed prediction, and returns a number in [0, 1]. An unparsed reply scores 0 without a call.
     """
 
-    name: str
-    stage: Stage
     function: Callable[[ConversationTruth, TurnTruth | None, Prediction], float]
 
-    def defined(self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None) -> bool:
-        """In every request of its stage."""
-        return stage == self.stage
-
-    def score(
-        self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Prediction
-    ) -> float:
+    def score(self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Any) -> float:
         """The function's value; raises PartError, naming the request, where it has none in [0, 1]."""
         where = "the end" if turn is None else f"turn {turn.turn}"
         place = f"conversation {truth.conversation_id!r}, {where}, {stage}"
@@ -168,27 +154,23 @@ class CustomPart:
         return float(value)
 
 
-FORMAT_TEXT: Final = PartText(
-    "whether what was asked was answered validly, whatever it says; no metric of the benchmark",
-    "valid answers / asked fields",
-    "every request but drafts",
-    "an unreadable reply",
-    "every stage but draft",
-)
-
-
 def text_of(part: Part) -> PartText:
     """A part in words; for a part of your own, its function's docstring."""
     if isinstance(part, Leaf):
         return part.text._replace(stage=part.stage)
     if part == Format():
-        return FORMAT_TEXT
-    stage = part.stage if isinstance(part, CustomPart) else "its own"
+        what = "whether what was asked was answered validly, whatever it says; no metric of the benchmark"
+        where, formula, stage = (
+            "every request but drafts",
+            "valid answers / asked fields",
+            "every stage but draft",
+        )
+        return PartText(what, formula, where, "an unreadable reply", stage)
     told = inspect.getdoc(part.function if isinstance(part, CustomPart) else part)
     return PartText(
         " ".join((told or "a part of your own, without a docstring").split()),
         "its function's",
-        f"every request of stage {stage}",
+        f"every request of stage {part.stage}",
         "an unreadable reply",
-        stage,
+        part.stage or "",
     )

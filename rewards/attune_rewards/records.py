@@ -8,13 +8,13 @@ wrong types are unanswered and named in a warning. What this project adds stands
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from typing import Any, Final, TypeVar, cast
 
 from attune_data import affect
 from attune_data.aliases import INTENSITIES, RESPONSE_NAMES, WINNERS, read_answer
 from attune_data.constants import BRANCHES, JUDGE_DIMENSIONS, Side
 from attune_data.errors import Problem
+from attune_data.jsonio import MAX_LISTED
 from attune_data.schema import Conversation, PairwiseComparison
 from attune_data.validate import brief
 from attune_rewards.predictions import (
@@ -32,11 +32,13 @@ from attune_rewards.predictions import (
     YesNo,
 )
 
-MAX_LISTED: Final = 1_000
-"""Warnings listed of one record."""
 T = TypeVar("T")
-_Warn = Callable[[str, object, str], None]
-"""Notes that what stands at a place is not as expected."""
+_Reader = Callable[[Any], T]
+"""Reads a value that is not null; raises `_Wrong` for what counts as unanswered."""
+
+
+class _Wrong(ValueError):
+    """Says what was expected."""
 
 
 def read_intensity(value: object) -> int | None:
@@ -49,98 +51,106 @@ def read_intensity(value: object) -> int | None:
     return value if type(value) is int and 1 <= value <= 7 else None
 
 
+def _instance(kind: Any, expected: str) -> _Reader[Any]:
+    def read(value: Any) -> Any:
+        if isinstance(value, kind):
+            return value
+        raise _Wrong(expected)
+
+    return read
+
+
+_text: Final[_Reader[str]] = _instance(str, "text")
+_object: Final[_Reader[Mapping[str, Any]]] = _instance(Mapping, "an object")
+
+
+def _number(low: float, high: float, *, whole: bool = False) -> _Reader[Any]:
+    def read(value: Any) -> int | float:
+        if type(value) in (int, float) and low <= value <= high and not (whole and value != int(value)):
+            return int(value) if whole else value
+        raise _Wrong(f"a {'whole ' if whole else ''}number from {low:g} to {high:g}")
+
+    return read
+
+
+def _yes_no(value: object) -> YesNo | None:
+    """`na` counts as unanswered."""
+    if (answer := read_answer(value)) is None:
+        raise _Wrong('"yes" or "no"')
+    return None if answer == "na" else answer
+
+
+def _intensity(value: object) -> int:
+    if (intensity := read_intensity(value)) is None:
+        raise _Wrong("a whole number from 1 to 7")
+    return intensity
+
+
 class _Part:
     """An object of the record with its place; what has a wrong type is unanswered and warned of."""
 
-    def __init__(self, fields: Mapping[str, Any], place: str, warn: _Warn) -> None:
+    def __init__(
+        self, fields: Mapping[str, Any], place: str, warn: Callable[[str, object, str], None]
+    ) -> None:
         self.fields = fields
         self.place = place
         self._warn = warn
 
+    def at(self, name: str) -> str:
+        return f"{self.place}.{name}".lstrip(".")
+
     def warn(self, name: str, value: object, expected: str) -> None:
         """Note that the value of a field, or in it, is not as expected and counts as unanswered."""
-        self._warn(f"{self.place}.{name}".lstrip("."), value, expected)
+        self._warn(self.at(name), value, expected)
+
+    def read(self, name: str, reader: _Reader[T | None]) -> T | None:
+        """The value of a field; None where it is absent, null or wrong."""
+        value = self.fields.get(name)
+        try:
+            return None if value is None else reader(value)
+        except _Wrong as wrong:
+            self.warn(name, value, str(wrong))
+            return None
+
+    def all(self, reader: _Reader[T | None]) -> dict[str, T]:
+        """Field -> value, of those that have one."""
+        found = {name: self.read(name, reader) for name in self.fields}
+        return {name: value for name, value in found.items() if value is not None}
+
+    def answers(self) -> dict[str, YesNo]:
+        """Question id -> yes/no."""
+        return self.all(_yes_no)
 
     def part(self, name: str) -> _Part:
         """An object; one without any field where there is none."""
-        value = self._of(name, Mapping, "an object")
-        return _Part(value or {}, f"{self.place}.{name}".lstrip("."), self._warn)
+        return _Part(self.read(name, _object) or {}, self.at(name), self._warn)
 
-    def text(self, name: str) -> str | None:
-        text: str | None = self._of(name, str, "text")
-        return text
-
-    def list_of(
-        self, name: str, expected: str, read: Callable[[object, str], T | None]
-    ) -> tuple[T, ...] | None:
-        """A list, or None; elements that `read` makes None of are left out."""
-        values = self._of(name, list, expected)
+    def items(self, name: str, expected: str) -> _Part | None:
+        """The elements of a list as fields; None where there is no list."""
+        values = self.read(name, _instance(list, expected))
         if values is None:
             return None
-        read_all = (read(value, f"{name}[{index}]") for index, value in enumerate(values))
-        return tuple(value for value in read_all if value is not None)
+        return _Part({f"{name}[{i}]": value for i, value in enumerate(values)}, self.place, self._warn)
 
     def texts(self, name: str) -> tuple[str, ...] | None:
-        def read(value: object, at: str) -> str | None:
-            if isinstance(value, str):
-                return value
-            self.warn(at, value, "text")
-            return None
-
-        return self.list_of(name, "a list of texts", read)
+        """A list of texts; elements that are none are left out."""
+        items = self.items(name, "a list of texts")
+        return None if items is None else tuple(items.all(_text).values())
 
     def tags(self, name: str) -> tuple[Tag, ...] | None:
-        def read(value: object, at: str) -> Tag | None:
+        """A list of emotions, with an intensity or alone; elements that are none are left out."""
+        items = self.items(name, "a list of tags")
+        if items is None:
+            return None
+        found = []
+        for at, value in items.fields.items():
             fields = value if isinstance(value, Mapping) else {"emotion": value}
-            emotion, given = fields.get("emotion"), fields.get("intensity")
-            if not isinstance(emotion, str):
+            if isinstance(emotion := fields.get("emotion"), str):
+                intensity = _Part(fields, self.at(at), self._warn).read("intensity", _intensity)
+                found.append(Tag(affect.canonical_emotion(emotion) or emotion, intensity))
+            else:
                 self.warn(at, value, "a tag with an emotion")
-                return None
-            intensity = read_intensity(given)
-            if intensity is None and given is not None:
-                self.warn(f"{at}.intensity", given, "a whole number from 1 to 7")
-            return Tag(affect.canonical_emotion(emotion) or emotion, intensity)
-
-        return self.list_of(name, "a list of tags", read)
-
-    def values(self, expected: str, read: Callable[[object], T | None]) -> dict[str, T]:
-        """Field -> value; null is left out, and what `read` makes None of with a warning."""
-        found: dict[str, T] = {}
-        for name, given in self.fields.items():
-            if (value := read(given)) is not None:
-                found[name] = value
-            elif given is not None:
-                self.warn(name, given, expected)
-        return found
-
-    def answers(self) -> dict[str, YesNo]:
-        """Question id -> yes/no; `na` counts as unanswered."""
-        answers = self.values('"yes" or "no"', read_answer)
-        return cast(dict[str, YesNo], {key: given for key, given in answers.items() if given != "na"})
-
-    def ratings(self, low: float, high: float) -> dict[str, float]:
-        """Field -> number within the scale."""
-        return self.values(f"a number from {low:g} to {high:g}", partial(_within, low, high))
-
-    def whole(self, low: int, high: int) -> dict[str, int]:
-        """Field -> whole number within the scale."""
-
-        def read(value: object) -> int | None:
-            number = _within(low, high, value)
-            return None if number is None or number != int(number) else int(number)
-
-        return self.values(f"a whole number from {low} to {high}", read)
-
-    def _of(self, name: str, kind: Any, expected: str) -> Any:
-        value = self.fields.get(name)
-        if value is None or isinstance(value, kind):
-            return value
-        self.warn(name, value, expected)
-        return None
-
-
-def _within(low: float, high: float, value: Any) -> float | None:
-    return value if type(value) in (int, float) and low <= value <= high else None
+        return tuple(found)
 
 
 def read_record(
@@ -166,8 +176,8 @@ def read_record(
     if given is not None and given != conversation.conversation_id:
         whole.warn("conversationId", given, f"{conversation.conversation_id!r}, the conversation given")
     turns: dict[int, TurnPrediction] = {}
-
-    def read_turn(entry: object, at: str) -> None:
+    entries = whole.items("turns", "a list")
+    for at, entry in entries.fields.items() if entries else ():
         number = entry.get("turnNumber") if isinstance(entry, Mapping) else None
         truth = conversation.turn(number) if type(number) is int else None
         if not isinstance(entry, Mapping):
@@ -176,19 +186,20 @@ def read_record(
             whole.warn(f"{at}.turnNumber", number, "a turn of the conversation, each once")
         else:
             turns[truth.turn_number] = _turn(_Part(entry, at, warn), truth.turn_number, truth.comparisons)
-
-    whole.list_of("turns", "a list", read_turn)
     post = whole.part("post_conversation")
-    skipped = frozenset(stage for stage in _not_asked(post.fields) if stage == "reflect")
-    marks = record.get("attune")
-    left_out = marks.get("not_asked") if isinstance(marks, Mapping) else ()
     prediction = ConversationPrediction(
         conversation_id=conversation.conversation_id,
         turns=turns,
         reflect=_reflect(post) if post.fields else None,
-        not_asked=_stages(left_out) | skipped,
+        not_asked=_stages(_mark(record, "not_asked")) | (_not_asked(post.fields) & {"reflect"}),
     )
     return prediction, tuple(warnings)
+
+
+def _mark(fields: Mapping[str, Any], name: str) -> Any:
+    """What this project notes beside a part of a record."""
+    marks = fields.get("attune")
+    return marks.get(name) if isinstance(marks, Mapping) else None
 
 
 def _stages(names: object) -> frozenset[Stage]:
@@ -196,15 +207,14 @@ def _stages(names: object) -> frozenset[Stage]:
 
 
 def _not_asked(fields: Mapping[str, Any]) -> frozenset[Stage]:
-    """Stages whose outcome this project noted as not asked."""
-    marks = fields.get("attune")
-    outcomes = marks.get("outcomes") if isinstance(marks, Mapping) else None
-    noted = outcomes if isinstance(outcomes, Mapping) else {}
-    return _stages([stage for stage, outcome in noted.items() if outcome == "not_asked"])
+    """Stages whose outcome is noted as not asked."""
+    outcomes = _mark(fields, "outcomes")
+    noted = outcomes.items() if isinstance(outcomes, Mapping) else ()
+    return _stages([stage for stage, outcome in noted if outcome == "not_asked"])
 
 
 def _turn(entry: _Part, number: int, comparisons: tuple[PairwiseComparison, ...]) -> TurnPrediction:
-    draft = entry.text("em_drafted_response")
+    draft = entry.read("em_drafted_response", _text)
     tags = entry.tags("em_emotion_tags")
     om, human, om_hp, human_hp = (
         entry.part(f"em_binary_{side}").answers()
@@ -213,7 +223,7 @@ def _turn(entry: _Part, number: int, comparisons: tuple[PairwiseComparison, ...]
     return TurnPrediction(
         turn=number,
         draft=Draft(draft) if draft is not None else None,
-        assess=Assess(tags, om, human, entry.text("emotion_reasoning")),
+        assess=Assess(tags, om, human, entry.read("emotion_reasoning", _text)),
         assess_hp=AssessHP(om_hp, human_hp),
         prefer=Prefer(dict(_picks(entry, comparisons))),
         judged=_judged(entry),
@@ -245,7 +255,7 @@ def _picks(entry: _Part, comparisons: tuple[PairwiseComparison, ...]) -> Iterato
 
 
 def _judged(entry: _Part) -> Judged | None:
-    scores = entry.part("em_draft_judge_scores").ratings(*affect.SCALE)
+    scores = entry.part("em_draft_judge_scores").all(_number(*affect.SCALE))
     known = {name: scores[name] for name in JUDGE_DIMENSIONS if name in scores}
     assessment = entry.part("em_draft_binary_assessment")
     binary = assessment.answers() if assessment.fields else None
@@ -254,23 +264,20 @@ def _judged(entry: _Part) -> Judged | None:
 
 def _reflect(post: _Part) -> Reflect:
     panas, wide = post.part("predicted_post_panas"), post.part("predicted_conversation_wide")
-    items = panas.part("items").whole(*affect.SCALE)
+    rating = _number(*affect.SCALE, whole=True)
+    items = panas.part("items").all(rating)
     named = {affect.canonical_emotion(name) or name: value for name, value in items.items()}
-    branches = wide.part("fourBranchScores").whole(*affect.SCALE)
-
-    def total(name: str) -> float | None:
-        value = panas.fields.get(name)
-        number = _within(*affect.TOTALS, value)
-        if number is None and value is not None:
-            panas.warn(name, value, "a number from 10 to 70")
-        return None if number is None else float(number)
-
+    branches = wide.part("fourBranchScores").all(rating)
+    totals = [
+        None if (total := panas.read(f"total{side}Affect", _number(*affect.TOTALS))) is None else float(total)
+        for side in ("Positive", "Negative")
+    ]
     return Reflect(
         panas={name: named[name] for name in affect.EMOTIONS if name in named},
-        panas_totals=(total("totalPositiveAffect"), total("totalNegativeAffect")),
+        panas_totals=cast(tuple[float | None, float | None], tuple(totals)),
         q1=wide.texts("q1_lookingFor"),
-        q2=wide.text("q2_emotionClarity"),
-        q3=wide.text("q3_modelFit"),
+        q2=wide.read("q2_emotionClarity", _text),
+        q3=wide.read("q3_modelFit", _text),
         q3_follow_up=wide.texts("q3_followUp_whatFeltOff"),
         branches={name: branches[name] for name in BRANCHES if name in branches},
     )

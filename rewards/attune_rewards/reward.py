@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from attune_data.memo import memoised
 from attune_data.schema import Conversation
-from attune_rewards.canonical import CanonicalPart
-from attune_rewards.parts import Leaf, Part
+from attune_rewards.parts import Part
 from attune_rewards.predictions import PREDICTION_OF, STAGES, Prediction, Stage
-from attune_rewards.spec import RewardSpec, above_null
+from attune_rewards.spec import RewardSpec, above_baseline
 from attune_rewards.truth import ConversationTruth, TurnTruth, truth_of
 
 OK = "ok"
 NOT_SCORED = "not_scored"
 """Reason of a request that no part of the reward scores: value None, reward 0."""
-
-
 _NO_PARTS: Final[Mapping[str, float]] = {}
 
 
@@ -32,11 +29,11 @@ class Score(NamedTuple):
     """
 
     value: float | None
-    """Σ w·s / Σ w over its parts, in [0, 1] (below 0 where the spec measures from nulls)."""
+    """Σ w·s / Σ w over its parts, in [0, 1] (below 0 where the spec measures from baselines)."""
     reason: str = OK
     """ok, unparsed:<code>, or not_scored."""
     parts: Mapping[str, float] = _NO_PARTS
-    """Part -> score in [0, 1], before nulls are taken off."""
+    """Part -> score in [0, 1], before baselines are subtracted."""
     weight: float = 0.0
     """Σ w: this request's share of the episode. Σ weight·value over an episode is its total."""
 
@@ -44,9 +41,6 @@ class Score(NamedTuple):
     def reward(self) -> float:
         """Weight · value; 0 where nothing was scored."""
         return 0.0 if self.value is None else self.weight * self.value
-
-
-_UNSCORED = Score(None, NOT_SCORED)
 
 
 def part_means(scores: Iterable[Score]) -> dict[str, float]:
@@ -58,38 +52,28 @@ def part_means(scores: Iterable[Score]) -> dict[str, float]:
     return {name: math.fsum(values) / len(values) for name, values in scored.items()}
 
 
-Scorer = Callable[[Prediction], float]
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ScoredRequest:
     """The parts of a reward in one request: fixed before the episode starts."""
 
     stage: Stage
-    parts: tuple[tuple[str, float, float], ...]
-    """(part, weight, null)"""
+    weighted: tuple[tuple[Part, float, float], ...]
+    """(part, weight, baseline)"""
     truth: ConversationTruth
     turn: TurnTruth | None
     """The truth of its turn; None in the reflect stage."""
-    scorers: tuple[tuple[Scorer, float], ...]
-    """For each part its function, and the score of an unreadable reply."""
-    weight: float
-    """Sum of the weights."""
     floor: float | None = None
-    """Lowest paid score of a part that has a null."""
+    """Lowest paid score of a part that has a baseline."""
 
-    @staticmethod
-    def of(
-        stage: Stage,
-        parts: Sequence[tuple[Part, float, float]],
-        truth: ConversationTruth,
-        turn: TurnTruth | None,
-        floor: float | None = None,
-    ) -> ScoredRequest:
-        """The request with these parts, their weights and nulls."""
-        named = tuple((part.name, weight, null) for part, weight, null in parts)
-        scorers = tuple(_scorer(part, truth, stage, turn) for part, _, _ in parts)
-        return ScoredRequest(stage, named, truth, turn, scorers, math.fsum(w for _, w, _ in named), floor)
+    @cached_property
+    def parts(self) -> tuple[tuple[str, float, float], ...]:
+        """(name of the part, weight, baseline)."""
+        return tuple((part.name, weight, baseline) for part, weight, baseline in self.weighted)
+
+    @cached_property
+    def weight(self) -> float:
+        """Sum of the weights."""
+        return math.fsum(weight for _, weight, _ in self.weighted)
 
     def score(self, said: Prediction | None, reason: str = OK) -> Score:
         """Score a prediction; None is a reply that could not be parsed.
@@ -100,27 +84,19 @@ class ScoredRequest:
             wanted = PREDICTION_OF[self.stage].__name__
             raise TypeError(f"stage {self.stage} takes {wanted}, got {type(said).__name__}")
         scores, paid = {}, 0.0
-        for (name, weight, null), (scorer, unread) in zip(self.parts, self.scorers, strict=True):
-            scores[name] = value = unread if said is None else scorer(said)
-            paid += weight * above_null(value, null, self.floor) if null else weight * value
+        for part, weight, baseline in self.weighted:
+            read = said is not None or part.scores_silence
+            scores[part.name] = value = part.score(self.truth, self.stage, self.turn, said) if read else 0.0
+            paid += weight * above_baseline(value, baseline, self.floor) if baseline else weight * value
         return Score(paid / self.weight, reason, scores, self.weight)
 
 
-def _scorer(
-    part: Part, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None
-) -> tuple[Scorer, float]:
-    if isinstance(part, Leaf):
-        return partial(part.value, truth if turn is None else turn), 0.0
-    unread = part.score(truth, stage, turn, None) if isinstance(part, CanonicalPart) else 0.0
-    return partial(part.score, truth, stage, turn), unread
-
-
-_Table = Mapping[tuple[Stage, int | None], ScoredRequest]
+_Place = tuple[Stage, int | None]
 
 
 def scored_requests(
     conversation: Conversation, spec: RewardSpec, stages: tuple[Stage, ...] = STAGES
-) -> _Table:
+) -> Mapping[_Place, ScoredRequest]:
     """(stage, turn) -> what is scored there (kept on the conversation).
 
     Requests that no part scores are not in it.
@@ -128,23 +104,25 @@ def scored_requests(
     return memoised(conversation, "rewards", (spec, stages), lambda: _table(conversation, spec, stages))
 
 
-def _table(conversation: Conversation, spec: RewardSpec, stages: tuple[Stage, ...]) -> _Table:
+def _table(
+    conversation: Conversation, spec: RewardSpec, stages: tuple[Stage, ...]
+) -> dict[_Place, ScoredRequest]:
     truth, known = truth_of(conversation), spec.parts
-    found: dict[tuple[Stage, int | None], list[tuple[Part, float, float]]] = {}
+    found: dict[_Place, list[tuple[Part, float, float]]] = {}
     for slot, weight in spec.weights(truth, stages).items():
-        null = spec.nulls.get(slot.part, 0.0)
-        found.setdefault((slot.stage, slot.turn), []).append((known[slot.part], weight, null))
+        part = (known[slot.part], weight, spec.baselines.get(slot.part, 0.0))
+        found.setdefault((slot.stage, slot.turn), []).append(part)
     return {
-        (stage, number): ScoredRequest.of(
-            stage, parts, truth, None if number is None else truth.turn(number), spec.floor
+        (stage, turn): ScoredRequest(
+            stage, tuple(parts), truth, None if turn is None else truth.turn(turn), spec.floor
         )
-        for (stage, number), parts in found.items()
+        for (stage, turn), parts in found.items()
     }
 
 
 def request_weights(
     conversation: Conversation, spec: RewardSpec, stages: tuple[Stage, ...] = STAGES
-) -> dict[tuple[Stage, int | None], dict[str, float]]:
+) -> dict[_Place, dict[str, float]]:
     """(stage, turn) -> part -> weight, over a whole episode; all together they sum to 1."""
     return {
         place: {name: weight for name, weight, _ in scored.parts}
@@ -175,12 +153,10 @@ def score_request(
 
     Raises LookupError for a stage or turn that the conversation does not have.
     """
-    scored = scored_requests(conversation, spec, stages).get((stage, turn))
-    if scored is None:
-        truth = truth_of(conversation)
-        if stage not in STAGES or (turn is None) != (stage == "reflect"):
-            raise LookupError(f"no stage {stage!r} in turn {turn}")
-        if turn is not None and truth.turn(turn) is None:
-            raise LookupError(f"conversation {truth.conversation_id!r} has no turn {turn}")
-        return _UNSCORED
-    return scored.score(said, reason)
+    if (scored := scored_requests(conversation, spec, stages).get((stage, turn))) is not None:
+        return scored.score(said, reason)
+    if stage not in STAGES or (turn is None) != (stage == "reflect"):
+        raise LookupError(f"no stage {stage!r} in turn {turn}")
+    if turn is not None and conversation.turn(turn) is None:
+        raise LookupError(f"conversation {conversation.conversation_id!r} has no turn {turn}")
+    return Score(None, NOT_SCORED)

@@ -10,20 +10,20 @@ import json
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache
 from numbers import Real
 from pathlib import Path
-from typing import Any, Final, TypeGuard
+from typing import Any, Final, NamedTuple
 
 from attune_data.errors import SettingsError, UnknownNameError, show
 from attune_rewards.canonical import CANONICAL, canonical_root
 from attune_rewards.parts import CustomPart, Format, Part
-from attune_rewards.predictions import STAGES, Prediction, Stage
+from attune_rewards.predictions import STAGES, TURN_STAGES, Prediction, Stage
 from attune_rewards.tree import COMPOSITE, LEAF, Node
 from attune_rewards.truth import ConversationTruth, TurnTruth
 
 SKILL_FILE: Final = Path(__file__).parent / "presets" / "skill.json"
-MAX_NULL: Final = 0.95
+MAX_BASELINE: Final = 0.95
 """A part on which the prior earns more than this teaches nothing under `skill` and is left out."""
 MAX_WEIGHT: Final = 1e100
 """Heaviest weight: sums of such weights stay finite."""
@@ -54,8 +54,7 @@ FLOOR: Final = -1.0
 """Lowest paid score of a part under `skill_bounded`: as far below reading nothing as gold is above it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """One scored place of an episode: a part in a request (turn None = the reflect stage)."""
 
     stage: Stage
@@ -72,35 +71,35 @@ class RewardSpec:
     """
 
     name: str
-    root: Node
+    root: Node = field(hash=False)
     """Weights over parts; a part's name is a leaf of this tree."""
-    extra: tuple[Part, ...] = ()
+    extra: tuple[Part, ...] = field(default=(), hash=False)
     """Parts beside the benchmark's own leaves."""
-    nulls: Mapping[str, float] = field(default_factory=dict)
-    """Part -> n: its score s becomes (s - n)/(1 - n), unclamped, so that the null earns 0 and gold 1."""
+    baselines: Mapping[str, float] = field(default_factory=dict, hash=False)
+    """Part -> n: its score s becomes (s - n)/(1 - n), unclamped, so that the baseline earns 0 and gold 1."""
     left_out: tuple[str, ...] = ()
-    """Leaves of the tree that are not scored, because their null is above `MAX_NULL`."""
+    """Leaves of the tree that are not scored, because their baseline is above `MAX_BASELINE`."""
     dense: bool = True
     """True: every step earns its share at once; False: the whole return comes with the last step."""
     reference: str = ""
-    """The data that `nulls` were measured on, by name and fingerprint."""
+    """The data that `baselines` were measured on, by name and fingerprint."""
     floor: float | None = None
-    """Lowest paid score of a part that has a null; None: as low as its null makes it."""
+    """Lowest paid score of a part that has a baseline; None: as low as its baseline makes it."""
 
     def __post_init__(self) -> None:
         known = {*LEAF, *(part.name for part in self.extra)}
         leaves = list(self.root.leaves())
-        for name in (*leaves, *self.nulls, *self.left_out):
+        for name in (*leaves, *self.baselines, *self.left_out):
             if name not in known:
                 raise UnknownNameError("reward part", name, sorted(known))
             if leaves.count(name) > 1:
                 raise SettingsError(f"part {name!r} stands twice in the reward; each part once")
         for node in self.root.nodes():
             weight_of(node.name, node.weight)
-        for name, null in self.nulls.items():
-            _null_of(name, null)
-        if self.floor is not None and not (_is_number(self.floor) and -math.inf < self.floor <= 0):
-            raise SettingsError(f"floor is {show(self.floor)}; it must be a number, at most 0")
+        for name, baseline in self.baselines.items():
+            _number(f"baseline of part {name!r}", baseline, "in [0, 1)", lambda n: 0 <= n < 1)
+        if self.floor is not None:
+            _number("floor", self.floor, "at most 0", lambda n: -math.inf < n <= 0)
         shares = self.root.weights(self.parts)
         if not shares:
             raise SettingsError("every part of the reward is left out; keep at least one")
@@ -110,18 +109,6 @@ class RewardSpec:
                     f"part {name!r} is {share:g} of the whole reward; at least {MIN_SHARE:g}: "
                     "give it more weight, or leave it out"
                 )
-
-    @cached_property
-    def _hash(self) -> int:
-        nulls = frozenset(self.nulls.items())
-        return hash((self.name, self.root, nulls, self.left_out, self.dense, self.floor, self.reference))
-
-    def __hash__(self) -> int:
-        return self._hash  # a spec is a key of what is kept for it
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Without the hash, which differs between processes."""
-        return {name: value for name, value in self.__dict__.items() if name != "_hash"}
 
     @staticmethod
     def preset(name: str) -> RewardSpec:
@@ -143,9 +130,8 @@ class RewardSpec:
             raise SettingsError(f"weights are {show(weights)}; they must map parts to numbers")
         if not weights:
             raise SettingsError("a reward needs at least one part")
-        return RewardSpec(
-            name, Node(name, children=tuple(Node(part, weight_of(part, w)) for part, w in weights.items()))
-        )
+        nodes = tuple(Node(part, weight_of(part, weight)) for part, weight in weights.items())
+        return RewardSpec(name, Node(name, children=nodes))
 
     def with_part(
         self,
@@ -172,17 +158,16 @@ class RewardSpec:
         return replace(self, name=root.name, root=root, extra=(*self.extra, part))
 
     def measured_from(
-        self, nulls: Mapping[str, float], reference: str = "", left_out: tuple[str, ...] = ()
+        self, baselines: Mapping[str, float], reference: str = "", left_out: tuple[str, ...] = ()
     ) -> RewardSpec:
-        """The same parts and weights, each part's score s paid as (s - n)/(1 - n) with n from `nulls`.
+        """The same parts and weights, each part's score s paid as (s - n)/(1 - n).
 
         Args:
-            nulls: part -> n in [0, 1); parts without one are paid as they are.
+            baselines: part -> n in [0, 1); parts without one are paid as they are.
             reference: the data that they were measured on.
             left_out: parts that are not scored.
         """
-        nulls = {part: _null_of(part, null) for part, null in nulls.items()}
-        return replace(self, nulls=nulls, reference=reference, left_out=left_out)
+        return replace(self, baselines=dict(baselines), reference=reference, left_out=left_out)
 
     def renamed(self, name: str) -> RewardSpec:
         """The same reward under another name."""
@@ -199,8 +184,8 @@ class RewardSpec:
         return {name: named[name] for name in self.root.leaves() if name not in self.left_out}
 
     def transform(self, part: str, score: float) -> float:
-        """A part's score as it is paid: (s - n)/(1 - n), or s itself where the part has no null."""
-        return above_null(score, self.nulls.get(part, 0.0), self.floor)
+        """A part's score as it is paid: (s - n)/(1 - n), or s itself where the part has no baseline."""
+        return above_baseline(score, self.baselines.get(part, 0.0), self.floor)
 
     def weights(self, truth: ConversationTruth, stages: Collection[Stage] = STAGES) -> dict[Slot, float]:
         """Weight of every slot of an episode, summing to 1 ({} where nothing is scored).
@@ -208,15 +193,13 @@ class RewardSpec:
         A part's weight is spread evenly over the requests where it is defined; a part that is defined
         nowhere leaves its weight to its siblings.
         """
-        found: dict[str, list[Slot]] = {}
         places: list[tuple[Stage, TurnTruth | None]] = [
-            (stage, turn) for turn in truth.turns for stage in STAGES[:-1] if stage in stages
+            (s, turn) for turn in truth.turns for s in TURN_STAGES
         ]
-        if "reflect" in stages:
-            places.append(("reflect", None))
+        found: dict[str, list[Slot]] = {}
         for name, part in self.parts.items():
-            for stage, turn in places:
-                if is_asked(stage, turn) and part.defined(truth, stage, turn):
+            for stage, turn in (*places, ("reflect", None)):
+                if stage in stages and is_asked(stage, turn) and part.defined(truth, stage, turn):
                     found.setdefault(name, []).append(Slot(stage, turn.turn if turn else None, name))
         return {
             slot: weight / len(found[name])
@@ -225,29 +208,24 @@ class RewardSpec:
         }
 
 
-def above_null(score: float, null: float, floor: float | None = None) -> float:
-    """(s - n)/(1 - n): 0 for the null's score, 1 for a perfect one, below 0 (to the floor) for less."""
-    paid = (score - null) / (1.0 - null)
-    return paid if floor is None or not null else max(floor, paid)
+def above_baseline(score: float, baseline: float, floor: float | None = None) -> float:
+    """(s - n)/(1 - n): 0 for the baseline's score, 1 for a perfect one, below 0 (to the floor) for less."""
+    paid = (score - baseline) / (1.0 - baseline)
+    return paid if floor is None or not baseline else max(floor, paid)
 
 
 def weight_of(part: str, weight: object) -> float:
     """The weight of a part as a float; raises SettingsError for what can be none."""
-    if not _is_number(weight) or not 0 < weight <= MAX_WEIGHT:
-        raise SettingsError(
-            f"weight of part {part!r} is {show(weight)}; it must be a number above 0, at most {MAX_WEIGHT:g}"
-        )
-    return float(weight)
+    return _number(
+        f"weight of part {part!r}", weight, f"above 0, at most {MAX_WEIGHT:g}", lambda n: 0 < n <= MAX_WEIGHT
+    )
 
 
-def _null_of(part: str, null: object) -> float:
-    if not _is_number(null) or not 0 <= null < 1:
-        raise SettingsError(f"null of part {part!r} is {show(null)}; it must be a number in [0, 1)")
-    return float(null)
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, Real) and not isinstance(value, bool)
+def _number(what: str, value: Any, expected: str, fits: Callable[[float], bool]) -> float:
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not (is_number and fits(value)):
+        raise SettingsError(f"{what} is {show(value)}; it must be a number {expected}")
+    return float(value)
 
 
 def is_asked(stage: Stage, turn: TurnTruth | None) -> bool:
@@ -263,14 +241,13 @@ def _preset(name: str) -> RewardSpec:
         return RewardSpec(name, _ROOTS[name])
     if name == "canonical":
         return RewardSpec(name, canonical_root(), CANONICAL)
-    raw: dict[str, Any] = json.loads(SKILL_FILE.read_text(encoding="utf-8"))
-    skill = skill_spec(raw["nulls"], raw["reference"])
+    skill = skill_spec(**json.loads(SKILL_FILE.read_text(encoding="utf-8")))
     return skill if name == "skill" else replace(skill, name=name, floor=FLOOR)
 
 
-def skill_spec(nulls: Mapping[str, float], reference: str, spec: RewardSpec | None = None) -> RewardSpec:
-    """The Composite (or another reward) measured from nulls: part -> the prior's mean on the reference."""
+def skill_spec(baselines: Mapping[str, float], reference: str, spec: RewardSpec | None = None) -> RewardSpec:
+    """The Composite (or another reward) measured from baselines: part -> the prior's mean."""
     spec = RewardSpec("skill", COMPOSITE) if spec is None else spec.renamed(f"{spec.name}-skill")
-    left_out = tuple(part for part in spec.parts if nulls.get(part, 0.0) > MAX_NULL)
-    kept = {part: null for part, null in nulls.items() if part not in left_out}
+    left_out = tuple(part for part in spec.parts if baselines.get(part, 0.0) > MAX_BASELINE)
+    kept = {part: baseline for part, baseline in baselines.items() if part not in left_out}
     return spec.measured_from(kept, reference, left_out)

@@ -10,8 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from attune_data.errors import AttuneError, DataError, Problem, SettingsError, UnknownNameError, show
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StrictBool, StrictStr, ValidationError
+
+from attune_data.errors import AttuneError, DataError, Problem, SettingsError, UnknownNameError
 from attune_data.jsonio import read_json
+from attune_data.validate import problems_of
 from attune_rewards.canonical import CANONICAL
 from attune_rewards.parts import Format, Part
 from attune_rewards.spec import PRESET_TEXTS, RewardSpec, weight_of
@@ -19,21 +22,64 @@ from attune_rewards.tree import Node
 
 _NAMED: Final[Mapping[str, Part]] = {**{part.name: part for part in CANONICAL}, "format": Format()}
 """Parts beside the leaves that a file can name."""
-_NUMBER: Final = (int, float)
-_KINDS: Final[Mapping[str, tuple[Any, str]]] = {
-    "name": (str, "a text"),
-    "preset": (str, "the name of a preset"),
-    "weights": (Mapping, "an object of parts and numbers"),
-    "tree": (Mapping, "an object with a name"),
-    "format": (_NUMBER, "the weight of the part format, a number above 0"),
-    "nulls": (Mapping, "an object of parts and numbers"),
-    "left_out": (list, "a list of part names"),
-    "floor": (_NUMBER, "a number, at most 0"),
-    "terminal": (bool, "true or false"),
-    "reference": (str, "a text"),
-}
-"""Key -> the type of its value, and what is expected there."""
 EXAMPLE: Final = '{"name": "reading", "weights": {"emotion_va": 2, "binary_hp": 1}, "format": 0.1}'
+
+
+class _Tree(BaseModel):
+    name: StrictStr
+    weight: Any = 1.0
+    children: list[_Tree] = []
+
+    @property
+    def node(self) -> Node:
+        return Node(
+            self.name, weight_of(self.name, self.weight), tuple(child.node for child in self.children)
+        )
+
+
+class _File(BaseModel):
+    """The keys of a file; numbers are checked by the spec."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: StrictStr = ""
+    preset: StrictStr | None = None
+    weights: dict[str, Any] | None = None
+    tree: _Tree | None = None
+    format: Any = None
+    baselines: dict[str, Any] = Field({}, validation_alias=AliasChoices("baselines", "nulls"))
+    left_out: tuple[StrictStr, ...] | None = None
+    floor: Any = None
+    terminal: StrictBool = False
+    reference: StrictStr | None = None
+
+    def spec(self, name: str) -> RewardSpec:
+        """The reward; `name` is that of the file, where it states none."""
+        made_of = [key for key in ("preset", "weights", "tree") if getattr(self, key) is not None]
+        if len(made_of) != 1:
+            raise SettingsError(f"{', '.join(made_of) or 'none'} of preset, weights, tree; give one of them")
+        name = self.name or name
+        if self.preset is not None:
+            spec = RewardSpec.preset(self.preset)
+            if len(self.model_fields_set) > 1:
+                spec = spec.renamed(name)  # no longer the preset, so no longer its name
+        elif self.weights is not None:
+            spec = RewardSpec.weighted(name, self.weights)
+        elif self.tree is not None:
+            root = self.tree.node
+            spec = RewardSpec(name, root, tuple(_NAMED[leaf] for leaf in root.leaves() if leaf in _NAMED))
+        if self.format is not None:
+            spec = spec.with_format(self.format)
+            spec = spec.renamed(self.name or spec.name)
+        left_out = spec.left_out if self.left_out is None else self.left_out
+        baselines = {**spec.baselines, **self.baselines}  # on top of what a preset has
+        return replace(
+            spec,
+            baselines={part: baseline for part, baseline in baselines.items() if part not in left_out},
+            left_out=left_out,
+            reference=spec.reference if self.reference is None else self.reference,
+            floor=spec.floor if self.floor is None else self.floor,
+            dense=not self.terminal,
+        )
 
 
 def read_reward(source: str, *, also: Iterable[str] = ()) -> RewardSpec:
@@ -71,7 +117,7 @@ def describe_reward(spec: RewardSpec) -> dict[str, Any]:
     plain = {
         "name": spec.name,
         "tree": _plain(spec.root),
-        "nulls": dict(spec.nulls),
+        "baselines": {part: float(baseline) for part, baseline in spec.baselines.items()},
         "left_out": list(spec.left_out),
         "floor": spec.floor,
         "terminal": not spec.dense,
@@ -80,80 +126,26 @@ def describe_reward(spec: RewardSpec) -> dict[str, Any]:
     return {key: value for key, value in plain.items() if value or (value == 0.0 and key == "floor")}
 
 
+def _plain(node: Node) -> dict[str, Any]:
+    children = {"children": [_plain(child) for child in node.children]} if node.children else {}
+    return {"name": node.name, "weight": node.weight, **children}
+
+
 def reward_from(plain: object, file: str = "reward") -> RewardSpec:
     """The reward that JSON values describe: one of `preset`, `weights` or `tree`, and what is done to it.
 
     `weights` maps part names to positive weights; `tree` nests `{"name", "weight", "children"}`; `format`
-    adds the part `format` with that weight; `nulls` maps parts to what they are measured from, `floor` is
-    the lowest value that such a part pays; `terminal` pays everything at the end. Raises DataError naming
-    the place.
+    adds the part `format` with that weight; `baselines` (or, in older files, `nulls`) maps parts to what they
+    are measured from, `floor` is the lowest value that such a part pays; `terminal` pays everything at the
+    end. Raises DataError naming the place.
     """
-    if not isinstance(plain, Mapping):
-        raise _wrong(file, "", plain, "an object")
-    for key, value in plain.items():
-        kind, expected = _KINDS.get(key, (None, ""))
-        if kind is None:
-            raise _wrong(file, show(key), "an unknown key", f"one of {', '.join(_KINDS)}", quote=False)
-        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise _wrong(file, key, value, expected)
-    made_of = [key for key in ("preset", "weights", "tree") if key in plain]
-    if len(made_of) != 1:
-        raise _wrong(
-            file, "", ", ".join(made_of) or "none of them", "one of preset, weights, tree", quote=False
-        )
+    advice = f"for example {EXAMPLE}"
     try:
-        return _built(plain, plain.get("name") or Path(file).stem, file)
-    except DataError:
-        raise
+        return _File.model_validate(plain).spec(Path(file).stem)
+    except ValidationError as error:
+        raise DataError(problems_of(error, file, advice=advice)) from error
     except (AttuneError, TypeError, ValueError) as error:
-        raise DataError(Problem(file, "", str(error), "a reward", f"for example {EXAMPLE}")) from error
-
-
-def _built(plain: Mapping[str, Any], name: str, file: str) -> RewardSpec:
-    if "preset" in plain:
-        spec = RewardSpec.preset(plain["preset"])
-        spec = spec.renamed(name) if len(plain) > 1 else spec  # no longer the preset, so no longer its name
-    elif "weights" in plain:
-        spec = RewardSpec.weighted(name, plain["weights"])
-    else:
-        root = _node(plain["tree"], "tree", file)
-        spec = RewardSpec(name, root, tuple(_NAMED[leaf] for leaf in root.leaves() if leaf in _NAMED))
-    if "format" in plain:
-        spec = spec.with_format(plain["format"])
-        spec = spec.renamed(name) if "name" in plain else spec
-    left_out = tuple(plain.get("left_out", spec.left_out))
-    nulls = {**spec.nulls, **plain.get("nulls", {})}  # on top of what a preset has
-    spec = spec.measured_from(
-        {part: null for part, null in nulls.items() if part not in left_out},
-        plain.get("reference", spec.reference),
-        left_out,
-    )
-    spec = replace(spec, floor=plain.get("floor", spec.floor))
-    return spec.terminal() if plain.get("terminal") else spec
-
-
-def _plain(node: Node) -> dict[str, Any]:
-    plain: dict[str, Any] = {"name": node.name, "weight": node.weight}
-    if node.children:
-        plain["children"] = [_plain(child) for child in node.children]
-    return plain
-
-
-def _node(plain: object, place: str, file: str) -> Node:
-    if not isinstance(plain, Mapping) or not isinstance(plain.get("name"), str):
-        raise _wrong(file, place, plain, 'an object with a name, such as {"name": "pairwise", "weight": 1}')
-    weight, children = plain.get("weight", 1.0), plain.get("children", [])
-    if type(weight) not in (int, float):
-        raise _wrong(file, f"{place}.weight", weight, "a number above 0")
-    if not isinstance(children, list):
-        raise _wrong(file, f"{place}.children", children, "a list")
-    nodes = (_node(child, f"{place}.children[{i}]", file) for i, child in enumerate(children))
-    return Node(plain["name"], weight_of(plain["name"], weight), tuple(nodes))
-
-
-def _wrong(file: str, place: str, found: object, expected: str, *, quote: bool = True) -> DataError:
-    text = show(found) if quote else str(found)
-    return DataError(Problem(file, place, text, expected, f"for example {EXAMPLE}"))
+        raise DataError(Problem(file, "", str(error), "a reward", advice)) from error
 
 
 def _from_python(path: Path, name: str) -> RewardSpec:
@@ -165,9 +157,11 @@ def _from_python(path: Path, name: str) -> RewardSpec:
     try:
         made = runpy.run_path(str(path), run_name="attune_reward")
     except (Exception, SystemExit) as error:  # whatever its code raises; leaving would look like success
-        found = f"{type(error).__name__}: {error}"
+        lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
+        line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
+        place, found = f"line {line}" if line else "", f"{type(error).__name__}: {error}"
         raise DataError(
-            Problem(str(path), _line_of(error, path), found, "Python that runs", f"try: python {path.name}")
+            Problem(str(path), place, found, "Python that runs", f"try: python {path.name}")
         ) from error
     finally:
         sys.path.remove(str(path.resolve().parent))
@@ -179,13 +173,3 @@ def _from_python(path: Path, name: str) -> RewardSpec:
             Problem(str(path), "", found, f"a RewardSpec named {wanted}", f"name one: {path}:NAME")
         )
     return specs[wanted]
-
-
-def _line_of(error: BaseException, path: Path) -> str:
-    """The last line of the file that the error came through."""
-    if isinstance(error, SyntaxError) and error.lineno:
-        return f"line {error.lineno}"
-    lines = [
-        frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)
-    ]
-    return f"line {lines[-1]}" if lines else ""

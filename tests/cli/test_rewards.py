@@ -45,7 +45,7 @@ def test_a_part_is_explained(leaf: str, tmp_path: Path) -> None:
     told = dict(rows(attune("rewards", "explain", leaf, cwd=tmp_path).stdout)[1:])
     assert told["stage"] == LEAF[leaf].stage
     assert told["range"].startswith("0 to 1")
-    assert told["prior earns"].startswith(f"{RewardSpec.preset('skill').nulls[leaf]:.3f}")
+    assert told["prior earns"].startswith(f"{RewardSpec.preset('skill').baselines[leaf]:.3f}")
 
 
 @pytest.mark.slow
@@ -79,7 +79,7 @@ def test_a_reward_from_a_file_is_explained(tmp_path: Path) -> None:
     ("x.json", '{"weights": {}}', "a reward needs at least one part", 1),
     ("x.json", "{", "line 1", 1),
     ("x.json", '{"preset": "skill", "wieghts": {}}', '"wieghts": found an unknown key', 1),
-    ("x.json", '{"weights": {"q1": 1}, "nulls": {"q3": "x"}}', "null of part 'q3' is", 1),
+    ("x.json", '{"weights": {"q1": 1}, "baselines": {"q3": "x"}}', "baseline of part 'q3' is", 1),
     ("x.json", '{"tree": {"name": "a", "children": 3}}', "tree.children: found 3, expected a list", 1),
     ("x.py", "y = 1", "found no RewardSpec, expected a RewardSpec named reward", 1),
     ("x.py", MINE.replace("reward =", "mine ="), "found mine, other, expected a RewardSpec named reward", 1),
@@ -143,7 +143,7 @@ def test_the_page_in_the_docs_is_of_this_world_and_these_nulls() -> None:
     page = (ROOT / "docs" / "audit.md").read_text("utf-8")
     assert f"({'500'} conversations, " in page
     assert reference_world().source in page
-    nulls = describe_reward(RewardSpec.preset("skill"))["nulls"]
+    nulls = describe_reward(RewardSpec.preset("skill"))["baselines"]
     shown = {row.split(" | ")[0].strip("| "): row for row in page.splitlines() if row.startswith("| ")}
     assert set(nulls) <= set(shown)
     assert "| skill | " in page

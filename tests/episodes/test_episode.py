@@ -209,7 +209,7 @@ def test_the_return_of_every_reward_follows_from_the_record(played: Played) -> N
         episode = play(*played, reward=spec)
         said, warnings = read_record(episode.result(), played[0])
         assert warnings == ()
-        near = pytest.approx(total_of(played[0], said, spec), abs=1e-11 if spec.nulls else EXACT)
+        near = pytest.approx(total_of(played[0], said, spec), abs=1e-11 if spec.baselines else EXACT)
         assert episode.total == near, name
         assert sum(step.reward for step in episode.steps) == near, name
 

@@ -1,4 +1,4 @@
-"""The frozen nulls of the `skill` preset are what `prior` earns on simulated people."""
+"""The frozen baselines of the `skill` preset are what `prior` earns on simulated people."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def reference() -> Conversations:
 
 
 @pytest.mark.slow
-def test_the_frozen_nulls_are_the_priors_scores_on_simulated_people() -> None:
+def test_the_frozen_baselines_are_the_priors_scores_on_simulated_people() -> None:
     now = prior_scores(reference())
-    assert FROZEN["nulls"].keys() == now.keys()
-    assert FROZEN["nulls"] == pytest.approx(now, abs=1e-12)
+    assert FROZEN["baselines"].keys() == now.keys()
+    assert FROZEN["baselines"] == pytest.approx(now, abs=1e-12)
 
 
 def test_parts_that_teach_nothing_are_left_out_and_named() -> None:
-    # the follow-up's null is above .95: nobody can be told apart by it
+    # the follow-up's baseline is above .95: nobody can be told apart by it
     spec = skill_spec({"q3_follow_up": 0.96, "q2": 0.95, "q1": 0.0}, "by hand")
     assert spec.left_out == ("q3_follow_up",)
     assert "q3_follow_up" not in spec.parts
@@ -48,10 +48,10 @@ def test_a_reward_of_ones_own_is_measured_from_what_the_prior_earns_on_its_parts
     fitted = fit_skill(SAMPLE, spec=mine.with_format(0.1))
     assert fitted.name == "mine+flat+format-skill"
     assert fitted.left_out == ("format",)  # the prior answers everything: it would teach nothing
-    assert set(fitted.nulls) == {"emotion_va", "q1", "flat"}
-    assert fitted.nulls["flat"] == pytest.approx(0.25, abs=1e-12)
+    assert set(fitted.baselines) == {"emotion_va", "q1", "flat"}
+    assert fitted.baselines["flat"] == pytest.approx(0.25, abs=1e-12)
     composite = prior_scores(SAMPLE)
-    assert fitted.nulls["q1"] == pytest.approx(composite["q1"], abs=1e-12)
+    assert fitted.baselines["q1"] == pytest.approx(composite["q1"], abs=1e-12)
     prior = builtin_policy("prior", SAMPLE)
     totals = [rollout(about, prior, reward=fitted).total for about in SAMPLE]
     assert sum(totals) / len(totals) == pytest.approx(0, abs=1e-12)

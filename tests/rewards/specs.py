@@ -76,7 +76,7 @@ def parts_of(about: Conversation, said: ConversationPrediction, spec: RewardSpec
 def total_of(about: Conversation, said: ConversationPrediction, spec: RewardSpec) -> float:
     """Sum of weight x score as paid, s or (s - n)/(1 - n), over the parts of the tree."""
     parts = {name: value for name, value in parts_of(about, said, spec).items() if name not in spec.left_out}
-    nulls = {name: spec.nulls.get(name, 0.0) for name in parts}
+    nulls = {name: spec.baselines.get(name, 0.0) for name in parts}
     return sum(
         weight * (parts[name] - nulls[name]) / (1 - nulls[name])
         for name, weight in spec.root.weights(parts).items()

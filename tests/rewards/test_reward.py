@@ -47,7 +47,7 @@ DENSE = {name: spec for name, spec in REWARDS.items() if spec.dense}
 
 def close(spec: RewardSpec) -> float:
     """How near is equal: a null near 1 magnifies rounding."""
-    return EXACT if not spec.nulls else 1e-11
+    return EXACT if not spec.baselines else 1e-11
 
 
 def requests(about: Conversation, said: ConversationPrediction, spec: RewardSpec) -> Iterator[Score]:

@@ -173,11 +173,11 @@ def test_format_is_the_share_of_asked_fields_answered(
             SettingsError,
             "'q1' already",
         ),
-        (lambda: RewardSpec("n", COMPOSITE, nulls={"q1": 1.0}), SettingsError, r"a number in \[0, 1\)"),
-        (lambda: COMPOSITE_SPEC.measured_from({"q1": 10**400}), SettingsError, "null of part 'q1' is 1000"),
-        (lambda: COMPOSITE_SPEC.measured_from({"q1": "0"}), SettingsError, "null of part 'q1'"),  # type: ignore[dict-item]
+        (lambda: RewardSpec("n", COMPOSITE, baselines={"q1": 1.0}), SettingsError, r"a number in \[0, 1\)"),
+        (lambda: COMPOSITE_SPEC.measured_from({"q1": 10**400}), SettingsError, "part 'q1' is 1000"),
+        (lambda: COMPOSITE_SPEC.measured_from({"q1": "0"}), SettingsError, "baseline of part 'q1'"),  # type: ignore[dict-item]
         (lambda: COMPOSITE_SPEC.measured_from({}, left_out=LEAVES), SettingsError, "every part"),
-        (lambda: RewardSpec("n", COMPOSITE, nulls={"q1": -0.1}), SettingsError, "null of part 'q1'"),
+        (lambda: RewardSpec("n", COMPOSITE, baselines={"q1": -0.1}), SettingsError, "baseline of part 'q1'"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(
@@ -212,4 +212,4 @@ def test_a_part_on_which_the_prior_is_nearly_perfect_is_left_out() -> None:
     assert spec.left_out == ("q2",)
     assert "q2" not in spec.parts
     assert "q2" not in {slot.part for slot in spec.weights(truth_of(ABOUT))}
-    assert (spec.reference, spec.nulls) == ("ref", {"binary_om": 0.5, "q1": 0.2})
+    assert (spec.reference, spec.baselines) == ("ref", {"binary_om": 0.5, "q1": 0.2})

@@ -44,12 +44,12 @@ def test_what_is_said_about_a_preset_is_added_to_what_it_has() -> None:
     skill = RewardSpec.preset("skill")
     less = reward_from({"preset": "skill", "left_out": ["q1"]}, "less.json")
     assert (less.name, less.left_out) == ("less", ("q1",))
-    assert less.nulls == {part: null for part, null in skill.nulls.items() if part != "q1"}
-    other = reward_from({"preset": "skill", "nulls": {"emotion_va": 0.5}}, "other.json")
-    assert other.nulls == {**skill.nulls, "emotion_va": 0.5}
+    assert less.baselines == {part: null for part, null in skill.baselines.items() if part != "q1"}
+    other = reward_from({"preset": "skill", "baselines": {"emotion_va": 0.5}}, "other.json")
+    assert other.baselines == {**skill.baselines, "emotion_va": 0.5}
     assert other.reference == skill.reference
     named = reward_from({"preset": "skill", "reference": "my data"}, "named.json")
-    assert (named.nulls, named.reference) == (skill.nulls, "my data")
+    assert (named.baselines, named.reference) == (skill.baselines, "my data")
 
 
 def test_a_part_of_ones_own_cannot_be_written() -> None:
@@ -59,12 +59,12 @@ def test_a_part_of_ones_own_cannot_be_written() -> None:
 
 
 @pytest.mark.parametrize(("plain", "place", "found"), [
-    ([], "", "[]"),
-    ({}, "", "none of them"),
-    ({"preset": "skill", "weights": {"q1": 1}}, "", "preset, weights"),
-    ({"preset": "skill", "seed": 1}, '"seed"', "an unknown key"),
+    ([], "", "an empty list"),
+    ({}, "", "none of preset"),
+    ({"preset": "skill", "weights": {"q1": 1}}, "", "preset, weights of preset"),
+    ({"preset": "skill", "seed": 1}, "seed", "1"),
     ({"name": 3, "preset": "skill"}, "name", "3"),
-    ({"weights": [1]}, "weights", "[1]"),
+    ({"weights": [1]}, "weights", "a list of 1"),
     ({"weights": {"q1": True}}, "", "weight of part 'q1' is true"),
     ({"weights": {"q1": -1}}, "", "weight of part 'q1' is -1; it must be a number above 0, at most 1e+100"),
     ({"weights": {"q1": 10**400}}, "", "weight of part 'q1' is 1000"),
@@ -72,18 +72,19 @@ def test_a_part_of_ones_own_cannot_be_written() -> None:
     ({"weights": {"q1": 1e-9, "q2": 1e9}}, "", "part 'q1' is 1e-18 of the whole reward; at least 1e-12"),
     ({"weights": {"q1": 1}, "format": 10**400}, "", "weight of part 'format' is 1000"),
     ({"tree": {"name": "q1", "weight": 10**400}}, "", "weight of part 'q1' is 1000"),
-    ({"weights": {"q1": 1}, "nulls": {"q1": 10**400}}, "", "null of part 'q1' is 1000"),
-    ({"weights": {"q1": 1}, "nulls": {"q2": 0.2}, "left_out": ["q1"]}, "", "every part of the reward"),
+    ({"weights": {"q1": 1}, "baselines": {"q1": 10**400}}, "", "baseline of part 'q1' is 1000"),
+    ({"weights": {"q1": 1}, "baselines": {"q2": 0.2}, "left_out": ["q1"]}, "", "every part of the reward"),
     ({"weights": {"q7": 1}}, "", 'no reward part named "q7"'),
-    ({"weights": {"q1": 1}, "format": "much"}, "format", '"much"'),
-    ({"weights": {"q1": 1}, "nulls": {"q1": 1.0}}, "", "null of part 'q1' is 1.0; it must be a number in"),
-    ({"weights": {"q1": 1}, "nulls": {"q11": 0.5}}, "", 'no reward part named "q11"'),
+    ({"weights": {"q1": 1}, "format": "much"}, "", "weight of part 'format' is \"much\""),
+    ({"weights": {"q1": 1}, "baselines": {"q1": 1.0}}, "", "baseline of part 'q1' is 1.0; it must"),
+    ({"weights": {"q1": 1}, "baselines": {"q11": 0.5}}, "", 'no reward part named "q11"'),
     ({"weights": {"q1": 1}, "left_out": ["q11"]}, "", 'no reward part named "q11"'),
     ({"weights": {"q1": 1}, "left_out": "q1"}, "left_out", '"q1"'),
     ({"weights": {"q1": 1}, "terminal": "yes"}, "terminal", '"yes"'),
     ({"weights": {"q1": 1}, "reference": 3}, "reference", "3"),
-    ({"tree": {"weight": 1}}, "tree", "{'weight': 1}"),
-    ({"tree": {"name": "a", "children": [{"name": "q1", "weight": "1"}]}}, "tree.children[0].weight", '"1"'),
+    ({"tree": {"weight": 1}}, "tree.name", "nothing"),
+    ({"tree": {"name": "a", "children": [{"name": 1}]}}, "tree.children[0].name", "1"),
+    ({"tree": {"name": "q1", "weight": "1"}}, "", "weight of part 'q1' is \"1\""),
     ({"tree": {"name": "a", "children": [{"name": "q1"}, {"name": "q1"}]}}, "", "part 'q1' stands twice"),
 ])  # fmt: skip
 def test_what_describes_no_reward_is_refused_by_its_place(plain: Any, place: str, found: str) -> None:

@@ -127,7 +127,7 @@ def test_a_reflect_row_by_hand(strategy: PanasStrategy, said: Json) -> None:
 
 def test_below_the_null_is_below_zero() -> None:
     row = row_of("prefer", reward="skill")
-    null = RewardSpec.preset("skill").nulls["pairwise"]
+    null = RewardSpec.preset("skill").baselines["pairwise"]
     earned = score_row(row, "no idea")
     assert earned.value == pytest.approx(-null / (1 - null))
     assert (earned.reason, dict(earned.parts)) == ("unparsed:no_json", {"pairwise": 0.0})

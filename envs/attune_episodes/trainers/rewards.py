@@ -17,7 +17,7 @@ from attune_episodes.score import reward_spec
 from attune_episodes.trainers.scoring import Shares, checked_truth, score_truth, shares_of, text_of
 from attune_episodes.trainers.truth import PARTS, check_rows_carry
 from attune_rewards.reward import OK, Score, part_means
-from attune_rewards.spec import RewardSpec, above_null
+from attune_rewards.spec import RewardSpec, above_baseline
 
 LogMetric = Callable[[str, float], Any]
 LogExtra = Callable[[str, list[Any]], Any]
@@ -87,7 +87,7 @@ class PartReward:
             value = None
             if score is not None and self.part in shares:
                 share, baseline = shares[self.part]
-                value = above_null(score.parts[self.part], baseline, self.floor) * share / self.weight
+                value = above_baseline(score.parts[self.part], baseline, self.floor) * share / self.weight
             values.append(value)
         return values
 
@@ -246,7 +246,7 @@ def _no_truth(found: str) -> DataError:
 
 
 def _baselines(reward: RewardSpec) -> dict[str, float]:
-    return {name: reward.nulls.get(name, 0.0) for name in reward.parts}
+    return {name: reward.baselines.get(name, 0.0) for name in reward.parts}
 
 
 def check_same_reward(

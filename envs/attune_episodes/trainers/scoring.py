@@ -64,7 +64,7 @@ def shares_of(truth: str) -> Shares:
 @lru_cache(maxsize=TRUTHS)
 def _read(truth: str) -> tuple[Request, ScoredRequest, Shares]:
     request, scored = read_truth(truth)
-    shares = {name: (weight / scored.weight, null) for name, weight, null in scored.parts}
+    shares = {name: (weight / scored.weight, baseline) for name, weight, baseline in scored.parts}
     return request, scored, MappingProxyType(shares)
 
 

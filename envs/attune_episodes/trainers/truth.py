@@ -134,7 +134,9 @@ def _read(document: Mapping[str, Any]) -> tuple[Request, ScoredRequest]:
             (index, one["winner"]) for index, one in enumerate(known["comparisons"]) if one.get("winner")
         ]
         here = _TURN.validate_python(found)
-    parts = [(PARTS[name], float(weight), float(null)) for name, weight, null in document["parts"]]
+    parts = tuple(
+        (PARTS[name], float(weight), float(baseline)) for name, weight, baseline in document["parts"]
+    )
     for part, _, _ in parts:
         if not part.defined(truth, stage, here):
             raise ValueError(f"nothing is annotated that part {part.name} reads")
@@ -151,7 +153,7 @@ def _read(document: Mapping[str, Any]) -> tuple[Request, ScoredRequest]:
         options={name: tuple(options) for name, options in asked.get("options", {}).items()},
         wants_change=asked.get("changes", False),
     )
-    return request, ScoredRequest.of(stage, parts, truth, here, document.get("floor"))
+    return request, ScoredRequest(stage, parts, truth, here, document.get("floor"))
 
 
 def _refused(found: str, why: str) -> DataError:
