@@ -19,7 +19,7 @@ from attune_data.simulate import LEVELS, Simulation
 from attune_data.version import SCORING_VERSION, __version__
 from attune_episodes import Settings, plan, score_row
 from attune_episodes.trainers import training_dataset
-from attune_episodes.trainers.dataset import CHUNK
+from attune_episodes.trainers.rows import CHUNK
 from tests.data.builders import folder
 from tests.episodes.players import example, unannotated
 

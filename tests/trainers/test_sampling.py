@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from attune_data import SettingsError
 from attune_episodes import builtin_policy, plan
 from attune_episodes.trainers import keep_pass_rates, training_dataset
-from attune_episodes.trainers.sampling import _drawn
+from attune_episodes.trainers.sampling import drawn
 from tests.trainers.batches import SAMPLE
 
 
 def counts(rows: list[dict[str, Any]], sampling: Any) -> list[int]:
-    hits = Counter(index for drawn in _drawn(rows, sampling) for index, _ in drawn)
+    hits = Counter(index for index, _ in drawn(rows, sampling))
     return [hits[index] for index in range(len(rows))]
 
 
@@ -48,7 +48,7 @@ def test_the_mean_of_many_conversations_is_the_share() -> None:
 def test_by_stage_each_stage_comes_equally_often() -> None:
     stages = ["assess", "prefer", "assess", "prefer", "assess", "reflect"]
     rows = [{"conversation_id": f"c{i}", "stage": s, "weight": 0.1} for i in range(600) for s in stages]
-    got = Counter(row["stage"] for drawn in _drawn(rows, "stage") for _, row in drawn)
+    got = Counter(row["stage"] for _, row in drawn(rows, "stage"))
     # six rows and three stages: two of each in the mean, two or three where the marks fall so
     assert sum(got.values()) == 3600
     assert all(abs(count - 1200) < 60 for count in got.values())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from attune_episodes.trainers.rewards import check_rows
@@ -16,7 +16,6 @@ CONVERSATION: Final = "attune-conversation"
 """Id of SkyRL's environment for a row of a whole conversation."""
 FACTS: Final = ("id", "conversation_id", "participant_id", "stage", "weight", "reward", "provenance")
 """Columns that travel in `extra_info`, those of them that a row has."""
-Json = dict[str, Any]
 
 
 def to_verl(rows: Dataset | IterableDataset) -> Dataset | IterableDataset:
@@ -29,16 +28,7 @@ def to_verl(rows: Dataset | IterableDataset) -> Dataset | IterableDataset:
 
     Raises DataError for rows without a truth, TypeError for a list of rows.
     """
-
-    def verl(row: Mapping[str, Any]) -> Json:
-        return {
-            "data_source": f"attune/{row['stage']}",
-            "prompt": row["prompt"],
-            "ability": row["stage"],
-            "reward_model": {"style": "rule", "ground_truth": row["truth"]},
-        }
-
-    return _renamed(rows, verl)
+    return _renamed(rows, "reward_model", "style")
 
 
 def to_skyrl(rows: Dataset | IterableDataset) -> Dataset | IterableDataset:
@@ -50,29 +40,27 @@ def to_skyrl(rows: Dataset | IterableDataset) -> Dataset | IterableDataset:
 
     Raises DataError for rows without a truth, TypeError for a list of rows.
     """
-
-    def skyrl(row: Mapping[str, Any]) -> Json:
-        whole = "task" in row
-        return {
-            "data_source": f"attune/{'conversation' if whole else row['stage']}",
-            "prompt": row["prompt"],
-            "env_class": CONVERSATION if whole else REQUEST,
-            "reward_spec": {"method": "rule", "ground_truth": row["task" if whole else "truth"]},
-        }
-
-    return _renamed(rows, skyrl)
+    return _renamed(rows, "reward_spec", "method")
 
 
-def _renamed(
-    rows: Dataset | IterableDataset, make: Callable[[Mapping[str, Any]], Json]
-) -> Dataset | IterableDataset:
+def _renamed(rows: Dataset | IterableDataset, reward: str, kind: str) -> Dataset | IterableDataset:
+    """Rows whose truth lies in the column `reward`, beside `{kind: "rule"}`."""
     if not hasattr(rows, "map"):
         raise TypeError(f"rows are a Dataset; Dataset.from_list(rows) makes one of a {type(rows).__name__}")
     columns = rows.column_names or list(next(iter(rows)))  # a stream forgets its columns in `map`
-    if "task" not in columns:
+    whole = "task" in columns
+    if not whole:
         check_rows(rows)
 
-    def renamed(row: Mapping[str, Any], index: int) -> Json:
-        return make(row) | {"extra_info": {"index": index} | {n: row[n] for n in FACTS if n in row}}
+    def renamed(row: Mapping[str, Any], index: int) -> dict[str, Any]:
+        stage = "conversation" if whole else row["stage"]
+        return {
+            "data_source": f"attune/{stage}",
+            "prompt": row["prompt"],
+            **({"ability": stage} if reward == "reward_model" else {}),
+            **({"env_class": CONVERSATION if whole else REQUEST} if reward == "reward_spec" else {}),
+            reward: {kind: "rule", "ground_truth": row["task" if whole else "truth"]},
+            "extra_info": {"index": index} | {name: row[name] for name in FACTS if name in row},
+        }
 
     return rows.map(renamed, with_indices=True, remove_columns=columns)

@@ -6,7 +6,7 @@ Such a chat is not the protocol: earlier replies, and what is asked beside the t
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from attune_data.errors import DataError, Problem, show
@@ -18,7 +18,15 @@ from attune_episodes.request import Request
 from attune_episodes.score import reward_spec
 from attune_episodes.settings import Settings
 from attune_episodes.task import Task
-from attune_episodes.trainers.rows import RowMaker, check_stages, described, sequence_of, unscored
+from attune_episodes.trainers.rows import (
+    Row,
+    RowMaker,
+    check_stages,
+    described,
+    sequence_of,
+    table,
+    unscored,
+)
 from attune_rewards.reward import Score
 from attune_rewards.spec import RewardSpec
 
@@ -41,8 +49,7 @@ def conversation_rows(
         conversations: the annotated conversations, in a sequence.
         settings: how the requests are asked; the default protocol if None.
         reward: a spec or the name of a preset.
-        allow_benchmark_training: make rows of benchmark records too; the rows and the description of the
-            dataset say so.
+        allow_benchmark_training: as in `training_dataset`.
 
     Returns:
         Rows with `prompt` (chat messages of the first request that is scored), `task` (JSON: the whole
@@ -55,36 +62,48 @@ def conversation_rows(
         DataError: there are no conversations, or the reward scores nothing in them.
         TypeError: something else than conversations in a sequence was given.
     """
-    from datasets import Dataset, Features, List, Value
+    maker = RowMaker(settings or Settings(), reward_spec(reward))
 
-    items, spec, asked = sequence_of(conversations), reward_spec(reward), settings or Settings()
-    check_stages(spec, asked.stages)
-    mark = for_training(items, allow_benchmark_training=allow_benchmark_training)
-    maker = RowMaker(asked, spec)
-    rows = []
-    for about in items:
-        first = next((request for request, _ in maker.requests(about)), None)
-        if first is None:
-            continue
-        task = Task(about, asked, spec).to_json()
-        rows.append({
+    def row(about: Conversation, first: Request) -> Row:
+        task = Task(about, maker.settings, maker.spec).to_json()
+        return {
             "prompt": first.chat(),
             "task": json.dumps(task, ensure_ascii=False),
             "id": about.conversation_id,
+            "reward": maker.spec.name,
+        }
+
+    columns = ("prompt", "task", "id", "conversation_id", "participant_id", "reward", "provenance")
+    return whole_rows(conversations, maker, row, columns, allowed=allow_benchmark_training)
+
+
+def whole_rows(
+    conversations: Sequence[Conversation],
+    maker: RowMaker,
+    row: Callable[[Conversation, Request], Row],
+    columns: Sequence[str],
+    *,
+    allowed: bool,
+) -> Dataset:
+    """A dataset of the `row` of each conversation in which something is scored, and whose it is.
+
+    `row` is given the conversation and its first request that is scored. Errors as of `conversation_rows`.
+    """
+    check_stages(maker.spec, maker.settings.stages)
+    mark = for_training(sequence_of(conversations), allow_benchmark_training=allowed)
+    firsts = ((about, next(maker.requests(about), None)) for about in conversations)
+    rows = (
+        {
             "conversation_id": about.conversation_id,
             "participant_id": about.participant,
-            "reward": spec.name,
             "provenance": about.origin,
-        })  # fmt: skip
-    if not rows:
-        raise unscored(spec)
-    text = Value("string")
-    types = dict.fromkeys(rows[0], text) | {"prompt": List({"role": text, "content": text})}
-    dataset = Dataset.from_list(rows, features=Features(types))
-    dataset.info.description = described(
-        f"Conversations of attune-env {__version__}, reward {spec.name}", mark
+            **row(about, first[0]),
+        }
+        for about, first in firsts
+        if first is not None
     )
-    return dataset
+    told = described(f"Conversations of attune-env {__version__}, reward {maker.spec.name}", mark)
+    return table(rows, columns, told, unscored(maker.spec))
 
 
 class GrowingChat:

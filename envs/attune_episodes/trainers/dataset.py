@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from functools import partial
+from itertools import chain, cycle, islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,25 +21,25 @@ from attune_data.written.corpus import is_written, training_part
 from attune_episodes.data_arguments import SIMULATED, DataArguments
 from attune_episodes.score import reward_spec
 from attune_episodes.settings import Settings
-from attune_episodes.trainers.curriculum import Curriculum
-from attune_episodes.trainers.rows import Row, RowMaker, described, unscored
+from attune_episodes.trainers.rows import Row, RowMaker, described, features, table, unscored
 from attune_episodes.trainers.sampling import SAMPLINGS, Sampling, sampled
 from attune_rewards.predictions import Stage
 from attune_rewards.spec import RewardSpec
 
 if TYPE_CHECKING:
-    from datasets import Dataset, Features, IterableDataset
+    from datasets import Dataset, IterableDataset
 
-CHUNK: Final = 512
-"""Rows turned into a table at once, so that they never all exist as Python objects."""
+COLUMNS: Final = ("prompt", "id", "conversation_id", "participant_id", "stage", "turn", "level", "weight",
+                  "reward", "truth", "provenance")  # fmt: skip
 BUFFER: Final = 1_000
 """Rows of a stream that are shuffled among each other."""
+Levels = str | Level | Sequence[str | Level] | Mapping[str, int]
 
 
 def training_dataset(
     data: str | Path | Iterable[Conversation] = SIMULATED,
     *,
-    level: str | Level | Sequence[str | Level] | Mapping[str, int] = "default",
+    level: Levels = "default",
     world_seed: int = 0,
     number: int | None = None,
     stages: Sequence[Stage] | None = None,
@@ -98,7 +99,7 @@ def training_dataset(
     maker.check()
     with needs_extra("datasets", "datasets"):
         import datasets  # noqa: F401
-    source = _source(data, level, world_seed, number, selection)
+    source = _source(data, level, {"world_seed": world_seed, "number": number} | selection)
     rows = _rows(source, maker, allowed=allow_benchmark_training)
     if sampling != "each":
         rows = sampled(rows, sampling)
@@ -107,103 +108,88 @@ def training_dataset(
     return rows.shuffle(seed=shuffle, **({} if hasattr(rows, "__len__") else {"buffer_size": BUFFER}))
 
 
-def _source(
-    data: str | Path | Iterable[Conversation],
-    level: str | Level | Sequence[str | Level] | Mapping[str, int],
-    world_seed: int,
-    number: int | None,
-    selection: Mapping[str, Any],
-) -> Iterable[Conversation]:
-    """The conversations that the arguments name: a sequence, or what is lazy."""
+@dataclass(frozen=True, slots=True)
+class Curriculum:
+    """Simulated conversations of one world, or of several that take turns. Picklable, iterates again."""
+
+    worlds: tuple[tuple[Simulation, int], ...]
+    """(world, how many conversations in a row): the turns begin again after the last."""
+    number: int | None = None
+    """How many conversations in all; None: without end."""
+
+    @staticmethod
+    def of(level: Levels, seed: int, number: int | None) -> Curriculum:
+        """The curriculum that the arguments of `training_dataset` describe.
+
+        Raises UnknownNameError for a level that does not exist, SettingsError for an empty list, a schedule
+        whose counts are not whole numbers above 0, and one beside a `number`.
+        """
+        if isinstance(level, Mapping):
+            for name, count in level.items():
+                if type(count) is not int or count < 1:
+                    raise SettingsError(f"level {show(name)} has {show(count)} conversations; at least 1")
+            if number is not None:
+                raise SettingsError("a schedule of levels counts its conversations; leave out number")
+            number = sum(level.values())
+            schedule: list[tuple[Any, int]] = [*level.items()]
+        else:
+            schedule = [(one, 1) for one in (level if isinstance(level, (list, tuple)) else [level])]
+        if not schedule:
+            raise SettingsError("level is empty; name at least one")
+        return Curriculum(tuple((Simulation(seed, level=one), count) for one, count in schedule), number)
+
+    def __iter__(self) -> Iterator[tuple[Conversation, str]]:
+        """Each conversation with the name of its level: conversation i is number i of the world in turn."""
+        turns = chain.from_iterable(repeat(world, count) for world, count in cycle(self.worlds))
+        for index, world in enumerate(islice(turns, self.number)):
+            yield world[world.start + index * world.step], world.level.name
+
+
+def _source(data: object, level: Levels, selection: Mapping[str, Any]) -> Curriculum | Iterable[Conversation]:
+    """The conversations that the arguments name: simulated, a sequence, or what is lazy."""
     if isinstance(data, str) and data == SIMULATED:
-        DataArguments(data, world_seed=world_seed, number=number, **selection)  # which checks them
-        return Curriculum.of(level, world_seed, number)
+        DataArguments(data, **selection)  # which checks them
+        return Curriculum.of(level, selection["world_seed"], selection["number"])
     if isinstance(data, str) and is_written(data):
         data = training_part(data, selection.get("split"))
-        selection = {name: value for name, value in selection.items() if name != "split"}
+        selection = {**selection, "split": None}
     if isinstance(data, (str, Path, Conversations)):
-        chosen = DataArguments(data, level=level, world_seed=world_seed, number=number, **selection)  # type: ignore[arg-type]  # it refuses what is no level
-        return chosen.choose()
-    given: object = data
-    if isinstance(given, Conversation) or not isinstance(given, Iterable):
+        return DataArguments(data, level=level, **selection).choose()  # type: ignore[arg-type]  # it refuses what is no level
+    if isinstance(data, Conversation) or not isinstance(data, Iterable):
         raise TypeError(
             f'data is {show(data)} ({type(data).__name__}); expected "{SIMULATED}", "sample", a path, the '
             "name of a dataset, or several conversations, such as load(…) or Simulation(…) gives"
         )
-    if selection or number is not None or (level, world_seed) != ("default", 0):
+    if level != "default" or selection != {"world_seed": 0, "number": None}:
         raise SettingsError("level, world_seed, number and selections are for data that is named, not given")
-    return data
+    return Curriculum(((data, 1),)) if isinstance(data, Simulation) else data
 
 
-def _rows(source: Iterable[Conversation], maker: RowMaker, *, allowed: bool) -> Dataset | IterableDataset:
+def _rows(
+    source: Curriculum | Iterable[Conversation], maker: RowMaker, *, allowed: bool
+) -> Dataset | IterableDataset:
     what = f"Training rows of attune-env {__version__} (scoring {SCORING_VERSION}), reward {maker.spec.name}"
-    if isinstance(source, Sequence):
-        mark: Provenance | None = for_training(source, allow_benchmark_training=allowed)
-        return table(_Rows(source, maker)(), features(), described(what, mark), unscored(maker.spec))
+    mark: Provenance | None
     if isinstance(source, Curriculum):
-        if source.number is not None:
-            return table(
-                _Rows(source, maker)(), features(), described(what, "simulated"), unscored(maker.spec)
-            )
+        finite = source.number is not None
+        mark = "simulated" if finite else None
+    elif finite := isinstance(source, Sequence):
+        mark = for_training(source, allow_benchmark_training=allowed)
     else:
-        level = source.level.name if isinstance(source, Simulation) else None
         source = training_stream(source, allow_benchmark_training=allowed)
-        return _stream(_Rows(source, maker, level), described(what, "benchmark" if allowed else None))
-    return _stream(_Rows(source, maker), described(what, None))
-
-
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """Makes the rows of a source; `datasets` calls it at the start of each pass."""
-
-    source: Iterable[Conversation]
-    maker: RowMaker
-    level: str | None = None
-
-    def __call__(self) -> Iterator[Row]:
-        if isinstance(self.source, Curriculum):
-            for conversation, level in self.source.with_levels():
-                yield from self.maker.rows(conversation, level)
-        else:
-            for conversation in self.source:
-                yield from self.maker.rows(conversation, self.level)
-
-
-def features() -> Features:
-    """The types of the columns, stated so that no batch of nulls can change them."""
-    from datasets import Features, List, Value
-
-    text = Value("string")
-    before, after = ("id", "conversation_id", "participant_id", "stage"), ("reward", "truth", "provenance")
-    return Features(
-        {
-            "prompt": List({"role": text, "content": text}),
-            **dict.fromkeys(before, text),
-            "turn": Value("int32"),
-            "level": text,
-            "weight": Value("float64"),
-            **dict.fromkeys(after, text),
-        }
-    )
-
-
-def table(rows: Iterable[Row], types: Features, description: str, nothing: Exception) -> Dataset:
-    """A `Dataset` of rows, made in chunks; raises `nothing` where there are none."""
-    from datasets import Dataset, concatenate_datasets
-
-    left, chunks = iter(rows), []
-    while some := [{name: row[name] for name in types} for row in islice(left, CHUNK)]:
-        chunks.append(Dataset.from_list(some, features=types))
-    if not chunks:
-        raise nothing
-    dataset = concatenate_datasets(chunks)
-    dataset.info.description = description
-    return dataset
-
-
-def _stream(source: _Rows, description: str) -> IterableDataset:
+        mark = "benchmark" if allowed else None
+    make, told = partial(_made, source, maker), described(what, mark)
+    if finite:
+        return table(make(), COLUMNS, told, unscored(maker.spec))
     from datasets import IterableDataset
 
-    dataset = IterableDataset.from_generator(source, features=features())
-    dataset.info.description = description
-    return dataset
+    stream = IterableDataset.from_generator(make, features=features(COLUMNS))
+    stream.info.description = told
+    return stream
+
+
+def _made(source: Curriculum | Iterable[Conversation], maker: RowMaker) -> Iterator[Row]:
+    """The rows of a source; `datasets` calls it at the start of each pass."""
+    placed: Iterable[Any] = source if isinstance(source, Curriculum) else ((one, None) for one in source)
+    for conversation, level in placed:
+        yield from maker.rows(conversation, level)

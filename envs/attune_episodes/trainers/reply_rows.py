@@ -7,16 +7,16 @@ message of the person, and what follows are replies. `training_dataset` makes th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from attune_data.constants import PAIRWISE_IDS, ResponseName
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
 from attune_data.guard import for_training
 from attune_data.importing.alternates import FIELD, MODEL_REPLIES, are_model_replies
-from attune_data.schema import Conversation, PairwiseComparison, Turn
+from attune_data.schema import Conversation, Turn
 from attune_data.version import __version__
-from attune_episodes.trainers.dataset import table
-from attune_episodes.trainers.rows import Row, described, sequence_of
+from attune_episodes.trainers.rows import Row, described, sequence_of, table
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -48,8 +48,7 @@ def preference_pairs(
         questions: ids of the questions whose comparisons count; "general" is which reply was better on the
             whole.
         system: a system message at the head of every prompt; none if None.
-        allow_benchmark_training: make rows of benchmark records too, against their authors' rule; the rows
-            and the description of the dataset say so.
+        allow_benchmark_training: as in `training_dataset`.
 
     Returns:
         Rows with `prompt` (chat messages: earlier turns with the recorded replies, then the person's
@@ -66,21 +65,10 @@ def preference_pairs(
         TypeError: something else than conversations in a sequence was given.
     """
     asked = _known(questions, sequence_of(conversations))
-
-    def pairs(about: Conversation, turn: Turn) -> Iterator[Row]:
-        for index, comparison, chosen, rejected in _chosen(turn, asked):
-            yield {
-                "chosen": _reply(turn, chosen),
-                "rejected": _reply(turn, rejected),
-                "id": f"{about.conversation_id}/{turn.turn_number}/{comparison.question_id}/{index}",
-                "question": comparison.question_id,
-                "chosen_response": chosen,
-                "rejected_response": rejected,
-            }
-
     what = f"Preference pairs on {', '.join(asked)}"
     wanted = f"a comparison on {', '.join(asked)} with a winner between two different texts"
-    return _rows(conversations, pairs, PAIRS, what, wanted, system, allow_benchmark_training)
+    make = partial(_pairs, asked=asked)
+    return _rows(conversations, make, PAIRS, what, wanted, system, allowed=allow_benchmark_training)
 
 
 def demonstrations(
@@ -95,7 +83,7 @@ def demonstrations(
     Args:
         conversations: the annotated conversations, in a sequence.
         system: a system message at the head of every prompt; none if None.
-        allow_benchmark_training: as in `preference_pairs`.
+        allow_benchmark_training: as in `training_dataset`.
         allow_model_replies: make rows of conversations too that say of their alternates that nobody edited
             them (an import of PRISM); the description of the dataset says so.
 
@@ -112,6 +100,9 @@ def demonstrations(
         for about in sequence_of(conversations)
         if are_model_replies(about) and any(map(_edited, about.turns))
     ]
+    what = "Demonstrations from human-edited replies"
+    if unedited:
+        what += f" (of {len(unedited)} conversations: {MODEL_REPLIES})"
     if unedited and not allow_model_replies:
         found = f'"{MODEL_REPLIES}" in {len(unedited)} of {len(conversations)}, the first {show(unedited[0])}'
         raise DataError(
@@ -120,61 +111,50 @@ def demonstrations(
                     f'leave them out with select(conversations, "{FIELD}=unknown"); '
                     "allow_model_replies=True takes them all the same")
         )  # fmt: skip
-
-    def edited(about: Conversation, turn: Turn) -> Iterator[Row]:
-        if _edited(turn):
-            name = f"{about.conversation_id}/{turn.turn_number}/human"
-            yield {"completion": _reply(turn, "human"), "id": name, **_record_of_wins(turn)}
-
-    what = "Demonstrations from human-edited replies"
-    if unedited:
-        what += f" (of {len(unedited)} conversations: {MODEL_REPLIES})"
+    wanted = "a human-edited reply"
     return _rows(
-        conversations, edited, DEMONSTRATIONS, what, "a human-edited reply", system, allow_benchmark_training
+        conversations, _edits, DEMONSTRATIONS, what, wanted, system, allowed=allow_benchmark_training
     )
 
 
 def _rows(
     conversations: Sequence[Conversation],
-    replies: Callable[[Conversation, Turn], Iterable[Row]],
+    replies: Callable[[Turn], Iterable[Row]],
     columns: Sequence[str],
     what: str,
     wanted: str,
     system: str | None,
-    allow_benchmark_training: bool,
+    *,
+    allowed: bool,
 ) -> Dataset:
     """A dataset of the rows that `replies` makes of each turn, with the prompt they answer."""
-    from datasets import Features, List, Value
-
-    mark = for_training(conversations, allow_benchmark_training=allow_benchmark_training)
-    chat = List({"role": Value("string"), "content": Value("string")})
-    types = dict.fromkeys(("prompt", "chosen", "rejected", "completion"), chat)
-    types |= dict.fromkeys(("turn", "won", "lost"), Value("int32"))
+    mark = for_training(conversations, allow_benchmark_training=allowed)
+    rows = (
+        row
+        | {
+            "prompt": _prompt(about, turn, system),
+            "id": f"{about.conversation_id}/{turn.turn_number}/{row['id']}",
+            "conversation_id": about.conversation_id,
+            "participant_id": about.participant,
+            "turn": turn.turn_number,
+            "provenance": about.origin,
+        }
+        for about in conversations
+        for turn in about.turns
+        for row in replies(turn)
+    )
     advice = "attune data stats shows what is annotated"
-    return table(
-        (_shared(about, turn, system) | row for about in conversations for turn in about.turns
-         for row in replies(about, turn)),
-        Features({name: types.get(name, Value("string")) for name in columns}),
-        described(f"{what}, attune-env {__version__}", mark),
-        DataError(Problem("conversations", "", "nothing that makes a row", wanted, advice)),
-    )  # fmt: skip
+    nothing = DataError(Problem("conversations", "", "nothing that makes a row", wanted, advice))
+    return table(rows, columns, described(f"{what}, attune-env {__version__}", mark), nothing)
 
 
-def _shared(about: Conversation, turn: Turn, system: str | None) -> Row:
-    prompt = [] if system is None else [{"role": "system", "content": system}]
+def _prompt(about: Conversation, turn: Turn, system: str | None) -> list[dict[str, str]]:
+    said = [] if system is None else [("system", system)]
     for earlier in about.turns:
-        if earlier.turn_number >= turn.turn_number:
-            break
-        prompt.append({"role": "user", "content": earlier.user_message})
-        prompt.append({"role": "assistant", "content": earlier.llm_response})
-    prompt.append({"role": "user", "content": turn.user_message})
-    return {
-        "prompt": prompt,
-        "conversation_id": about.conversation_id,
-        "participant_id": about.participant,
-        "turn": turn.turn_number,
-        "provenance": about.origin,
-    }
+        if earlier.turn_number < turn.turn_number:
+            said += [("user", earlier.user_message), ("assistant", earlier.llm_response)]
+    said.append(("user", turn.user_message))
+    return [{"role": role, "content": text} for role, text in said]
 
 
 def _reply(turn: Turn, name: ResponseName) -> list[dict[str, str]]:
@@ -185,11 +165,9 @@ def _edited(turn: Turn) -> bool:
     return bool((turn.responses["human"] or "").strip())
 
 
-def _chosen(
-    turn: Turn, asked: Sequence[str]
-) -> Iterator[tuple[int, PairwiseComparison, ResponseName, ResponseName]]:
-    """(index, comparison, chosen, rejected) of the turn's comparisons that make a row."""
-    first: dict[tuple[str, str, str], tuple[int, PairwiseComparison, ResponseName, ResponseName]] = {}
+def _pairs(turn: Turn, asked: Sequence[str]) -> Iterator[Row]:
+    """The turn's comparisons that make a row."""
+    first: dict[tuple[str, str, str], Row] = {}
     for index, comparison in enumerate(turn.comparisons):
         if comparison.winner is None or comparison.question_id not in asked:
             continue
@@ -197,21 +175,34 @@ def _chosen(
         chosen, rejected = pair if comparison.winner == "A" else pair[::-1]
         better, worse = ((turn.responses[name] or "").strip() for name in (chosen, rejected))
         if better and worse and better != worse:
-            first.setdefault((comparison.question_id, better, worse), (index, comparison, chosen, rejected))
+            row = {
+                "chosen": _reply(turn, chosen),
+                "rejected": _reply(turn, rejected),
+                "id": f"{comparison.question_id}/{index}",
+                "question": comparison.question_id,
+                "chosen_response": chosen,
+                "rejected_response": rejected,
+            }
+            first.setdefault((comparison.question_id, better, worse), row)
     for (question, better, worse), row in first.items():
         if (question, worse, better) not in first:
             yield row
 
 
-def _record_of_wins(turn: Turn) -> dict[str, int]:
-    record = {"won": 0, "lost": 0}
-    for comparison in turn.comparisons:
-        pair = {"A": comparison.response_a, "B": comparison.response_b}
-        if comparison.question_id != GENERAL or comparison.winner is None or len({*pair.values()}) < 2:
-            continue
-        if "human" in pair.values():
-            record["won" if pair[comparison.winner] == "human" else "lost"] += 1
-    return record
+def _edits(turn: Turn) -> Iterator[Row]:
+    """The row of the turn's human-edited reply, if there is one."""
+    if not _edited(turn):
+        return
+    played = [
+        (one.response_a, one.response_b)[one.winner == "B"]
+        for one in turn.comparisons
+        if one.question_id == GENERAL
+        and one.winner is not None
+        and one.response_a != one.response_b
+        and "human" in (one.response_a, one.response_b)
+    ]
+    won = played.count("human")
+    yield {"completion": _reply(turn, "human"), "id": "human", "won": won, "lost": len(played) - won}
 
 
 def _known(questions: object, conversations: Iterable[Conversation]) -> tuple[str, ...]:

@@ -6,10 +6,10 @@ for each completion. GRPO, RLOO and every trainer with the same convention takes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import repeat
+from itertools import islice
 from typing import Any
 
 from attune_data.errors import DataError, Problem, SettingsError, show
@@ -19,8 +19,6 @@ from attune_episodes.trainers.truth import PARTS, check_rows_carry
 from attune_rewards.reward import OK, Score, part_means
 from attune_rewards.spec import RewardSpec, above_baseline
 
-LogMetric = Callable[[str, float], Any]
-LogExtra = Callable[[str, list[Any]], Any]
 Batch = tuple[tuple[Score | None, Shares], ...]
 """Of each row its score and its shares; None and none where the row is another task's."""
 
@@ -33,14 +31,10 @@ class PartReward:
     """Name of the part, such as `emotion_f1`."""
     weight: float
     """The factor by which the trainer multiplies its values (`reward_weights`)."""
-    reward: str
-    """Name of the reward that it belongs to."""
-    baselines: Mapping[str, float] = field(hash=False)
-    """All parts of that reward, and what each is measured from: 0 but under rewards like `skill`."""
+    spec: RewardSpec
+    """The reward that it belongs to."""
     logs: bool = False
     """Whether it logs the batch: one of a reward's functions does."""
-    floor: float | None = None
-    """Lowest value that a part with a baseline pays, under rewards like `skill_bounded`."""
 
     @property
     def __name__(self) -> str:
@@ -52,11 +46,7 @@ class PartReward:
         prompts: object = None,
         completions: object = None,
         completion_ids: object = None,
-        *,
-        truth: object = None,
-        log_metric: LogMetric | None = None,
-        log_extra: LogExtra | None = None,
-        **columns: object,
+        **columns: Any,
     ) -> list[float | None]:
         """Score a batch on this part.
 
@@ -64,10 +54,9 @@ class PartReward:
             prompts: not used.
             completions: texts, or lists of chat messages (the assistant's last counts).
             completion_ids: not used.
-            truth: the column `truth` of the rows; None in rows of another task.
-            log_metric: called with `attune/parse_rate` and the mean score of each part, in [0, 1].
-            log_extra: called with `attune_reason`: `ok` or `unparsed:<code>` of each completion.
-            columns: every other column; not used.
+            columns: `truth`, that column of the rows, None in rows of another task. `log_metric`, if given,
+                is called with `attune/parse_rate` and the mean score of each part, in [0, 1]; `log_extra`
+                with `attune_reason`, `ok` or `unparsed:<code>` of each completion. No other is used.
 
         Returns:
             A number for each completion: share · score / `weight`, the score measured from its baseline. The
@@ -77,46 +66,41 @@ class PartReward:
 
         Raises TypeError, SettingsError or DataError for rows or completions that cannot be scored.
         """
-        batch = _scored(truth, completions)
+        batch = _scored(completions, **columns)
         if self.logs:
             for _, shares in batch:
-                check_same_reward(shares, self.reward, self.baselines)
-            _log(batch, log_metric, log_extra)
+                _check_same_reward(shares, self.spec)
+            _log(batch, **columns)
         values: list[float | None] = []
         for score, shares in batch:
             value = None
             if score is not None and self.part in shares:
                 share, baseline = shares[self.part]
-                value = above_baseline(score.parts[self.part], baseline, self.floor) * share / self.weight
+                value = (
+                    above_baseline(score.parts[self.part], baseline, self.spec.floor) * share / self.weight
+                )
             values.append(value)
         return values
 
 
 def row_reward(
-    prompts: object = None,
-    completions: object = None,
-    completion_ids: object = None,
-    *,
-    truth: object = None,
-    log_metric: LogMetric | None = None,
-    log_extra: LogExtra | None = None,
-    **columns: object,
+    prompts: object = None, completions: object = None, completion_ids: object = None, **columns: Any
 ) -> list[float | None]:
     """Score a batch by each row's whole reward, the very value of `score_row`.
 
     For trainers that take a single reward function. Arguments and errors as for `PartReward`; whatever
     reward the rows were made with is theirs.
     """
-    batch = _scored(truth, completions)
-    _log(batch, log_metric, log_extra)
+    batch = _scored(completions, **columns)
+    _log(batch, **columns)
     return [None if score is None else score.value for score, _ in batch]
 
 
-def _scored(truths: object, completions: object) -> Batch:
+def _scored(completions: object, truth: object = None, **_: object) -> Batch:
     """The scores of a batch; None where the row is another task's."""
-    if truths is None:
+    if truth is None:
         checked_truth(None)
-    replies, rows = _listed("completions", completions), _listed("truth", truths)
+    replies, rows = _listed("completions", completions), _listed("truth", truth)
     if len(rows) != len(replies):
         raise SettingsError(f"{len(replies)} completions, but {len(rows)} truths: one for each is needed")
     texts = tuple("" if reply is None else text_of(reply) for reply in replies)
@@ -131,7 +115,7 @@ def _score_batch(truths: tuple[str | None, ...], texts: tuple[str, ...]) -> Batc
     )
 
 
-def _listed(name: str, values: object) -> Sequence[Any]:
+def _listed(name: str, values: object) -> list[Any]:
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise TypeError(
             f"{name} is {show(values)} ({type(values).__name__}); expected a list, one for each prompt"
@@ -139,19 +123,19 @@ def _listed(name: str, values: object) -> Sequence[Any]:
     return list(values)
 
 
-def _log(batch: Batch, metric: LogMetric | None, extra: LogExtra | None) -> None:
+def _log(batch: Batch, log_metric: Any = None, log_extra: Any = None, **_: object) -> None:
     scores = [score for score, _ in batch]
-    if extra is not None:
-        extra("attune_reason", [None if score is None else score.reason for score in scores])
-    ours = [score for score in scores if score is not None]
-    if metric is None:
+    if log_extra is not None:
+        log_extra("attune_reason", [None if score is None else score.reason for score in scores])
+    if log_metric is None:
         return
+    ours = [score for score in scores if score is not None]
     if len(ours) < len(scores):
-        metric("attune/unscored", 1 - len(ours) / len(scores))
+        log_metric("attune/unscored", 1 - len(ours) / len(scores))
     if ours:
-        metric("attune/parse_rate", sum(score.reason == OK for score in ours) / len(ours))
+        log_metric("attune/parse_rate", sum(score.reason == OK for score in ours) / len(ours))
     for name, mean in part_means(ours).items():
-        metric(f"attune/{name}", mean)
+        log_metric(f"attune/{name}", mean)
 
 
 def reward_functions(spec: RewardSpec | str = "skill", rows: object = None) -> list[PartReward]:
@@ -176,18 +160,18 @@ def reward_functions(spec: RewardSpec | str = "skill", rows: object = None) -> l
         check_rows(rows, reward)
     weights = reward.root.weights(reward.parts)
     stage_of = {name: getattr(PARTS[name], "stage", None) for name in weights}
-    stages: dict[str | None, float] = {None: 1.0}
+
+    stages: dict[str | None, float] = {}
     for name, weight in weights.items():
-        if stage_of[name] is not None:
-            stages[stage_of[name]] = stages.get(stage_of[name], 0.0) + weight
-    baselines = _baselines(reward)
+        stages[stage_of[name]] = stages.get(stage_of[name], 0.0) + weight
+    stages[None] = 1.0
     return [
-        PartReward(name, weight / stages[stage_of[name]], reward.name, baselines, not index, reward.floor)
+        PartReward(name, weight / stages[stage_of[name]], reward, logs=not index)
         for index, (name, weight) in enumerate(weights.items())
     ]
 
 
-def check_rows(rows: object, spec: RewardSpec | str | None = None) -> None:
+def check_rows(rows: Any, spec: RewardSpec | str | None = None) -> None:
     """Raise where rows cannot be scored, before a trainer starts on them.
 
     Rows of another task, with None as their truth, pass as long as there is one of ours.
@@ -200,44 +184,33 @@ def check_rows(rows: object, spec: RewardSpec | str | None = None) -> None:
     rows that another reward than `spec` was made for; TypeError for what is no rows, or an iterator.
     """
     reward = None if spec is None else reward_spec(spec)
-    found = False
-    for truth, made_with in _truths(rows):
-        if truth is None:
-            continue
-        found, shares = True, shares_of(checked_truth(truth))
-        if reward is None:
-            continue
-        if made_with not in (None, reward.name):
-            raise SettingsError(
-                f"rows were made with reward {show(made_with)}, the reward functions with "
-                f"{show(reward.name)}; make both with the same reward"
-            )
-        check_same_reward(shares, reward.name, _baselines(reward))
-    if not found:
-        raise _no_truth("none")
-
-
-def _truths(rows: object) -> Iterator[tuple[object, object]]:
-    """The columns `truth` and `reward` (None where there is none): of a stream its first row, else all."""
     names = getattr(rows, "column_names", None)
-    if names is not None and "truth" not in names:
-        raise _no_truth(f"the columns {', '.join(names)}")
+    if names is not None:
+        if "truth" not in names:
+            raise _no_truth(f"the columns {', '.join(names)}")
+        rows = rows.select_columns([name for name in ("truth", "reward") if name in names])
     if isinstance(rows, (str, Mapping, Iterator)) or not isinstance(rows, Iterable):
         raise TypeError(
             f"rows are {show(rows)} ({type(rows).__name__}); expected a Dataset or a list of rows, which can "
             "be read more than once"
         )
-    if names is not None and hasattr(rows, "__len__"):
-        columns: Any = rows
-        made_with = columns["reward"] if "reward" in names else repeat(None)
-        yield from zip(columns["truth"], made_with, strict=False)
-        return
-    for row in rows:
+    found = False
+    for row in rows if hasattr(rows, "__len__") else islice(rows, 1):
         if not isinstance(row, Mapping):
             raise TypeError(f"a row is a mapping, got {show(row)} ({type(row).__name__})")
-        yield row.get("truth"), row.get("reward")
-        if not hasattr(rows, "__len__"):
-            return
+        if row.get("truth") is None:
+            continue
+        found, shares = True, shares_of(checked_truth(row["truth"]))
+        if reward is None:
+            continue
+        if row.get("reward") not in (None, reward.name):
+            raise SettingsError(
+                f"rows were made with reward {show(row['reward'])}, the reward functions with "
+                f"{show(reward.name)}; make both with the same reward"
+            )
+        _check_same_reward(shares, reward)
+    if not found:
+        raise _no_truth("none")
 
 
 def _no_truth(found: str) -> DataError:
@@ -245,18 +218,18 @@ def _no_truth(found: str) -> DataError:
     return DataError(Problem("rows", "truth", found, "rows with the truth that they came with", advice))
 
 
-def _baselines(reward: RewardSpec) -> dict[str, float]:
+@lru_cache(maxsize=64)
+def _baselines(reward: RewardSpec) -> Mapping[str, float]:
     return {name: reward.baselines.get(name, 0.0) for name in reward.parts}
 
 
-def check_same_reward(
-    shares: Mapping[str, tuple[float, float]], name: str, baselines: Mapping[str, float]
-) -> None:
+def _check_same_reward(shares: Shares, reward: RewardSpec) -> None:
     """Raise SettingsError where the parts of a row, or what they are measured from, are not a reward's."""
+    known = _baselines(reward)
     for part, (_, baseline) in shares.items():
-        if baselines.get(part) != baseline:
+        if known.get(part) != baseline:
             raise SettingsError(
-                f"a row rewards part {part!r} measured from {baseline:.3g}, but reward {name!r} "
-                + (f"measures it from {baselines[part]:.3g}" if part in baselines else "has no such part")
+                f"a row rewards part {part!r} measured from {baseline:.3g}, but reward {reward.name!r} "
+                + (f"measures it from {known[part]:.3g}" if part in known else "has no such part")
                 + "; make rows and reward functions with the same reward"
             )

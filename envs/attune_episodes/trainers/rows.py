@@ -1,10 +1,11 @@
-"""`RowMaker`: the rows of a conversation, one for each request that the reward scores."""
+"""`RowMaker`: the rows of a conversation, one for each request that the reward scores; and their table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
 
 from attune_data.constants import Provenance
 from attune_data.errors import DataError, Problem, SettingsError, show
@@ -18,7 +19,12 @@ from attune_rewards.reward import ScoredRequest, scored_requests
 from attune_rewards.spec import RewardSpec
 from attune_rewards.tree import LEAF
 
+if TYPE_CHECKING:
+    from datasets import Dataset, Features
+
 Row = dict[str, Any]
+CHUNK: Final = 512
+"""Rows turned into a table at once, so that they never all exist as Python objects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +107,27 @@ def described(what: str, mark: Provenance | None) -> str:
     if mark == "benchmark":
         text += " Made with allow_benchmark_training=True: AttuneBench's authors forbid training on it."
     return text
+
+
+def features(columns: Iterable[str]) -> Features:
+    """The types of columns, stated so that no batch of nulls can change them."""
+    from datasets import Features, List, Value
+
+    chat = List({"role": Value("string"), "content": Value("string")})
+    types = dict.fromkeys(("prompt", "chosen", "rejected", "completion"), chat)
+    types |= dict.fromkeys(("turn", "won", "lost"), Value("int32")) | {"weight": Value("float64")}
+    return Features({name: types.get(name, Value("string")) for name in columns})
+
+
+def table(rows: Iterable[Row], columns: Sequence[str], description: str, nothing: Exception) -> Dataset:
+    """A `Dataset` of rows, made in chunks; raises `nothing` where there are none."""
+    from datasets import Dataset, concatenate_datasets
+
+    left, types, chunks = iter(rows), features(columns), []
+    while some := [{name: row[name] for name in columns} for row in islice(left, CHUNK)]:
+        chunks.append(Dataset.from_list(some, features=types))
+    if not chunks:
+        raise nothing
+    dataset = concatenate_datasets(chunks)
+    dataset.info.description = description
+    return dataset

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from itertools import groupby
+from functools import partial
+from itertools import accumulate, groupby, pairwise, repeat
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from attune_data.errors import SettingsError, show
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Sampling = Literal["each", "weight", "stage"]
 SAMPLINGS: Final[tuple[Sampling, ...]] = get_args(Sampling)
+Row = Mapping[str, Any]
 
 
 def sampled(rows: Dataset | IterableDataset, sampling: Sampling) -> Dataset | IterableDataset:
@@ -25,27 +26,18 @@ def sampled(rows: Dataset | IterableDataset, sampling: Sampling) -> Dataset | It
 
     if isinstance(rows, Dataset):
         keys = rows.select_columns(["conversation_id", "stage", "weight"])
-        return rows.select([index for drawn in _drawn(keys, sampling) for index, _ in drawn])
-    stream = IterableDataset.from_generator(_Drawn(rows, sampling), features=rows.features)
+        return rows.select([index for index, _ in drawn(keys, sampling)])
+    stream = IterableDataset.from_generator(partial(_rows_drawn, rows, sampling), features=rows.features)
     stream.info.description = rows.info.description
     return stream
 
 
-@dataclass(frozen=True)
-class _Drawn:
-    """Draws from a stream; `datasets` calls it at the start of each pass."""
-
-    rows: Iterable[Mapping[str, Any]]
-    sampling: Sampling
-
-    def __call__(self) -> Iterator[Mapping[str, Any]]:
-        return (row for drawn in _drawn(self.rows, self.sampling) for _, row in drawn)
+def _rows_drawn(rows: Iterable[Row], sampling: Sampling) -> Iterator[Row]:
+    return (row for _, row in drawn(rows, sampling))
 
 
-def _drawn(
-    rows: Iterable[Mapping[str, Any]], sampling: Sampling
-) -> Iterator[list[tuple[int, Mapping[str, Any]]]]:
-    """Of each conversation the (index, row) that are drawn, in their order.
+def drawn(rows: Iterable[Row], sampling: Sampling) -> Iterator[tuple[int, Row]]:
+    """The (index, row) of each conversation that are drawn, in their order.
 
     Systematic sampling: the rows of a conversation lie side by side on a line, as long as their share, and
     are hit by as many equally spaced marks as there are rows; a hash says where the first mark lies.
@@ -59,13 +51,10 @@ def _drawn(
             shares = [1 / stages.count(stage) for stage in stages]
         scale = len(each) / math.fsum(shares)
         first = int.from_bytes(digest("sampling", name)[:8], "big") / 2**64
-        reached, drawn = 0.0, []
-        for place, share in enumerate(shares):
-            passed = reached
-            # the end of the line is exact, whatever the sums before were rounded to
-            reached = reached + share * scale if place < len(each) - 1 else float(len(each))
-            drawn += [each[place]] * (math.floor(reached + first) - math.floor(passed + first))
-        yield drawn
+        ends = [0.0, *accumulate(share * scale for share in shares)]
+        ends[-1] = len(each)  # exact, whatever the sums before were rounded to
+        for placed, (start, end) in zip(each, pairwise(ends), strict=True):
+            yield from repeat(placed, math.floor(end + first) - math.floor(start + first))
 
 
 def keep_pass_rates(
@@ -97,7 +86,7 @@ def keep_pass_rates(
             "and at least one sample"
         )
 
-    def rate(row: Mapping[str, Any]) -> float:
+    def rate(row: Row) -> float:
         values = (score_row(row, model(row["prompt"])).value for _ in range(samples))
         return sum((value or 0.0) >= passing for value in values) / samples
 

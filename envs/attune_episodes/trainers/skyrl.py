@@ -7,13 +7,14 @@ rows; call it in the process that makes environments.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, Final
 
 from attune_data.extras import needs_extra, warn_if_untested
 from attune_episodes.episode import EpisodeOverError
 from attune_episodes.trainers.columns import CONVERSATION, REQUEST
-from attune_episodes.trainers.conversations import GrowingChat
+from attune_episodes.trainers.conversations import Chat, GrowingChat
 from attune_episodes.trainers.scoring import checked_truth, score_truth, shares_of
 from attune_rewards.reward import OK, Score, part_means
 
@@ -23,7 +24,6 @@ with needs_extra("skyrl", "skyrl_gym"):
 
 TESTED: Final = ("0.4", "0.5")
 """The tests were run with the versions of skyrl-gym from the first up to, without, the second."""
-Messages = list[dict[str, str]]
 
 
 class _AttuneEnv(BaseTextEnv):  # type: ignore[misc]  # skyrl-gym is not installed when types are checked
@@ -31,24 +31,34 @@ class _AttuneEnv(BaseTextEnv):  # type: ignore[misc]  # skyrl-gym is not install
 
     max_turns: int
 
-    def init(self, prompt: Messages) -> tuple[Messages, dict[str, Any]]:
+    def __init__(self, env_config: object = None, extras: Mapping[str, Any] | None = None) -> None:
+        super().__init__()
+        wanted = (extras or {}).get("reward_spec")
+        self._truth: Any = wanted.get("ground_truth") if isinstance(wanted, Mapping) else None
+        self._begin()  # which refuses what is no truth
+
+    def init(self, prompt: Chat) -> tuple[Chat, dict[str, Any]]:
         """Begin the episode under the prompt of the row, as it is."""
         self.turns = 0
         self._rewards: list[float] = []
         self._scores: list[Score] = []
+        self._begin()
         return prompt, {"requests": self.max_turns}
 
-    def _earned(self, reward: float, score: Score, following: Messages) -> BaseTextEnvStepOutput:
+    def step(self, action: str) -> BaseTextEnvStepOutput:
+        """Score the answer; `observations` are the messages of the next request, if there is one.
+
+        `metadata` holds the answer's `parts` (name -> score in [0, 1]) and `reason`.
+        """
+        if self.turns >= self.max_turns:
+            raise EpisodeOverError("the episode is over; init(prompt) begins it again")
+        reward, score, following = self._submit(action)
         self.turns += 1
         self._rewards.append(reward)
         self._scores.append(score)
         metadata = {"parts": dict(score.parts), "reason": score.reason}
         done = self.turns == self.max_turns
         return BaseTextEnvStepOutput(observations=following, reward=reward, done=done, metadata=metadata)
-
-    def _check_goes_on(self) -> None:
-        if self.turns >= self.max_turns:
-            raise EpisodeOverError("the episode is over; init(prompt) begins it again")
 
     def get_metrics(self) -> dict[str, Any]:
         """`return`, `parse_rate`, and the mean score of each part."""
@@ -57,20 +67,25 @@ class _AttuneEnv(BaseTextEnv):  # type: ignore[misc]  # skyrl-gym is not install
             metrics["parse_rate"] = sum(s.reason == OK for s in self._scores) / len(self._scores)
         return {"return": math.fsum(self._rewards), **metrics}
 
+    @abstractmethod
+    def _begin(self) -> None:
+        """Begin an episode and set `max_turns`; DataError for a truth that is none of ours."""
+
+    @abstractmethod
+    def _submit(self, action: str) -> tuple[float, Score, Chat]:
+        """The reward and the score of an answer, and the messages that follow it."""
+
 
 class RequestEnv(_AttuneEnv):
     """One row, one answer: the protocol exactly. The reward is the row's own, the value of `score_row`."""
 
-    def __init__(self, env_config: object = None, extras: Mapping[str, Any] | None = None) -> None:
-        super().__init__()
-        self._truth, self.max_turns = checked_truth(_ground_truth(extras)), 1
-        shares_of(self._truth)  # what is no truth is refused now
+    def _begin(self) -> None:
+        shares_of(checked_truth(self._truth))
+        self.max_turns = 1
 
-    def step(self, action: str) -> BaseTextEnvStepOutput:
-        """Score the answer; `metadata` holds its `parts` (name -> score in [0, 1]) and `reason`."""
-        self._check_goes_on()
+    def _submit(self, action: str) -> tuple[float, Score, Chat]:
         score = score_truth(self._truth, action)
-        return self._earned(score.value or 0.0, score, [])
+        return score.value or 0.0, score, []
 
 
 class ConversationEnv(_AttuneEnv):
@@ -81,22 +96,17 @@ class ConversationEnv(_AttuneEnv):
     used: a conversation has as many steps as scored requests.
     """
 
-    def __init__(self, env_config: object = None, extras: Mapping[str, Any] | None = None) -> None:
-        super().__init__()
-        self._task = _ground_truth(extras)
-        self._chat = GrowingChat.of_row(self._task)
-        self.max_turns = self._chat.length
-
-    def init(self, prompt: Messages) -> tuple[Messages, dict[str, Any]]:
+    def init(self, prompt: Chat) -> tuple[Chat, dict[str, Any]]:
         """Begin the episode under the prompt of the row, as it is."""
-        self._chat = GrowingChat.of_row(self._task)
         messages, info = super().init(prompt)
         return messages, {**info, "protocol_exact": False}
 
-    def step(self, action: str) -> BaseTextEnvStepOutput:
-        """Score the answer; `observations` are the messages of the next request."""
-        self._check_goes_on()
-        return self._earned(*self._chat.submit(action))
+    def _begin(self) -> None:
+        self._chat = GrowingChat.of_row(self._truth)
+        self.max_turns = self._chat.length
+
+    def _submit(self, action: str) -> tuple[float, Score, Chat]:
+        return self._chat.submit(action)
 
 
 def register_environments() -> None:
@@ -108,8 +118,3 @@ def register_environments() -> None:
     for name, kind in {REQUEST: RequestEnv, CONVERSATION: ConversationEnv}.items():
         if name not in skyrl_gym.registry:
             skyrl_gym.register(id=name, entry_point=f"{__name__}:{kind.__name__}")
-
-
-def _ground_truth(extras: Mapping[str, Any] | None) -> object:
-    wanted = (extras or {}).get("reward_spec")
-    return wanted.get("ground_truth") if isinstance(wanted, Mapping) else None

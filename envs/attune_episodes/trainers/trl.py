@@ -8,37 +8,25 @@ are not the model's are masked. TRL's `rollout_func`, which this uses, is experi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypedDict
+from typing import Any, Final
 
 from attune_data.errors import SettingsError
 from attune_data.extras import warn_if_untested
-from attune_data.guard import for_training
 from attune_data.schema import Conversation
-from attune_data.version import __version__
 from attune_episodes.episode import Episode, parse_rate
 from attune_episodes.score import reward_spec
 from attune_episodes.settings import Settings
-from attune_episodes.trainers.conversations import Chat, GrowingChat
-from attune_episodes.trainers.rows import check_stages, described, sequence_of, unscored
-from attune_rewards.reward import part_means, scored_requests
+from attune_episodes.trainers.conversations import Chat, GrowingChat, whole_rows
+from attune_episodes.trainers.rows import RowMaker
+from attune_rewards.reward import part_means
 from attune_rewards.spec import RewardSpec
-
-if TYPE_CHECKING:
-    from datasets import Dataset
 
 TESTED: Final = ("1.16", "1.17")
 """The tests train whole conversations with TRL from the first version up to, without, the second."""
+COLUMNS: Final = ("prompt", "conversation_id", "participant_id", "provenance")
 Ids = list[int]
-
-
-class TrainerArguments(TypedDict):
-    """Arguments of `GRPOTrainer` beside a model, a configuration and a tokenizer."""
-
-    train_dataset: Dataset
-    rollout_func: Callable[[Sequence[Any], Any], dict[str, Any]]
-    reward_funcs: list[Callable[..., list[float]]]
 
 
 def conversation_rollouts(
@@ -47,7 +35,7 @@ def conversation_rollouts(
     reward: RewardSpec | str = "skill",
     *,
     allow_benchmark_training: bool = False,
-) -> TrainerArguments:
+) -> dict[str, Any]:
     """Whole conversations for TRL's GRPOTrainer: `GRPOTrainer(model, args=…, **conversation_rollouts(…))`.
 
     A rollout is one episode; its reward is the return, logged under `rewards/conversation_return`. Every
@@ -58,45 +46,26 @@ def conversation_rollouts(
         conversations: the annotated conversations, in a sequence.
         settings: how the requests are asked; the default protocol if None.
         reward: a spec or the name of a preset; your own parts and terminal rewards work here.
-        allow_benchmark_training: take benchmark records too, against their authors' rule.
+        allow_benchmark_training: as in `training_dataset`.
 
     Returns:
         `train_dataset` (a row's `prompt` is the id of its conversation, which the rollout function turns
         into requests), `rollout_func` and `reward_funcs`.
 
-    Raises (all at the call):
-        BenchmarkTrainingError: benchmark or unmarked records are among the conversations.
-        SettingsError: the reward scores none of the stages that are asked.
-        DataError: there are no conversations, or the reward scores nothing in them.
-        TypeError: something else than conversations in a sequence was given.
-
-    Warns where TRL's version is not one that this was tested with.
+    Raises at the call what `conversation_rows` raises, but takes your own parts. Warns where TRL's version is
+    not one that this was tested with.
     """
-    from datasets import Dataset
-
     warn_if_untested("trl", *TESTED, "Whole conversations generate by attributes of GRPOTrainer")
-    asked, spec = settings or Settings(), reward_spec(reward)
-    check_stages(spec, asked.stages)
-    mark = for_training(sequence_of(conversations), allow_benchmark_training=allow_benchmark_training)
-    known = {
-        about.conversation_id: about for about in conversations if scored_requests(about, spec, asked.stages)
-    }
-    if not known:
-        raise unscored(spec)
-    rows = [
-        {
-            "prompt": [{"role": "user", "content": name}],
-            "conversation_id": name,
-            "participant_id": about.participant,
-            "provenance": about.origin,
-        }
-        for name, about in known.items()
-    ]
-    dataset = Dataset.from_list(rows)
-    dataset.info.description = described(
-        f"Conversations of attune-env {__version__}, reward {spec.name}", mark
+    maker = RowMaker(settings or Settings(), reward_spec(reward))
+    dataset = whole_rows(
+        conversations,
+        maker,
+        lambda about, first: {"prompt": [{"role": "user", "content": about.conversation_id}]},
+        COLUMNS,
+        allowed=allow_benchmark_training,
     )
-    rollout = ConversationRollout(known, asked, spec)
+    known = {about.conversation_id: about for about in conversations}
+    rollout = ConversationRollout(known, maker.settings, maker.spec)
     return {"train_dataset": dataset, "rollout_func": rollout, "reward_funcs": [conversation_return]}
 
 
@@ -146,7 +115,7 @@ class ConversationRollout:
         for prompt in prompts:
             about = self.conversations[prompt[-1]["content"]]
             chat = GrowingChat(Episode(about, self.settings, self.spec))
-            sequences.append(_Sequence(chat, tokens, tokens.prompt(chat.opening())))
+            sequences.append(_Sequence(chat, tokens, tokens.ids(chat.opening(), reply=True)))
         while waiting := [sequence for sequence in sequences if not sequence.chat.done]:
             contexts = [sequence.prompt_ids + sequence.completion_ids for sequence in waiting]
             replies, logprobs = generate(trainer, contexts)
@@ -211,11 +180,10 @@ def generate(trainer: Any, prompts: list[Ids]) -> tuple[list[Ids], list[list[flo
     import torch
     from trl.models import unwrap_model_for_generation
 
-    tokenizer, device = trainer.processing_class, trainer.accelerator.device
     longest = max(map(len, prompts))
-    gaps = [longest - len(prompt) for prompt in prompts]
-    padded = [[tokenizer.pad_token_id] * gap + prompt for gap, prompt in zip(gaps, prompts, strict=True)]
-    mask = [[0] * gap + [1] * (longest - gap) for gap in gaps]
+    pad, device = trainer.processing_class.pad_token_id, trainer.accelerator.device
+    padded = [[pad] * (longest - len(prompt)) + prompt for prompt in prompts]
+    mask = [[0] * (longest - len(prompt)) + [1] * len(prompt) for prompt in prompts]
     with (
         unwrap_model_for_generation(
             trainer.model_wrapped, trainer.accelerator, generation_kwargs=trainer.generation_kwargs
@@ -244,15 +212,12 @@ class ChatTokens:
         self._template = {"chat_template": trainer.chat_template, **trainer.chat_template_kwargs}
         self.end: int = self._tokenizer.eos_token_id
 
-    def _ids(self, messages: Chat, *, reply: bool) -> Ids:
+    def ids(self, messages: Chat, *, reply: bool) -> Ids:
+        """The ids of messages; of a prompt (`reply`) up to where the reply begins."""
         ids: Ids = self._tokenizer.apply_chat_template(
             messages, tokenize=True, return_dict=False, add_generation_prompt=reply, **self._template
         )
         return ids
-
-    def prompt(self, messages: Chat) -> Ids:
-        """The ids of a prompt, up to where the reply begins."""
-        return self._ids(messages, reply=True)
 
     def after_reply(self, messages: Chat) -> Ids:
         """The ids that follow the end of a reply: what closes its turn, messages, and the next reply's start.
@@ -261,10 +226,9 @@ class ChatTokens:
         writes earlier messages in another way when others follow.
         """
         before: Chat = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
-        short, long = self._ids(before, reply=False), self._ids(before + messages, reply=True)
-        ends = [index for index, token in enumerate(short) if token == self.end]
-        cut = ends[-1] + 1 if ends else 0
-        if not ends or long[:cut] != short[:cut]:
+        short, long = self.ids(before, reply=False), self.ids(before + messages, reply=True)
+        cut = max((index + 1 for index, token in enumerate(short) if token == self.end), default=0)
+        if not cut or long[:cut] != short[:cut]:
             raise SettingsError(
                 "whole conversations need a chat template that ends a reply with the tokenizer's eos_token "
                 "and writes a message the same whatever follows it; this one does not"

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, StrictInt, TypeAdapter
 
 from attune_data.errors import DataError, Problem, SettingsError, show
 from attune_data.version import SCORING_VERSION
 from attune_episodes.request import Request, ShownComparison
 from attune_rewards.canonical import CanonicalPart
 from attune_rewards.parts import Format, Part
-from attune_rewards.predictions import STAGES
+from attune_rewards.predictions import Stage
 from attune_rewards.reward import ScoredRequest
 from attune_rewards.spec import RewardSpec
 from attune_rewards.tree import LEAF
@@ -58,14 +58,13 @@ def check_rows_carry(spec: RewardSpec) -> None:
 
 def write_truth(request: Request, scored: ScoredRequest) -> str:
     """Write the truth of one request, with its keys in a fixed order."""
-    asked: dict[str, Any] = {}
-    if request.questions:
-        asked["questions"] = request.questions
-    if request.comparisons:
-        asked["comparisons"] = [[c.number, c.index, c.swapped] for c in request.comparisons]
+    asked: dict[str, Any] = {
+        "questions": request.questions,
+        "comparisons": [[c.number, c.index, c.swapped] for c in request.comparisons],
+    }
+    asked = {name: value for name, value in asked.items() if value}
     if request.stage == "reflect":
-        asked["options"] = request.options
-        asked["changes"] = request.wants_change
+        asked |= {"options": request.options, "changes": request.wants_change}
     document = {
         "scoring": SCORING_VERSION,
         "conversation": request.conversation_id,
@@ -97,63 +96,79 @@ def _annotated(request: Request, scored: ScoredRequest) -> dict[str, Any]:
     return dict(plain)
 
 
+class _Asked(BaseModel):
+    """The request of a document: `asked` as `write_truth` writes it."""
+
+    questions: tuple[str, ...] = ()
+    comparisons: tuple[tuple[int, int, bool], ...] = ()
+    options: dict[str, tuple[str, ...]] = {}
+    changes: bool = False
+
+
+class _Document(BaseModel):
+    """A truth as it is read."""
+
+    scoring: Literal[SCORING_VERSION]  # type: ignore[valid-type]  # a constant
+    conversation: str
+    turn: StrictInt | None
+    stage: Stage
+    asked: _Asked
+    parts: tuple[tuple[str, float, float], ...]
+    floor: float | None = None
+    annotated: dict[str, Any]
+
+
 def read_truth(text: str) -> tuple[Request, ScoredRequest]:
     """Read a request, without its messages and texts, and what it is scored by.
 
     Raises DataError for a text that `write_truth` of this scoring version did not write.
     """
     try:
-        document = json.loads(text)
+        raw = json.loads(text)
     except (TypeError, ValueError) as error:
         raise _refused(show(text), f"it is no JSON ({error})") from error
-    version = document.get("scoring") if isinstance(document, dict) else None
+    version = raw.get("scoring") if isinstance(raw, dict) else None
     if version != SCORING_VERSION:
         raise _refused(f"scoring version {show(version)}", f"this is {SCORING_VERSION}")
     try:
-        request, scored = _read(document)
+        request, scored = _read(_Document.model_validate(raw))
         scored.score(None)  # the weights make a mean
     except (AttributeError, LookupError, TypeError, ValueError, ZeroDivisionError) as error:
         raise _refused(show(text), f"it does not read: {type(error).__name__} {error}") from error
     return request, scored
 
 
-def _read(document: Mapping[str, Any]) -> tuple[Request, ScoredRequest]:
-    asked, stage, turn = document["asked"], document["stage"], document["turn"]
-    conversation = document["conversation"]
-    if stage not in STAGES or (turn is None) != (stage == "reflect"):
+def _read(document: _Document) -> tuple[Request, ScoredRequest]:
+    asked, stage, turn = document.asked, document.stage, document.turn
+    if (turn is None) != (stage == "reflect"):
         raise ValueError(f"no stage {stage!r} in turn {turn}")
-    if not isinstance(conversation, str) or not isinstance(turn, (int, type(None))):
-        raise TypeError("conversation is a text, turn a number")
-    questions = tuple(asked.get("questions", ()))
-    known = {**_UNANNOTATED, **document["annotated"]}
-    truth = _CONVERSATION.validate_python({**known, "conversation_id": conversation})
+    known = {**_UNANNOTATED, **document.annotated}
+    truth = _CONVERSATION.validate_python({**known, "conversation_id": document.conversation})
     here = None
     if turn is not None:
-        found = {**known, "turn": turn, "has_judgements": bool(questions), "applicable": questions}
+        found = {"turn": turn, "has_judgements": bool(asked.questions), "applicable": asked.questions}
         found["winners"] = [
             (index, one["winner"]) for index, one in enumerate(known["comparisons"]) if one.get("winner")
         ]
-        here = _TURN.validate_python(found)
-    parts = tuple(
-        (PARTS[name], float(weight), float(baseline)) for name, weight, baseline in document["parts"]
-    )
+        here = _TURN.validate_python(known | found)
+    parts = tuple((PARTS[name], weight, baseline) for name, weight, baseline in document.parts)
     for part, _, _ in parts:
         if not part.defined(truth, stage, here):
             raise ValueError(f"nothing is annotated that part {part.name} reads")
     request = Request(
-        conversation_id=conversation,
+        conversation_id=document.conversation,
         turn=turn,
         stage=stage,
         messages=(),
-        questions=questions,
+        questions=asked.questions,
         comparisons=tuple(
             ShownComparison(number, index, here.comparisons[index].question_id if here else "", "", "", swap)
-            for number, index, swap in asked.get("comparisons", ())
+            for number, index, swap in asked.comparisons
         ),
-        options={name: tuple(options) for name, options in asked.get("options", {}).items()},
-        wants_change=asked.get("changes", False),
+        options=asked.options,
+        wants_change=asked.changes,
     )
-    return request, ScoredRequest(stage, parts, truth, here, document.get("floor"))
+    return request, ScoredRequest(stage, parts, truth, here, document.floor)
 
 
 def _refused(found: str, why: str) -> DataError:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from attune_data.extras import warn_if_untested
 from attune_episodes.trainers.scoring import score_truth
@@ -17,11 +16,7 @@ warn_if_untested("verl", *TESTED)
 
 
 def compute_score(
-    data_source: str,
-    solution_str: str,
-    ground_truth: str,
-    extra_info: Mapping[str, Any] | None = None,
-    **others: object,
+    data_source: str, solution_str: str, ground_truth: str, extra_info: object = None, **others: object
 ) -> dict[str, float | None]:
     """Score a response, as verl's reward managers call a custom reward function.
 
