@@ -12,16 +12,7 @@ from attune_data.errors import AttuneError
 from attune_data.extras import needs_extra, warn_if_untested
 from attune_data.version import SCORING_VERSION, __version__
 from attune_episodes.inspect_env.scoring import score_replies
-from attune_episodes.inspect_env.tasks import (
-    BELOW,
-    CLUSTER,
-    OLDEST,
-    Text,
-    check_asking,
-    metadata_of,
-    task_of,
-    tasks_of,
-)
+from attune_episodes.inspect_env.tasks import BELOW, CLUSTER, OLDEST, Text, metadata_of, task_of, tasks_of
 
 with needs_extra("inspect", "inspect_ai"):
     from inspect_ai import Task, task
@@ -79,7 +70,6 @@ def attune(
     given = dict(locals())
     warn_if_untested("inspect-ai", OLDEST, BELOW)
     try:
-        check_asking(reasks, parallel, structured)
         conversations, tasks = tasks_of(given)
     except AttuneError as error:
         # what Inspect shows as one message: any other error it shows with its own stack
@@ -131,11 +121,6 @@ def attune_scores() -> Scorer:
     """
 
     async def score(state: TaskState, target: Target) -> Score:
-        scored = score_replies(task_of(state.metadata), dict(state.store.items()))
-        return Score(
-            value=scored.values,
-            explanation=scored.explanation,
-            metadata={"outcomes": scored.outcomes, "complete": scored.complete},
-        )
+        return Score(**score_replies(task_of(state.metadata), dict(state.store.items())))
 
     return score

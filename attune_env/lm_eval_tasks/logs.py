@@ -45,9 +45,8 @@ def rollouts_from(
 
     Returns:
         One rollout a conversation, model and settings, in the order of the samples; samples of single stages
-        are put together. Where a conversation was asked about more than once by a model, the further times
-        have names of their own, as `attune_episodes.logs.rollouts_of` gives them: `<model>@sample2` and
-        so on.
+        are put together. They are named by `attune_episodes.logs.rollouts_of`: where a model was asked about
+        a conversation more than once, `<model>@sample2` and so on.
 
     Raises DataError for what is no sample of ours, for a conversation that is not in the data or has changed
     since, and for prompts or a codebook other than those of the run.
@@ -56,11 +55,13 @@ def rollouts_from(
     found = chosen.finite("DataArguments(…, number=N).choose()")
     groups = together(_samples(source, em_model), lambda sample: sample.key)
     if not groups:
-        raise DataError(
-            Problem(show(str(source) if isinstance(source, (str, Path)) else "samples"), "", "no sample",
-                    "samples of the attune tasks", "run lm_eval with --log_samples --output_path FOLDER")
-        )  # fmt: skip
+        raise _no_samples(show(str(source) if isinstance(source, (str, Path)) else "samples"))
     return rollouts_of([_recording(group, found, chosen) for group in groups])
+
+
+def _no_samples(place: str) -> DataError:
+    advice = "run lm_eval with --log_samples --output_path FOLDER"
+    return DataError(Problem(place, "", "no sample", "samples of the attune tasks", advice))
 
 
 @dataclass(frozen=True)
@@ -124,41 +125,29 @@ def _samples(source: object, em_model: str | None) -> Iterator[_Sample]:
         for number, sample in enumerate(samples, 1):
             yield _sample(sample, em_model or UNNAMED, None, f"sample {number}")
         return
-    for path in _files(Path(source)):
-        model, named = em_model or _model_beside(path), _FILE.fullmatch(path.name)
-        date = _iso(named["date"]) if named else None
+    folder = Path(source)
+    files = [folder]
+    if not folder.is_file():
+        files = sorted(file for file in folder.rglob("samples_*.jsonl") if _FILE.fullmatch(file.name))
+    for path in files:
+        named = _FILE.fullmatch(path.name)
+        # lm-eval writes 2026-01-31T12-30-59.123456 for 2026-01-31T12:30:59
+        day, _, time = (named["date"] if named else "").partition("T")
+        date = f"{day}T{time.partition('.')[0].replace('-', ':')}" if named else None
+        model = em_model or _model_beside(path, named["date"] if named else "")
         with path.open(encoding="utf-8", newline="\n") as lines:
             for number, line in enumerate(lines, 1):
                 if line.strip():
                     yield _sample(line, model, date, f"{path.name}:{number}")
 
 
-def _files(path: Path) -> list[Path]:
-    if path.is_file():
-        return [path]
-    found = sorted(file for file in path.rglob("samples_*.jsonl") if _FILE.fullmatch(file.name))
-    if not found:
-        raise DataError(
-            Problem(str(path), "", "no samples of the attune tasks", "files samples_attune_….jsonl",
-                    "run lm_eval with --log_samples --output_path FOLDER")
-        )  # fmt: skip
-    return found
-
-
-def _model_beside(path: Path) -> str:
+def _model_beside(path: Path, date: str) -> str:
     """The model's name in the results that lm-eval wrote with the samples."""
-    named = _FILE.fullmatch(path.name)
-    for beside in sorted(path.parent.glob(f"*_{named['date']}.json")) if named else ():
+    for beside in sorted(path.parent.glob(f"*_{date}.json")) if date else ():
         told = read_json(beside, max_bytes=None)
         if isinstance(told, dict) and isinstance(told.get("model_name"), str):
             return f"lm_eval/{told['model_name']}"
     raise SettingsError(f"no results beside {path} say which model it was; give em_model")
-
-
-def _iso(date: str) -> str:
-    """`2026-01-31T12-30-59.123456`, as lm-eval names files, as `2026-01-31T12:30:59`."""
-    day, _, time = date.partition("T")
-    return f"{day}T{time.partition('.')[0].replace('-', ':')}"
 
 
 def _sample(logged: Any, model: str, date: str | None, place: str) -> _Sample:
@@ -166,13 +155,11 @@ def _sample(logged: Any, model: str, date: str | None, place: str) -> _Sample:
     try:
         value = json.loads(logged) if isinstance(logged, str) else logged
         doc = value["doc"]
-        settings, who, print_ = json.loads(doc["settings"]), doc["conversation_id"], doc["fingerprint"]
-        said = [replies[0] for replies in value["resps"]]
+        settings, who = json.loads(doc["settings"]), doc["conversation_id"]
+        said = dict(zip(doc["requests"], [replies[0] for replies in value["resps"]], strict=True))
         # what is read of them later
         _ = [*settings["stages"], settings["codebook"], settings["fingerprints"]["prompts"], f"{who:s}"]
-        return _Sample(
-            who, print_, settings, dict(zip(doc["requests"], said, strict=True)), model, date, place
-        )
+        return _Sample(who, doc["fingerprint"], settings, said, model, date, place)
     except (LookupError, TypeError, ValueError) as error:
         raise DataError(
             Problem(place, "", show(logged), "a sample of an attune task, as lm-eval logs it",

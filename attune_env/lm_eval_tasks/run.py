@@ -11,18 +11,19 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, Final
 
-from datasets import Dataset
-from lm_eval.api.instance import Instance
-from lm_eval.api.task import ConfigurableTask
-
 from attune_data.errors import SettingsError, UnknownNameError
-from attune_data.extras import warn_if_untested
+from attune_data.extras import needs_extra, warn_if_untested
 from attune_data.version import SCORING_VERSION
 from attune_env.lm_eval_tasks.scoring import OF_ALL, OF_STAGE, PARSE_RATE, aggregations, metrics_of
 from attune_env.lm_eval_tasks.tasks import read_arguments
 from attune_episodes.parsing.decode import sound
 from attune_episodes.plan import plan
 from attune_rewards.predictions import STAGES
+
+with needs_extra("harness", "lm_eval"):
+    from datasets import Dataset
+    from lm_eval.api.instance import Instance
+    from lm_eval.api.task import ConfigurableTask
 
 TESTED: Final = ("0.4.12", "0.4.14")
 """The tests were run with the versions of lm-eval from the first up to, without, the second."""
@@ -33,12 +34,8 @@ logger = logging.getLogger(__name__)
 class AttuneTask(ConfigurableTask):
     """Conversations asked about in all stages, or in the one of `dataset_kwargs: {stage: …}`.
 
-    Args:
-        config: the task's configuration, as lm-eval makes it of the task file. Its `metadata` holds the
-            arguments, `attune_data`, `attune_mode` and so on.
-
-    Raises UnknownNameError, SettingsError or DataError for arguments that say nothing sensible, before
-    anything is asked.
+    The `metadata` of the configuration holds the arguments, `attune_data`, `attune_mode` and so on; what
+    `read_arguments` raises is raised before anything is asked.
     """
 
     VERSION = SCORING_VERSION

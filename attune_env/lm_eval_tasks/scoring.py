@@ -23,8 +23,6 @@ from attune_rewards.metrics import LISTED
 from attune_rewards.predictions import STAGES, Stage
 from attune_rewards.tree import SCORED_STAGES
 
-NO_ERROR: Final = "N/A"
-"""lm-eval's value for a missing standard error."""
 PARSE_RATE: Final = "parse_rate"
 _ERROR: Final = "_stderr"
 OF_ALL: Final = tuple(metric.column for metric in LISTED if metric.group == "composite")
@@ -46,13 +44,7 @@ OF_STAGE: Final[Mapping[Stage, tuple[str, ...]]] = {
 def metrics_of(
     conversation: Conversation, settings: Settings, replies: Sequence[str], names: Sequence[str]
 ) -> dict[str, Any]:
-    """The values that lm-eval keeps for a conversation.
-
-    Args:
-        conversation: what was asked about.
-        settings: how it was asked.
-        replies: to the requests of the plan, in its order.
-        names: the metrics.
+    """The values that lm-eval keeps for a conversation, by the `replies` to the requests of its plan.
 
     Returns:
         Metric -> value, None where it is undefined; `<metric>_stderr` -> [value, participant], what a
@@ -62,21 +54,19 @@ def metrics_of(
     said = {request.id: reply for request, reply in zip(task.requests, replies, strict=True)}
     played = replay(task, said)
     scores, outcomes = scores_of(played), outcome_counts(played.result)
+    owner = conversation.participant or conversation.conversation_id
     kept: dict[str, Any] = {}
     for name in names:
-        kept[name] = scores.get(name)
         # lm-eval knows no error of a mean of ours, and writes "N/A" under this name; what is kept under it
         # comes later and takes its place
-        kept[name + _ERROR] = [scores.get(name), conversation.participant or conversation.conversation_id]
+        kept |= {name: scores.get(name), name + _ERROR: [scores.get(name), owner]}
     return {**kept, PARSE_RATE: [outcomes["ok"], sum(outcomes.values())]}
 
 
 def aggregations(names: Sequence[str]) -> dict[str, Callable[[Sequence[Any]], Any]]:
     """Metric -> what makes one number of the values of all conversations."""
-    made: dict[str, Callable[[Sequence[Any]], Any]] = {PARSE_RATE: pooled_share}
-    for name in names:
-        made |= {name: mean_of_defined, name + _ERROR: bootstrap_error}
-    return made
+    errors = {name + _ERROR: bootstrap_error for name in names}
+    return {PARSE_RATE: pooled_share, **dict.fromkeys(names, mean_of_defined), **errors}
 
 
 def mean_of_defined(values: Sequence[float | None]) -> float:
@@ -92,19 +82,15 @@ def pooled_share(pairs: Sequence[tuple[int, int]]) -> float:
 
 
 def bootstrap_error(pairs: Sequence[tuple[float | None, str]]) -> float | Literal["N/A"]:
-    """The bootstrap standard error of the mean of the defined values.
+    """The bootstrap standard error of the mean of the defined values, of (value or None, participant) each.
 
     The standard deviation (n - 1) of the means of 10,000 resamples, in the metric's own unit. As in
-    `attune report`, participants are drawn where one owns several conversations, else conversations.
-
-    Args:
-        pairs: (value or None, participant) of each conversation.
-
-    Returns "N/A" where fewer than two units have a defined value.
+    `attune report`, participants are drawn where one owns several conversations, else conversations. "N/A",
+    lm-eval's word, where fewer than two units have a defined value.
     """
     owners = [owner for _, owner in pairs]
     if len({owner for value, owner in pairs if value is not None}) < 2:
-        return NO_ERROR
+        return "N/A"
     table = np.array([[math.nan if value is None else value] for value, _ in pairs], dtype=np.float64)
     means = Bootstrap(len(owners), owners).means(table)[:, 0]
     return float(np.nanstd(means, ddof=1))

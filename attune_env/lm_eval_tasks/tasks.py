@@ -24,6 +24,7 @@ from attune_episodes.settings import Settings
 from attune_episodes.trainers.rows import unscored
 from attune_rewards.predictions import STAGES, Stage
 from attune_rewards.reward import scored_requests
+from attune_rewards.tree import SCORED_STAGES
 
 PREFIX: Final = "attune_"
 KNOWN: Final = (
@@ -31,7 +32,7 @@ KNOWN: Final = (
     "mode", "stages", "panas_strategy", "labels", "seed", "prompts", "codebook",
 )  # fmt: skip
 """The keys allowed under the prefix: the fields of `DataArguments` and of `Settings`."""
-COMPOSITE: Final[tuple[Stage, ...]] = ("assess", "prefer", "reflect")
+COMPOSITE: Final = tuple(stage for stage in STAGES if stage in SCORED_STAGES)
 """The stages that a Composite is made of."""
 
 
@@ -64,11 +65,9 @@ class Asked:
 
 
 def read_arguments(metadata: Mapping[str, Any], stage: Stage | None) -> Asked:
-    """The arguments of a task.
+    """The arguments of a task: the names with the prefix `attune_` in its metadata.
 
-    Args:
-        metadata: of the task: names with the prefix `attune_` are ours, all others are left alone.
-        stage: the one stage of the task; None for the task of all stages.
+    `stage` is the one stage of the task; None for the task of all stages.
 
     Raises:
         UnknownNameError: an argument, mode, stage or other name that is not there.
@@ -76,45 +75,41 @@ def read_arguments(metadata: Mapping[str, Any], stage: Stage | None) -> Asked:
         DataError: the data cannot be read, or holds nothing to ask or to score.
     """
     given = {name.removeprefix(PREFIX): value for name, value in metadata.items() if name.startswith(PREFIX)}
-    for name in given:
-        if name not in KNOWN:
-            known = [PREFIX + one for one in KNOWN]
-            raise UnknownNameError("argument of --metadata", PREFIX + name, known)
+    for name in given.keys() - KNOWN:
+        raise UnknownNameError("argument of --metadata", PREFIX + name, [PREFIX + one for one in KNOWN])
     if not isinstance(given.get("data", ""), (str, Path, Conversations)):
         found = show(given["data"])
         raise SettingsError(f"{PREFIX}data is {found}; expected a path, a dataset's name or sample")
-    chosen, settings = asked_by({**given, "stages": _stages(given.get("stages"), stage)})
+    stages = _composite_stages(given.get("stages")) if stage is None else (stage,)
+    chosen, settings = asked_by({**given, "stages": stages})
+    place = show(str(chosen.data))
     conversations = tuple(one for one in chosen.finite(f"{PREFIX}number=20") if plan(one, settings))
     if not conversations:
         raise DataError(
-            Problem(show(str(chosen.data)), "", f"nothing to ask in the stages {', '.join(settings.stages)}",
+            Problem(place, "", f"nothing to ask in the stages {', '.join(settings.stages)}",
                     "a conversation with such requests", "attune data stats shows what is annotated")
         )  # fmt: skip
     spec = default_spec()
-    if set(settings.stages) & set(COMPOSITE) and not any(
+    if set(settings.stages) & SCORED_STAGES and not any(
         scored_requests(one, spec, settings.stages) for one in conversations
     ):
-        raise unscored(spec, show(str(chosen.data)))
+        raise unscored(spec, place)
     return Asked(conversations, settings)
 
 
-def _stages(given: object, stage: Stage | None) -> Sequence[str]:
-    """The one stage of a task; of the task of all stages those given, which must make a Composite."""
-    if stage is not None:
-        return (stage,)
-    if given is None:
-        return STAGES
-    named = given.split(",") if isinstance(given, str) else given
+def _composite_stages(given: object) -> Sequence[str]:
+    """The stages of the task of all stages: those given, which must make a Composite."""
+    named = given.split(",") if isinstance(given, str) else STAGES if given is None else given
     if not isinstance(named, (list, tuple)) or not all(isinstance(one, str) for one in named):
         raise SettingsError(f"{PREFIX}stages is {show(given)}; expected names such as {','.join(COMPOSITE)}")
     stages = [one.strip() for one in named]
     for one in stages:
         if one not in STAGES:
             raise UnknownNameError("stage", one, STAGES)
-    missing = [one for one in COMPOSITE if one not in stages]
-    if missing:
+    if missing := [one for one in COMPOSITE if one not in stages]:
         raise SettingsError(
-            f"{PREFIX}stages leaves out {', '.join(missing)}, and a Composite needs {', '.join(COMPOSITE)}; "
-            "for single stages there are the tasks " + ", ".join(PREFIX + one for one in STAGES)
+            f"{PREFIX}stages leaves out {', '.join(missing)}, and a Composite needs "
+            f"{', '.join(COMPOSITE)}; for single stages there are the tasks "
+            + ", ".join(PREFIX + one for one in STAGES)
         )
     return stages

@@ -139,7 +139,10 @@ def harnesses() -> Json:
             of_lm[about.conversation_id] = lm_eval.metrics_of(about, settings, list(said.values()), names)
             store = {REPLIES: {name: {"text": text} for name, text in said.items()}}
             told = inspect.score_replies(task_of(about, settings), store)
-            of_inspect[about.conversation_id] = {"values": told.values, "explanation": told.explanation}
+            of_inspect[about.conversation_id] = {
+                "values": told["value"],
+                "explanation": told["explanation"],
+            }
         found["lm_eval"][" ".join(stages)] = of_lm
         found["inspect"][" ".join(stages)] = of_inspect
     return found

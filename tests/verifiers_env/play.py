@@ -12,8 +12,8 @@ from typing import Any
 import verifiers.v1 as vf
 
 from attune_data import Conversations, load
-from attune_episodes.verifiers_env import AttuneEnv, AttuneTask, AttuneTaskset, AttuneTasksetConfig
-from attune_episodes.verifiers_env.tasks import AnyEpisode, AnyTask, AnyTrace
+from attune_episodes.verifiers_env import AttuneEnv, AttuneTaskset, AttuneTasksetConfig
+from attune_episodes.verifiers_env.tasks import AnyEpisode, AnyTask, AnyTrace, AttuneTask
 from tests.endpoint import Book, answers_of
 
 MODEL = "test/model"

@@ -15,7 +15,7 @@ from attune_data.errors import DataError
 from attune_episodes import Settings, builtin_policy
 from attune_episodes.prompts import FOLDER
 from attune_episodes.request import Message
-from attune_episodes.verifiers_env import AttuneTask
+from attune_episodes.verifiers_env.tasks import AttuneTask
 from tests.endpoint import serve
 from tests.verifiers_env.play import environment, episodes, lexicon, sample, taskset
 

@@ -19,11 +19,8 @@ import verifiers.v1 as vf
 from pydantic import BaseModel, ConfigDict, SerializeAsAny, model_validator
 
 from attune_data.guard import for_training
-from attune_episodes.verifiers_env import (
-    AttuneEnvConfig,
-    AttuneHarnessConfig,
-    AttuneTaskset,
-)
+from attune_episodes.verifiers_env import AttuneTaskset
+from attune_episodes.verifiers_env.config import AttuneEnvConfig, AttuneHarnessConfig
 from attune_rewards import RewardSpec
 
 FOLDER = Path(__file__).parents[2] / "examples" / "prime_rl"

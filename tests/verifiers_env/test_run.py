@@ -13,7 +13,7 @@ import verifiers.v1 as vf
 
 from attune_episodes import Request, Settings, builtin_policy, parse, plan, rollout, score_row
 from attune_episodes.trainers import training_dataset
-from attune_episodes.verifiers_env import AttuneData, AttuneTask
+from attune_episodes.verifiers_env.tasks import AttuneData, AttuneTask
 from tests.endpoint import Call, answers_of, serve
 from tests.verifiers_env.play import (
     environment,

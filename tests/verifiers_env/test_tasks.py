@@ -12,8 +12,8 @@ import verifiers.v1 as vf
 
 import attune_env
 from attune_episodes import Settings, plan
-from attune_episodes.verifiers_env import AttuneData, AttuneTask
 from attune_episodes.verifiers_env.config import ENV_ID
+from attune_episodes.verifiers_env.tasks import AttuneData, AttuneTask
 from attune_rewards import RewardSpec
 from attune_rewards.spec_files import reward_from
 from tests import PATIENCE

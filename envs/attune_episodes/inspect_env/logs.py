@@ -32,9 +32,8 @@ def rollouts_from(
         em_model: the model's name in the result records, `provider/model`; by default the one of the log.
 
     Returns:
-        One rollout a sample and epoch, in the order of the logs. Where a conversation was played more than
-        once by a model (epochs, several logs), the further ones have names of their own, as
-        `attune_episodes.logs.rollouts_of` gives them: `<model>@sample2` and so on.
+        One rollout a sample and epoch, in the order of the logs, named by `attune_episodes.logs.rollouts_of`:
+        where a model played a conversation more than once, `<model>@sample2` and so on.
 
     Samples that ended in an error or before every request was answered are left out with a warning. Raises
     DataError where there is nothing left, or where something is no log of this task; MissingExtraError
@@ -42,18 +41,20 @@ def rollouts_from(
     """
     kept: list[Recording] = []
     left_out = 0
-    for log, sample in _samples(source):
-        task = task_of(sample.metadata)
-        replies = replies_in(sample.store, task)
-        if sample.error is not None or task.missing(replies):
-            left_out += 1
-            continue
-        kept.append(Recording(task, replies, em_model or log.eval.model, _facts(log, sample)))
+    for log in _logs(source):
+        for sample in sorted(log.samples or (), key=lambda one: one.epoch):
+            task = task_of(sample.metadata)
+            replies = replies_in(sample.store, task)
+            if sample.error is not None or task.missing(replies):
+                left_out += 1
+            else:
+                kept.append(Recording(task, replies, em_model or log.eval.model, _facts(log, sample)))
     if left_out:
         logger.warning("left out: %d samples that failed or are not complete", left_out)
     if not kept:
+        place = str(source) if isinstance(source, (str, Path)) else "logs"
         raise DataError(
-            Problem(_named(source), "", f"no complete sample ({left_out} that failed or are not complete)",
+            Problem(place, "", f"no complete sample ({left_out} that failed or are not complete)",
                     "logs of attune_env/attune", "inspect eval-retry LOG")
         )  # fmt: skip
     return rollouts_of(kept)
@@ -62,11 +63,9 @@ def rollouts_from(
 def _facts(log: EvalLog, sample: EvalSample) -> dict[str, Any]:
     """The facts of a result record beside the answers."""
     costs = [usage.total_cost for usage in sample.model_usage.values()]
-    known = [cost for cost in costs if cost is not None]
-    entries = sample.store[REPLIES].values()
     return {
         "run_timestamp": sample.started_at or log.eval.created,
-        "api_cost": sum(known) if known and len(known) == len(costs) else None,
+        "api_cost": sum(costs) if costs and None not in costs else None,
         "duration_seconds": sample.total_time,
         "attune": {
             "inspect": {
@@ -74,52 +73,39 @@ def _facts(log: EvalLog, sample: EvalSample) -> dict[str, Any]:
                 "eval": log.eval.eval_id,
                 "sample": sample.uuid,
                 "epoch": sample.epoch,
-                "asked_again": sum(entry.get("asks", 1) - 1 for entry in entries),
+                "asked_again": sum(entry.get("asks", 1) - 1 for entry in sample.store[REPLIES].values()),
             }
         },
     }
-
-
-def _samples(source: object) -> Iterator[tuple[EvalLog, EvalSample]]:
-    for log in _logs(source):
-        for sample in sorted(log.samples or (), key=lambda one: one.epoch):
-            yield log, sample
 
 
 def _logs(source: object) -> Iterator[EvalLog]:
     with needs_extra("inspect", "inspect_ai"):
         from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 
-    def read(file: str) -> EvalLog:
-        try:
-            return read_eval_log(file, exclude_fields=_UNREAD)
-        except Exception as error:  # whatever the reader finds in a file that is no log
-            raise DataError(
-                Problem(file, "", f"{type(error).__name__}: {show(str(error), 200)}",
-                        "a log of Inspect, .eval or .json")
-            ) from error  # fmt: skip
-
     if isinstance(source, EvalLog):
         yield source
     elif isinstance(source, (str, Path)):
-        place = Path(source)
-        if not place.exists():
+        if not Path(source).exists():
             raise DataError(
-                Problem(str(place), "", "nothing there", "a log of Inspect or a folder of them",
+                Problem(str(source), "", "nothing there", "a log of Inspect or a folder of them",
                         "inspect eval says where its log is")
             )  # fmt: skip
-        if place.is_file():
-            yield read(str(place))
-            return
-        # as paths: of a URL Inspect would take what follows a # for something else
-        for file in sorted(str(info.name).removeprefix("file://") for info in list_eval_logs(str(place))):
-            yield read(file)
+        files = [str(source)]
+        if Path(source).is_dir():
+            # as paths: of a URL Inspect would take what follows a # for something else
+            files = sorted(str(info.name).removeprefix("file://") for info in list_eval_logs(str(source)))
+        for file in files:
+            try:
+                log = read_eval_log(file, exclude_fields=_UNREAD)
+            except Exception as error:  # whatever the reader finds in a file that is no log
+                raise DataError(
+                    Problem(file, "", f"{type(error).__name__}: {show(str(error), 200)}",
+                            "a log of Inspect, .eval or .json")
+                ) from error  # fmt: skip
+            yield log
     elif isinstance(source, Iterable):
         for one in source:
             yield from _logs(one)
     else:
         raise TypeError(f"logs are files, folders or EvalLog objects, got {type(source).__name__}")
-
-
-def _named(source: object) -> str:
-    return str(source) if isinstance(source, (str, Path)) else "logs"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
 import anyio
@@ -22,7 +23,7 @@ from inspect_ai.util import JSONSchema, collect
 from attune_episodes.asking import Asking
 from attune_episodes.inspect_env.tasks import REPLIES, task_of
 from attune_episodes.parsing import parse
-from attune_episodes.request import Message, Request
+from attune_episodes.request import Request
 
 _MESSAGE: Final = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
 
@@ -32,13 +33,7 @@ async def ask_all(state: TaskState, *, reasks: int, parallel: int | None, struct
 
     Requests are functions of the conversation alone, so they go out together; Inspect's own limits (its
     connections, its time and token limits) hold each of them. What was answered by the time a limit ends the
-    sample is in the store.
-
-    Args:
-        state: of the sample.
-        reasks: how often a request is asked again, from its original messages, when the reply cannot be read.
-        parallel: at most so many requests of the sample at once; None: as many as Inspect lets out.
-        structured: hold answers to their JSON schema.
+    sample is in the store. The other arguments are those of `attune_env.inspect_task.walk_plan`.
     """
     task = task_of(state.metadata, asking=True)
     model = get_model()
@@ -46,14 +41,10 @@ async def ask_all(state: TaskState, *, reasks: int, parallel: int | None, struct
     gate = anyio.CapacityLimiter(parallel or len(task.requests))
     entries: dict[str, dict[str, Any]] = {}
     outputs: dict[str, ModelOutput] = {}
-    made: dict[tuple[str, str], ChatMessage] = {}
 
-    def message_of(message: Message) -> ChatMessage:
-        """Inspect's message; those that requests share are made once, which keeps its log small."""
-        key = (message.role, message.content)
-        if key not in made:
-            made[key] = _MESSAGE[message.role](content=message.content)
-        return made[key]
+    @cache  # messages that requests share are made once, which keeps Inspect's log small
+    def message(role: str, content: str) -> ChatMessage:
+        return _MESSAGE[role](content=content)
 
     async def ask(request: Request) -> None:
         async with gate:
@@ -61,11 +52,9 @@ async def ask_all(state: TaskState, *, reasks: int, parallel: int | None, struct
             for number in asking:
                 # a reply that is asked again must not come out of Inspect's cache
                 fresh: dict[str, Any] = {} if number == 1 else {"cache": False}
-                output = await model.generate(
-                    [message_of(one) for one in request.messages],
-                    config=_config(request, number, seed, structured),
-                    **fresh,
-                )
+                messages = [message(one.role, one.content) for one in request.messages]
+                config = _config(request, number, seed, structured)
+                output = await model.generate(messages, config=config, **fresh)
                 asking.take(output.completion, "" if output.empty else output.stop_reason)
         outputs[request.id] = output
         entries[request.id] = {
@@ -77,11 +66,12 @@ async def ask_all(state: TaskState, *, reasks: int, parallel: int | None, struct
     finally:
         state.store.set(REPLIES, {r.id: entries[r.id] for r in task.requests if r.id in entries})
     # for whoever reads the log: each request's question and its reply, not the chat that was sent
-    shown = [message_of(task.requests[0].messages[0])]
+    system = task.requests[0].messages[0]
+    shown = [message(system.role, system.content)]
     for request in task.requests:
-        output = outputs[request.id]
-        shown += [message_of(request.messages[-1])] + ([] if output.empty else [output.message])
-    state.output = outputs[task.requests[-1].id]
+        asked, output = request.messages[-1], outputs[request.id]
+        shown += [message(asked.role, asked.content)] + ([] if output.empty else [output.message])
+    state.output = output
     state.messages = shown
     return state
 

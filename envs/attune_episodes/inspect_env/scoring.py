@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from attune_episodes.inspect_env.tasks import replies_in
@@ -15,8 +14,6 @@ from attune_rewards.metrics import LISTED
 from attune_rewards.predictions import Stage
 from attune_rewards.tree import LEAF, LEAVES, SCORED_STAGES
 
-UNSCORED: Final = math.nan
-"""The value that Inspect leaves out of means, standard errors and reductions over epochs, per metric."""
 _NEEDED: Final[dict[str, tuple[Stage, ...]]] = {
     **{m.column: m.needs for m in LISTED if set(SCORED_STAGES).issubset(m.needs)},
     **{m.column: m.needs for m in LISTED if m.group in ("composite", "strict")},
@@ -24,69 +21,57 @@ _NEEDED: Final[dict[str, tuple[Stage, ...]]] = {
     **{f"strict_{name}": (LEAF[name].stage,) for name in LEAVES},
 }
 """Metric, by its name in score files -> the stages without which it means nothing. The Composites lead."""
-PARTIAL: Final = "composite_partial"
-"""The name of the strict total if a scored stage is left out: it is not a Composite."""
-PARSED: Final = "parse_rate"
-COMPLETE: Final = "complete"
-"""1 where every request has a reply, else 0: the one metric of a conversation that is not complete."""
 
 
 def metrics_of(settings: Settings) -> tuple[str, ...]:
-    """The metrics that a task with these settings reports, the headline first."""
+    """The metrics that a task with these settings reports, the headline first.
+
+    Where a scored stage is left out, the strict total is no Composite, and its name `composite_partial`.
+    """
     asked = set(settings.stages)
     names = tuple(name for name, needed in _NEEDED.items() if asked.issuperset(needed))
-    first = () if asked.issuperset(SCORED_STAGES) else (PARTIAL,)
-    return (*first, *names, PARSED, COMPLETE)
+    first = () if asked.issuperset(SCORED_STAGES) else ("composite_partial",)
+    return (*first, *names, "parse_rate", "complete")
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """The outcome of a conversation."""
+def score_replies(task: Task, store: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of an Inspect score, by the replies in a sample's store.
 
-    values: dict[str, float]
-    """Of each of `metrics_of`; NaN where it is not defined, or not every request was answered."""
-    explanation: str
-    outcomes: dict[str, str]
-    """Request id -> `ok`, `unparsed:<code>` or `missing`."""
-    complete: bool
-
-
-def score_replies(task: Task, store: Mapping[str, Any]) -> Scored:
-    """The numbers of a conversation, by the replies in a sample's store.
-
-    Where requests have no reply, because a limit ended the sample, nothing is scored: these replies are not
-    known, which is something else than a model that was silent.
+    Returns:
+        `value`: each of `metrics_of`; NaN, which Inspect leaves out of means, where it is not defined.
+        `explanation`. `metadata`: `outcomes`, request id -> `ok`, `unparsed:<code>` or `missing`; and
+        `complete`. Where requests have no reply, because a limit ended the sample, nothing but `complete`
+        has a value: these replies are not known, which is something else than a model that was silent.
     """
     replies, names = replies_in(store, task), metrics_of(task.settings)
-    missing = task.missing(replies)
-    if missing:
-        values = dict.fromkeys(names, UNSCORED) | {COMPLETE: 0.0}
+    if missing := task.missing(replies):
+        value = dict.fromkeys(names, math.nan) | {"complete": 0.0}
         outcomes = {r.id: "missing" if r.id in missing else "answered" for r in task.requests}
         why = f"not scored: {_listed(missing)} of {len(task.requests)} requests have no reply"
-        return Scored(values, why, outcomes, complete=False)
-    played = replay(task, replies)
-    flat = scores_of(played)
-    own = {PARSED: played.parse_rate, COMPLETE: 1.0}
-    values = {name: _number(own.get(name, flat.get(name))) for name in names}
-    outcomes = {step.request.id: step.status for step in played.steps}
-    return Scored(values, _explained(values, outcomes), outcomes, complete=True)
-
-
-def _number(value: float | None) -> float:
-    return UNSCORED if value is None else float(value)
+    else:
+        played = replay(task, replies)
+        found = scores_of(played) | {"parse_rate": played.parse_rate, "complete": 1.0}
+        value = {name: math.nan if (one := found.get(name)) is None else float(one) for name in names}
+        outcomes = {step.request.id: step.status for step in played.steps}
+        why = _explained(value, outcomes)
+    return {
+        "value": value, "explanation": why, "metadata": {"outcomes": outcomes, "complete": not missing}
+    }  # fmt: skip
 
 
 def _explained(values: Mapping[str, float], outcomes: Mapping[str, str]) -> str:
     """In words: the headline, what could not be read and why, what is not scored."""
     leading = [name for name in values if name.startswith("composite_")]
     told = ", ".join(f"{name} {values[name]:.2f}" for name in leading if not math.isnan(values[name]))
+    unread = defaultdict(list)
+    for name, status in outcomes.items():
+        if status != "ok":
+            unread[status].append(name)
+    read = len(outcomes) - sum(map(len, unread.values()))
     lines = [told or "nothing here is annotated that is scored"]
-    unread = {name: status for name, status in outcomes.items() if status != "ok"}
-    lines.append(f"{len(outcomes) - len(unread)} of {len(outcomes)} replies could be read")
-    counts = Counter(unread.values())
-    for status, count in sorted(counts.items()):
-        these = [name for name, found in unread.items() if found == status]
-        lines.append(f"{status}: {_listed(these) if count > 1 else these[0]}")
+    lines.append(f"{read} of {len(outcomes)} replies could be read")
+    for status, these in sorted(unread.items()):
+        lines.append(f"{status}: {_listed(these) if len(these) > 1 else these[0]}")
     if values["unscored_share"]:
         lines.append(f"not annotated, so not scored: {values['unscored_share']:.0%} of what could be")
     return "\n".join(lines)

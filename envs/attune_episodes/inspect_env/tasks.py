@@ -39,33 +39,26 @@ def tasks_of(given: Mapping[str, Any]) -> tuple[Conversations, list[Task]]:
     Raises an AttuneError for arguments that cannot be meant, for an endless world, and where nothing is
     scored in the stages asked.
     """
-    texts = {name: text_of(name, given[name]) for name in ("data", "prompts")}
-    texts |= {name: text_of(name, given[name]) for name in ("where", "codebook") if given[name] is not None}
-    stages = given["stages"]
-    named = STAGES if stages is None else [one.strip() for one in text_of("stages", stages).split(",")]
-    chosen, settings = asked_by({**given, **texts, "stages": named})
-    found, spec = chosen.finite("-T number=20"), default_spec()
-    if not any(scored_requests(one, spec, settings.stages) for one in found):
-        raise unscored(spec, str(chosen.data))
-    return found, [Task(one, settings, spec) for one in found]
-
-
-def check_asking(reasks: object, parallel: object, structured: object) -> None:
-    """Raises SettingsError where an argument on how requests are sent is none."""
+    reasks, parallel = given["reasks"], given["parallel"]
     if type(reasks) is not int or not 0 <= reasks <= 100:
         raise SettingsError(f"reasks is {show(reasks)}; it must be a whole number from 0 to 100")
     if parallel is not None and (type(parallel) is not int or parallel < 1):
         raise SettingsError(
             f"parallel is {show(parallel)}; it must be a whole number, at least 1, or left out"
         )
-    check_flag("structured", structured)
+    check_flag("structured", given["structured"])
+    names = ("data", "prompts", "where", "codebook", "stages")
+    texts: dict[str, Any] = {name: _text(name, given[name]) for name in names if given[name] is not None}
+    texts["stages"] = [one.strip() for one in texts["stages"].split(",")] if "stages" in texts else STAGES
+    chosen, settings = asked_by({**given, **texts})
+    found, spec = chosen.finite("-T number=20"), default_spec()
+    if not any(scored_requests(one, spec, settings.stages) for one in found):
+        raise unscored(spec, str(chosen.data))
+    return found, [Task(one, settings, spec) for one in found]
 
 
-def text_of(name: str, value: object) -> str:
-    """A text as it was typed; SettingsError for anything else.
-
-    `-T` reads its values as YAML and cuts texts at commas.
-    """
+def _text(name: str, value: object) -> str:
+    """A text as it was typed: `-T` reads its values as YAML and cuts texts at commas."""
     if isinstance(value, (list, tuple)) and value and all(isinstance(part, str) for part in value):
         return ",".join(value)
     if not isinstance(value, str):
@@ -90,11 +83,8 @@ def metadata_of(task: Task) -> dict[str, Any]:
 def task_of(metadata: Mapping[str, Any], *, asking: bool = False) -> Task:
     """The task that a sample's metadata holds.
 
-    Args:
-        metadata: of the sample.
-        asking: the prompts are about to be sent: they must be those that the sample was made with.
-
-    Raises DataError where it is no sample of this task, or this process has another wording.
+    `asking`: the prompts are about to be sent, so they must be those that the sample was made with. Raises
+    DataError where they are not, or where it is no sample of this task.
     """
     carried = metadata.get(KEY)
     if not isinstance(carried, str):

@@ -7,40 +7,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from attune_data.extras import MissingExtraError, needs_extra, warn_if_untested
+from attune_data.extras import needs_extra, warn_if_untested
 from attune_data.lazy import lazy_names
 from attune_episodes.openenv_env.guard import Limits
 
 if TYPE_CHECKING:
     from attune_episodes.openenv_env.app import attune_app, serve
     from attune_episodes.openenv_env.client import AttuneClient
-    from attune_episodes.openenv_env.environment import AttuneEnvironment, Served
-    from attune_episodes.openenv_env.models import AttuneAction, AttuneObservation, AttuneState, ChatMessage
+    from attune_episodes.openenv_env.models import AttuneAction, AttuneObservation
 
-__all__ = [
-    "AttuneAction",
-    "AttuneClient",
-    "AttuneEnvironment",
-    "AttuneObservation",
-    "AttuneState",
-    "ChatMessage",
-    "Limits",
-    "MissingExtraError",
-    "Served",
-    "attune_app",
-    "serve",
-]
-_HOME = {
-    **dict.fromkeys(["AttuneAction", "AttuneObservation", "AttuneState", "ChatMessage"], ".models"),
-    **dict.fromkeys(["AttuneEnvironment", "Served"], ".environment"),
-    **dict.fromkeys(["attune_app", "serve"], ".app"),
-    "AttuneClient": ".client",
-}
-"""Name -> the module that it comes from."""
+__all__ = ["AttuneAction", "AttuneClient", "AttuneObservation", "Limits", "attune_app", "serve"]
 TESTED: Final = ("0.4.1", "0.11")
 """The tests were run with OpenEnv 0.4.1 and 0.10, the ends of this range; the second is not in it."""
 
-_load, __dir__ = lazy_names(__name__, _HOME)
+_load, __dir__ = lazy_names(
+    __name__,
+    {
+        **dict.fromkeys(["AttuneAction", "AttuneObservation"], ".models"),
+        **dict.fromkeys(["attune_app", "serve"], ".app"),
+        "AttuneClient": ".client",
+    },
+)
 
 
 def __getattr__(name: str) -> Any:

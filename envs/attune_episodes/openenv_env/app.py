@@ -104,12 +104,8 @@ def serve(
 
     Open sessions are closed with code 1012 (the server goes away).
 
-    Args:
-        app: of `attune_app`.
-        host: an address or name of this machine. There is no login: others than loopback belong behind a
-            proxy that has one.
-        port: 0 takes a free one.
-        on_ready: called with the URL once clients are answered.
+    `host` is an address or name of this machine; there is no login, so others than loopback belong behind a
+    proxy that has one. Port 0 takes a free one. `on_ready` is called with the URL once clients are answered.
 
     Raises SettingsError where the address cannot be had.
     """

@@ -87,11 +87,8 @@ class Guard:
     ) -> None:
         """Guard an application.
 
-        Args:
-            app: what is guarded.
-            limits: of size, sessions and time.
-            allowed_hosts: names that clients may use beside loopback and the address that is served on.
-            bound: the name or address that is served on, if it is known.
+        Clients may use loopback, the name or address that is served on (`bound`, if it is known) and the
+        `allowed_hosts`.
         """
         self.app, self.limits = app, limits
         self.allowed_hosts = frozenset(map(host_name, allowed_hosts))

@@ -11,43 +11,13 @@ from typing import TYPE_CHECKING
 from attune_data.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from attune_episodes.verifiers_env.config import (
-        AttuneEnvConfig,
-        AttuneHarnessConfig,
-        AttuneTaskConfig,
-        AttuneTasksetConfig,
-        DraftJudgeConfig,
-    )
-    from attune_episodes.verifiers_env.judge import DraftJudge
+    from attune_episodes.verifiers_env.config import AttuneTasksetConfig
     from attune_episodes.verifiers_env.logs import rollouts_from
-    from attune_episodes.verifiers_env.run import AttuneEnv, AttuneHarness, IncompleteEpisodeError
-    from attune_episodes.verifiers_env.tasks import AttuneData, AttuneTask, AttuneTaskset
+    from attune_episodes.verifiers_env.run import AttuneEnv, AttuneHarness
+    from attune_episodes.verifiers_env.tasks import AttuneTaskset
 
-_NAMES = {
-    ".config": ["AttuneEnvConfig", "AttuneHarnessConfig", "AttuneTaskConfig", "AttuneTasksetConfig",
-                "DraftJudgeConfig"],
-    ".judge": ["DraftJudge"],
-    ".logs": ["rollouts_from"],
-    ".run": ["AttuneEnv", "AttuneHarness", "IncompleteEpisodeError"],
-    ".tasks": ["AttuneData", "AttuneTask", "AttuneTaskset"],
-}  # fmt: skip
-_HOME = {name: home for home, names in _NAMES.items() for name in names}
-"""Name -> the module that it comes from."""
+__all__ = ["AttuneEnv", "AttuneHarness", "AttuneTaskset", "AttuneTasksetConfig", "rollouts_from"]
 
-__all__ = [
-    "AttuneData",
-    "AttuneEnv",
-    "AttuneEnvConfig",
-    "AttuneHarness",
-    "AttuneHarnessConfig",
-    "AttuneTask",
-    "AttuneTaskConfig",
-    "AttuneTaskset",
-    "AttuneTasksetConfig",
-    "DraftJudge",
-    "DraftJudgeConfig",
-    "IncompleteEpisodeError",
-    "rollouts_from",
-]
-
-__getattr__, __dir__ = lazy_names(__name__, _HOME)
+__getattr__, __dir__ = lazy_names(
+    __name__, dict(zip(__all__, (".run", ".run", ".tasks", ".config", ".logs"), strict=True))
+)

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Final
 
 import aiohttp
@@ -14,8 +15,8 @@ from attune_data.errors import AttuneError, one_line
 from attune_episodes.asking import pause
 from attune_episodes.chat_answers import retry_after, text_of
 
-RETRIED: Final = frozenset({200, 408, 409, 425, 429})
-"""Statuses below 500 that may be gone the next time (200: an answer that cannot be read)."""
+RETRIED: Final = frozenset({408, 409, 425, 429})
+"""Statuses below 500 that may be gone the next time."""
 LONGEST_ASKED_PAUSE: Final = 120.0
 """Seconds for which a `Retry-After` is obeyed, at most."""
 
@@ -52,35 +53,31 @@ class Chat:
     """Seconds before the first retry."""
 
     async def ask(self, messages: Sequence[Mapping[str, str]], name: str) -> Reply:
-        """Send messages and return the reply.
+        """Send messages as they are and return the reply.
 
-        Args:
-            messages: sent as they are.
-            name: names this call, in ASCII: a call whose answer got lost on the way is then answered with
-                what the model said, rather than sampled a second time.
-
-        Raises CallFailedError after the last retry, or at once where a retry would not help.
+        `name` names this call, in ASCII: a call whose answer got lost on the way is then answered with what
+        the model said, rather than sampled a second time. Raises CallFailedError after the last retry, or at
+        once where a retry would not help.
         """
-        body = json.dumps({"model": self.model, "messages": list(messages)}).encode()
-        headers = {"Content-Type": "application/json", "Idempotency-Key": name}
-        for call in range(1, self.retries + 2):
-            asked_pause: float | None = None
-            status = 500
+        body = {"model": self.model, "messages": list(messages)}
+        for call in count(1):
+            final, asked_pause = False, None
             try:
-                async with self.session.post(self.url, data=body, headers=headers) as response:
-                    status, raw = response.status, await response.read()
-                    asked_pause = retry_after(response.headers)
-                if status == 200:
+                async with self.session.post(
+                    self.url, json=body, headers={"Idempotency-Key": name}
+                ) as response:
+                    raw = await response.read()
+                if response.status == 200:
                     return read_reply(json.loads(raw), call)
-                problem = f"HTTP {status}: {raw[:300].decode('utf-8', 'replace')}"
+                problem = f"HTTP {response.status}: {raw[:300].decode('utf-8', 'replace')}"
+                final = response.status < 500 and response.status not in RETRIED
+                asked_pause = retry_after(response.headers)
             except (aiohttp.ClientError, TimeoutError, ValueError, RecursionError) as error:
                 problem = f"{type(error).__name__} {error}".strip()
-            if call > self.retries or not (status >= 500 or status in RETRIED):
+            if final or call > self.retries:
                 raise CallFailedError(one_line(problem, 500), call)
-            waits = (
-                pause(call, self.backoff) if asked_pause is None else min(asked_pause, LONGEST_ASKED_PAUSE)
-            )
-            await asyncio.sleep(waits)
+            waits = pause(call, self.backoff) if asked_pause is None else asked_pause
+            await asyncio.sleep(min(waits, LONGEST_ASKED_PAUSE))
         raise AssertionError("unreachable")
 
 
@@ -91,11 +88,7 @@ def read_reply(body: Any, calls: int) -> Reply:
         message = dict(first["message"])
     except (LookupError, TypeError, ValueError):
         raise ValueError(f"an answer without a choice: {json.dumps(body)[:200]}") from None
-    text, refusal, reason = (
-        text_of(message.get("content")),
-        message.get("refusal"),
-        first.get("finish_reason"),
-    )
+    refusal, reason = message.get("refusal"), first.get("finish_reason")
     refused = isinstance(refusal, str) and bool(refusal)
-    said = text or (str(refusal) if refused else "")
-    return Reply(said, reason if isinstance(reason, str) else None, refused, calls)
+    text = text_of(message.get("content")) or (str(refusal) if refused else "")
+    return Reply(text, reason if isinstance(reason, str) else None, refused, calls)

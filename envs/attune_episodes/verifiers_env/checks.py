@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Final
 
 from attune_data.errors import show
@@ -30,11 +31,9 @@ def _leak(task: Task) -> str | None:
     """
     planned = plan(task.conversation, task.settings)
     blank = plan(unanswered(task.conversation), task.settings)
-    if len(planned) != len(blank):
-        return f"{len(planned)} requests, and {len(blank)} without the annotated answers"
-    for request, other in zip(planned, blank, strict=True):
+    for request, other in zip_longest(planned, blank):
         if request != other:
-            return f"{request.id} depends on an annotated answer"
+            return f"{(request or other).id} depends on an annotated answer"
     return None
 
 
@@ -51,14 +50,9 @@ def _prompt(data: AttuneData, task: Task) -> str | None:
 
 def _oracle(task: Task) -> str | None:
     oracle = builtin_policy("oracle", [task.conversation], task.settings)
-    best = rollout(task.conversation, oracle, task.settings, task.spec)
-    for step in best.steps:
-        if task.only is not None and step.request.id != task.only:
-            continue
+    for step in rollout(task.conversation, oracle, task.settings, task.spec).steps:
         value = step.score.value
-        if value is not None and abs(value - 1) > EXACT:
+        if task.only in (None, step.request.id) and value is not None and abs(value - 1) > EXACT:
             short = {part: score for part, score in step.score.parts.items() if abs(score - 1) > EXACT}
             return f"the annotations' own answers to {step.request.id} earn {value}, {show(short)}"
-    if task.only is None and best.total_name != "not_scored" and abs(best.total - 1) > EXACT:
-        return f"the annotations' own answers earn {best.total}"
     return None

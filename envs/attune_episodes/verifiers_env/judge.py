@@ -16,10 +16,11 @@ from verifiers.v1.types import UserMessage
 from attune_data.means import mean
 from attune_episodes.asking import Asking, pause
 from attune_episodes.judging import Judgement, JudgeRequest, judge_request, parse_judgement
+from attune_episodes.parsing import parse, sound
 from attune_episodes.task import Task
 from attune_episodes.verifiers_env.config import DraftJudgeConfig
 from attune_episodes.verifiers_env.logs import JUDGE_KEY
-from attune_episodes.verifiers_env.tasks import AnyTrace, read_of, replies_of
+from attune_episodes.verifiers_env.tasks import AnyTrace, replies_of
 from attune_rewards.draft import binary_alignment, judge_score
 from attune_rewards.predictions import Draft
 from attune_rewards.truth import truth_of
@@ -93,15 +94,14 @@ async def rate_drafts(config: DraftJudgeConfig, task: Task, trace: AnyTrace) -> 
 
 def _drafts(task: Task, trace: AnyTrace) -> tuple[list[JudgeRequest], list[JudgeRequest]]:
     """The judge's requests for drafts that are empty or unreadable, and for all others."""
-    replied, read = replies_of(trace, task), read_of(trace, task)
+    replies = replies_of(trace, task)
     silent: list[JudgeRequest] = []
     asked: list[JudgeRequest] = []
     for request in task.requests:
-        if request.stage != "draft" or request.turn is None or request.id not in replied:
-            continue
-        said = read[request.id][1]
-        text = said.text if isinstance(said, Draft) else ""
-        question = judge_request(task.conversation, request.turn, text or "-", task.settings)
-        if question is not None:  # else there is nothing to judge it by
-            (asked if text.strip() else silent).append(question)
+        if request.stage == "draft" and request.turn is not None and request.id in replies:
+            said = parse(request, sound(replies[request.id]))
+            text = said.text if isinstance(said, Draft) else ""
+            question = judge_request(task.conversation, request.turn, text or "-", task.settings)
+            if question is not None:  # else there is nothing to judge it by
+                (asked if text.strip() else silent).append(question)
     return silent, asked

@@ -50,18 +50,15 @@ def entries_in(info: Mapping[str, Any]) -> Entries:
     return found if isinstance(found, Mapping) else {}
 
 
-def replies_in(info: Mapping[str, Any], said: Sequence[str | None], task: Task) -> dict[str, str]:
+def replies_in(info: Mapping[str, Any], said: Sequence[object], task: Task) -> dict[str, str]:
     """Request id -> raw reply, of the requests that were answered.
 
-    Args:
-        info: of the trace.
-        said: everything that the model said in the trace. Where one request was played by a chat harness
-            of another kind, the last of it is the answer.
-        task: what the task says.
+    `info` is that of the trace, `said` the content of everything that the model said in it: where a chat
+    harness of another kind played one request, the last text of it is the answer.
     """
     entries = entries_in(info)
     if not entries and task.only is not None:
-        return {task.only: said[-1] or ""} if said else {}
+        return {task.only: said[-1] if isinstance(said[-1], str) else ""} if said else {}
     return texts_in(entries, task)
 
 
@@ -85,12 +82,11 @@ def rollouts_from(
     """
     read = [_read(trace) for trace in _traces(source)]
     kept = [one for one in read if one is not None]
-    left_out = len(read) - len(kept)
     groups = [[one] for one in kept if one.task.only is None]
     groups += together((one for one in kept if one.task.only is not None), _shared)
     recordings = [(group[0], _recording(group, em_model)) for group in groups]
     complete = [(first, one) for first, one in recordings if not one.task.missing(one.replies)]
-    partial = len(recordings) - len(complete)
+    left_out, partial = len(read) - len(kept), len(recordings) - len(complete)
     if left_out or partial:
         logger.warning(
             "left out: %d traces that are not ok, %d conversations of which requests are missing",
@@ -154,19 +150,22 @@ def _recording(group: list[_Trace], em_model: str | None) -> Recording:
         scored = {stage for stage, _ in scored_requests(task.conversation, task.spec, task.settings.stages)}
         stages = tuple(stage for stage in task.settings.stages if stage in scored)
         task = replace(task, settings=replace(task.settings, stages=stages), only=None)
-    costs = [one.cost for one in group if one.cost is not None]
-    seconds = [one.seconds for one in group if one.seconds is not None]
     about: dict[str, Any] = {"version": first.version, "traces": [one.name for one in group]}
     if first.system is not None:
         about["system_prompt"] = first.system
     started = datetime.fromtimestamp(min(one.started for one in group), UTC)
     facts = {
         "run_timestamp": started.isoformat(timespec="seconds"),
-        "api_cost": sum(costs) if costs else None,
-        "duration_seconds": sum(seconds) if seconds else None,
+        "api_cost": _known_sum(one.cost for one in group),
+        "duration_seconds": _known_sum(one.seconds for one in group),
         "attune": {"verifiers": about},
     }
     return Recording(task, all_replies(group), em_model or first.model, facts, first.system)
+
+
+def _known_sum(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
 
 
 def _shared(one: _Trace) -> tuple[Hashable, ...]:
@@ -228,19 +227,17 @@ def _played(trace: Json, data: Json) -> _Trace:
     said = [node["message"].get("content") for node in trace.get("nodes") or () if node.get("sampled")]
     timing: Json = trace.get("timing") or {}
     agent: Json = timing.get("agent") or {}
-    costs = [(call.get("usage") or {}).get("cost") for call in trace.get("calls") or ()]
-    known = [cost for cost in costs if cost is not None]
     planned = None if task.only is None else task.requests[0].messages[0].content
     system = data.get("system_prompt")
     judge: Json = info.get(JUDGE_KEY) or {}
     return _Trace(
         name=str(trace["id"]),
         task=task,
-        replies=replies_in(info, [text if isinstance(text, str) else None for text in said], task),
+        replies=replies_in(info, said, task),
         model=str(trace["agent"]["config"].get("model") or "unnamed"),
         started=float(timing.get("start") or 0.0),
         seconds=round(agent["end"] - agent["start"], 6) if agent.get("end") and agent.get("start") else None,
-        cost=sum(known) if known else None,
+        cost=_known_sum((call.get("usage") or {}).get("cost") for call in trace.get("calls") or ()),
         version=(trace.get("verifiers") or {}).get("version"),
         system=system if system and system != planned else None,
         reward=json.dumps(data["reward"], sort_keys=True),

@@ -19,14 +19,7 @@ from attune_episodes.request import Request
 from attune_episodes.verifiers_env.chat import CallFailedError, Chat
 from attune_episodes.verifiers_env.config import AttuneEnvConfig, AttuneHarnessConfig, check_harness
 from attune_episodes.verifiers_env.logs import FAILED, KEY, VERSION
-from attune_episodes.verifiers_env.tasks import (
-    AnyEpisode,
-    AnyTask,
-    AnyTrace,
-    AttuneData,
-    replies_of,
-    state_of,
-)
+from attune_episodes.verifiers_env.tasks import AnyEpisode, AnyTask, AnyTrace, AttuneData, replies_of
 
 SUCCESS: Final = vf.ProgramResult(exit_code=0, stdout="", stderr="")
 
@@ -123,22 +116,16 @@ class _Player:
                 entry["calls"] += error.calls
                 entry["failed"] = str(error)
                 raise
-            node = self._node(messages, before)
-            entry["nodes"] += [] if node is None else [node]
+            entry["nodes"] += self._node(messages, before)
             asking.take(reply.text, "refusal" if reply.refused else reply.finish_reason or "stop")
-            entry |= {
-                "text": asking.text,
-                "status": asking.status,
-                "calls": entry["calls"] + reply.calls,
-                "finish_reason": reply.finish_reason,
-            }
+            entry["calls"] += reply.calls
+            entry |= {"text": asking.text, "status": asking.status, "finish_reason": reply.finish_reason}
             entry.pop("refusal", None)
             if reply.refused:
                 entry["refusal"] = True
-        state_of(self.trace).readings[request.id] = asking.text, asking.outcome
 
-    def _node(self, messages: Sequence[Mapping[str, str]], before: int) -> int | None:
-        """The node of a reply: new since it was asked for, and after these messages.
+    def _node(self, messages: Sequence[Mapping[str, str]], before: int) -> list[int]:
+        """The node of a reply: new since it was asked for, and after these messages; none if it is not found.
 
         All of them: where a person says the same twice, prompts that do not name the turn end alike, and
         both requests may be in flight.
@@ -146,15 +133,14 @@ class _Player:
         nodes = self.trace.nodes
         wanted = [message["content"] for message in reversed(messages)]
         for index in range(before, len(nodes)):
-            if nodes[index].sampled:
-                thread: list[object] = []
-                parent = nodes[index].parent
-                while parent is not None and len(thread) <= len(wanted):
-                    thread.append(nodes[parent].message.content)
-                    parent = nodes[parent].parent
-                if thread == wanted:
-                    return index
-        return None
+            thread: list[object] = []
+            parent = nodes[index].parent if nodes[index].sampled else None
+            while parent is not None and len(thread) <= len(wanted):
+                thread.append(nodes[parent].message.content)
+                parent = nodes[parent].parent
+            if thread == wanted:
+                return [index]
+        return []
 
 
 class AttuneEnv(vf.SingleAgentEnv, vf.Env[AttuneEnvConfig]):

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import verifiers.v1 as vf
-from pydantic import Field, PrivateAttr
+from pydantic import PrivateAttr
 from verifiers.v1.runtimes import Runtime
 
 from attune_data.errors import AttuneError, show
 from attune_data.schema import Conversation
 from attune_data.simulate.stream import Simulation
 from attune_episodes.episode import Episode, parse_rate
-from attune_episodes.parsing import Unparsed, parse, sound
+from attune_episodes.parsing import parse, sound
 from attune_episodes.score import score
 from attune_episodes.task import Task
 from attune_episodes.trainers.rows import RowMaker, unscored
@@ -25,7 +25,6 @@ from attune_episodes.verifiers_env.config import (
     configured,
 )
 from attune_episodes.verifiers_env.logs import entries_in, replies_in
-from attune_rewards.predictions import Prediction
 from attune_rewards.reward import Score, part_means, scored_requests
 from attune_rewards.strict import unscored_share
 from attune_rewards.truth import truth_of
@@ -93,35 +92,9 @@ class AttuneData(vf.TaskData):
         self.task.settings.check_same(self.settings, f"task {self.id}", "prompts")
 
 
-class AttuneState(vf.State):
-    """The state of a rollout beside its trace; it is not saved."""
-
-    readings: dict[str, tuple[str, Any]] = Field(default_factory=dict, exclude=True)
-    """Request id -> (raw reply, what `parse` made of it): no reply is parsed twice."""
-
-
-def state_of(trace: AnyTrace) -> AttuneState:
-    """The state of a trace, made ours when it is first asked for."""
-    state = trace.state
-    if not isinstance(state, AttuneState):
-        state = trace.state = AttuneState(artifacts=state.artifacts)
-    return state
-
-
 def replies_of(trace: AnyTrace, task: Task) -> dict[str, str]:
     """Request id -> raw reply, of the requests that were answered."""
-    said = [node.message.content for node in trace.nodes if node.sampled]
-    return replies_in(trace.info, [text if isinstance(text, str) else None for text in said], task)
-
-
-def read_of(trace: AnyTrace, task: Task) -> dict[str, tuple[str, Prediction | Unparsed]]:
-    """Request id -> (raw reply, what it says); no reply counts as an empty one."""
-    replies, readings = replies_of(trace, task), state_of(trace).readings
-    for request in task.requests:
-        text = sound(replies.get(request.id, ""))
-        if request.id not in readings or readings[request.id][0] != text:
-            readings[request.id] = text, parse(request, text)
-    return readings
+    return replies_in(trace.info, [node.message.content for node in trace.nodes if node.sampled], task)
 
 
 class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
@@ -205,19 +178,18 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
 
 
 def _played(task: Task, trace: AnyTrace) -> Episode:
-    """The episode with the trace's replies."""
-    said = read_of(trace, task)
+    """The episode with the trace's replies; none counts as an empty one."""
+    replies = replies_of(trace, task)
     episode = Episode(task.conversation, task.settings, task.spec)
     while not episode.done:
-        text, outcome = said[episode.request.id]
-        episode.take(outcome, text)
+        episode.submit(replies.get(episode.request.id))
     return episode
 
 
 def _request_score(task: Task, trace: AnyTrace) -> Score:
     (request,) = task.requests
-    _, outcome = read_of(trace, task)[request.id]
-    return score(task.conversation, request, outcome, task.spec, stages=task.settings.stages)
+    said = parse(request, sound(replies_of(trace, task).get(request.id, "")))
+    return score(task.conversation, request, said, task.spec, stages=task.settings.stages)
 
 
 class AttuneTaskset(vf.Taskset[AttuneTask, AttuneTasksetConfig]):

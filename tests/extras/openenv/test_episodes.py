@@ -16,14 +16,8 @@ from attune_data.errors import AttuneError, SettingsError, UnknownNameError
 from attune_data.extras import UntestedVersionWarning
 from attune_data.simulate import Simulation
 from attune_episodes import BUILTIN, Rollout, Settings, builtin_policy, openenv_env, plan, rollout
-from attune_episodes.openenv_env import (
-    AttuneAction,
-    AttuneClient,
-    AttuneEnvironment,
-    AttuneObservation,
-    Served,
-    attune_app,
-)
+from attune_episodes.openenv_env import AttuneAction, AttuneClient, AttuneObservation, attune_app
+from attune_episodes.openenv_env.environment import AttuneEnvironment, Served
 from attune_episodes.policies.base import prepared
 from attune_episodes.source import ConversationSource
 from attune_rewards import RewardSpec

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from attune_episodes import Settings
-from attune_episodes.openenv_env import AttuneAction, AttuneEnvironment, Served
+from attune_episodes.openenv_env import AttuneAction
+from attune_episodes.openenv_env.environment import AttuneEnvironment, Served
 from attune_episodes.source import ConversationSource
 from attune_rewards import RewardSpec
 from tests.frozen.keeping import digest, kept

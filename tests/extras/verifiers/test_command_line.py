@@ -14,7 +14,8 @@ import pytest
 import verifiers.v1 as vf
 
 from attune_episodes import builtin_policy, rollout
-from attune_episodes.verifiers_env import AttuneHarnessConfig, AttuneTasksetConfig, rollouts_from
+from attune_episodes.verifiers_env import AttuneTasksetConfig, rollouts_from
+from attune_episodes.verifiers_env.config import AttuneHarnessConfig
 from tests import PATIENCE
 from tests.endpoint import serve
 from tests.verifiers_env.play import lexicon, sample

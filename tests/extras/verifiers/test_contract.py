@@ -12,8 +12,8 @@ from attune_env.testing import Outcome, check_env_contract
 from attune_episodes import BUILTIN, Policy
 from attune_episodes.policies.base import prepared
 from attune_episodes.task import Task
-from attune_episodes.verifiers_env import AttuneEnv, AttuneTask, AttuneTaskset, rollouts_from
-from attune_episodes.verifiers_env.tasks import AttuneData
+from attune_episodes.verifiers_env import AttuneEnv, AttuneTaskset, rollouts_from
+from attune_episodes.verifiers_env.tasks import AttuneData, AttuneTask
 from attune_rewards import RewardSpec
 from tests.endpoint import Book, Server, serve
 from tests.verifiers_env.play import context, environment, sample
