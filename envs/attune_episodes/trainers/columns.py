@@ -21,12 +21,8 @@ FACTS: Final = ("id", "conversation_id", "participant_id", "stage", "weight", "r
 def to_verl(rows: Dataset | IterableDataset) -> Dataset | IterableDataset:
     """Give rows verl's columns: data_source, prompt, ability, reward_model, extra_info.
 
-    `to_verl(rows).to_parquet("train.parquet")` writes the file that verl reads.
-
-    Args:
-        rows: of `training_dataset`.
-
-    Raises DataError for rows without a truth, TypeError for a list of rows.
+    The rows are of `training_dataset`; `to_verl(rows).to_parquet("train.parquet")` writes the file that verl
+    reads. Raises DataError for rows without a truth, TypeError for a list of rows.
     """
     return _renamed(rows, "reward_model", "style")
 
@@ -34,11 +30,8 @@ def to_verl(rows: Dataset | IterableDataset) -> Dataset | IterableDataset:
 def to_skyrl(rows: Dataset | IterableDataset) -> Dataset | IterableDataset:
     """Give rows SkyRL's columns: data_source, prompt, env_class, reward_spec, extra_info.
 
-    Args:
-        rows: of `training_dataset`, a request each; or of `conversation_rows`, for the environment that
-            plays a whole conversation.
-
-    Raises DataError for rows without a truth, TypeError for a list of rows.
+    The rows are of `training_dataset`, a request each; or of `conversation_rows`, for the environment that
+    plays a whole conversation. Raises DataError for rows without a truth, TypeError for a list of rows.
     """
     return _renamed(rows, "reward_spec", "method")
 

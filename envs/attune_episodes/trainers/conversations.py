@@ -45,11 +45,7 @@ def conversation_rows(
 ) -> Dataset:
     """Make one row for each conversation of which the reward scores anything.
 
-    Args:
-        conversations: the annotated conversations, in a sequence.
-        settings: how the requests are asked; the default protocol if None.
-        reward: a spec or the name of a preset.
-        allow_benchmark_training: as in `training_dataset`.
+    The arguments are those of `training_dataset`; the conversations come in a sequence.
 
     Returns:
         Rows with `prompt` (chat messages of the first request that is scored), `task` (JSON: the whole

@@ -54,13 +54,12 @@ def training_dataset(
     """Make training rows: one for each request that a part of the reward scores.
 
     `reward_functions(reward, rows)`, `row_reward` and `score_row` score replies to them. Σ weight · value
-    over the rows of a conversation is the return of its episode. Hold participants back with another
-    `world_seed`, or with a `split` of the data by participant.
+    over the rows of a conversation is the return of its episode.
 
     Args:
         data: "simulated", "written" (its train part), "sample", a path or a dataset's name; or
             conversations: a sequence gives a `Dataset`, anything lazy, such as a `Simulation`, an
-            `IterableDataset` whose rows are made as they are read.
+            `IterableDataset`, for which a trainer needs `max_steps`.
         level: of simulated conversations: a level; a list, whose levels take turns; or a schedule
             {level: how many conversations}, in that order.
         world_seed: of simulated conversations: who their participants are.
@@ -69,18 +68,16 @@ def training_dataset(
         prompts: "full", "compact" or a folder, in place of those of `settings`.
         settings: how the requests are asked; the default protocol if None.
         reward: a spec, or the name of a preset. `skill` subtracts what a model earns without reading.
-        sampling: "each" row once; by "weight", so that a row comes in proportion to its share of the
-            episode; or by "stage", each stage equally often.
+        sampling: "each" row once; by "weight", in proportion to its share of the episode; or by "stage",
+            each stage equally often.
         shuffle: a seed to shuffle the rows with (a stream: within a buffer of 1,000); in order if None.
         allow_benchmark_training: make rows of benchmark records too, against their authors' rule; the rows
             and the description of the dataset say so.
         selection: the other fields of `DataArguments`: `split`, `where`, `provenance`.
 
     Returns:
-        Rows with `prompt` (chat messages), `id`, `conversation_id`, `participant_id`, `stage`, `turn` (null
-        in reflect), `level` (null where nothing was simulated), `weight`, `reward` (the spec's name),
-        `truth` (JSON; the answer: for scoring only) and `provenance`, in the protocol's order. For an
-        `IterableDataset` the trainer needs `max_steps`.
+        Rows with `prompt` (chat messages), `truth` (JSON; the answer: for scoring only), and where each comes
+        from, as docs/training.md lists; in the protocol's order.
 
     Raises:
         BenchmarkTrainingError: benchmark or unmarked records; like the others at the call, except for
@@ -119,11 +116,7 @@ class Curriculum:
 
     @staticmethod
     def of(level: Levels, seed: int, number: int | None) -> Curriculum:
-        """The curriculum that the arguments of `training_dataset` describe.
-
-        Raises UnknownNameError for a level that does not exist, SettingsError for an empty list, a schedule
-        whose counts are not whole numbers above 0, and one beside a `number`.
-        """
+        """The curriculum that the arguments of `training_dataset` describe; raises what they raise."""
         if isinstance(level, Mapping):
             for name, count in level.items():
                 if type(count) is not int or count < 1:

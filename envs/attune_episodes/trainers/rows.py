@@ -97,11 +97,9 @@ def unscored(spec: RewardSpec, source: str = "conversations") -> DataError:
 
 
 def described(what: str, mark: Provenance | None) -> str:
-    """The description of a dataset.
+    """The description of a dataset: what its rows are, and what `for_training` says of the conversations.
 
-    Args:
-        what: what its rows are.
-        mark: what `for_training` says of the conversations; None where each is checked as it comes.
+    The mark is None where each of them is checked as it comes.
     """
     text = f"{what}, provenance {mark}." if mark else f"{what}, no benchmark records."
     if mark == "benchmark":

@@ -69,17 +69,11 @@ def _read(truth: str) -> tuple[Request, ScoredRequest, Shares]:
 
 
 def text_of(completion: object) -> str:
-    """The text of a completion.
+    """The text of a completion: a text, a chat message, or messages, of which the assistant's last counts.
 
-    Args:
-        completion: a text; a chat message; or a list of chat messages, of which the assistant's last
-            counts. A message's content is a text or a list of parts, whose texts are joined.
-
-    Returns:
-        The text; "" where there is none: no message of the assistant, no content, or content of another
-        kind. Whatever a model wrote comes out as some text.
-
-    Raises TypeError for anything but a text and messages: that is the trainer's mistake, not the model's.
+    A message's content is a text or a list of parts, whose texts are joined. "" where there is none: no
+    message of the assistant, no content, or content of another kind. Raises TypeError for anything but a text
+    and messages: that is the trainer's mistake, not the model's.
     """
     if isinstance(completion, str):
         return completion

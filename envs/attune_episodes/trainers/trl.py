@@ -42,18 +42,15 @@ def conversation_rollouts(
     request that the reward scores is asked. For one process. Where the reward is a sum over requests, as all
     presets are, rows (`training_dataset`) teach the same with less noise and less to generate.
 
-    Args:
-        conversations: the annotated conversations, in a sequence.
-        settings: how the requests are asked; the default protocol if None.
-        reward: a spec or the name of a preset; your own parts and terminal rewards work here.
-        allow_benchmark_training: as in `training_dataset`.
+    The arguments are those of `training_dataset`; the conversations come in a sequence, and a reward may have
+    your own parts and may be terminal.
 
     Returns:
         `train_dataset` (a row's `prompt` is the id of its conversation, which the rollout function turns
         into requests), `rollout_func` and `reward_funcs`.
 
-    Raises at the call what `conversation_rows` raises, but takes your own parts. Warns where TRL's version is
-    not one that this was tested with.
+    Raises at the call what `conversation_rows` raises. Warns where TRL's version is not one that this was
+    tested with.
     """
     warn_if_untested("trl", *TESTED, "Whole conversations generate by attributes of GRPOTrainer")
     maker = RowMaker(settings or Settings(), reward_spec(reward))
@@ -92,11 +89,7 @@ class ConversationRollout:
     spec: RewardSpec
 
     def __call__(self, prompts: Sequence[Any], trainer: Any) -> dict[str, Any]:
-        """Play one episode for each prompt.
-
-        Args:
-            prompts: those of the rows of `conversation_rollouts`.
-            trainer: a GRPOTrainer.
+        """Play one episode for each prompt, that of a row, with a GRPOTrainer.
 
         Returns:
             `prompt_ids`, `completion_ids`, `logprobs` (None where the backend gives none), `env_mask`, 1 for
@@ -158,18 +151,13 @@ class _Sequence:
 
 
 def generate(trainer: Any, prompts: list[Ids]) -> tuple[list[Ids], list[list[float]] | None]:
-    """Sample one completion for each prompt, with the trainer's own settings.
+    """Sample one completion for each prompt (token ids), with the settings of a GRPOTrainer.
 
     TRL hands a rollout function its trainer and leaves open how to generate with it; these are public
     attributes, which may still change.
 
-    Args:
-        trainer: a GRPOTrainer.
-        prompts: token ids of each prompt, generation prompt included.
-
-    Returns:
-        Token ids of each completion, up to its end-of-turn token or the limit `max_completion_length`; and
-        the log-probability of each of these tokens where the backend gives them (vLLM), else None.
+    Returns the token ids of each completion, up to its end-of-turn token or `max_completion_length`; and the
+    log-probability of each of these tokens where the backend gives them (vLLM), else None.
     """
     if trainer.use_vllm:
         _, completions, logprobs, _ = trainer.vllm_generation.generate(

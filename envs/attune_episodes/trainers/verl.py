@@ -18,14 +18,7 @@ warn_if_untested("verl", *TESTED)
 def compute_score(
     data_source: str, solution_str: str, ground_truth: str, extra_info: object = None, **others: object
 ) -> dict[str, float | None]:
-    """Score a response, as verl's reward managers call a custom reward function.
-
-    Args:
-        data_source: not used.
-        solution_str: the response.
-        ground_truth: the row's `truth`.
-        extra_info: not used.
-        others: whatever else a manager hands over; not used.
+    """Score a response by the row's `truth`, as verl's reward managers call a custom reward function.
 
     Returns:
         `score`, the row's reward; `parsed`, 1.0 or 0.0; and every part's score in [0, 1], None where the row

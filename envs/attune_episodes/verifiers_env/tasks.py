@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import verifiers.v1 as vf
-from pydantic import PrivateAttr
 from verifiers.v1.runtimes import Runtime
 
 from attune_data.errors import AttuneError, show
@@ -64,8 +63,6 @@ class AttuneData(vf.TaskData):
     request: str | None = None
     """The id of the one request, `conversation/turn/stage`; None for a whole conversation."""
 
-    _task: tuple[tuple[object, ...], Task] | None = PrivateAttr(None)
-
     @staticmethod
     def of(task: Task) -> AttuneData:
         """The data of a task. That of a single request carries its prompt, for any chat harness."""
@@ -80,12 +77,8 @@ class AttuneData(vf.TaskData):
 
     @property
     def task(self) -> Task:
-        """The engine's task (kept, so that asking again is cheap)."""
-        # a copy with other fields takes this along: what was read is known by what it was read from
-        source = (self.conversation, self.settings, self.reward, self.request)
-        if self._task is None or any(a is not b for a, b in zip(self._task[0], source, strict=True)):
-            self._task = source, Task.from_json(self.__dict__)
-        return self._task[1]
+        """The engine's task."""
+        return Task.from_json(self.__dict__)
 
     def check_prompts(self) -> None:
         """Raises DataError where this process would ask something else than the task was made with."""
