@@ -11,21 +11,17 @@ import typer
 
 from attune_data.errors import AttuneError, SettingsError, UnknownNameError, one_line
 from attune_data.version import __version__
-from attune_env.cli import (
-    data,
-    demo,
-    paths,
-    profile,
-    rejudge,
-    report,
-    rewards,
-    run,
-    score,
-    serve,
-    stats,
-    subset,
-    view,
-)
+from attune_env.cli import data, profile, rewards, serve
+from attune_env.cli.demo import demo
+from attune_env.cli.options import command
+from attune_env.cli.paths import paths
+from attune_env.cli.rejudge import rejudge
+from attune_env.cli.report import report
+from attune_env.cli.run import run
+from attune_env.cli.score import score
+from attune_env.cli.stats import stats
+from attune_env.cli.subset import subset
+from attune_env.cli.view import view
 
 WIDE: Final = {"terminal_width": 400, "max_content_width": 400}
 """Without a terminal nothing is wrapped or cut."""
@@ -37,7 +33,6 @@ app = typer.Typer(
     help="Measure and train emotional intelligence in language models with AttuneBench.",
     epilog="Start with `attune demo`: no key, no network, under a minute.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     # boxes are for people: without a terminal, help is plain text like everything else
     rich_markup_mode="rich" if sys.stdout.isatty() else None,
@@ -60,17 +55,13 @@ def _root(
     pass
 
 
-app.command(rich_help_panel=EVALUATE)(demo.demo)
-app.command(rich_help_panel=EVALUATE)(run.run)
-app.command(rich_help_panel=EVALUATE)(rejudge.rejudge)
-app.command(rich_help_panel=EVALUATE)(score.score)
-for module in (report, subset, stats, view):
-    module.register(app)
+for function in (demo, run, rejudge, score, report, subset, stats, view):
+    command(app, panel=EVALUATE)(function)
 app.add_typer(profile.app, name="profile", rich_help_panel=EVALUATE)
 app.add_typer(data.app, name="data", rich_help_panel=DATA)
 app.add_typer(rewards.app, name="rewards", rich_help_panel=TRAIN)
 app.add_typer(serve.app, name="serve", rich_help_panel=TRAIN)
-app.command(rich_help_panel=TRAIN)(paths.paths)
+command(app, panel=TRAIN)(paths)
 
 SYNONYMS: Final = (
     ("--data", "--ground-truth"),
@@ -90,43 +81,32 @@ def spelt_out(words: list[str]) -> list[str]:
     Synonyms become the option that the command has; without one of `SYNONYMS[0]` its value is the argument.
     `--modes a b` becomes `--modes a --modes b`, and so do other lists once all arguments stand before them.
     """
-    command: Any = typer.main.get_command(app)
+    asked: Any = typer.main.get_command(app)
     depth = 0
-    while depth < len(words) and words[depth] in getattr(command, "commands", {}):
-        command = command.commands[words[depth]]
+    while depth < len(words) and words[depth] in getattr(asked, "commands", {}):
+        asked = asked.commands[words[depth]]
         depth += 1
-    known = {name for one in command.params for name in one.opts}
-    wanted = [one for one in command.params if one.param_type_name == "argument"]
-    arguments = sum(one.required for one in wanted)
+    options = {name: one for one in asked.params for name in one.opts}
+    arguments = [one for one in asked.params if one.param_type_name == "argument"]
+    needed = sum(one.required for one in arguments)
     spelt, rest = words[:depth], words[depth:]
-    given = 0
     while rest:
-        word, equals, value = rest.pop(0).partition("=")
+        word, *value = rest.pop(0).split("=", 1) if rest[0].startswith("-") else [rest.pop(0)]
         if not word.startswith("-"):
-            given += 1
-            spelt.append(word + equals + value)
-            continue
-        same = next((group for group in SYNONYMS if word in group), (word,))
-        word = word if word in known else next((name for name in same if name in known), word)
-        if same == SYNONYMS[0] and word not in known and wanted:
-            rest[:0] = [value] * bool(equals)
-            continue
-        taken: list[str] = []
-        if not equals and word in known:
-            several = word in LISTS and given >= arguments
-            while rest and (several or word == "--modes") and not rest[0].startswith("-"):
-                if word == "--modes" and rest[0] not in MODES:
+            needed -= 1
+        same = next((group for group in SYNONYMS if word in group), ())
+        word = next((name for name in (word, *same) if name in options), word)
+        if same == SYNONYMS[0] and word not in options and arguments:
+            rest = [*value, *rest]
+        elif value or not rest or word not in options or options[word].is_flag:
+            spelt.append("=".join((word, *value)))
+        else:
+            spelt += [word, rest.pop(0)]
+            while rest and not rest[0].startswith("-"):
+                if not (rest[0] in MODES if word == "--modes" else word in LISTS and needed <= 0):
                     break
-                taken += [word, rest.pop(0)]
-            if not taken and rest and not _is_flag(command, word):
-                taken = [word, rest.pop(0)]
-        spelt += taken or [word + equals + value]
+                spelt += [word, rest.pop(0)]
     return spelt
-
-
-def _is_flag(command: Any, name: str) -> bool:
-    """Whether an option of a command takes no value."""
-    return any(getattr(one, "is_flag", False) for one in command.params if name in one.opts)
 
 
 def main() -> NoReturn:
@@ -135,12 +115,9 @@ def main() -> NoReturn:
         sys.stdout.reconfigure(errors="backslashreplace")  # a narrow terminal is no reason to crash
     try:
         app(args=spelt_out(sys.argv[1:]))
-    except (UnknownNameError, SettingsError) as error:
-        _say(str(error))
-        sys.exit(2)
     except AttuneError as error:
         _say(str(error))
-        sys.exit(1)
+        sys.exit(2 if isinstance(error, UnknownNameError | SettingsError) else 1)
     except BrokenPipeError:
         # the reader (head, less) has left: nothing more to say, and no complaint at shutdown either
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
 def read_data(
     path: str, *, skip_invalid: bool = False, where: str | None = None, in_memory: bool = True
 ) -> Conversations:
-    """The conversations of a path that meet the conditions; says how many they are where some do not."""
+    """The conversations of a path that meet the conditions; says what is left out."""
     from attune_data import load
 
     conversations = load(path, skip_invalid=skip_invalid, in_memory=in_memory)
-    left_out(conversations.left_out, skip=skip_invalid)
+    left_out(conversations.left_out)
     return selected(conversations, where)
 
 
@@ -45,8 +46,8 @@ def tell(problems: Sequence[Problem]) -> None:
         print(f"{problem.severity}: {problem}", file=sys.stderr)
 
 
-def left_out(problems: Sequence[Problem], *, skip: bool) -> None:
-    """Stops at problems, or says what is left out where the caller asked to skip."""
+def left_out(problems: Sequence[Problem], *, skip: bool = True) -> None:
+    """Says which files are left out, one problem a line; raises them unless they may be skipped."""
     if problems and not skip:
         raise DataError(problems)
     for problem in problems:
@@ -92,6 +93,15 @@ def output_folder(path: Path) -> Path:
     return path
 
 
+def command_line(*words: str, **options: object) -> str:
+    """The command to type; None and False leave an option out, True is a flag, a list repeats it."""
+    for name, value in options.items():
+        for one in value if isinstance(value, list) else [value]:
+            if one is not None and one is not False:
+                words += (f"--{name.replace('_', '-')}", *([] if one is True else [str(one)]))
+    return shlex.join(["attune", *words])
+
+
 def find_codebook(given: Path | None, data: str) -> Codebook:
     """The codebook asked for, else the official one beside the data, else our own; says which."""
     from attune_data.codebook import Codebook, load_official
@@ -105,3 +115,11 @@ def find_codebook(given: Path | None, data: str) -> Codebook:
     if book.missing:
         print(f"not in {path}, so in our own wording: {', '.join(book.missing)}", file=sys.stderr)
     return book
+
+
+def numbers_of(conversations: Conversations) -> dict[str, int]:
+    """Conversation id -> N of its file: the number it was read under, else its place, from 1."""
+    from attune_data.selection.subsets import numbered
+
+    kept = {identity: number for number, identity in numbered(conversations).items()}
+    return kept or {c.conversation_id: number for number, c in enumerate(conversations, 1)}

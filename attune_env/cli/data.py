@@ -5,37 +5,45 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import typer
 
 from attune_data.errors import DataError, Problem, SettingsError, one_line
-from attune_env.cli.common import progress_bar, read_data, tell
-from attune_env.cli.options import DataArgument, Overwrite, Seed, SkipInvalid, WhereOption, option
+from attune_env.cli.common import numbers_of, progress_bar, read_data, tell
+from attune_env.cli.options import (
+    DATA_ARGUMENT,
+    NEEDED,
+    OVERWRITE,
+    SEED,
+    SKIP_INVALID,
+    WHERE,
+    argument,
+    command,
+    option,
+)
 
 if TYPE_CHECKING:
-    from attune_data import Conversation, Conversations
+    from attune_data import Conversation
     from attune_data.importing import Imported
 
 app = typer.Typer(help="Check, describe, divide, simulate and import conversations.", no_args_is_help=True)
 imports = typer.Typer(
     help="Bring other data sets into this format: what they say, and nothing more.", no_args_is_help=True
 )
-app.add_typer(imports, name="import")
 
 LEVELS: Final = ("plain", "clear", "default", "blunted", "tangled")
 """As `attune_data.simulate.LEVELS` has them, spelt out so that --help loads nothing; a test compares."""
-Folder = Annotated[Path, option("--output", "-o", help="Folder to write to.")]
-Destination = Annotated[
-    Path, option("--output", "-o", help="Folder to write to, or a file that ends in .jsonl.")
-]
+FOLDER = option("Folder to write to.", NEEDED, "-o")
+DESTINATION = option("Folder to write to, or a file that ends in .jsonl.", NEEDED, "-o")
 Part = Literal["all", "seen", "unseen"]
 
 
-@app.command()
-def validate(path: DataArgument) -> None:
+@command(app)
+def validate(*, path: str = DATA_ARGUMENT) -> None:
     """Check conversation files: every problem is listed, one a line, with its place.
 
     Exit code 1 if anything is wrong; warnings alone leave it at 0.
@@ -43,6 +51,7 @@ def validate(path: DataArgument) -> None:
     Example: attune data validate "Test Samples/Sample200"
     """
     from attune_data import load
+    from attune_data.filenames import file_number
     from attune_data.loading import Conversations
     from attune_data.validate import oddities
 
@@ -51,36 +60,27 @@ def validate(path: DataArgument) -> None:
         problems = list(loaded.left_out)
     except DataError as error:
         loaded, problems = Conversations([]), list(error.problems)
-    tell(problems)
     warnings = [w for c in loaded for w in oddities(c, loaded.files[c.conversation_id])]
-    tell(warnings)
-    turns = sum(len(c.turns) for c in loaded)
-    if others := ignored_files(Path(path)):
-        names = ", ".join(map(one_line, others))
+    tell([*problems, *warnings])
+    others = {one.name for one in Path(path).glob("*.json")} - {"annotation_codebook.json"}
+    if others := {name for name in others if file_number(name) is None}:
+        names = ", ".join(map(one_line, sorted(others)[:10]))
         print(f"not looked at, since not called conversation_N.json: {names}", file=sys.stderr)
+    turns = sum(len(c.turns) for c in loaded)
     print(f"conversations {len(loaded)}, turns {turns}, problems {len(problems)}, warnings {len(warnings)}")
     if loaded:
         print(f"provenance {loaded.provenance}, fingerprint {loaded.fingerprint}")
     if problems:
-        sys.exit(1)
+        raise typer.Exit(1)
 
 
-def ignored_files(folder: Path) -> list[str]:
-    """Names of JSON files in a folder that loading passes over."""
-    from attune_data.filenames import file_number
-
-    if not folder.is_dir():
-        return []
-    names = sorted(f.name for f in folder.glob("*.json") if f.name != "annotation_codebook.json")
-    return [name for name in names if file_number(name) is None][:10]
-
-
-@app.command()
+@command(app)
 def stats(
-    path: DataArgument,
-    as_json: Annotated[bool, option("--json", help="Print everything as JSON.")] = False,
-    where: WhereOption = None,
-    skip_invalid: SkipInvalid = False,
+    *,
+    path: str = DATA_ARGUMENT,
+    as_json: bool = option("Print everything as JSON.", False, "--json"),
+    where: str | None = WHERE,
+    skip_invalid: bool = SKIP_INVALID,
 ) -> None:
     """Describe a data set: turns, base rates of every question, tags, goals, gaps.
 
@@ -102,21 +102,19 @@ def stats(
         table.print()
 
 
-@app.command()
+@command(app)
 def split(
-    path: DataArgument,
-    output: Folder,
-    into: Annotated[
-        str, option("--into", metavar="SHARES", help="Parts and their shares, which sum to 1.")
-    ] = "train=0.8,test=0.2",
-    seed: Seed = 0,
-    stratify: Annotated[
-        Literal["topic", "category", "diagnosis"] | None,
-        option("--stratify", help="Divide each group of participants by these shares."),
-    ] = None,
-    where: WhereOption = None,
-    overwrite: Overwrite = False,
-    skip_invalid: SkipInvalid = False,
+    *,
+    path: str = DATA_ARGUMENT,
+    output: Path = FOLDER,
+    into: str = option("Parts and their shares, which sum to 1.", "train=0.8,test=0.2", metavar="SHARES"),
+    seed: int = SEED,
+    stratify: Literal["topic", "category", "diagnosis"] | None = option(
+        "Divide each group of participants by these shares."
+    ),
+    where: str | None = WHERE,
+    overwrite: bool = OVERWRITE,
+    skip_invalid: bool = SKIP_INVALID,
 ) -> None:
     """Divide conversations into parts by participant: nobody is in two of them.
 
@@ -141,24 +139,21 @@ def split(
     headings = ("part", "conversations", "share", "asked", "participants", "fingerprint", "folder")
     table = Table(f"{path}, seed {seed}", headings, left=("fingerprint", "folder"))
     for name, part in parts.items():
-        share, people = len(part) / len(conversations), len({one.participant for one in part})
-        table.rows.append(
-            (name, str(len(part)), f"{share:.1%}", f"{shares[name]:.1%}", str(people), part.fingerprint,
-             str(output / name))
-        )  # fmt: skip
+        given = (f"{len(part) / len(conversations):.1%}", f"{shares[name]:.1%}")
+        people = str(len({one.participant for one in part}))
+        table.rows.append((name, str(len(part)), *given, people, part.fingerprint, str(output / name)))
     table.notes = [f"provenance {conversations.provenance}; no participant is in two parts."]
     table.print()
 
 
-@app.command()
+@command(app)
 def subset(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Sample200, Subsample100, Subsample50, Subsample25 or 20.")
-    ],
-    path: DataArgument,
-    output: Folder,
-    overwrite: Overwrite = False,
-    skip_invalid: SkipInvalid = False,
+    *,
+    name: str = argument("Sample200, Subsample100, Subsample50, Subsample25 or 20.", "NAME"),
+    path: str = DATA_ARGUMENT,
+    output: Path = FOLDER,
+    overwrite: bool = OVERWRITE,
+    skip_invalid: bool = SKIP_INVALID,
 ) -> None:
     """Copy one of the benchmark's own subsets out of a folder of its files, by file number.
 
@@ -170,41 +165,25 @@ def subset(
 
     check_folder(output, overwrite=overwrite)
     chosen = official_subset(read_data(path, skip_invalid=skip_invalid), name)
-    by_id = numbers_of(chosen)
-    written = write_folder(
-        chosen, output, overwrite=overwrite, numbers=[by_id[c.conversation_id] for c in chosen]
-    )
+    # in the order of their files, as `numbers_of` gives them
+    written = write_folder(chosen, output, overwrite=overwrite, numbers=numbers_of(chosen).values())
     print(f"wrote {written} conversations to {output}, provenance {chosen.provenance}")
 
 
-def numbers_of(conversations: Conversations) -> dict[str, int]:
-    """Conversation id -> N of its file: the number it was read under, else its place, from 1."""
-    from attune_data.selection.subsets import numbered
-
-    kept = {identity: number for number, identity in numbered(conversations).items()}
-    return kept or {c.conversation_id: number for number, c in enumerate(conversations, 1)}
-
-
-@app.command()
+@command(app)
 def simulate(
-    output: Destination,
-    number: Annotated[int, option("--number", "-n", min=1, help="How many conversations.")] = 100,
-    seed: Seed = 0,
-    level: Annotated[
-        str, option("--level", help=f"How hard participants are to read: {', '.join(LEVELS)}.")
-    ] = "default",
-    start: Annotated[
-        int, option("--start", min=0, help="Index of the first one: item i of a seed is always the same.")
-    ] = 0,
-    topics: Annotated[Part, option("--topics", help="unseen: three topics that seen does not have.")] = "all",
-    templates: Annotated[
-        Part, option("--templates", help="unseen: a fifth of all phrases, which seen does not have.")
-    ] = "all",
-    format: Annotated[
-        Literal["files", "jsonl", "dataset"] | None,
-        option("--format", help="files (conversation_N.json), jsonl, or a saved dataset."),
-    ] = None,
-    overwrite: Overwrite = False,
+    *,
+    output: Path = DESTINATION,
+    number: int = option("How many conversations.", 100, "-n", min=1),
+    seed: int = SEED,
+    level: str = option(f"How hard participants are to read: {', '.join(LEVELS)}.", "default"),
+    start: int = option("Index of the first one: item i of a seed is always the same.", 0, min=0),
+    topics: Part = option("unseen: three topics that seen does not have.", "all"),
+    templates: Part = option("unseen: a fifth of all phrases, which seen does not have.", "all"),
+    format: Literal["files", "jsonl", "dataset"] | None = option(
+        "files (conversation_N.json), jsonl, or a saved dataset."
+    ),
+    overwrite: bool = OVERWRITE,
 ) -> None:
     """Make annotated conversations of simulated participants: training data that is not the benchmark.
 
@@ -231,12 +210,13 @@ def simulate(
     print(f"wrote {number} conversations to {output}: {world.source}, provenance simulated")
 
 
-@imports.command()
+@command(imports)
 def esconv(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="ESConv.json, or one in its format.")],
-    output: Destination,
-    overwrite: Overwrite = False,
-    skip_invalid: SkipInvalid = False,
+    *,
+    file: Path = argument("ESConv.json, or one in its format.", "FILE"),
+    output: Path = DESTINATION,
+    overwrite: bool = OVERWRITE,
+    skip_invalid: bool = SKIP_INVALID,
 ) -> None:
     """Import ESConv: emotional support chats between a seeker and a supporter.
 
@@ -244,28 +224,21 @@ def esconv(
 
     Example: attune data import esconv ESConv.json -o esconv
     """
-    write = _writer(output, overwrite=overwrite)
     from attune_data.importing import import_esconv
 
-    _import(import_esconv(file, skip_invalid=skip_invalid), output, write)
+    _import(partial(import_esconv, file, skip_invalid=skip_invalid), output, overwrite=overwrite)
 
 
-@imports.command()
+@command(imports)
 def prism(
-    path: Annotated[
-        Path,
-        typer.Argument(metavar="PATH", help="Folder of conversations.jsonl and survey.jsonl, or the former."),
-    ],
-    output: Destination,
-    pairs: Annotated[
-        Literal["all", "alternates"],
-        option(
-            "--pairs",
-            help="alternates: without comparisons of the reply in the thread, which tells their winner.",
-        ),
-    ] = "all",
-    overwrite: Overwrite = False,
-    skip_invalid: SkipInvalid = False,
+    *,
+    path: Path = argument("Folder of conversations.jsonl and survey.jsonl, or the former.", "PATH"),
+    output: Path = DESTINATION,
+    pairs: Literal["all", "alternates"] = option(
+        "alternates: without comparisons of the reply in the thread, which tells their winner.", "all"
+    ),
+    overwrite: bool = OVERWRITE,
+    skip_invalid: bool = SKIP_INVALID,
 ) -> None:
     """Import PRISM: conversations with several models at once, every reply scored.
 
@@ -273,10 +246,12 @@ def prism(
 
     Example: attune data import prism prism-alignment -o prism --pairs alternates
     """
-    write = _writer(output, overwrite=overwrite)
     from attune_data.importing import import_prism
 
-    _import(import_prism(path, skip_invalid=skip_invalid, pairs=pairs), output, write)
+    _import(partial(import_prism, path, skip_invalid=skip_invalid, pairs=pairs), output, overwrite=overwrite)
+
+
+app.add_typer(imports, name="import")
 
 
 def _writer(
@@ -302,20 +277,21 @@ def _writer(
     return lambda conversations: write(conversations, output, overwrite=overwrite)
 
 
-def _import(imported: Imported, output: Path, write: Callable[[Iterable[Conversation]], object]) -> None:
+def _import(read: Callable[[], Imported], output: Path, *, overwrite: bool) -> None:
+    """Reads another data set, writes it to `output`, and says what it holds."""
     from attune_env.report.table import Table
 
+    write = _writer(output, overwrite=overwrite)
+    imported = read()
     for problem in imported.conversations.left_out:
         print(f"left out: {problem}", file=sys.stderr)
     write(imported.conversations)
     source, number = imported.conversations.source, len(imported.conversations)
-    for title, counts, last in (
-        ("annotated", imported.annotated, "of what"), ("left out", imported.left, "why")
-    ):  # fmt: skip
+    tables = (("annotated", imported.annotated, "of what"), ("left out", imported.left, "why"))
+    for title, counts, last in tables:
         if counts:
-            table = Table(f"{source}: {title}", ("what", "count", last), left=(last,))
-            table.rows += [(count.what, str(count.count), count.why) for count in counts]
-            table.print()
+            rows = [(count.what, str(count.count), count.why) for count in counts]
+            Table(f"{source}: {title}", ("what", "count", last), list(rows), left=(last,)).print()
     for note in imported.notes:
         print(f"note: {note}")
     noun = "conversation" if number == 1 else "conversations"

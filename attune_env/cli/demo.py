@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 from attune_env.cli.common import left_out, output_folder, progress_bar, stoppable
 from attune_env.cli.options import option
 
 
-def demo(
-    output: Annotated[Path, option("--output", "-o", help="Folder to write to.")] = Path("results/demo"),
-) -> None:
+def demo(*, output: Path = option("Folder to write to.", Path("results/demo"), "-o")) -> None:
     """Run every built-in policy over the sample, show the leaderboard and write a report.
 
     Needs no key and no network. Writes result files, scores.json and a folder `report`.
@@ -20,7 +17,7 @@ def demo(
     """
     from attune_data import load
     from attune_env.analyses.sources import Sources, read_parts
-    from attune_env.cli.report import command_line
+    from attune_env.cli.report import command_of
     from attune_env.pages.folder import check_destination
     from attune_env.pages.report import Wanted, write_report
     from attune_env.results import check_replaceable, read_results, score_results, write_json
@@ -28,22 +25,22 @@ def demo(
     from attune_episodes.policies import BUILTIN
 
     conversations = load("sample")
-    check_replaceable(output_folder(output) / "scores.json")
-    check_destination(output / "report")
+    page, scores = output / "report", output_folder(output) / "scores.json"
+    check_replaceable(scores)
+    check_destination(page)
     with stoppable(), progress_bar("playing", len(BUILTIN) * len(conversations)) as step:
         for name in BUILTIN:
             # always anew: it takes seconds, and results of an older version would only be in the way
             run_builtin(name, conversations, output, overwrite=True, on_done=step)
     results, problems, _ = read_results(output, conversations)
     left_out(problems, skip=False)
-    scores = score_results(results, conversations, ground_truth="sample")
-    write_json(output / "scores.json", scores)
-    asked = Sources([output / "scores.json"])
-    parts, _ = read_parts(asked, command_line(asked))
+    write_json(scores, score_results(results, conversations, ground_truth="sample"))
+    asked = Sources([scores])
+    parts, _ = read_parts(asked, command_of(asked))
     # figures as SVG only: the page needs no others, and they take longer than all the rest
-    made = write_report(output / "report", parts, Wanted(("svg",)), progress=progress_bar)
+    made = write_report(page, parts, Wanted(("svg",)), progress=progress_bar)
     for table in made.leaderboards:
         table.print()
     print(f"{len(results)} result files and scores.json are in {output}; the report: {made.summary}")
-    print(f"open {output / 'report' / 'report.html'}")
-    print(f'next: attune report "{output / "scores.json"}" -o report')
+    print(f"open {page / 'report.html'}")
+    print(f'next: attune report "{scores}" -o report')

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Final, NamedTuple
 
-import typer
+from attune_env.cli.options import argument
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A folder of files inside an installed package."""
+class Place(NamedTuple):
+    """A folder of files for another program."""
 
-    package: str
-    """The package whose folder it is."""
+    folder: Path
     holds: str
     """Its content, and who reads it."""
     needs: str
@@ -24,18 +21,10 @@ class Place:
     extra: str
     """The extra that brings that module."""
 
-    @property
-    def folder(self) -> Path:
-        """The folder; nothing of the reader is imported."""
-        spec = find_spec(self.package)
-        assert spec is not None
-        assert spec.origin is not None
-        return Path(spec.origin).parent
-
 
 PLACES: Final = {
     "lm-eval": Place(
-        "attune_env.lm_eval_tasks",
+        Path(__file__).parents[1] / "lm_eval_tasks",
         "tasks for lm-evaluation-harness: lm_eval --include_path",
         "lm_eval",
         "harness",
@@ -45,10 +34,7 @@ PLACES: Final = {
 
 
 def paths(
-    name: Annotated[
-        str | None,
-        typer.Argument(metavar="[NAME]", help=f"One of: {', '.join(PLACES)}. Without one: a list."),
-    ] = None,
+    *, name: str | None = argument(f"One of: {', '.join(PLACES)}. Without one: a list.", "[NAME]", None)
 ) -> None:
     """Print the folder of files that another program reads.
 
@@ -62,9 +48,8 @@ def paths(
     if name is None:
         from attune_env.report.table import Table
 
-        table = Table("files for other programs", ("name", "holds", "folder"))
-        table.rows = [(one, place.holds, str(place.folder)) for one, place in PLACES.items()]
-        table.print()
+        rows = [(one, place.holds, str(place.folder)) for one, place in PLACES.items()]
+        Table("files for other programs", ("name", "holds", "folder"), list(rows)).print()
         return
     if name not in PLACES:
         raise UnknownNameError("path", name, PLACES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Final
 
 import typer
 
@@ -12,16 +12,18 @@ from attune_data.errors import DataError, Problem, UnknownNameError
 from attune_env.cli import server as servers
 from attune_env.cli.common import left_out, output_folder, read_data, selected, stoppable
 from attune_env.cli.options import (
-    DataArgument,
-    DataOption,
+    DATA,
+    DATA_ARGUMENT,
+    NEEDED,
+    SKIP_INVALID,
+    WHERE,
     Drawn,
     Selection,
     Server,
-    SkipInvalid,
-    WhereOption,
+    argument,
+    command,
     option,
     refuse,
-    takes,
 )
 
 NULLS: Final = "prior, random, empty"
@@ -32,38 +34,26 @@ app = typer.Typer(
 )
 
 
-@app.command()
-@takes
+@command(app)
 def run(
-    provider: Annotated[str, typer.Argument(metavar="PROVIDER", help=servers.PROVIDER_HELP)],
-    model: Annotated[
-        str,
-        typer.Argument(metavar="MODEL", help=f"The model's name as the server has it. For builtin: {NULLS}."),
-    ],
-    path: DataArgument,
+    *,
+    provider: str = argument(servers.PROVIDER_HELP, "PROVIDER"),
+    model: str = argument(f"The model's name as the server has it. For builtin: {NULLS}.", "MODEL"),
+    path: str = DATA_ARGUMENT,
     selection: Selection,
     server: Server,
     drawn: Drawn,
-    experimental: Annotated[
-        bool,
-        option(
-            "--experimental", help="Needed: I have read the warning, and this use is one that it allows."
-        ),
-    ] = False,
-    output: Annotated[Path, option("--output", "-o", help="Folder of the guesses.")] = Path("profiles"),
-    options: Annotated[
-        Path | None,
-        option(
-            "--options", metavar="FILE",
-            help='JSON with the options that the data\'s questionnaire offered: {"gender": ["Female", …]}.',
-        ),
-    ] = None,
-    overwrite: Annotated[bool, option("--overwrite", help="Make existing guesses again.")] = False,
-    seed: Annotated[
-        int | None,
-        option("--seed", help="Seed of builtin random (0). Given, a server gets one with each call."),
-    ] = None,
-) -> None:  # fmt: skip
+    experimental: bool = option(
+        "Needed: I have read the warning, and this use is one that it allows.", False
+    ),
+    output: Path = option("Folder of the guesses.", Path("profiles"), "-o"),
+    options: Path | None = option(
+        'JSON with the options that the data\'s questionnaire offered: {"gender": ["Female", …]}.',
+        metavar="FILE",
+    ),
+    overwrite: bool = option("Make existing guesses again.", False),
+    seed: int | None = option("Seed of builtin random (0). Given, a server gets one with each call."),
+) -> None:
     """Let a model (or a baseline) guess each participant's profile from the conversation; runs resume.
 
     Prints what such guesses may and may not be used for, and does nothing without --experimental. One call
@@ -111,15 +101,14 @@ def run(
     servers.end(report, done, next_command, how.command)
 
 
-@app.command()
+@command(app)
 def score(
-    results: Annotated[Path, option("--results", "-r", help="Folder of guesses.")],
-    data: DataOption,
-    output: Annotated[
-        Path | None, option("--output", "-o", help="File for the scores; by default none is written.")
-    ] = None,
-    where: WhereOption = None,
-    skip_invalid: SkipInvalid = False,
+    *,
+    results: Path = option("Folder of guesses.", NEEDED, "-r"),
+    data: str = DATA,
+    output: Path | None = option("File for the scores; by default none is written.", None, "-o"),
+    where: str | None = WHERE,
+    skip_invalid: bool = SKIP_INVALID,
 ) -> None:
     """Score guesses against the participants' own statements, beside constants that read nothing.
 
@@ -138,10 +127,9 @@ def score(
     left_out(problems, skip=skip_invalid and bool(found))
     scores = score_guesses(found, conversations)
     if not scores:
-        raise DataError(
-            Problem(str(results), "", "no guess about a conversation that is wanted", "at least one",
-                    "run them first, or choose others with --where")
-        )  # fmt: skip
+        missing = "no guess about a conversation that is wanted"
+        advice = "run them first, or choose others with --where"
+        raise DataError(Problem(str(results), "", missing, "at least one", advice))
     for one in scores:
         score_table(one).print()
     if output is not None:

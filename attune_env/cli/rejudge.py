@@ -3,46 +3,39 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import Any
 
 from attune_env.cli import server as servers
 from attune_env.cli.common import find_codebook, output_folder, read_data, selected, stoppable
 from attune_env.cli.options import (
-    CodebookOption,
-    DataOption,
+    CODEBOOK,
+    DATA,
+    JUDGE_MODEL,
+    PROMPTS,
+    RESULTS,
     Drawn,
-    JudgeModel,
-    PromptsOption,
-    ResultsOption,
     Selection,
     Server,
+    argument,
     option,
-    takes,
 )
 
 
-@takes
 def rejudge(
-    provider: Annotated[
-        str, typer.Argument(metavar="PROVIDER", help="Where the judge is: openrouter, openai, prime, custom.")
-    ],
-    judge: Annotated[str, typer.Argument(metavar="MODEL", help="The judge's name as the server has it.")],
-    results: ResultsOption,
-    data: DataOption,
+    *,
+    provider: str = argument("Where the judge is: openrouter, openai, prime, custom.", "PROVIDER"),
+    judge: str = argument("The judge's name as the server has it.", "MODEL"),
+    results: Path = RESULTS,
+    data: str = DATA,
     selection: Selection,
     server: Server,
-    output: Annotated[
-        Path | None,
-        option("--output", "-o", help="Folder for the files with the judgements; by default in place."),
-    ] = None,
-    judge_model: JudgeModel = None,
-    codebook: CodebookOption = None,
-    prompts: PromptsOption = "full",
-    overwrite: Annotated[
-        bool, option("--overwrite", help="Ask again what these judges have said before.")
-    ] = False,
+    output: Path | None = option(
+        "Folder for the files with the judgements; by default in place.", None, "-o"
+    ),
+    judge_model: list[str] | None = JUDGE_MODEL,
+    codebook: Path | None = CODEBOOK,
+    prompts: str = PROMPTS,
+    overwrite: bool = option("Ask again what these judges have said before.", False),
 ) -> None:
     """Let judges rate the drafts of result files; the evaluated model is not asked again.
 
@@ -52,6 +45,7 @@ def rejudge(
 
     Example: attune rejudge openrouter anthropic/claude-opus-4.6 --results results --data sample
     """
+    from attune_env.running import rejudge as rejudging
     from attune_episodes.settings import Settings
 
     judges = servers.chosen_models(provider, [judge, *(judge_model or ())], server, Drawn(), None)
@@ -59,35 +53,18 @@ def rejudge(
     conversations = read_data(data, skip_invalid=selection.skip_invalid)
     # a result of a conversation that was not chosen is no problem, one of an unknown conversation is
     only = selected(conversations, selection.where)[: selection.number].by_id
+    asked: dict[str, Any] = {"only": only, "settings": settings, "skip_invalid": selection.skip_invalid}
     if server.dry_run:
-        from attune_env.running.rejudge import estimate_rejudging
-
-        estimates = estimate_rejudging(
-            results,
-            conversations,
-            judges=len(judges),
-            only=only,
-            settings=settings,
-            skip_invalid=selection.skip_invalid,
-        )
+        estimates = rejudging.estimate_rejudging(results, conversations, judges=len(judges), **asked)
         servers.show_estimate(estimates, price=None, judge_price=judges[0].price, judges=len(judges))
         return
     from attune_env.cli.watching import watcher
-    from attune_env.running.rejudge import rejudge as judge_again
 
     folder = output_folder(output or results)
     options = servers.options_of(server, judges[0].endpoint, overwrite=overwrite)
     with stoppable(), watcher(f"judging {results.name}") as shown:
-        report = judge_again(
-            results,
-            conversations,
-            judges,
-            output,
-            only=only,
-            settings=settings,
-            skip_invalid=selection.skip_invalid,
-            options=options,
-            watcher=shown,
+        report = rejudging.rejudge(
+            results, conversations, judges, output, options=options, watcher=shown, **asked
         )
     done = f"judged {report.written} results in {folder}, {report.complete_before} were judged already"
     servers.end(report, done, servers.score_command(folder, data, selection.where), options.command)

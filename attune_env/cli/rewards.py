@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from attune_env.cli.common import progress_bar, read_data
-from attune_env.cli.options import DATA, Overwrite, SkipInvalid, WhereOption, option
+from attune_env.cli.common import command_line, progress_bar, read_data
+from attune_env.cli.options import CHOSEN, OVERWRITE, SKIP_INVALID, WHERE, argument, command, option
 
 app = typer.Typer(help="List, explain and attack rewards.", no_args_is_help=True)
 AUDITED_BY = "made by attune rewards audit"
 """Stands in the first line of an audit written to a file."""
 
 
-@app.command("list")
+@command(app, "list")
 def list_() -> None:
     """List the presets and the parts that rewards are made of.
 
@@ -27,11 +26,9 @@ def list_() -> None:
     part_list().print()
 
 
-@app.command()
+@command(app)
 def explain(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="A preset, a part, or a .json or .py file with a reward.")
-    ],
+    *, name: str = argument("A preset, a part, or a .json or .py file with a reward.", "NAME")
 ) -> None:
     """Explain a reward (its tree, weights and baselines) or one part (what it scores and how).
 
@@ -42,30 +39,24 @@ def explain(
     from attune_env.report.rewards import PARTS, explain_part, explain_reward
     from attune_rewards.spec_files import read_reward
 
-    if any(part.name == name for part in PARTS):
-        explain_part(name).print()
-        return
-    explain_reward(read_reward(name, also=[part.name for part in PARTS])).print()
+    parts = [part.name for part in PARTS]
+    table = explain_part(name) if name in parts else explain_reward(read_reward(name, also=parts))
+    table.print()
 
 
-@app.command()
+@command(app)
 def audit(
-    data: Annotated[
-        str | None,
-        option(
-            "--data", "-d", metavar="PATH", help="Conversations; by default 500 simulated ones.", panel=DATA
-        ),
-    ] = None,
-    spec: Annotated[
-        list[str] | None,
-        option("--spec", metavar="PRESET|FILE", help="A reward; may be repeated. By default all presets."),
-    ] = None,
-    output: Annotated[
-        Path | None, option("--output", "-o", help="Write the tables to this Markdown file too.")
-    ] = None,
-    where: WhereOption = None,
-    overwrite: Overwrite = False,
-    skip_invalid: SkipInvalid = False,
+    *,
+    data: str | None = option(
+        "Conversations; by default 500 simulated ones.", None, "-d", metavar="PATH", panel=CHOSEN
+    ),
+    spec: list[str] | None = option(
+        "A reward; may be repeated. By default all presets.", metavar="PRESET|FILE"
+    ),
+    output: Path | None = option("Write the tables to this Markdown file too.", None, "-o"),
+    where: str | None = WHERE,
+    overwrite: bool = OVERWRITE,
+    skip_invalid: bool = SKIP_INVALID,
 ) -> None:
     """Attack rewards with baselines and a search; exit 1 where one rewards an attack more than it should.
 
@@ -89,31 +80,21 @@ def audit(
         raise SettingsError(f"two rewards have one name: {', '.join(names)}; rename one")
     if output is not None:
         check_replaceable(output, AUDITED_BY, overwrite=overwrite)
-    if data is None and where is not None:
+    if data is not None:
+        world, conversations = None, read_data(data, skip_invalid=skip_invalid, where=where)
+    elif where is not None:
         raise SettingsError("--where chooses among the conversations of --data: name them")
-    world = reference_world() if data is None else None
-    conversations = world.take(REFERENCE_SIZE) if world else read_data(
-        str(data), skip_invalid=skip_invalid, where=where
-    )  # fmt: skip
+    else:
+        world = reference_world()
+        conversations = world.take(REFERENCE_SIZE)
     with progress_bar("attacking", policy_count(len(specs))) as step:
         found = audit(conversations, specs, world=world, on_done=step)
     tables = audit_tables(found, conversations)
     for table in tables:
         table.print()
     if output is not None:
-        write_markdown(
-            output, "Audit of the rewards", tables, AUDITED_BY, command=_command(data, spec, where)
-        )
+        typed = command_line("rewards", "audit", data=data, spec=spec or [], where=where)
+        write_markdown(output, "Audit of the rewards", tables, AUDITED_BY, command=typed)
         print(f"wrote {output}")
     if found.failed:
         raise typer.Exit(1)
-
-
-def _command(data: str | None, spec: list[str] | None, where: str | None) -> str:
-    """The command line that reproduces the tables."""
-    import shlex
-
-    words = ["attune", "rewards", "audit"]
-    for name, values in (("--data", [data]), ("--spec", spec or []), ("--where", [where])):
-        words += [word for value in values if value is not None for word in (name, value)]
-    return shlex.join(words)

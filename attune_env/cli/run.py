@@ -2,105 +2,77 @@
 
 from __future__ import annotations
 
-import shlex
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Final
-
-import typer
+from typing import TYPE_CHECKING, Final
 
 from attune_data.errors import SettingsError, UnknownNameError
 from attune_env.cli import server as servers
-from attune_env.cli.common import output_folder, progress_bar, stoppable
+from attune_env.cli.common import command_line, output_folder, progress_bar, stoppable
 from attune_env.cli.options import (
     ASKED,
+    DATA_ARGUMENT,
     SERVER,
     Asking,
-    DataArgument,
     Drawn,
     Judging,
     Selection,
     Server,
+    argument,
     option,
     refuse,
-    takes,
 )
 
 if TYPE_CHECKING:
-    from attune_data import Conversations
     from attune_env.running.settings import Model, Training
-    from attune_episodes.settings import Mode, Settings
+    from attune_episodes.settings import Mode
 
 POLICIES: Final = (
     "empty", "always-yes", "always-no", "random", "mode", "prior", "longest", "shortest", "copy", "asked",
     "lexicon", "oracle",
 )  # fmt: skip
 """As `attune_episodes.policies.BUILTIN` has them, spelt out so that --help loads nothing; a test compares."""
-POLICY, TRAINING = "Built-in policies", "Checkpoints of a training run"
+_training = partial(option, panel="Checkpoints of a training run")
 
 
-@takes
 def run(
-    provider: Annotated[str, typer.Argument(metavar="PROVIDER", help=servers.PROVIDER_HELP)],
-    model: Annotated[
-        str,
-        typer.Argument(
-            metavar="MODEL",
-            help=f"The model's name as the server has it. For builtin: {', '.join(POLICIES)}.",
-        ),
-    ],
-    path: DataArgument,
+    *,
+    provider: str = argument(servers.PROVIDER_HELP, "PROVIDER"),
+    model: str = argument(
+        f"The model's name as the server has it. For builtin: {', '.join(POLICIES)}.", "MODEL"
+    ),
+    path: str = DATA_ARGUMENT,
     selection: Selection,
     asking: Asking,
     server: Server,
     drawn: Drawn,
     judging: Judging,
-    output: Annotated[Path, option("--output", "-o", help="Folder of the result files.")] = Path("results"),
-    overwrite: Annotated[bool, option("--overwrite", help="Make existing results again.")] = False,
-    modes: Annotated[
-        list[str] | None,
-        option(
-            "--modes", panel=ASKED,
-            help="One or several of default verbose omniscient verbose_omniscient, or all.",
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        option(
-            "--seed", panel=ASKED,
-            help="Seed of all random draws (0). Given, a server gets one too, another for each call.",
-        ),
-    ] = None,
-    samples: Annotated[
-        int | None,
-        option(
-            "--samples", min=1, max=1000, panel=SERVER,
-            help="Ask each request so many times; each sample has result files of its own.",
-        ),
-    ] = None,
-    retry_skipped: Annotated[
-        bool,
-        option("--retry-skipped", help="Only the conversations that an earlier run skipped.", panel=SERVER),
-    ] = False,
-    fit: Annotated[
-        str | None,
-        option("--fit", help="Fit mode, prior and asked on this data instead of out of fold.", panel=POLICY),
-    ] = None,
-    training_run: Annotated[
-        str | None,
-        option(
-            "--training-run", metavar="NAME", panel=TRAINING,
-            help="With --training-step: the training run that the model is a checkpoint of.",
-        ),
-    ] = None,
-    training_step: Annotated[
-        int | None,
-        option(
-            "--training-step", metavar="N", min=0, panel=TRAINING,
-            help="The training step that the model stands at, for learning curves.",
-        ),
-    ] = None,
-) -> None:  # fmt: skip
+    output: Path = option("Folder of the result files.", Path("results"), "-o"),
+    overwrite: bool = option("Make existing results again.", False),
+    modes: list[str] | None = option(
+        "One or several of default verbose omniscient verbose_omniscient, or all.", panel=ASKED
+    ),
+    seed: int | None = option(
+        "Seed of all random draws (0). Given, a server gets one too, another for each call.", panel=ASKED
+    ),
+    samples: int | None = option(
+        "Ask each request so many times; each sample has result files of its own.",
+        panel=SERVER,
+        min=1,
+        max=1000,
+    ),
+    retry_skipped: bool = option("Only the conversations that an earlier run skipped.", False, panel=SERVER),
+    fit: str | None = option(
+        "Fit mode, prior and asked on this data instead of out of fold.", panel="Built-in policies"
+    ),
+    training_run: str | None = _training(
+        "With --training-step: the training run that the model is a checkpoint of.", metavar="NAME"
+    ),
+    training_step: int | None = _training(
+        "The training step that the model stands at, for learning curves.", metavar="N", min=0
+    ),
+) -> None:
     """Ask a model (or a built-in policy) about conversations, one result file each; runs resume.
 
     Run the same command again after an interruption: what was answered is not asked again.
@@ -115,24 +87,40 @@ def run(
     """
     if provider not in servers.PROVIDERS:
         raise UnknownNameError("provider", provider, servers.PROVIDERS)
-    if provider == "builtin":
-        from attune_episodes.policies import KINDS
-
-        own = SimpleNamespace(samples=samples, retry_skipped=retry_skipped)
-        refuse(provider, server, drawn, judging, own)
-        if model not in KINDS:
-            raise UnknownNameError("built-in policy", model, KINDS)
+    builtin = provider == "builtin"
+    if builtin:
+        refuse(
+            provider, server, drawn, judging, SimpleNamespace(samples=samples, retry_skipped=retry_skipped)
+        )
+        if model not in POLICIES:
+            raise UnknownNameError("built-in policy", model, POLICIES)
     elif fit:
         raise SettingsError("--fit is for built-in policies: a model behind a server is not fitted")
     training = read_training(training_run, training_step)
     wanted = read_modes(modes or ["default"])
     settings = asking.settings(path, seed or 0)
     # a built-in policy is fitted on all of them; a server is asked about one after the other
-    conversations = selection.read(path, in_memory=provider == "builtin")
+    conversations = selection.read(path, in_memory=builtin)
     output_folder(output)
     score = servers.score_command(output, path, selection.where)
-    if provider == "builtin":
-        _play(model, conversations, output, wanted, settings, seed or 0, fit, training, overwrite=overwrite)
+    if builtin:
+        from attune_data import load
+        from attune_env.running import run_builtin
+
+        with stoppable(), progress_bar(f"builtin/{model}", len(conversations) * len(wanted)) as step:
+            played = run_builtin(
+                model,
+                conversations,
+                output,
+                modes=wanted,
+                settings=settings,
+                seed=seed or 0,
+                fit_on=load(fit) if fit else None,
+                overwrite=overwrite,
+                training=training,
+                on_done=step,
+            )
+        print(f"wrote {played.written} results to {output}, {played.skipped} were complete already")
         print(f"next: {score}")
         return
     (evaluated,) = servers.chosen_models(provider, [model], server, drawn, seed, training)
@@ -167,9 +155,8 @@ def run(
                 watcher=shown,
             )
     except OtherJudgesError as error:
-        raise SettingsError(
-            f"{error}: {_rejudging(judges, output, path)}" if judges else str(error)
-        ) from None
+        advice = f": {_rejudging(judges, output, path)}" if judges else ""
+        raise SettingsError(f"{error}{advice}") from None
     done = f"wrote {report.written} results to {output}, {report.complete_before} were complete already"
     servers.end(report, done, score, options.command)
 
@@ -177,51 +164,13 @@ def run(
 def _rejudging(judges: list[Model], output: Path, data: str) -> str:
     """The command that has existing drafts judged."""
     first, *others = judges
-    words = [
-        "attune",
-        "rejudge",
-        first.endpoint.provider,
-        first.name,
-        "--results",
-        str(output),
-        "--data",
-        data,
-    ]
-    words += [word for judge in others for word in ("--judge-model", judge.name)]
-    words += ["--base-url", first.endpoint.base_url] if first.endpoint.provider == "custom" else []
-    return shlex.join(words)
-
-
-def _play(
-    model: str,
-    conversations: Conversations,
-    output: Path,
-    modes: list[Mode],
-    settings: Settings,
-    seed: int,
-    fit: str | None,
-    training: Training | None,
-    *,
-    overwrite: bool,
-) -> None:
-    """Plays a built-in policy."""
-    from attune_data import load
-    from attune_env.running import run_builtin
-
-    with stoppable(), progress_bar(f"builtin/{model}", len(conversations) * len(modes)) as step:
-        report = run_builtin(
-            model,
-            conversations,
-            output,
-            modes=modes,
-            settings=settings,
-            seed=seed,
-            fit_on=load(fit) if fit else None,
-            overwrite=overwrite,
-            training=training,
-            on_done=step,
-        )
-    print(f"wrote {report.written} results to {output}, {report.skipped} were complete already")
+    return command_line(
+        *("rejudge", first.endpoint.provider, first.name),
+        results=output,
+        data=data,
+        judge_model=[judge.name for judge in others],
+        base_url=first.endpoint.base_url if first.endpoint.provider == "custom" else None,
+    )
 
 
 def read_training(run: str | None, step: int | None) -> Training | None:

@@ -3,61 +3,35 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 from attune_data.errors import DataError, Problem, SettingsError
 from attune_env.cli.common import find_codebook, left_out, progress_bar, read_data, selected, tell
-from attune_env.cli.options import (
-    CodebookOption,
-    DataOption,
-    ResultsOption,
-    SkipInvalid,
-    WhereOption,
-    option,
-)
-
-
-class Scoring(StrEnum):
-    """The scoring mode that leads."""
-
-    canonical = "canonical"
-    strict = "strict"
+from attune_env.cli.options import CODEBOOK, DATA, RESULTS, SKIP_INVALID, WHERE, Scoring, option
 
 
 def score(
-    results: ResultsOption,
-    data: DataOption,
-    output: Annotated[Path, option("--output", "-o", help="Scores file to write.")] = Path("scores.json"),
-    scoring: Annotated[
-        Scoring,
-        option("--scoring", help="The scoring mode that tables lead with; both are always written."),
-    ] = Scoring.canonical,
-    q1_overlap: Annotated[
-        Literal["jaccard", "f1"],
-        option("--q1-overlap", help="Q1: intersection/union (the README's) or set F1 (the public port's)."),
-    ] = "jaccard",
-    reparse: Annotated[
-        bool, option("--reparse", help="Read the raw replies again with this version's parser.")
-    ] = False,
-    codebook: CodebookOption = None,
-    bertscore: Annotated[
-        Path | None,
-        option(
-            "--bertscore", metavar="FOLDER",
-            help="Also BERTScores of the drafts, by the language model saved there; never downloaded.",
-        ),
-    ] = None,
-    bertscore_layer: Annotated[
-        int | None,
-        option(
-            "--bertscore-layer", min=1, help="Whose embeddings are compared; known for published names."
-        ),
-    ] = None,
-    where: WhereOption = None,
-    skip_invalid: SkipInvalid = False,
-) -> None:  # fmt: skip
+    *,
+    results: Path = RESULTS,
+    data: str = DATA,
+    output: Path = option("Scores file to write.", Path("scores.json"), "-o"),
+    scoring: Scoring = option(
+        "The scoring mode that tables lead with; both are always written.", "canonical"
+    ),
+    q1_overlap: Literal["jaccard", "f1"] = option(
+        "Q1: intersection/union (the README's) or set F1 (the public port's).", "jaccard"
+    ),
+    reparse: bool = option("Read the raw replies again with this version's parser.", False),
+    codebook: Path | None = CODEBOOK,
+    bertscore: Path | None = option(
+        "Also BERTScores of the drafts, by the language model saved there; never downloaded.",
+        metavar="FOLDER",
+    ),
+    bertscore_layer: int | None = option("Whose embeddings are compared; known for published names.", min=1),
+    where: str | None = WHERE,
+    skip_invalid: bool = SKIP_INVALID,
+) -> None:
     """Score result files (the official runner's or ours) against the annotations.
 
     Example: attune score --results results --data "Test Samples/Sample200" --output scores.json
@@ -82,16 +56,15 @@ def score(
     left_out(problems, skip=skip_invalid and bool(found))
     found = [result for result in found if result.record["conversationId"] in conversations.by_id]
     if where is not None and not found:
-        raise DataError(
-            Problem(str(results), "", f"no result for a conversation with {where}", "at least one",
-                    "run them first, or choose others")
-        )  # fmt: skip
+        missing = f"no result for a conversation with {where}"
+        advice = "run them first, or choose others"
+        raise DataError(Problem(str(results), "", missing, "at least one", advice))
     with progress_bar("scoring", len(found)) as step:
         scores = score_results(
             found,
             conversations,
             ground_truth=data,
-            scoring=scoring.value,
+            scoring=scoring,
             q1_overlap=q1_overlap,
             where=where,
             bertscore=scorer,

@@ -6,12 +6,13 @@ import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import typer
 
-from attune_data.errors import SettingsError, UnknownNameError, one_line, show
+from attune_data.errors import SettingsError, one_line, show
 from attune_env.cli.options import Drawn, Judging, Server
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from attune_env.running.costs import Estimate
     from attune_env.running.providers import Endpoint
     from attune_env.running.run import EndpointReport
-    from attune_env.running.settings import Model, Options, Price, Training
+    from attune_env.running.settings import Model, Options, Price, Sampling, Training
     from attune_episodes.settings import Mode
 
 PROVIDERS: Final = ("openrouter", "openai", "prime", "custom", "builtin")
@@ -40,11 +41,8 @@ def chosen_models(
 ) -> list[Model]:
     """Models at one endpoint; raises SettingsError where an option is at fault."""
     from attune_env.running.providers import endpoint_of
-    from attune_env.running.settings import Model, Sampling
+    from attune_env.running.settings import Sampling
 
-    for name in names:
-        if not name.strip() or not name.isprintable():
-            raise SettingsError(f"{show(name)} is no name of a model")
     if drawn.temperature is not None and not 0 <= drawn.temperature <= 2:
         raise SettingsError(f"--temperature is {drawn.temperature:g}; expected 0 to 2")
     endpoint = endpoint_of(
@@ -55,13 +53,13 @@ def chosen_models(
         need_key=not server.dry_run,
     )
     sampling = Sampling(drawn.temperature, drawn.max_tokens, seed, server.structured or "auto")
-    return [Model(name, endpoint, sampling, price_of(server), training) for name in names]
+    return [_model(name, endpoint, sampling, price_of(server), training) for name in names]
 
 
 def chosen_judges(model: Model, judging: Judging, server: Server) -> list[Model]:
     """The judges of a model's drafts, at its endpoint unless they have their own."""
-    from attune_env.running.providers import PROVIDERS, endpoint_of
-    from attune_env.running.settings import Model, Sampling
+    from attune_env.running.providers import endpoint_of
+    from attune_env.running.settings import Sampling
 
     names = judging.judge_model or []
     endpoint = model.endpoint
@@ -70,23 +68,17 @@ def chosen_judges(model: Model, judging: Judging, server: Server) -> list[Model]
             raise SettingsError(
                 "--judge-provider, --judge-base-url and --judge-api-key-var need --judge-model"
             )
-        provider = judging.judge_provider or ("custom" if judging.judge_base_url else endpoint.provider)
-        if provider not in PROVIDERS:
-            raise UnknownNameError("provider of judges", provider, PROVIDERS)
         endpoint = endpoint_of(
-            provider,
+            judging.judge_provider or ("custom" if judging.judge_base_url else endpoint.provider),
             base_url=judging.judge_base_url,
             api_key_var=judging.judge_api_key_var,
             need_key=not server.dry_run,
         )
-    for name in names:
-        if not name.strip() or not name.isprintable():
-            raise SettingsError(f"{show(name)} is no name of a model")
     # a judge answers as its server would: the evaluated model's temperature is not its own, nor its price
     sampling = Sampling(None, None, model.sampling.seed, model.sampling.structured)
     same = (model.name, model.endpoint)
     judges = [
-        Model(name, endpoint, sampling, model.price if (name, endpoint) == same else None) for name in names
+        _model(name, endpoint, sampling, model.price if (name, endpoint) == same else None) for name in names
     ]
     unknown = [judge.name for judge in judges if judge.price is None and not endpoint.tells_cost]
     if server.max_cost is not None and model.price is not None and unknown:
@@ -98,64 +90,68 @@ def chosen_judges(model: Model, judging: Judging, server: Server) -> list[Model]
     return judges
 
 
+def _model(
+    name: str, endpoint: Endpoint, sampling: Sampling, price: Price | None, training: Training | None = None
+) -> Model:
+    from attune_env.running.settings import Model
+
+    if not name.strip() or not name.isprintable():
+        raise SettingsError(f"{show(name)} is no name of a model")
+    return Model(name, endpoint, sampling, price, training)
+
+
 def price_of(server: Server) -> Price | None:
     """The price that the options give; None without one."""
     from attune_env.running.settings import Price
 
-    given = {"--price-in": server.price_in, "--price-out": server.price_out}
-    if all(value is None for value in given.values()):
+    if server.price_in is None and server.price_out is None:
         return None
-    for name, value in given.items():
-        if value is None:
-            raise SettingsError("--price-in and --price-out are needed together")
+    if server.price_in is None or server.price_out is None:
+        raise SettingsError("--price-in and --price-out are needed together")
+    price = Price(server.price_in, server.price_out)
+    for name, value in (("--price-in", price.tokens_in), ("--price-out", price.tokens_out)):
         if not 0 <= value <= DEAREST:
             raise SettingsError(f"{name} is {value}; expected 0 to {DEAREST:,} dollars per million tokens")
-    return Price(server.price_in or 0.0, server.price_out or 0.0)
+    return price
 
 
 def options_of(server: Server, endpoint: Endpoint, *, overwrite: bool) -> Options:
     """How the run goes about it; `endpoint` has the key that no command may hold."""
     from attune_env.running.settings import Caps, Options, Patience
 
-    usual, patience = Options(), Patience()
-    options = Options(
-        concurrency=server.concurrency or usual.concurrency,
-        call_timeout=server.call_timeout or usual.call_timeout,
+    concurrency = server.concurrency or Options.concurrency
+    allow_connections(concurrency)
+    return Options(
+        concurrency=concurrency,
+        call_timeout=server.call_timeout or Options.call_timeout,
         patience=Patience(
-            asks=patience.asks if server.reasks is None else server.reasks + 1,
-            retries=patience.retries if server.retries is None else server.retries,
+            asks=Patience.asks if server.reasks is None else server.reasks + 1,
+            retries=Patience.retries if server.retries is None else server.retries,
         ),
         caps=Caps(server.max_calls, server.max_cost),
         overwrite=overwrite,
         command=again_command(sys.argv[1:], endpoint),
     )
-    allow_connections(options.concurrency)
-    return options
 
 
 def allow_connections(number: int) -> None:
     """Raises this process's limit on open files, as far as the system lets it, so that so many fit."""
-    try:
+    with suppress(ImportError, OSError, ValueError):  # a system without such a limit, or one that refuses
         import resource
-    except ImportError:  # not on this system, which then has no such limit
-        return
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = number + BESIDE if hard == resource.RLIM_INFINITY else min(number + BESIDE, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        with suppress(OSError, ValueError):
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = number + BESIDE if hard == resource.RLIM_INFINITY else min(number + BESIDE, hard)
+        if soft != resource.RLIM_INFINITY and soft < wanted:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def again_command(arguments: Sequence[str], endpoint: Endpoint) -> str:
     """The command line as it was typed, without its key."""
-    kept: list[str] = []
-    rest = list(arguments)
-    while rest:
-        word = rest.pop(0)
-        if word == "--api-key":
-            del rest[:1]
-        elif not word.startswith("--api-key="):
-            kept.append(word)
+    kept = [
+        word
+        for before, word in pairwise(["", *arguments])
+        if "--api-key" not in (before, word) and not word.startswith("--api-key=")
+    ]
     had_key = len(kept) < len(arguments)
     return endpoint.key.hidden_in(shlex.join(["attune", *kept]) + " --api-key …" * had_key)
 
@@ -180,26 +176,20 @@ def end(report: EndpointReport, done: str, next_command: str, command: str) -> N
     if tally.control.sent:
         print(f"{tally.new} calls, {amounts(tally)}, {rates(tally)}, {duration(tally.seconds)}")
     if failed:
-        reasons = "; ".join(list(dict.fromkeys(entry["reason"] for entry in failed))[:3])
-        _complain(
-            f"error: conversations skipped: {len(failed)}, listed in {report.skipped_file}; "
-            + one_line(reasons, 500)
-        )
+        reasons = one_line("; ".join(list(dict.fromkeys(entry["reason"] for entry in failed))[:3]), 500)
+        skipped = f"conversations skipped: {len(failed)}, listed in {report.skipped_file}"
+        print(f"error: {skipped}; {reasons}", file=sys.stderr)
     kept = "every answer" + " that could be written" * isinstance(stopped, Unwritten) + " is kept"
-    kept = kept if tally.calls_done else "nothing was answered"
+    go_on = f"{kept if tally.calls_done else 'nothing was answered'}. Go on with: {command}"
     if isinstance(stopped, Interrupted):
-        _complain(f"stopped; {kept}. Go on with: {command}")
+        print(f"stopped; {go_on}", file=sys.stderr)
         raise typer.Exit(stopped.code)
     if stopped is not None:
-        _complain(f"error: {stopped}")
+        print(f"error: {stopped}", file=sys.stderr)
     if stopped is not None or failed:
-        _complain(f"{kept}. Go on with: {command}")
+        print(go_on, file=sys.stderr)
         raise typer.Exit(1)
     print(f"next: {next_command}")
-
-
-def _complain(message: str) -> None:
-    print(message, file=sys.stderr)
 
 
 def only_skipped(
@@ -220,10 +210,9 @@ def only_skipped(
 def show_estimate(
     estimates: Sequence[Estimate], *, price: Price | None, judge_price: Price | None = None, judges: int = 0
 ) -> None:
-    """Prints what a run would take.
+    """Prints what a run would take; what has no price is left out of the cost, which the notes then say.
 
-    `price` is the evaluated model's, `judge_price` that of the judges, `judges` how many there are. What has
-    no price is left out of the cost, which the notes then say.
+    `price` is the evaluated model's, `judge_price` that of the judges, `judges` how many there are.
     """
     from attune_env.report.table import DASH, Table
 
@@ -234,8 +223,8 @@ def show_estimate(
     for one in estimates:
         parts = [p.of(usage) for p, usage in ((price, one.usage), (judge_price, one.judge_usage)) if p]
         cost = f"${sum(parts):.2f}" if parts else DASH
-        numbers: list[Any] = [one.conversations, one.calls, one.judge_calls, one.usage.tokens_in]
-        numbers += [one.usage.tokens_out, one.judge_usage.tokens_in]
+        tokens = (one.usage.tokens_in, one.usage.tokens_out, one.judge_usage.tokens_in)
+        numbers = (one.conversations, one.calls, one.judge_calls, *tokens)
         table.rows.append((one.mode, *map(str, numbers), cost))
     table.notes = [
         "calls are exact but for retries and re-asks; what is complete already is not taken off",

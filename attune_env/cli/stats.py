@@ -3,34 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from attune_data.errors import SettingsError
-from attune_env.cli.options import Overwrite
+from attune_env.cli.options import OVERWRITE, argument, option
 
 HEAD = "model,kind,mode,metric,n,"
 """How a file that this command wrote begins."""
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command to the root."""
-    app.command()(stats)
-
-
 def stats(
-    path: Annotated[
-        Path | None, typer.Argument(metavar="SCORES", help="A scores file made by `attune score`.")
-    ] = None,
-    scores: Annotated[Path | None, typer.Option("--scores", "-s", help="The same, as an option.")] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write a CSV file, one row per model and metric.")
-    ] = None,
-    every: Annotated[
-        bool, typer.Option("--all", help="Every metric of the file, not only those of a report.")
-    ] = False,
-    overwrite: Overwrite = False,
+    *,
+    path: Path | None = argument("A scores file made by `attune score`.", "SCORES", None),
+    scores: Path | None = option("The same, as an option.", None, "-s"),
+    output: Path | None = option("Write a CSV file, one row per model and metric.", None, "-o"),
+    every: bool = option("Every metric of the file, not only those of a report.", False, "--all"),
+    overwrite: bool = OVERWRITE,
 ) -> None:
     """Summarise each model's scores: n, mean (also with gaps as 0), deviation, quartiles, per metric.
 

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
-from types import TracebackType
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from attune_data.errors import one_line
 from attune_env.running.loop import Watcher
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from attune_env.running.jobs import Job
     from attune_env.running.tally import Tally
 
 
 class Lines(Watcher):
     """One line on standard error for each conversation that ends."""
-
-    def __enter__(self) -> Lines:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        pass
 
     def finished(self, job: Job, tally: Tally) -> None:
         """Says which conversation ended, how, and what the run has taken so far."""
@@ -39,36 +33,19 @@ class Lines(Watcher):
 class Bars(Watcher):
     """Two bars on standard error, conversations and calls, with the numbers of the run beside them."""
 
-    def __init__(self, label: str) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-        columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[numbers]}", markup=False),
-        )
-        self.progress = Progress(*columns, console=Console(stderr=True), transient=True)
-        self.conversations = self.progress.add_task(one_line(label, 40), total=None, numbers="")
-        self.calls = self.progress.add_task("calls", total=None, numbers="")
-
-    def __enter__(self) -> Bars:
-        self.progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.progress.stop()
+    def __init__(self, progress: Progress, label: str) -> None:
+        self.progress = progress
+        self.conversations = progress.add_task(one_line(label, 40), total=None, numbers="")
+        self.calls = progress.add_task("calls", total=None, numbers="")
 
     def moved(self, tally: Tally) -> None:
         """Moves the bars."""
-        over = tally.conversations_done + tally.conversations_failed
-        left = tally.seconds_left
-        times = f"{duration(left)} left" if left is not None else ""
+        left = "" if tally.seconds_left is None else f"{duration(tally.seconds_left)} left"
         self.progress.update(
-            self.conversations, completed=over, total=tally.conversations, numbers=f"{times}  {rates(tally)}"
+            self.conversations,
+            completed=tally.conversations_done + tally.conversations_failed,
+            total=tally.conversations,
+            numbers=f"{left}  {rates(tally)}",
         )
         self.progress.update(
             self.calls, completed=tally.calls_done, total=tally.calls, numbers=amounts(tally)
@@ -87,9 +64,23 @@ class Bars(Watcher):
         self.progress.console.print(Text(one_line(message)))
 
 
-def watcher(label: str) -> Lines | Bars:
-    """Bars in a terminal, lines elsewhere; to be entered."""
-    return Bars(label) if sys.stderr.isatty() else Lines()
+@contextmanager
+def watcher(label: str) -> Iterator[Watcher]:
+    """Bars in a terminal, lines elsewhere."""
+    if not sys.stderr.isatty():
+        yield Lines()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[numbers]}", markup=False),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        yield Bars(progress, label)
 
 
 def conversation_line(job: Job, tally: Tally) -> str:
@@ -98,25 +89,22 @@ def conversation_line(job: Job, tally: Tally) -> str:
     which = f"{over}/{tally.conversations} {job.conversation_id} {job.names[2]}"
     which += f" sample {job.sample}" if job.sample > 1 else ""
     end = f"skipped, {job.failed[0]}: {job.failed[1]}" if job.failed else "complete"
-    left = tally.seconds_left
-    time = f", {duration(left)} left" if left else ""
+    time = f", {duration(tally.seconds_left)} left" if tally.seconds_left else ""
     return f"{which}: {end}; {tally.calls_done}/{tally.calls} calls, {amounts(tally)}, {rates(tally)}{time}"
 
 
 def amounts(tally: Tally) -> str:
     """Tokens and cost so far."""
     usage = tally.usage
-    return f"{usage.tokens_in:,} tokens in, {usage.tokens_out:,} out, {dollars(usage.cost)}"
+    cost = "cost not known" if usage.cost is None else f"${usage.cost:.4f}"
+    return f"{usage.tokens_in:,} tokens in, {usage.tokens_out:,} out, {cost}"
 
 
 def rates(tally: Tally) -> str:
     """The share of attempts that failed and of answers that could be read."""
-    return f"errors {_share(tally.error_rate)}, parsed {_share(tally.parse_rate)}"
+    from attune_env.report.table import share_text
 
-
-def dollars(cost: float | None) -> str:
-    """A cost, or that it is not known."""
-    return "cost not known" if cost is None else f"${cost:.4f}"
+    return f"errors {share_text(tally.error_rate)}, parsed {share_text(tally.parse_rate)}"
 
 
 def duration(seconds: float) -> str:
@@ -125,7 +113,3 @@ def duration(seconds: float) -> str:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
-
-
-def _share(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1%}"

@@ -36,7 +36,7 @@ def test_a_wrong_name_gets_the_nearest(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("statement", [
-    "from attune_env.cli.paths import paths; paths('lm-eval')",
+    "from attune_env.cli.paths import paths; paths(name='lm-eval')",
     "import attune_env.lm_eval_tasks as tasks; dir(tasks); tasks.__all__",
 ])  # fmt: skip
 def test_nothing_of_a_harness_is_loaded(statement: str) -> None:
