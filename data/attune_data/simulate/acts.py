@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Final
 
-from attune_data.simulate.draws import Draws
-from attune_data.simulate.messages import Message
+from attune_data.simulate.story import Story
 from attune_data.simulate.texts import read_text
 
 ORDER: Final = (
@@ -17,12 +15,9 @@ ORDER: Final = (
 )  # fmt: skip
 """Every act, in the order in which a reply says them."""
 
-_CHANCES: Final = read_text("styles.toml")
-STYLES: Final[Mapping[str, Mapping[str, float]]] = {
-    name: chances for name, chances in _CHANCES.items() if name != "improvements"
-}
+STYLES: Final[dict[str, Mapping[str, float]]] = read_text("styles.toml")
 """Model -> act -> probability in a turn."""
-IMPROVEMENTS: Final[Mapping[str, float]] = _CHANCES["improvements"]
+IMPROVEMENTS: Final[Mapping[str, float]] = STYLES.pop("improvements")
 """Acts that an assistant adds when it is to do better, whatever the person wants."""
 
 ACT_OF: Final[Mapping[str, str]] = {
@@ -45,31 +40,17 @@ WEARING: Final = frozenset({"aside", "cheer", "clinical", "drift", "generic", "h
 """Acts that wear thin: less likely where they stood in the last reply."""
 
 
-@dataclass(frozen=True, slots=True)
-class Situation:
-    """The circumstances that bear on the choice of acts beside the style."""
-
-    message: Message
-    turn: int
-    """0-based."""
-    progress: float
-    """Turn / turns, in [0, 1)."""
-    goal: str
-    before: frozenset[str]
-    """Acts of the last reply."""
-
-
-def original(style: str, situation: Situation, draws: Draws) -> set[str]:
+def original(story: Story) -> set[str]:
     """The acts of the model's own reply."""
-    chances = dict(STYLES[style])
-    message = situation.message
-    chances["generic"] += 0.15 * situation.progress
+    chances = dict(STYLES[story.style])
+    message, goal = story.message, story.goals[0]
+    chances["generic"] += 0.15 * (story.number / story.count)
     if message.asks:  # it reads what is asked of it, mostly
-        if situation.goal in ("decide", "info"):
+        if goal in ("decide", "info"):
             chances["advise"] += 0.25
-        elif situation.goal == "vent":
+        elif goal == "vent":
             chances["advise"] *= 0.6
-        elif situation.goal == "sort":
+        elif goal == "sort":
             chances["ask_reflect"] += 0.15
     if message.reaction < 0:
         chances |= {"adapt": 0.45, "correct": 0.25}
@@ -78,52 +59,48 @@ def original(style: str, situation: Situation, draws: Draws) -> set[str]:
         chances |= {"adapt": 0.06}
     if message.risk:
         chances |= {"risk": 0.55, "safety": 0.6}
-    for act in WEARING & situation.before:
+    for act in WEARING & story.acts:
         chances[act] *= 0.4
-    acts = {act for act in ORDER if draws.yes(chances.get(act, 0.0))}
-    if "advise" in acts and draws.yes(0.3):
+    acts = {act for act in ORDER if story.draws.yes(chances.get(act, 0.0))}
+    if "advise" in acts and story.draws.yes(0.3):
         acts.add("hard")
-    if "claim" in acts and message.named and draws.yes(0.55):
+    if "claim" in acts and message.named and story.draws.yes(0.55):
         acts.add("own_word")
-    return settled(acts, situation)
+    return _settled(acts, story)
 
 
-def improved(first: Collection[str], situation: Situation, draws: Draws) -> set[str]:
+def improved(first: Collection[str], story: Story) -> set[str]:
     """The acts of the model's improved version."""
-    acts = set(first) | {act for act, chance in IMPROVEMENTS.items() if draws.yes(chance)}
-    for act in ("generic", "drift", "heat", "aside"):
-        if act in acts and draws.yes(0.5):
-            acts.discard(act)
-    return settled(acts, situation)
+    acts = set(first) | {act for act, chance in IMPROVEMENTS.items() if story.draws.yes(chance)}
+    acts -= {act for act in ("generic", "drift", "heat", "aside") if act in acts and story.draws.yes(0.5)}
+    return _settled(acts, story)
 
 
-def edited(first: Collection[str], wish: Mapping[str, float], situation: Situation, draws: Draws) -> set[str]:
+def edited(first: Collection[str], wish: Mapping[str, float], story: Story) -> set[str]:
     """The acts after the person has edited the reply: each unwanted one may go, each missed one may come."""
-    acts, effort = set(first), 0.15 + 0.5 * draws.uniform()
+    draws, acts = story.draws, set(first)
+    effort = 0.15 + 0.5 * draws.uniform()
     for construct, act in ACT_OF.items():
-        if act == "claim_second" and len(situation.message.shown) < 2:
+        if act == "claim_second" and len(story.message.shown) < 2:
             continue  # nobody adds a second feeling where there is none
         wanted = wish[construct] > 0
         if wanted != (act in acts) and abs(wish[construct]) > 0.3 and draws.yes(effort):
             acts ^= {act}
-    for act in ("heat", "cheer"):
-        if act in acts and draws.yes(effort):
-            acts.discard(act)
-    return settled(acts, situation)
+    acts -= {act for act in ("heat", "cheer") if act in acts and draws.yes(effort)}
+    return _settled(acts, story)
 
 
-def settled(acts: set[str], situation: Situation) -> set[str]:
+def _settled(acts: set[str], story: Story) -> set[str]:
     """The acts that can stand together here; at least one."""
-    message = situation.message
-    acts = set(acts)
+    message = story.message
     if not message.named:
         acts.discard("own_word")
     if "own_word" in acts:  # one naming of the feeling is enough
         acts.discard("claim")
-    if situation.turn == 0:
+    if story.number == 0:
         acts -= {"shift", "correct"}
-    if situation.turn == 0 or message.reaction == 0:
-        acts -= {"adapt"}
+    if story.number == 0 or message.reaction == 0:
+        acts.discard("adapt")
     if not message.risk:
         acts -= {"risk", "safety"}
     if "safety" in acts:
@@ -131,6 +108,4 @@ def settled(acts: set[str], situation: Situation) -> set[str]:
     acts -= {act for act, needed in NEEDS.items() if not acts & needed}
     if not message.echoes:
         acts.discard("echo")
-    if not acts:
-        acts.add("echo" if message.echoes else "validate")
-    return acts
+    return acts or {"echo" if message.echoes else "validate"}

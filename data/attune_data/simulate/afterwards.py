@@ -27,19 +27,26 @@ Q1_OF: Final[Mapping[str, str]] = {
 }  # fmt: skip
 Q3_CUTS: Final = (0.42, 0.12, -0.25)
 """Mean fit from which the answer is the first, second, third option."""
-FELT_OFF: Final = (
-    "It gave advice before it understood",
-    "It missed what I was feeling",
-    "It felt generic",
-    "It was too upbeat for the moment",
-    "It was too long",
-    "It sounded formal or clinical",
-    "It assumed things I had not said",
-    "It repeated itself",
-    "It asked too many questions",
-    "It made my feelings seem smaller",
+FELT_OFF: Final[tuple[tuple[str, str, float], ...]] = (
+    ("It gave advice before it understood", "early_advice", 0.3),
+    ("It missed what I was feeling", "wrong", 0.7),
+    ("It felt generic", "generic", 0.25),
+    ("It was too upbeat for the moment", "upbeat", 0.15),
+    ("It was too long", "long", 0.5),
+    ("It sounded formal or clinical", "clinical", 0.3),
+    ("It assumed things I had not said", "assumed", 0.45),
+    ("It repeated itself", "repeated", 0.15),
+    ("It asked too many questions", "questions", 0.7),
+    ("It made my feelings seem smaller", "", 0.35),
 )
-"""The options of the follow-up in this project's codebook."""
+"""The options of the follow-up in this project's codebook, each with its cause: a share of the turns above
+a bound, of the last one a mean fit below its negative."""
+BRANCHES: Final[Mapping[str, tuple[float, str]]] = {
+    "perceiving": (3.9, "right"), "facilitating": (3.0, "toned"), "understanding": (2.7, "mirrored"),
+    "managing": (3.3, "managed"),
+}  # fmt: skip
+"""Branch -> score of a middling reply (noticing is judged the easiest, understanding the hardest, as
+published), and the share of the turns that raises it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +77,22 @@ def panas_items(
     negative: float,
     residuals: Mapping[str, float],
     draws: Draws,
-    traces: Mapping[str, float] | None = None,
-    before: Mapping[str, int] | None = None,
+    end: Ending | None = None,
 ) -> dict[str, int]:
-    """Item -> 1-7: loading·factor + what is particular to the item + what tags left behind; or as before."""
+    """Item -> 1-7: loading·factor + what is particular to the item.
+
+    At the end of a conversation tags have left something behind, and some answers are as before.
+    """
     items = {}
     for item in EMOTIONS:
         pleasant = POLARITY[item] == "positive"
         loading = LOADINGS[item]
         mean, spread = SCALE_POSITIVE if pleasant else SCALE_NEGATIVE
-        own = residuals[item] if before is None else 0.8 * residuals[item] + 0.6 * draws.normal()
+        own = residuals[item] if end is None else 0.8 * residuals[item] + 0.6 * draws.normal()
         z = loading * (positive if pleasant else negative) + math.sqrt(1.0 - loading * loading) * own
-        z += 0.7 * (traces or {}).get(item, 0.0)
+        z += 0.7 * end.traces.get(item, 0.0) if end else 0.0
         answer = rating(mean + spread * z)
-        items[item] = before[item] if before is not None and draws.yes(person.inertia) else answer
+        items[item] = end.pre[item] if end and draws.yes(person.inertia) else answer
     return items
 
 
@@ -98,28 +107,23 @@ def panas_record(items: Mapping[str, int]) -> dict[str, Any]:
 
 def answers(end: Ending, draws: Draws) -> dict[str, Any]:
     """Everything said afterwards: `postPanas` and `conversationWideQuestions`, as the record has them."""
-    post = panas_items(end.person, end.positive, end.negative, end.residuals, draws, end.traces, end.pre)
-    fit = _fit(end, draws)
+    post = panas_items(end.person, end.positive, end.negative, end.residuals, draws, end)
+    x = end.mean_fit + 0.2 * draws.normal()
+    fit = Q3_OPTIONS[sum(x <= cut for cut in Q3_CUTS)]
     return {
         "postPanas": panas_record(post),
         "conversationWideQuestions": {
             "fourBranchScores": _branches(end, draws),
             "q1_lookingFor": [Q1_OF[goal] for goal in end.goals],
-            "q2_emotionClarity": _clarity(end, draws),
+            "q2_emotionClarity": _clarity(end.shares, draws),
             "q3_modelFit": fit,
             "q3_followUp_whatFeltOff": _felt_off(end, draws) if fit in Q3_NEGATIVE else [],
         },
     }
 
 
-def _fit(end: Ending, draws: Draws) -> str:
-    x = end.mean_fit + 0.2 * draws.normal()
-    return Q3_OPTIONS[sum(x <= cut for cut in Q3_CUTS)]
-
-
-def _clarity(end: Ending, draws: Draws) -> str:
+def _clarity(share: Mapping[str, float], draws: Draws) -> str:
     """Scores of the four options: feelings named, shown, mixed, moving; the best one wins."""
-    share = end.shares
     scores = (
         1.6 * share["named"] + 0.6 * share["shown"] - 0.3 * share["mixed"] + 0.2,
         0.8 * share["indirect"] + 0.1,
@@ -132,38 +136,17 @@ def _clarity(end: Ending, draws: Draws) -> str:
 
 def _felt_off(end: Ending, draws: Draws) -> list[str]:
     """Each option on its cause, and now and then without one."""
-    share = end.shares
-    fires = (
-        share["early_advice"] > 0.3,
-        share["right"] < 0.3,
-        share["generic"] > 0.25,
-        share["upbeat"] > 0.15,
-        share["long"] > 0.5,
-        share["clinical"] > 0.3,
-        share["assumed"] > 0.45,
-        share["repeated"] > 0.15,
-        share["questions"] > 0.7,
-        end.mean_fit < -0.35,
-    )
-    chosen = [text for text, fire in zip(FELT_OFF, fires, strict=True) if draws.yes(0.75 if fire else 0.06)]
-    return chosen or [FELT_OFF[draws.below(len(FELT_OFF))]]
-
-
-BRANCH_BASE: Final[Mapping[str, float]] = {
-    "perceiving": 3.9, "facilitating": 3.0, "understanding": 2.7, "managing": 3.3,
-}  # fmt: skip
-"""Scores of a middling reply: noticing is judged the easiest, understanding the hardest, as published."""
+    chosen = [
+        text
+        for text, cause, least in FELT_OFF
+        if draws.yes(0.75 if (end.shares[cause] if cause else -end.mean_fit) > least else 0.06)
+    ]
+    return chosen or [FELT_OFF[draws.below(len(FELT_OFF))][0]]
 
 
 def _branches(end: Ending, draws: Draws) -> dict[str, int]:
-    evidence = {
-        "perceiving": end.shares["right"],
-        "facilitating": end.shares["toned"],
-        "understanding": end.shares["mirrored"],
-        "managing": end.shares["managed"],
-    }
     lenient, fit = 0.25 * end.person.leniency, end.mean_fit
     return {
-        branch: rating(BRANCH_BASE[branch] + 2.0 * fit + 1.8 * share + lenient + 0.7 * draws.normal())
-        for branch, share in evidence.items()
+        branch: rating(base + 2.0 * fit + 1.8 * end.shares[share] + lenient + 0.7 * draws.normal())
+        for branch, (base, share) in BRANCHES.items()
     }

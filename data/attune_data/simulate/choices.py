@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from attune_data.constants import RESPONSES, ResponseName, Side
-from attune_data.simulate.draws import Draws, squash
-from attune_data.simulate.messages import Message
-from attune_data.simulate.person import TurnMood
+from attune_data.simulate.constructs import match, off_key
+from attune_data.simulate.draws import squash
+from attune_data.simulate.replies import Reply
+from attune_data.simulate.story import Story
 
 COMMON: Final = ("B1", "B3", "B4", "B6", "B11", "B12", "B13", "B15", "B19", "B502", "B505")
 """Constructs that most replies could show: having or lacking one counts."""
 RARE: Final = (
-    "B14",
-    "B16",
-    "B206",
-    "B207",
-    "B310",
-    "B311",
-    "B313",
-    "B315",
-    "B316",
-    "B406",
-    "B408",
-    "B503",
-    "B504",
-)
+    "B14", "B16", "B206", "B207", "B310", "B311", "B313", "B315", "B316", "B406", "B408", "B503", "B504",
+)  # fmt: skip
 """Constructs that count where they occur."""
 HALO: Final = 0.33
 """Spread of what a reply gains or loses on all questions of a turn alike."""
@@ -78,8 +67,8 @@ class Comparison:
     """One choice between two replies."""
 
     question: str
-    response_a: ResponseName
-    response_b: ResponseName
+    a: ResponseName
+    b: ResponseName
     winner: Side
     advantage: float
     """γ·(V_A - V_B): how much more the person sees in A."""
@@ -94,18 +83,17 @@ class Comparison:
 
 
 def appeal(
+    story: Story,
+    reply: Reply,
     constructs: Mapping[str, bool | None],
     wish: Mapping[str, float],
-    right: float,
-    jars: float,
-    words: int,
     *,
-    terse: bool,
     own: bool,
-    draws: Draws,
 ) -> Appeal:
     """The appeal of a reply: 0.55·(Σ wish·(done - ½) + Σ wish·done(rare)) + 0.5·match - length - jarring."""
-    length = (words - 55) / 30
+    right, jars = match(story, reply), off_key(story, reply)
+    length = (reply.text.count(" ") - 54) / 30  # words, less 55
+    terse = story.person.typing.register == "terse"
     utility = 0.5 * right - 0.22 * length * (1.4 if terse else 1.0) - 0.5 * jars + OWN * own
     for construct in COMMON:
         utility += 0.55 * wish[construct] * ((1.0 if constructs[construct] else 0.0) - 0.5)
@@ -113,18 +101,19 @@ def appeal(
         if constructs[construct]:
             utility += 0.55 * wish[construct]
     features = {key: 1.0 if value else 0.0 for key, value in constructs.items()}
-    return Appeal(utility, features | {"match": right, "length": length, "jars": jars}, HALO * draws.normal())
+    features |= {"match": right, "length": length, "jars": jars}
+    return Appeal(utility, features, HALO * story.draws.normal())
 
 
-def chosen_questions(mood: TurnMood, message: Message, draws: Draws) -> list[str]:
+def chosen_questions(story: Story) -> list[str]:
     """General, and three of PW1-PW16 that suit the moment."""
+    message = story.message
     weights = dict.fromkeys(QUESTIONS, 1.0) | {"PW12": 6.0 if message.risk else 0.0}
-    weights |= {"PW2": 2.0 if len(mood.tags) > 1 else 0.5, "PW14": 2.0 if message.reaction else 0.5}
+    weights |= {"PW2": 2.0 if len(story.mood.tags) > 1 else 0.5, "PW14": 2.0 if message.reaction else 0.5}
     picked = ["general"]
     for _ in range(3):
-        question = draws.weighted(weights)
-        weights[question] = 0.0
-        picked.append(question)
+        picked.append(story.draws.weighted(weights))
+        weights[picked[-1]] = 0.0
     return picked
 
 
@@ -132,19 +121,16 @@ def value(question: str, of: Appeal) -> float:
     """The value of a reply to a person who is asked this question."""
     if question == "general":
         return of.utility
-    return 0.55 * of.utility + 0.6 * math.fsum(
-        w * of.features[name] for name, w in QUESTIONS[question].items()
-    )
+    looked_at = QUESTIONS[question].items()
+    return 0.55 * of.utility + 0.6 * math.fsum(weight * of.features[name] for name, weight in looked_at)
 
 
-def compare(
-    questions: Sequence[str], appeals: Mapping[ResponseName, Appeal], gain: float, draws: Draws
-) -> list[Comparison]:
+def compare(story: Story, questions: list[str], appeals: Mapping[ResponseName, Appeal]) -> list[Comparison]:
     """All choices of a turn, sides at random.
 
     A wins with σ(γ·(V_A - V_B) + γ·(ε_A - ε_B)).
     """
-    out = []
+    draws, gain, out = story.draws, story.level.gain, []
     for question in questions:
         values = {name: value(question, appeals[name]) for name in RESPONSES}
         for first, second in draws.shuffled(PAIRS):

@@ -10,15 +10,12 @@ All its numbers are guesses in the spirit of what people report to like; docs/si
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from attune_data.simulate.acts import ASKING, NAMING
-from attune_data.simulate.draws import Draws, squash
-from attune_data.simulate.messages import Message
-from attune_data.simulate.person import Person, TurnMood
+from attune_data.simulate.draws import squash
 from attune_data.simulate.replies import Reply
-from attune_data.simulate.texts import Family, Said
+from attune_data.simulate.story import Story
 
 
 class Wish(NamedTuple):
@@ -74,16 +71,15 @@ ACCEPTANCE: Final = 1.1
 """How far people endorse what a reply did that suited them."""
 
 
-def wishes(
-    goal: str, need: float, traits: tuple[float, float, float], taste: Mapping[str, float]
-) -> dict[str, float]:
+def wishes(story: Story) -> dict[str, float]:
     """Construct -> wish, in this moment."""
-    a, n, o = traits
+    person, goal, need = story.person, story.goals[0], story.mood.need
+    a, n, o = person.traits
     return {
         construct: 0.8 * (wish.base + wish.goals.get(goal, 0.0))
         + wish.need * need
         + 0.35 * (wish.traits[0] * a + wish.traits[1] * n + wish.traits[2] * o)
-        + taste[construct]
+        + person.taste[construct]
         for construct, wish in WISHES.items()
     }
 
@@ -98,40 +94,19 @@ CONTEXTUAL: Final = ("B2", "B8", "B9", "B10", "B20", "B109")
 """Judgements; all other constructs are textual."""
 
 
-@dataclass(slots=True)
-class Memory:
-    """The acts of the recorded replies so far."""
-
-    plans: list[Said] = field(default_factory=list)
-    """Plans that were advised."""
-    done: list[Said] = field(default_factory=list)
-    """Plans that the person said they had carried out."""
-    acts: frozenset[str] = frozenset()
-    """Acts of the last reply."""
-    asked: bool = False
-    """Whether any question was asked."""
-    families: list[str] = field(default_factory=list)
-    """Families of feelings of the turns so far."""
-
-
-def textual(
-    reply: Reply, message: Message, mood: TurnMood, person: Person, memory: Memory, turn: int
-) -> dict[str, bool | None]:
-    """Construct -> yes, no, or None for not applicable, of everything that text can show. `turn` from 0."""
-    acts = reply.acts
+def textual(story: Story, reply: Reply) -> dict[str, bool | None]:
+    """Construct -> yes, no, or None for not applicable, of everything that text can show."""
+    acts, message, person = reply.acts, story.message, story.person
     named = bool(acts & NAMING)
     advises = bool(acts & {"advise", "generic"})
     infers = bool(acts & {"infer", "reason", "side"})
-    several = len(mood.tags) > 1
-    changed = bool(memory.families) and memory.families[-1] != mood.family
-    begun = turn > 0
-    reacted = begun and message.reaction != 0
     asks = bool(acts & ASKING)
+    begun = story.number > 0
     return {
         "B1": named,
         "B3": bool(reply.used & message.told) or reply.echoes,
-        "B4": True if acts & {"claim_second", "emote"} else False if several else None,
-        "B5": True if "shift" in acts else False if changed else None,
+        "B4": True if acts & {"claim_second", "emote"} else False if len(story.mood.tags) > 1 else None,
+        "B5": True if "shift" in acts else False if story.before not in (None, story.mood.family) else None,
         "B6": infers,
         "B7": ("infer" in acts and reply.sentences["infer"].hedged) if infers else None,
         "B11": advises or bool(acts & {"reflect", "safety"}),
@@ -139,7 +114,7 @@ def textual(
         "B13": asks,
         "B14": "moral" in acts,
         "B15": reply.echoes,
-        "B16": "adapt" in acts if reacted else None,
+        "B16": "adapt" in acts if begun and message.reaction != 0 else None,
         "B17": "risk" in acts if message.risk else None,
         "B18": "safety" in acts if message.risk else None,
         "B19": "validate" in acts,
@@ -148,11 +123,11 @@ def textual(
         "B207": "emote" in acts,
         "B310": "generic" in acts,
         "B311": "drift" in acts,
-        "B313": advises and not memory.asked and not reply.asks_before_advising,
+        "B313": advises and not story.asked and not reply.asks_before_advising,
         "B315": "aside" in acts,
         "B316": "hard" in acts,
         "B406": "correct" in acts if begun else None,
-        "B408": ("advise" in acts and reply.plan in memory.plans) if begun else None,
+        "B408": ("advise" in acts and reply.plan in story.plans) if begun else None,
         "B501": bool(acts & {"reflect", "ask_reflect"}),
         "B502": "side" in acts,
         "B503": "readings" in acts,
@@ -161,36 +136,30 @@ def textual(
     }
 
 
-def match(reply: Reply, mood: TurnMood, families: Mapping[str, Family]) -> float:
+def match(story: Story, reply: Reply) -> float:
     """How right the claim about the feeling is: 1 the family, 0.3 its sign, -1.2 neither, 0 no claim."""
+    mood = story.mood
     if not reply.acts & NAMING:
         return 0.0
     if reply.claim in (mood.family, mood.second_family):
         return 1.0
-    return 0.3 if families[reply.claim].sign == mood.sign else -1.2
+    return 0.3 if story.texts.families[reply.claim].sign == mood.sign else -1.2
 
 
-def off_key(reply: Reply, mood: TurnMood) -> float:
+def off_key(story: Story, reply: Reply) -> float:
     """How much the reply's tone jars: cheering up the sad, heat, jargon. 0 or more."""
     acts = reply.acts
-    return 1.0 * ("cheer" in acts and mood.sign < 0) + 0.7 * ("heat" in acts) + 0.5 * ("clinical" in acts)
+    cheers = "cheer" in acts and story.mood.sign < 0
+    return 1.0 * cheers + 0.7 * ("heat" in acts) + 0.5 * ("clinical" in acts)
 
 
-def judgement_probabilities(
-    reply: Reply,
-    mood: TurnMood,
-    person: Person,
-    fit: float,
-    right: float,
-    sharpness: float,
-) -> dict[str, float]:
+def judgement_probabilities(story: Story, reply: Reply, fit: float) -> dict[str, float]:
     """Contextual construct -> probability of "yes", where it applies.
 
-    σ(1.5 · sharpness · (β₀ + β · state + leniency)); `right` is `match`, `fit` lies in [-1, 1].
+    σ(1.5 · sharpness · (β₀ + β · state + leniency)); `fit` lies in [-1, 1].
     """
-    acts, lenient = reply.acts, person.leniency
-    named = bool(acts & NAMING)
-    jars = off_key(reply, mood)
+    acts, mood, lenient = reply.acts, story.mood, story.person.leniency
+    named, right, jars = bool(acts & NAMING), match(story, reply), off_key(story, reply)
     warmth = named + ("validate" in acts) - max(mood.need, 0.4)
     states = {
         "B8": 0.9 + 1.0 * fit + 1.0 * right + 0.5 * warmth - 2.2 * jars + lenient,
@@ -204,12 +173,5 @@ def judgement_probabilities(
     if len(mood.tags) > 1:
         central = named and reply.claim == mood.family
         states["B109"] = (1.6 if central else -1.4) + 0.5 * fit + lenient
+    sharpness = story.level.judgement * (1.2 - 0.6 * story.number / story.count)
     return {construct: squash(1.5 * sharpness * x) for construct, x in states.items()}
-
-
-def judged(probabilities: Mapping[str, float], draws: Draws) -> dict[str, bool | None]:
-    """The judgements, drawn; None where one does not apply."""
-    return {
-        construct: draws.yes(probabilities[construct]) if construct in probabilities else None
-        for construct in CONTEXTUAL
-    }

@@ -7,8 +7,9 @@ capital letter. A choice may be empty: `[|, again]`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import pairwise
 
 from attune_data.simulate.draws import Draws
 
@@ -24,40 +25,20 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """A place for one of several phrases."""
-
-    options: tuple[Phrase, ...]
-
-
-Piece = str | Slot | Choice
-
-
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """Pieces in a row."""
+class Template:
+    """A compiled phrase: text, slots, and choices between phrases, in a row."""
 
     pieces: tuple[Piece, ...]
-    needs: tuple[frozenset[str], ...]
+    needs: frozenset[frozenset[str]]
     """Sets of slots of which one must be known: the least that some surface of it says."""
+    slots: frozenset[str]
+    """The names of all its slots."""
+    source: str = ""
+    """Of a whole template, not of a phrase to choose."""
 
     def fits(self, known: Set[str]) -> bool:
         """Whether some surface says nothing but what is known."""
         return any(need <= known for need in self.needs)
-
-
-class TemplateError(ValueError):
-    """A template that cannot be compiled: brackets that do not match, an empty slot."""
-
-
-@dataclass(frozen=True, slots=True)
-class Template:
-    """A compiled phrase."""
-
-    source: str
-    phrase: Phrase
-    slots: frozenset[str]
-    """The names of all its slots."""
 
     def say(self, facts: Facts, draws: Draws, used: set[str]) -> str:
         """One surface of it, made of these facts alone; adds the names of the slots said to `used`.
@@ -65,60 +46,55 @@ class Template:
         A fact that is a template, or a list of them, is drawn from each time.
         """
         out: list[str] = []
-        _say(self.phrase, facts, draws, out, used)
+        for piece in self.pieces:
+            if isinstance(piece, str):
+                out.append(piece)
+            elif isinstance(piece, tuple):
+                known = facts.keys()
+                out.append(draws.pick([o for o in piece if o.fits(known)]).say(facts, draws, used))
+            else:
+                used.add(piece.name)
+                value = facts.mention(piece) if isinstance(facts, Mentions) else facts[piece.name]
+                if not isinstance(value, (str, Template)):
+                    value = draws.pick(value)
+                text = value if isinstance(value, str) else value.say(facts, draws, used)
+                out.append(capital(text) if piece.capital else text)
         return "".join(out)
 
-    def fits(self, known: Set[str]) -> bool:
-        """Whether some surface says nothing but what is known."""
-        return self.phrase.fits(known)
+
+class TemplateError(ValueError):
+    """A template that cannot be compiled: brackets that do not match, an empty slot."""
 
 
-Facts = Mapping[str, str | Template | Sequence[Template]]
+Piece = str | Slot | tuple[Template, ...]
+Fact = str | Template | Sequence[Template]
+Facts = Mapping[str, Fact]
 
 
-class Mentions(dict[str, str | Template | Sequence[Template]]):
-    """Facts of which `{thing}` is said in full once and is "it" after that, until `recent` is cleared."""
+class Mentions(dict[str, Fact]):
+    """Facts that are said in full first and in short after that.
 
-    def __init__(self, facts: Facts) -> None:
+    `{thing}` is "it" once it was mentioned, until `recent` is cleared. People in `introductions` (fact ->
+    such as "my manager Dana") are introduced once.
+    """
+
+    def __init__(self, facts: Facts, introductions: Mapping[str, str] | None = None) -> None:
         super().__init__(facts)
+        self.introductions = dict(introductions or {})
         self.recent: set[str] = set()
         """Facts that were mentioned just now."""
         self.echo_names_thing = False
         """Whether the fact `echo` has the thing in it."""
 
-    def __getitem__(self, key: str) -> str | Template | Sequence[Template]:
-        if key == "thing":
-            if key in self.recent:
-                return "it"
-            self.recent.add(key)
-        if key == "echo" and self.echo_names_thing:
+    def mention(self, slot: Slot) -> Fact:
+        """The fact as it is said in this place."""
+        if slot.name in self.introductions:
+            return self.introductions.pop(slot.name)
+        if slot.name == "thing" and "thing" in self.recent and not slot.exact:
+            return "it"
+        if slot.name == "thing" or (slot.name == "echo" and self.echo_names_thing):
             self.recent.add("thing")
-        return super().__getitem__(key)
-
-    def in_full(self, key: str) -> str | Template | Sequence[Template]:
-        """The fact as it is spelt out; it counts as mentioned."""
-        if key == "thing":
-            self.recent.add(key)
-        return super().__getitem__(key)
-
-
-def _say(phrase: Phrase, facts: Facts, draws: Draws, out: list[str], used: set[str]) -> None:
-    for piece in phrase.pieces:
-        if isinstance(piece, str):
-            out.append(piece)
-        elif isinstance(piece, Choice):
-            known = facts.keys()
-            _say(draws.pick([o for o in piece.options if o.fits(known)]), facts, draws, out, used)
-        else:
-            used.add(piece.name)
-            if piece.exact and isinstance(facts, Mentions):
-                value = facts.in_full(piece.name)
-            else:
-                value = facts[piece.name]
-            if not isinstance(value, (str, Template)):
-                value = draws.pick(value)
-            text = value if isinstance(value, str) else value.say(facts, draws, used)
-            out.append(capital(text) if piece.capital else text)
+        return self[slot.name]
 
 
 def capital(text: str) -> str:
@@ -127,70 +103,55 @@ def capital(text: str) -> str:
     return text[:at] + text[at : at + 1].upper() + text[at + 1 :]
 
 
-def _slots(phrase: Phrase) -> Iterator[str]:
-    for piece in phrase.pieces:
-        if isinstance(piece, Slot):
-            yield piece.name
-        elif isinstance(piece, Choice):
-            for option in piece.options:
-                yield from _slots(option)
-
-
-def _phrase(pieces: Sequence[Piece]) -> Phrase:
-    """The pieces with what they need: one way for each choice, the larger of two nested ways left out."""
-    needs = {frozenset[str]()}
-    for piece in pieces:
-        if isinstance(piece, Slot):
-            needs = {need | {piece.name} for need in needs}
-        elif isinstance(piece, Choice):
-            options = {other for option in piece.options for other in option.needs}
-            needs = {need | other for need in needs for other in options}
-    least = [need for need in needs if not any(other < need for other in needs)]
-    return Phrase(tuple(pieces), tuple(sorted(least, key=sorted)))
-
-
 _NO_PRONOUN_AFTER = ("'", '"', " and ", " or ", "is it ", "it's ", "bring up ", "like ")
+_NO_PRONOUN_BEFORE = (" and ", " or ", ", ")
 _TOKEN = re.compile(r"[\[\]|]|\{[^{}]*\}|[^\[\]|{}]+|[{}]")
 
 
 def compile_template(source: str) -> Template:
     """Compiles one template; raises TemplateError saying what does not match and where."""
-    tokens = _TOKEN.findall(source)
-    phrase, end = _sequence(tokens, 0, source, depth=0)
-    if end != len(tokens):
-        raise TemplateError(f"'{tokens[end]}' without an opening '[' in: {source}")
-    return Template(source, phrase, frozenset(_slots(phrase)))
-
-
-def _sequence(tokens: list[str], at: int, source: str, *, depth: int) -> tuple[Phrase, int]:
     pieces: list[Piece] = []
-    while at < len(tokens):
-        token = tokens[at]
-        if token in ("|", "]"):
-            if depth == 0:
-                break
-            return _phrase(pieces), at
+    opened: list[tuple[list[Piece], list[Template]]] = []
+    """For each bracket around here the pieces before it, and the options that it has so far."""
+    for token, following in pairwise([*_TOKEN.findall(source), ""]):
         if token == "[":
-            options: list[Phrase] = []
-            while True:
-                option, at = _sequence(tokens, at + 1, source, depth=depth + 1)
-                options.append(option)
-                if at >= len(tokens):
-                    raise TemplateError(f"'[' is never closed in: {source}")
-                if tokens[at] == "]":
-                    break
-            pieces.append(Choice(tuple(options)))
+            opened.append((pieces, []))
+            pieces = []
+        elif token in ("|", "]"):
+            if not opened:
+                raise TemplateError(f"'{token}' without an opening '[' in: {source}")
+            before, options = opened[-1]
+            options.append(_phrase(pieces))
+            pieces = []
+            if token == "]":
+                opened.pop()
+                pieces = [*before, tuple(options)]
         elif token.startswith("{"):
             name = token[1:-1]
             if not re.fullmatch(r"[A-Za-z][a-z_]*[0-9]?", name):
                 raise TemplateError(f"{token!r} names no slot in: {source}")
-            before = pieces[-1] if pieces and isinstance(pieces[-1], str) else ""
-            listed = tokens[at + 1 : at + 2] and tokens[at + 1].startswith((" and ", " or ", ", "))
-            exact = name.lower() == "thing" and (before.endswith(_NO_PRONOUN_AFTER) or bool(listed))
-            pieces.append(Slot(name[0].lower() + name[1:], name[0].isupper(), exact))
+            last = pieces[-1] if pieces and isinstance(pieces[-1], str) else ""
+            listed = last.endswith(_NO_PRONOUN_AFTER) or following.startswith(_NO_PRONOUN_BEFORE)
+            slot = name[0].lower() + name[1:]
+            pieces.append(Slot(slot, name[0].isupper(), slot == "thing" and listed))
         elif token == "}":
             raise TemplateError(f"a lone '}}' in: {source}")
         else:
             pieces.append(token)
-        at += 1
-    return _phrase(pieces), at
+    if opened:
+        raise TemplateError(f"'[' is never closed in: {source}")
+    return _phrase(pieces, source)
+
+
+def _phrase(pieces: Sequence[Piece], source: str = "") -> Template:
+    """The pieces with what they need: one way for each choice, the larger of two nested ways left out."""
+    needs, slots = {frozenset[str]()}, set[str]()
+    for piece in pieces:
+        if isinstance(piece, Slot):
+            needs = {need | {piece.name} for need in needs}
+            slots.add(piece.name)
+        elif isinstance(piece, tuple):
+            needs = {need | other for need in needs for option in piece for other in option.needs}
+            slots.update(*(option.slots for option in piece))
+    least = frozenset(need for need in needs if not any(other < need for other in needs))
+    return Template(tuple(pieces), least, frozenset(slots), source)

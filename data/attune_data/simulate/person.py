@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from attune_data.affect import EMOTIONS
@@ -88,20 +88,31 @@ def make_person(seed: int, number: int, participant_id: str, families: Mapping[s
     agreeable, open_ = d.normal(), d.normal()
     neurotic = 0.6 * distress + 0.8 * d.normal()
     lean = {"tipi_agreeableness": agreeable, "tipi_stability": -neurotic, "tipi_openness": open_}
+
+    def mixed(loading: float, own: float | None = None) -> float:
+        """A standard score that hangs together with distress by its loading."""
+        own = d.normal() if own is None else own
+        return loading * distress + math.sqrt(1.0 - loading * loading) * own
+
+    def count(mean: float, spread: float, low: int, high: int, z: float) -> int:
+        return int(clip(round(mean + spread * z), low, high))
+
     tipi = {
-        name: int(clip(round(mean + spread * _mix(loading, distress, lean.get(name), d)), 2, 14))
+        name: count(mean, spread, 2, 14, mixed(loading, lean.get(name)))
         for name, (mean, spread, loading) in _TIPI.items()
     }
-    anxiety, depression, sleep = (_mix(loading, distress, None, d) for loading in (0.8, 0.8, 0.55))
-    diagnoses = _diagnoses(d, any_diagnosis, anxiety, depression)
+    promis = {"anxiety": mixed(0.8), "depression": mixed(0.8), "sleep": mixed(0.55)}
+    diagnoses = _diagnoses(d, any_diagnosis, promis["anxiety"], promis["depression"])
+    adhd, autism = "ADHD" in diagnoses, "Autism (ASD)" in diagnoses
     scores: dict[str, Any] = {
-        "who_5": int(clip(round(14.5 + 5.0 * _mix(-0.7, distress, None, d)), 0, 25)),
-        "asrs_6": _count(d, 6, (4.3, 1.2) if "ADHD" in diagnoses else (1.6, 1.5)),
-        "aq_10": _count(d, 10, (7.9, 1.9) if "Autism (ASD)" in diagnoses else (2.8, 2.0)),
+        "who_5": count(14.5, 5.0, 0, 25, mixed(-0.7)),
+        "asrs_6": count(*((4.3, 1.2) if adhd else (1.6, 1.5)), 0, 6, d.normal()),
+        "aq_10": count(*((7.9, 1.9) if autism else (2.8, 2.0)), 0, 10, d.normal()),
     }
-    for name, z in (("anxiety", anxiety), ("depression", depression), ("sleep", sleep)):
-        raw = _nearest(PROMIS_T[name], 53.0 + 10.0 * z)
-        scores |= {f"promis_{name}": raw + 4, f"promis_{name}_t": PROMIS_T[name][raw]}
+    for name, z in promis.items():
+        table = PROMIS_T[name]
+        raw = min(range(len(table)), key=lambda i: (abs(table[i] - (53.0 + 10.0 * z)), i))
+        scores |= {f"promis_{name}": raw + 4, f"promis_{name}_t": table[raw]}
     demographics: dict[str, Any] = {
         key: d.pick(PEOPLE[key])
         for key in ("country", "education", "gender", "age_range", "english_proficiency")
@@ -131,12 +142,6 @@ def make_person(seed: int, number: int, participant_id: str, families: Mapping[s
     )
 
 
-def _mix(loading: float, distress: float, lean: float | None, d: Draws) -> float:
-    """A standard score that hangs together with distress by its loading."""
-    own = d.normal() if lean is None else lean
-    return loading * distress + math.sqrt(1.0 - loading * loading) * own
-
-
 def _diagnoses(d: Draws, has_any: bool, anxiety: float, depression: float) -> tuple[str, ...]:
     """Which ones, given that there is any; several are common."""
     chances = {
@@ -149,15 +154,6 @@ def _diagnoses(d: Draws, has_any: bool, anxiety: float, depression: float) -> tu
     if not has_any:
         return ()
     return drawn or (d.weighted(chances),)
-
-
-def _count(d: Draws, highest: int, norm: tuple[float, float]) -> int:
-    mean, spread = norm
-    return int(clip(round(mean + spread * d.normal()), 0, highest))
-
-
-def _nearest(table: tuple[float, ...], score: float) -> int:
-    return min(range(len(table)), key=lambda i: (abs(table[i] - score), i))
 
 
 def _typing(d: Draws) -> Typing:
@@ -202,37 +198,29 @@ class TurnMood:
         return 1.5 * self.activation if self.sign < 0 else -0.4
 
 
-@dataclass(slots=True)
 class Mood:
     """A person's affect in one conversation."""
 
-    person: Person
-    families: Mapping[str, Family]
-    tilt: int
-    positive: float
-    negative: float
-    base: tuple[float, float]
-    family: str = ""
-    traces: dict[str, float] = field(default_factory=dict)
-    """PANAS item -> what tags on it have left behind."""
+    def __init__(self, person: Person, families: Mapping[str, Family], tilt: int, draws: Draws) -> None:
+        self.person, self.families, self.tilt, self.draws = person, families, tilt, draws
+        self.positive = 0.25 * tilt - 0.3 * person.distress + 0.6 * draws.normal()
+        self.negative = -0.2 * tilt + 0.5 * person.distress + 0.7 * draws.normal()
+        self.base = self.positive, self.negative
+        self.family = ""
+        self.traces: dict[str, float] = {}
+        """PANAS item -> what tags on it have left behind."""
 
-    @staticmethod
-    def start(person: Person, families: Mapping[str, Family], tilt: int, draws: Draws) -> Mood:
-        """Affect before the conversation."""
-        positive = 0.25 * tilt - 0.3 * person.distress + 0.6 * draws.normal()
-        negative = -0.2 * tilt + 0.5 * person.distress + 0.7 * draws.normal()
-        return Mood(person, families, tilt, positive, negative, (positive, negative))
-
-    def turn(self, level: Level, draws: Draws, *, first: bool, last: bool) -> TurnMood:
+    def turn(self, level: Level, *, first: bool, last: bool) -> TurnMood:
         """Draw the feelings of the next turn."""
+        draws, families = self.draws, self.families
         valence = 0.85 * self.tilt + 0.55 * (self.positive - self.negative) + 0.8 * draws.normal()
         if first and valence * self.tilt < 0 and draws.yes(0.8):
             valence = -valence  # the opening event mostly sets the mood
         sign = 1 if valence > 0 else -1
         stays = draws.yes(PERSISTENCE)
-        if not (self.family and self.families[self.family].sign == sign and stays):
+        if not (self.family and families[self.family].sign == sign and stays):
             habits = self.person.family_habit
-            self.family = draws.weighted({f: habits[f] for f, x in self.families.items() if x.sign == sign})
+            self.family = draws.weighted({f: habits[f] for f, x in families.items() if x.sign == sign})
         middle = 0.0 if first or last else 0.06
         activation = 0.30 + 0.35 * min(abs(valence), 2.0) / 2.0 + 0.28 * draws.normal() + middle
         threshold = THRESHOLD + (THRESHOLD_DIAGNOSED if self.person.diagnosed else 0.0)
@@ -242,16 +230,15 @@ class Mood:
         if draws.yes(probability):
             tags.append(draws.weighted(one))
             if draws.yes(level.mixed):
-                item = draws.weighted(two)
-                second_family = next(f for f, x in self.families.items() if item in x.named)
-                tags.append(item)
+                tags.append(draws.weighted(two))
+                second_family = next(f for f, x in families.items() if tags[1] in x.named)
         rated = tuple((item, rating(2.4 + 3.2 * activation + 0.8 * draws.normal())) for item in tags)
         return TurnMood(
             sign, activation, self.family, second_family, rated, probability, level.mixed, one, two
         )
 
     def _first(self) -> dict[str, float]:
-        return _shares({item: self._readiness(item) for item in self.families[self.family].items})
+        return _shares({item: self._readiness(item) for item in self.families[self.family].named})
 
     def _second(self, sign: int) -> dict[str, float]:
         habit = self.person.family_habit
@@ -260,7 +247,7 @@ class Mood:
                 item: self._readiness(item) * habit[name] * (1.0 if family.sign == sign else OTHER_SIGN)
                 for name, family in self.families.items()
                 if name != self.family
-                for item in family.items
+                for item in family.named
             }
         )
 
@@ -268,13 +255,11 @@ class Mood:
         habit = self.person.item_habit[item]
         return habit * habit  # not ** 2: that is the C library's pow, which differs between machines
 
-    def after(self, turn: TurnMood, fit: float, draws: Draws) -> None:
+    def after(self, turn: TurnMood, fit: float) -> None:
         """The reply has come: affect moves by how well it fitted."""
-        push = 0.25 * turn.sign * clip(turn.activation, 0.0, 1.5)
-        self.positive += -0.3 * (self.positive - self.base[0]) + 0.75 * fit + push + 0.25 * draws.normal()
-        self.negative += (
-            -0.3 * (self.negative - self.base[1]) - 0.70 * fit - push - 0.12 + 0.25 * draws.normal()
-        )
+        push, noise = 0.25 * turn.sign * clip(turn.activation, 0.0, 1.5), self.draws.normal
+        self.positive += -0.3 * (self.positive - self.base[0]) + 0.75 * fit + push + 0.25 * noise()
+        self.negative += -0.3 * (self.negative - self.base[1]) - 0.70 * fit - push - 0.12 + 0.25 * noise()
         for item, _ in turn.tags:
             self.traces[item] = 0.7 * self.traces.get(item, 0.0) + turn.activation
 

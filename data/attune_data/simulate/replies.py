@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from attune_data.simulate.acts import ASKING, NAMING, NEEDS, ORDER
-from attune_data.simulate.draws import Draws
 from attune_data.simulate.grammar import Mentions, Template, capital
-from attune_data.simulate.messages import Echo, Message
-from attune_data.simulate.story import Story, sayable
-from attune_data.simulate.texts import Said, Texts
+from attune_data.simulate.story import Echo, Story, sayable
+from attune_data.simulate.texts import Said
 from attune_data.simulate.typed import smoothed
 
 FACTS: Final = frozenset({"name", "thing", "thing2", "friend", "when", "soon", "span"})
@@ -89,103 +87,98 @@ class Reply:
         return False
 
 
-class Speaker:
-    """Puts acts into words within one turn."""
+def known_to(story: Story) -> Set[str]:
+    """Facts that a reply may mention: those that were told."""
+    return (story.told & FACTS) | _PRONOUNS
 
-    def __init__(
-        self, texts: Texts, story: Story, message: Message, before: str | None, draws: Draws
-    ) -> None:
-        self.texts, self.story, self.message, self.draws = texts, story, message, draws
-        self.before = before
-        """The family of feelings that showed before this turn."""
-        self.known = frozenset((story.told & FACTS) | _PRONOUNS)
 
-    def speak(
-        self,
-        acts: set[str],
-        claim: str,
-        plan: Said | None,
-        kept: Mapping[str, Sentence] | None = None,
-    ) -> Reply:
-        """A reply with these acts; sentences in `kept` are taken over word for word where they can be.
+def speak(
+    story: Story, acts: set[str], claim: str, plan: Said | None, kept: Mapping[str, Sentence] | None = None
+) -> Reply:
+    """A reply with these acts; sentences in `kept` are taken over word for word where they can be.
 
-        An act that nothing told so far can fill is left out.
-        """
-        kept = kept or {}
-        tone = self.message.sign
-        unfit = set(self.story.situation.unfit_acts)
-        if acts & NAMING and self.texts.families[claim].sign != tone:
-            unfit |= {"reason", "validate"}  # they would speak of another feeling than the one it names
-        order = self._order([act for act in ORDER if act in acts - unfit], kept)
-        taken = [kept[act].echo for act in order if act in kept]
-        echoes = [echo for echo in self.message.echoes if echo not in taken]
-        made: dict[str, Sentence] = {}
-        for act in order:
-            if act in NEEDS and not NEEDS[act] & made.keys():
-                continue
-            sentence = kept.get(act)
-            if sentence is None or (sentence.leans_on and sentence.leans_on != next(reversed(made), None)):
-                sentence = self._sentence(act, claim, tone, plan, echoes, made)
-            if sentence is None:
-                continue
+    An act that nothing told so far can fill is left out.
+    """
+    kept = kept or {}
+    speaker = _Speaker(story, claim, plan)
+    unfit = set(story.situation.unfit_acts)
+    if acts & NAMING and story.texts.families[claim].sign != story.message.sign:
+        unfit |= {"reason", "validate"}  # they would speak of another feeling than the one it names
+    order = _order(story, [act for act in ORDER if act in acts - unfit], kept)
+    taken = [kept[act].echo for act in order if act in kept]
+    speaker.echoes = [echo for echo in story.message.echoes if echo not in taken]
+    made = speaker.made
+    for act in order:
+        if act in NEEDS and not NEEDS[act] & made.keys():
+            continue
+        sentence = kept.get(act)
+        if sentence is None or (sentence.leans_on and sentence.leans_on != next(reversed(made), None)):
+            sentence = speaker.sentence(act)
+        if sentence:
             made[act] = sentence
-            if sentence.echo in echoes:
-                echoes.remove(sentence.echo)
-        for act in FALLBACKS:  # nothing that was told filled any of the acts
-            if not made and (sentence := self._sentence(act, claim, tone, plan, echoes, made)):
-                made[act] = sentence
-        return Reply(claim, plan, made)
+            if sentence.echo in speaker.echoes:
+                speaker.echoes.remove(sentence.echo)
+    for act in FALLBACKS:  # nothing that was told filled any of the acts
+        if not made and (sentence := speaker.sentence(act)):
+            made[act] = sentence
+    return Reply(claim, plan, made)
 
-    def _order(self, acts: list[str], kept: Mapping[str, Sentence]) -> list[str]:
-        """Mostly the usual order; an edited reply keeps the order that was there."""
-        if kept:
-            place = {act: i for i, act in enumerate(kept)}
-            usual = {act: i for i, act in enumerate(ORDER)}
-            after = [act for act in acts if act not in place]
-            order = sorted((act for act in acts if act in place), key=place.__getitem__)
-            for act in after:
-                at = next((i for i, other in enumerate(order) if usual[other] > usual[act]), len(order))
+
+def _order(story: Story, acts: list[str], kept: Mapping[str, Sentence]) -> list[str]:
+    """Mostly the usual order; an edited reply keeps the order that was there."""
+    if kept:
+        order = [act for act in kept if act in acts]
+        for act in acts:
+            if act not in kept:
+                later = ORDER[ORDER.index(act) + 1 :]
+                at = next((i for i, other in enumerate(order) if other in later), len(order))
                 order.insert(at, act)
-            return order
-        for act, chance in (("ask_fact", 0.15), ("echo", 0.4)):
-            if act in acts and self.draws.yes(chance):
-                acts.remove(act)
-                acts.insert(0, act)
-        return acts
+        return order
+    for act, chance in (("ask_fact", 0.15), ("echo", 0.4)):
+        if act in acts and story.draws.yes(chance):
+            acts.remove(act)
+            acts.insert(0, act)
+    return acts
 
-    def _sentence(
-        self,
-        act: str,
-        claim: str,
-        tone: int,
-        plan: Said | None,
-        echoes: Sequence[Echo],
-        before: dict[str, Sentence],
-    ) -> Sentence | None:
-        if act in ONLY_BAD and tone > 0:
+
+class _Speaker:
+    """Puts the acts of one reply into words."""
+
+    def __init__(self, story: Story, claim: str, plan: Said | None) -> None:
+        self.story, self.claim, self.plan = story, claim, plan
+        self.texts, self.draws, self.message = story.texts, story.draws, story.message
+        self.known = known_to(story)
+        self.good = story.message.sign > 0
+        self.echoes: list[Echo] = []
+        """Phrases of the message that no sentence has taken up."""
+        self.made: dict[str, Sentence] = {}
+
+    def sentence(self, act: str) -> Sentence | None:
+        """One act in words; None where nothing that was told fits."""
+        if act in ONLY_BAD and self.good:
             return None
         facts = Mentions({fact: said for fact, said in self.story.reply_facts.items() if fact in self.known})
-        fits, source = self._fill(act, claim, tone, plan, facts)
+        fits, source = self._fill(act, facts)
         if not fits:
             return None
         hedged = act == "infer" and self.draws.yes(0.55)
-        echo = next((e for e in echoes if e.moving or act == "echo" or act in ASKING), None)
+        echo = next((e for e in self.echoes if e.moving or act == "echo" or act in ASKING), None)
         if echo:
             facts["echo"], facts.echo_names_thing = echo.text, "thing" in echo.used
-        frames = sayable(self.texts.replies[self._key(act, claim, tone, hedged, echo)], facts.keys())
+        frames = sayable(self.texts.replies[self._key(act, hedged, echo)], facts.keys())
         if not frames or (act == "echo" and not echo):
             return None
-        text, slots = self._least_repeating(frames, facts, list(before.values()), echo)
-        last = next(reversed(before), None)
-        if last and act in DISPENSABLE and _could_stand_anywhere(slots, before[last].used):
+        text, slots = self._least_repeating(frames, facts, echo)
+        last = next(reversed(self.made), None)
+        just = self.made[last].used if last else frozenset()
+        if last and act in DISPENSABLE and _could_stand_anywhere(slots, just):
             return None
         text = smoothed(capital(text) + ("" if text[-1] == "?" else "!" if act == "cheer" else "."))
         taken_up = self.message.risk_echo if act == "risk" else echo if "echo" in slots else None
         used = frozenset(slots & FACTS) | (taken_up.used if taken_up else frozenset())
-        leans_on = last if last and "thing" in used & before[last].used else None
-        return Sentence(text, used, taken_up, hedged, source, leans_on)
+        return Sentence(text, used, taken_up, hedged, source, last if "thing" in used & just else None)
 
-    def _key(self, act: str, claim: str, tone: int, hedged: bool, echo: Echo | None) -> str:
+    def _key(self, act: str, hedged: bool, echo: Echo | None) -> str:
         """The list of frames that an act takes here."""
         if act == "infer":
             return "infer_hedged" if hedged else "infer_bold"
@@ -193,18 +186,15 @@ class Speaker:
             return "echo_flat"
         if act in self.texts.replies:
             return act
-        sign = self.texts.families[claim].sign if act == "claim" else tone
-        return f"{act}_{'good' if sign > 0 else 'bad'}"
+        good = self.texts.families[self.claim].sign > 0 if act == "claim" else self.good
+        return f"{act}_{'good' if good else 'bad'}"
 
     def _least_repeating(
-        self,
-        frames: Sequence[Template],
-        facts: Mentions,
-        before: Sequence[Sentence],
-        echo: Echo | None,
+        self, frames: Sequence[Template], facts: Mentions, echo: Echo | None
     ) -> tuple[str, set[str]]:
         """A surface that says few facts again: of several tries, the first that says none, or the best."""
-        just, ever = before[-1].used if before else frozenset(), {fact for s in before for fact in s.used}
+        said = [sentence.used for sentence in self.made.values()]
+        just, ever = said[-1] if said else frozenset(), frozenset().union(*said)
         echoed = echo.used if echo else frozenset()
         frames = self.story.unsaid(frames)
         best, slots, least, taken = "", set[str](), 99.0, frames[0]
@@ -223,48 +213,46 @@ class Speaker:
         self.story.said.add(taken.source)
         return best, slots
 
-    def _fill(
-        self, act: str, claim: str, tone: int, plan: Said | None, facts: Mentions
-    ) -> tuple[bool, Said | None]:
+    def _fill(self, act: str, facts: Mentions) -> tuple[bool, Said | None]:
         """Adds what one act's frames need beside facts; False where nothing that was told fits.
 
         Also gives the question or the plan, whose other half the next message may say.
         """
-        draws, families = self.draws, self.texts.families
-        phrases = self.story.situation.phrases
+        draws, families, situation = self.draws, self.texts.families, self.story.situation
         if act in ("claim", "claim_second", "shift", "emote"):
-            words = draws.some(families[claim].claims, 3)
+            words = draws.some(families[self.claim].claims, 3)
             facts |= {"feel": words[0], "feel_b": words[1], "feel_c": words[2]}
             if act == "claim_second":
-                shown = [f for f in self.message.shown if f != claim]
-                other = shown[0] if shown else draws.pick([f for f in families if f != claim])
+                shown = [f for f in self.message.shown if f != self.claim]
+                other = shown[0] if shown else draws.pick([f for f in families if f != self.claim])
                 facts["feel"] = draws.pick(families[other].claims)
             if act == "shift":
-                if self.before is None or self.before == claim:
+                before = self.story.before
+                if before is None or before == self.claim:
                     return False, None
-                facts["before"] = draws.pick(families[self.before].claims)
+                facts["before"] = draws.pick(families[before].claims)
         elif act == "own_word":
             facts["word"] = str(self.message.named)
         elif act == "reason" or act in PHRASES:
-            name = ("because_good" if tone > 0 else "because_bad") if act == "reason" else act
-            fitting = sayable(phrases[name], self.known)
+            name = ("because_good" if self.good else "because_bad") if act == "reason" else act
+            fitting = sayable(situation.phrases[name], self.known)
             if len(fitting) < (2 if act == "readings" else 1):
                 return False, None
             chosen = draws.some(fitting, 2)
             slot = {"reason": "because", "readings": "reading"}.get(act, act)
             facts[slot], facts["reading_b"] = chosen[0], chosen[-1]
         elif act in ASKING:
-            questions = [q for q in self.story.situation.questions[act] if q.say.fits(self.known)]
+            questions = [q for q in situation.pairs[act] if q.say.fits(self.known)]
             if not questions:
                 return False, None
-            question = self.story.fresh_pair(questions, draws)
+            question = self.story.fresh_pair(questions)
             facts["question"] = question.say
             return True, question
         elif act == "advise":
-            if plan is None or not plan.say.fits(self.known):
+            if self.plan is None or not self.plan.say.fits(self.known):
                 return False, None
-            facts["plan"] = plan.say
-            return True, plan
+            facts["plan"] = self.plan.say
+            return True, self.plan
         elif act in ("risk", "safety") and self.message.risk and self.message.risk_echo:
             facts |= {"risk": self.message.risk_echo.text, "safety": self.message.risk.safety}
         elif act in ("generic", "aside", "drift"):

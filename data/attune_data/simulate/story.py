@@ -1,14 +1,19 @@
-"""The matter of a conversation: the situation, its facts, what has been told, what has been said already."""
+"""One conversation on its way: its matter and facts, what was told and said in it, and the present turn."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 from attune_data.simulate.draws import Draws
-from attune_data.simulate.grammar import Facts, Mentions, Template
-from attune_data.simulate.texts import GOALS, PEOPLE, Said, Subtopic, Texts
+from attune_data.simulate.grammar import Mentions, Template
+from attune_data.simulate.person import Person, TurnMood
+from attune_data.simulate.texts import GOALS, PEOPLE, Risk, Said, Subtopic, Texts
+
+if TYPE_CHECKING:
+    from attune_data.simulate.stream import Level
 
 _PRONOUNS = {"f": ("she", "her", "her"), "m": ("he", "him", "his")}
 _TURNED = {"my": "your", "our": "your", "me": "you", "i": "you", "mine": "yours"}
@@ -16,27 +21,58 @@ _LONG_RELATION = re.compile(r"^(?:an?|one) |\b(?:I|I'm|I've|we|who|whose|that)\b
 _FIRST_PERSON = re.compile(r"\b(my|our|me|mine|I)\b")
 
 
-def to_you(text: str) -> str:
-    """A noun phrase of the person in the reply's mouth: "my notes" becomes "your notes"."""
-    return _FIRST_PERSON.sub(lambda found: _TURNED[found.group().lower()], text)
+class Echo(NamedTuple):
+    """A phrase with which a reply can pick up a detail of a message."""
+
+    text: str
+    moving: bool
+    """Whether it tells of what happened or how it shows, not of background."""
+    used: frozenset[str]
+    """Facts in it."""
 
 
-class PersonFacts(Mentions):
-    """Facts as the person tells them: people are introduced the first time they are mentioned."""
+@dataclass(slots=True)
+class Message:
+    """A message, and what a reply may pick up from it."""
 
-    def __init__(self, facts: Facts, introductions: dict[str, str]) -> None:
-        super().__init__(facts)
-        self.introductions = introductions
-        """Fact -> how it is said the first time, such as "my manager Dana"."""
+    text: str = ""
+    echoes: list[Echo] = field(default_factory=list)
+    """Phrases that name a detail of the message, the telling one first."""
+    told: set[str] = field(default_factory=set)
+    """Facts that this message mentions."""
+    sign: int = 0
+    """+1 where it tells of something pleasant, -1 where of something unpleasant."""
+    shown: tuple[str, ...] = ()
+    """Families of feelings that show, the first one the stronger."""
+    named: str | None = None
+    """The word that the person used for the feeling."""
+    reaction: int = 0
+    """+1 agrees with the last reply, -1 objects, 0 neither."""
+    asks: bool = False
+    """Whether it says what is wanted."""
+    risk: Risk | None = None
+    risk_echo: Echo | None = None
+    """The phrase with which a reply can pick that up."""
 
-    def __getitem__(self, key: str) -> str | Template | Sequence[Template]:
-        return self.introductions.pop(key, None) or super().__getitem__(key)
+
+class LastReply(NamedTuple):
+    """The parts of a reply that the next message may take up."""
+
+    fit: float
+    answer: Template | None
+    """The answer to the question that was asked."""
+    plan: Said | None
+    """The plan that was advised, which the person may report to have done."""
 
 
 @dataclass(slots=True)
 class Story:
-    """One conversation's matter, and its memory."""
+    """One conversation as it stands: who holds it about what, its memory, and its present turn."""
 
+    texts: Texts
+    person: Person
+    level: Level
+    draws: Draws
     situation: Subtopic
     tilt: int
     """+1 a pleasant matter, -1 an unpleasant one."""
@@ -44,27 +80,54 @@ class Story:
     """The topic attitude of the profile."""
     goals: tuple[str, ...]
     """The goals of the person, the main one first."""
-    facts: PersonFacts
+    facts: Mentions
+    """As the person tells them."""
     reply_facts: dict[str, str]
     """The same facts in the reply's mouth."""
+    style: str = ""
+    """The model that replies."""
+    count: int = 0
+    """Turns."""
+    # the memory
     told: set[str] = field(default_factory=set)
     """Names of facts that the person has told: the only ones that a reply may mention."""
     said: set[str] = field(default_factory=set)
     """Templates that were used, so that nobody repeats a turn of phrase."""
+    plans: list[Said] = field(default_factory=list)
+    """Plans that recorded replies advised."""
+    done: list[Said] = field(default_factory=list)
+    """Plans that the person said they had carried out."""
+    asked: bool = False
+    """Whether a recorded reply asked anything."""
+    families: list[str] = field(default_factory=list)
+    """Families of feelings of the turns before."""
+    acts: frozenset[str] = frozenset()
+    """Acts of the last recorded reply."""
+    last: LastReply | None = None
+    # the present turn
+    number: int = 0
+    """From 0."""
+    mood: TurnMood = field(init=False)
+    message: Message = field(init=False)
 
-    def fresh(self, templates: Sequence[Template], draws: Draws) -> Template:
-        """One that was not used yet, where there is one; it counts as used from now on."""
-        chosen = draws.pick(self.unsaid(templates))
-        self.said.add(chosen.source)
-        return chosen
+    @property
+    def before(self) -> str | None:
+        """The family of feelings of the turn before."""
+        return self.families[-1] if self.families else None
 
     def unsaid(self, templates: Sequence[Template]) -> Sequence[Template]:
         """Those that were not used yet; all of them once each was."""
         return [t for t in templates if t.source not in self.said] or templates
 
-    def fresh_pair(self, pairs: Sequence[Said], draws: Draws) -> Said:
+    def fresh(self, templates: Sequence[Template]) -> Template:
+        """One that was not used yet, where there is one; it counts as used from now on."""
+        chosen = self.draws.pick(self.unsaid(templates))
+        self.said.add(chosen.source)
+        return chosen
+
+    def fresh_pair(self, pairs: Sequence[Said]) -> Said:
         """The same for phrases with another half."""
-        chosen = draws.pick([p for p in pairs if p.say.source not in self.said] or pairs)
+        chosen = self.draws.pick([p for p in pairs if p.say.source not in self.said] or pairs)
         self.said.add(chosen.say.source)
         return chosen
 
@@ -74,45 +137,43 @@ def sayable(templates: Sequence[Template], known: Set[str]) -> list[Template]:
     return [template for template in templates if template.fits(known)]
 
 
-def make_story(texts: Texts, draws: Draws, goal_hint: float) -> Story:
-    """Draws a situation and its facts.
-
-    Args:
-        texts: what can be said.
-        draws: the conversation's chance.
-        goal_hint: above 0 for people who rather want support than solutions (neuroticism).
-    """
+def make_story(texts: Texts, person: Person, level: Level, draws: Draws) -> Story:
+    """Draws a situation and its facts; neurotic people rather want support than solutions."""
     situation = draws.pick(texts.subtopics)
     tilt = 1 if draws.yes(0.42) else -1
-    lean = 1.0 + 0.3 * max(-2.0, min(2.0, goal_hint))
+    lean = 1.0 + 0.3 * max(-2.0, min(2.0, person.traits[1]))
     weights = dict(zip(GOALS, (1.2 * lean, 1.0, 1.1, 0.7, 0.6 * lean), strict=True))
     if tilt > 0:
         weights["calm"] *= 0.3
-    main = draws.weighted(weights)
-    goals: tuple[str, ...] = (main,)
+    goals: tuple[str, ...] = (draws.weighted(weights),)
     if draws.yes(0.3):
-        goals = (main, draws.weighted({g: w for g, w in weights.items() if g != main}))
+        goals = (*goals, draws.weighted({g: w for g, w in weights.items() if g not in goals}))
     mixed = 0.5 * draws.normal() + tilt
     key = "attitude_mixed" if -0.45 < mixed < 0.45 else "attitude_good" if mixed > 0 else "attitude_bad"
     attitude = draws.pick(PEOPLE[key])
     facts, introductions = _facts(texts, situation, draws)
-    reply_facts = {key: to_you(value) for key, value in facts.items()}
-    told = PersonFacts({**texts.words, **facts}, introductions)
-    return Story(situation, tilt, attitude, goals, told, reply_facts)
+    told = Mentions({**texts.words, **facts}, introductions)
+    return Story(
+        texts, person, level, draws, situation, tilt, attitude, goals, told,
+        {key: _to_you(value) for key, value in facts.items()},
+    )  # fmt: skip
 
 
 def _facts(texts: Texts, situation: Subtopic, draws: Draws) -> tuple[dict[str, str], dict[str, str]]:
-    gender, relation = draws.pick(situation.who)
+    """The facts of a conversation, and how its people are introduced."""
+    relation = draws.pick(situation.who)
+    gender = ""
+    if relation[1:3] == ": ":
+        gender, relation = relation[0], relation[3:]
     gender = gender or draws.pick(("f", "m"))
     name = draws.pick(texts.names["female" if gender == "f" else "male"])
     other = draws.pick([n for key in ("female", "male") for n in texts.names[key] if n != name])
-    nothing: Facts = {}
     facts = {
         "name": name,
         **dict(zip(("he", "him", "his"), _PRONOUNS[gender], strict=True)),
         "friend": other,
-        "thing": draws.pick(situation.things).say(nothing, draws, set()),
-        "thing2": draws.pick(situation.asides).say(nothing, draws, set()),
+        "thing": draws.pick(situation.things).say({}, draws, set()),
+        "thing2": draws.pick(situation.asides).say({}, draws, set()),
         **{key: draws.pick(texts.names[key]) for key in ("when", "soon", "span")},
     }
     friend = draws.pick(situation.friend)
@@ -122,3 +183,8 @@ def _facts(texts: Texts, situation: Subtopic, draws: Draws) -> tuple[dict[str, s
 def _introduced(relation: str, name: str) -> str:
     """A first mention: "my manager Dana" or "a former colleague, Dana,"; never the name alone."""
     return f"{relation}, {name}," if _LONG_RELATION.search(relation) else f"{relation} {name}"
+
+
+def _to_you(text: str) -> str:
+    """A noun phrase of the person in the reply's mouth: "my notes" becomes "your notes"."""
+    return _FIRST_PERSON.sub(lambda found: _TURNED[found.group().lower()], text)

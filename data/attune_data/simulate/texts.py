@@ -7,7 +7,7 @@ somebody who has learnt the grammar can be told from somebody who has learnt to 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -33,23 +33,28 @@ class Said(NamedTuple):
     other: Template
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
+class Risk(NamedTuple):
+    """A mild risk that somebody mentions in passing."""
+
+    say: Template
+    echo: Template
+    safety: Template
+
+
+class Family(NamedTuple):
     """A family of feelings: PANAS items that share an appraisal."""
 
-    name: str
     sign: int
     """+1 pleasant, -1 unpleasant."""
-    named: Mapping[str, tuple[str, ...]]
+    named: Mapping[str, Sequence[str]]
     """PANAS item -> what a person may call it."""
-    claims: tuple[str, ...]
+    claims: Sequence[str]
     """Its names in replies."""
     cues: tuple[Said, ...]
 
-    @property
-    def items(self) -> tuple[str, ...]:
-        """Its PANAS items."""
-        return tuple(self.named)
+
+Frames = Mapping[str, tuple[Template, ...]]
+Pairs = Mapping[str, tuple[Said, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,34 +63,23 @@ class Subtopic:
 
     category: str
     name: str
-    who: tuple[tuple[str, str], ...]
-    """(gender or "", relation)"""
+    who: Sequence[str]
+    """Relations of the main person, some with their gender: "f: my aunt"."""
+    friend: Sequence[str]
+    """Relations of the other person."""
     things: tuple[Template, ...]
     asides: tuple[Template, ...]
     """Side matters (`thing2`)."""
-    events: Mapping[str, tuple[Said, ...]]
-    """bad, good (openings), worse, better, flat (developments)."""
-    plans: tuple[Said, ...]
-    questions: Mapping[str, tuple[Said, ...]]
-    """ask_fact, ask_reflect."""
-    phrases: Mapping[str, tuple[Template, ...]]
+    pairs: Pairs
+    """bad, good (openings), worse, better, flat (developments), plans, ask_fact, ask_reflect (questions)."""
+    phrases: Frames
     """hard, because_bad, because_good, infer, side, readings, moral."""
-    cues: Mapping[str, tuple[Said, ...]]
-    asks: Mapping[str, tuple[Template, ...]]
-    friend: tuple[str, ...]
+    cues: Pairs
+    asks: Frames
     unfit_acts: frozenset[str]
     """Acts that nobody would bear on this topic."""
     own_cues: frozenset[str]
     """Families of feelings whose common cues do not suit the topic: only its own are used."""
-
-
-@dataclass(frozen=True, slots=True)
-class Risk:
-    """A mild risk that somebody mentions in passing."""
-
-    say: Template
-    echo: Template
-    safety: Template
 
 
 @dataclass(frozen=True)
@@ -94,26 +88,22 @@ class Texts:
 
     families: Mapping[str, Family]
     subtopics: tuple[Subtopic, ...]
-    replies: Mapping[str, tuple[Template, ...]]
+    replies: Frames
     """Act (with _bad or _good where it depends) -> frames."""
-    lists: Mapping[str, tuple[str, ...]]
+    lists: Mapping[str, Sequence[str]]
     """Fallbacks of replies: tips, subjects, themes."""
-    risks: tuple[Risk, ...]
-    words: Mapping[str, tuple[Template, ...]]
+    risks: Sequence[Risk]
+    words: Frames
     """Word lists drawn from at each use."""
-    names: Mapping[str, tuple[str, ...]]
+    names: Mapping[str, Sequence[str]]
     """female, male, when, soon, span."""
-    asks: Mapping[str, tuple[Template, ...]]
-    asks_good: Mapping[str, tuple[Template, ...]]
+    asks: Frames
+    asks_good: Frames
     """The same for goals that sound different when all is well."""
-    reactions: Mapping[str, tuple[Template, ...]]
-    named: tuple[Template, ...]
-    """Frames for a feeling that is named."""
-    second: tuple[Template, ...]
-    """Frames for a second cue."""
-    contrast: tuple[Template, ...]
-    """Frames for a cue that goes against what happened."""
-    emoji: Mapping[str, tuple[str, ...]]
+    reactions: Frames
+    frames: Frames
+    """Of a feeling that is `named`, a `second` cue, and a cue in `contrast` to what happened."""
+    emoji: Mapping[str, Sequence[str]]
 
 
 def read_text(name: str) -> dict[str, Any]:
@@ -121,99 +111,77 @@ def read_text(name: str) -> dict[str, Any]:
     return tomllib.loads((TEXT / name).read_text(encoding="utf-8"))
 
 
-PEOPLE: Final[Mapping[str, tuple[str, ...]]] = {
-    key: tuple(value) for key, value in read_text("people.toml").items()
-}
+PEOPLE: Final[Mapping[str, Sequence[str]]] = read_text("people.toml")
 """Lists of who people may be."""
 
 
-def _part(items: Sequence[T], part: Part, key: Any, share: float) -> tuple[T, ...]:
+def _part(items: Sequence[T], part: Part, key: Callable[[T], str], share: float) -> Sequence[T]:
     """The items of one part, in their order: the held-out ones have the lowest hashes."""
     if part == "all" or len(items) < 3:
-        return tuple(items)
+        return items
     count = max(1, round(share * len(items)))
     held_out = set(sorted(digest(key(item)) for item in items)[:count])
-    return tuple(item for item in items if (digest(key(item)) in held_out) == (part == "unseen"))
+    return [item for item in items if (digest(key(item)) in held_out) == (part == "unseen")]
 
 
-def texts(templates: Part = "all", topics: Part = "all") -> Texts:
-    """The texts with these parts of templates and topics, compiled once however they are asked for."""
-    return _compiled(templates, topics)
+def _compiled(entries: Iterable[str]) -> tuple[Template, ...]:
+    return tuple(map(compile_template, entries))
 
 
 @cache
-def _compiled(templates: Part, topics: Part) -> Texts:
-
-    def kept(entries: Sequence[str]) -> tuple[str, ...]:
-        return _part(entries, templates, str, HELD_OUT_TEMPLATES)
+def texts(templates: Part, topics: Part) -> Texts:
+    """The texts with these parts of templates and topics, compiled once."""
 
     def phrases(entries: Sequence[str]) -> tuple[Template, ...]:
-        return tuple(map(compile_template, kept(entries)))
+        return _compiled(_part(entries, templates, str, HELD_OUT_TEMPLATES))
 
-    def pairs(entries: Iterable[str]) -> tuple[Said, ...]:
-        return tuple(Said(*map(compile_template, entry.split(" => "))) for entry in kept(tuple(entries)))
+    def pairs(entries: Sequence[str]) -> tuple[Said, ...]:
+        kept = _part(entries, templates, str, HELD_OUT_TEMPLATES)
+        return tuple(Said(*_compiled(entry.split(" => "))) for entry in kept)
+
+    def each(lists: Mapping[str, Sequence[str]], make: Callable[[Sequence[str]], T]) -> dict[str, T]:
+        return {key: make(entries) for key, entries in lists.items()}
+
+    def subtopic(topic: Mapping[str, Any], sub: Mapping[str, Any]) -> Subtopic:
+        plain = ("because_bad", "because_good", "infer", "side", "readings", "moral")
+        # a question as it stands inside a sentence; a frame's {Question} gives the capital back
+        asked = {"ask_fact": [*topic["ask_fact"], *sub["ask_fact"]], "ask_reflect": topic["ask_reflect"]}
+        lists = {key: [entry[0].lower() + entry[1:] for entry in entries] for key, entries in asked.items()}
+        lists |= {key: sub[key] for key in ("bad", "good", "worse", "better", "flat", "plans")}
+        return Subtopic(
+            category=topic["category"],
+            name=sub["name"],
+            who=sub["who"],
+            friend=topic.get("friend", ("my friend", "my mate", "my neighbour", "my cousin")),
+            things=_compiled(sub["thing"]),
+            asides=_compiled(sub["thing2"]),
+            pairs=each(lists, pairs),
+            phrases=each({**{key: topic[key] for key in plain}, "hard": sub["hard"]}, phrases),
+            cues=each(topic["cues"], pairs),
+            asks=each(topic["asks"], phrases),
+            unfit_acts=frozenset(topic.get("unfit_acts", ())),
+            own_cues=frozenset(topic.get("own_cues", ())),
+        )
 
     raw = [read_text(f"topics/{path.name}") for path in sorted((TEXT / "topics").glob("*.toml"))]
-    shares = HELD_OUT_TOPICS / len(raw)
-    chosen = _part(raw, topics, lambda topic: topic["category"], shares)
-    feelings, words, shared, replies = map(
-        read_text, ("feelings.toml", "words.toml", "person.toml", "replies.toml")
-    )
-    families = {
-        name: Family(name, family["sign"], {item: tuple(said) for item, said in family["named"].items()},
-                     tuple(family["claims"]), pairs(family["cues"]))
-        for name, family in feelings.items()
-    }  # fmt: skip
-    risks = tuple(
-        Risk(*(compile_template(risk[key]) for key in ("say", "echo", "safety")))
-        for risk in replies.pop("risks")
-    )
-    lists = {key: tuple(replies.pop(key)) for key in ("tips", "subjects", "themes")}
-    fixed = ("female", "male", "when", "soon", "span")
+    chosen = _part(raw, topics, lambda topic: str(topic["category"]), HELD_OUT_TOPICS / len(raw))
+    words, shared, replies = map(read_text, ("words.toml", "person.toml", "replies.toml"))
+    names = {key: words.pop(key) for key in ("female", "male", "when", "soon", "span")}
+    risks = [Risk(*_compiled(map(risk.get, Risk._fields))) for risk in replies.pop("risks")]
     return Texts(
-        families=families,
-        subtopics=tuple(
-            _subtopic(topic, sub, phrases, pairs) for topic in chosen for sub in topic["subtopic"]
-        ),
-        replies={act: phrases(frames) for act, frames in replies.items()},
-        lists=lists,
-        risks=risks,
-        words={key: tuple(map(compile_template, words[key])) for key in words if key not in fixed},
-        names={key: tuple(words[key]) for key in fixed},
-        asks={goal: phrases(shared["asks"][goal]) for goal in GOALS},
-        asks_good={goal: phrases(asks) for goal, asks in shared["asks_good"].items()},
-        reactions={key: phrases(entries) for key, entries in shared["reactions"].items()},
-        **{key: phrases(shared[key]) for key in ("named", "second", "contrast")},
-        emoji={key: tuple(entries) for key, entries in shared["emoji"].items()},
-    )
-
-
-def _small(question: str) -> str:
-    """A question as it stands inside a sentence; a frame's {Question} gives the capital back."""
-    return question[0].lower() + question[1:]
-
-
-def _subtopic(topic: dict[str, Any], sub: dict[str, Any], phrases: Any, pairs: Any) -> Subtopic:
-    def who(entry: str) -> tuple[str, str]:
-        return (entry[0], entry[3:]) if entry[1:3] == ": " else ("", entry)
-
-    plain = ("because_bad", "because_good", "infer", "side", "readings", "moral")
-    return Subtopic(
-        category=topic["category"],
-        name=sub["name"],
-        who=tuple(map(who, sub["who"])),
-        things=tuple(map(compile_template, sub["thing"])),
-        asides=tuple(map(compile_template, sub["thing2"])),
-        events={key: pairs(sub[key]) for key in ("bad", "good", "worse", "better", "flat")},
-        plans=pairs(sub["plans"]),
-        questions={
-            "ask_fact": pairs(map(_small, [*topic["ask_fact"], *sub["ask_fact"]])),
-            "ask_reflect": pairs(map(_small, topic["ask_reflect"])),
+        families={
+            name: Family(**family | {"cues": pairs(family["cues"])})
+            for name, family in read_text("feelings.toml").items()
         },
-        phrases={key: phrases(topic[key]) for key in plain} | {"hard": phrases(sub["hard"])},
-        cues={family: pairs(entries) for family, entries in topic["cues"].items()},
-        asks={goal: phrases(entries) for goal, entries in topic["asks"].items()},
-        unfit_acts=frozenset(topic.get("unfit_acts", ())),
-        own_cues=frozenset(topic.get("own_cues", ())),
-        friend=tuple(topic.get("friend", ("my friend", "my mate", "my neighbour", "my cousin"))),
+        subtopics=tuple(subtopic(topic, sub) for topic in chosen for sub in topic["subtopic"]),
+        lists={key: replies.pop(key) for key in ("tips", "subjects", "themes")},
+        risks=risks,
+        replies=each(replies, phrases),
+        words=each(words, _compiled),
+        names=names,
+        asks=each(shared["asks"], phrases),
+        asks_good=each(shared["asks_good"], phrases),
+        reactions=each(shared["reactions"], phrases),
+        frames=each({key: shared[key] for key in ("named", "second", "contrast")}, phrases),
+        emoji=shared["emoji"],
     )
