@@ -129,7 +129,7 @@ def _compiled(entries: Iterable[str]) -> tuple[Template, ...]:
 
 
 @cache
-def texts(templates: Part, topics: Part) -> Texts:
+def texts(templates: Part = "all", topics: Part = "all") -> Texts:
     """The texts with these parts of templates and topics, compiled once."""
 
     def phrases(entries: Sequence[str]) -> tuple[Template, ...]:

@@ -35,12 +35,11 @@ def lists(said: Texts) -> Iterator[tuple[str, list[str]]]:
     yield from named("replies", said.replies)
     yield from named("asks", said.asks)
     yield from named("reactions", said.reactions)
-    yield from named("shared", {key: getattr(said, key) for key in ("named", "second", "contrast")})
+    yield from named("shared", said.frames)
     yield from named("cues", {name: family.cues for name, family in said.families.items()})
     for sub in said.subtopics:
-        for field in ("events", "questions", "phrases", "cues", "asks"):
+        for field in ("pairs", "phrases", "cues", "asks"):
             yield from named(f"{sub.category}/{sub.name}.{field}", getattr(sub, field))
-        yield f"{sub.category}/{sub.name}.plans", [source(plan) for plan in sub.plans]
 
 
 def source(entry: Template | Said) -> str:
@@ -53,9 +52,9 @@ def source(entry: Template | Said) -> str:
 def test_nine_families_share_the_twenty_feelings_out() -> None:
     families = texts().families
     assert len(families) == 9
-    assert sorted(item for family in families.values() for item in family.items) == sorted(POLARITY)
+    assert sorted(item for family in families.values() for item in family.named) == sorted(POLARITY)
     for family in families.values():
-        assert set(family.items) <= set(POSITIVE if family.sign > 0 else NEGATIVE)
+        assert set(family.named) <= set(POSITIVE if family.sign > 0 else NEGATIVE)
         assert len(family.claims) == len(set(family.claims)) >= 3  # a reply names up to three at once
 
 
