@@ -14,15 +14,14 @@ from attune_env.profile.baselines import baseline
 from attune_env.profile.fields import Form
 from attune_env.profile.files import MODE, asked_of, file_name, is_made, record_of
 from attune_env.profile.request import parse_profile, profile_request
-from attune_env.results.files import check_same_result, write_result
+from attune_env.results.files import check_same_result, source_file, write_result
 from attune_env.running.answer import Usage
 from attune_env.running.asker import Call
 from attune_env.running.builtin import RunReport
 from attune_env.running.costs import Estimate, usage_of_messages
 from attune_env.running.jobs import Job
 from attune_env.running.loop import Watcher
-from attune_env.running.overwriting import identity_of
-from attune_env.running.run import EndpointReport, Session, policy_facts
+from attune_env.running.run import EndpointReport, Session
 from attune_env.running.settings import Model, Options, training_marks
 from attune_episodes.asking import OK
 from attune_episodes.parsing import Unparsed, sound
@@ -46,6 +45,10 @@ class ProfileJob(Job):
     def names(self) -> tuple[str, str, str]:
         """(conversationId, em_model, "profile")."""
         return self.conversation_id, self.em_model, MODE
+
+    def exists(self) -> bool:
+        """Whether its record is there; SettingsError for one that was asked in another way."""
+        return is_made(self.path, self.conversation_id, self.em_model, self.asked)
 
     def first(self) -> Iterable[Call]:
         """Its call."""
@@ -95,18 +98,19 @@ def run_profiles(
     """
     # names of their own: a folder may hold the results and the journal of `attune run` too
     session = Session(f"{MODE}/{model.full_name}", f"{MODE}/{model.name}", output, options, watcher)
-    policy = {name: value for name, value in policy_facts(model, (), 1).items() if name != "judges"}
-    jobs: list[tuple[Job, Callable[[], bool]]] = []
+    policy = {name: value for name, value in model.policy([]).items() if name != "judges"}
+    jobs = []
     for about in conversations:
         path = output / file_name(about.conversation_id, model.full_name)
         asked = asked_of(about, form, policy)
-        facts = {"source_file": _source(about, conversations), "attune": training_marks(model.training)}
+        source = source_file(conversations, about.conversation_id)
+        facts = {"source_file": source, "attune": training_marks(model.training)}
         job = ProfileJob(
             about.conversation_id, conversations.by_id, Settings(), model.full_name, path, facts,
-            session.askers, partial(identity_of, {"model": model.full_name, **asked}), form=form, asked=asked,
+            session.askers, partial(dict, {"model": model.full_name, **asked}), form=form, asked=asked,
         )  # fmt: skip
-        jobs.append((job, partial(is_made, path, about.conversation_id, model.full_name, asked)))
-    return session.play({"": model}, session.choose(jobs), {"policy": policy})
+        jobs.append(job)
+    return session.play({"": model}, jobs, {"policy": policy})
 
 
 def run_baseline(
@@ -132,7 +136,7 @@ def run_baseline(
         elif is_made(path, about.conversation_id, em_model, asked):
             skipped += 1
             continue
-        facts = {"source_file": _source(about, conversations), "api_cost": 0.0}
+        facts = {"source_file": source_file(conversations, about.conversation_id), "api_cost": 0.0}
         write_result(path, record_of(about, em_model, form, guess(about), asked, facts))
         written += 1
     return RunReport(written, skipped)
@@ -143,7 +147,3 @@ def estimate_profiles(conversations: Sequence[Conversation], form: Form) -> Esti
     requests = [profile_request(about, form) for about in conversations]
     usage = sum((usage_of_messages(request.chat(), ANSWER) for request in requests), Usage())
     return Estimate(MODE, len(requests), len(requests), 0, usage, Usage())
-
-
-def _source(about: Conversation, conversations: Conversations) -> str | None:
-    return Path(conversations.files.get(about.conversation_id, "")).name or None

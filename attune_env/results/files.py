@@ -48,6 +48,11 @@ def result_name(conversation_id: str, em_model: str, mode: str) -> str:
     return f"{safe_name(conversation_id)}_{model}_{safe_name(mode, longest=30)}.json"
 
 
+def source_file(conversations: Conversations, conversation_id: str) -> str | None:
+    """The name of the file that a conversation was read from; None where there is none."""
+    return Path(conversations.files.get(conversation_id, "")).name or None
+
+
 def check_same_result(path: Path, conversation_id: str, em_model: str, mode: str) -> None:
     """Raises DataError where `path` holds a result of another conversation, model or mode.
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeGuard
+from typing import Annotated, Any, Final
+
+from pydantic import Field
 
 from attune_data.errors import one_line
+from attune_env.results.marks import mapping
 from attune_env.running.faults import Fault, error_of, is_filtered, status_fault
 from attune_episodes.chat_answers import text_of
 from attune_episodes.parsing import Unparsed, sound
@@ -20,29 +23,31 @@ MOST_IN_ALL: Final = 10**15
 """The same for a call with all its answers, so that no sum of such ever leaves the finite numbers."""
 LONGEST_NAME: Final = 200
 """Characters kept of how an answer ended, and of the model that a server names."""
+Count = Annotated[int, Field(ge=0, le=MOST_IN_ALL)]
+Amount = Annotated[float, Field(ge=0, le=MOST_IN_ALL)]
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens and cost of one or several attempts, as the server counted."""
 
-    tokens_in: int = 0
-    tokens_out: int = 0
+    tokens_in: Count = 0
+    tokens_out: Count = 0
     """With the reasoning."""
-    reasoning: int = 0
-    cached: int = 0
+    reasoning: Count = 0
+    cached: Count = 0
     """Of the tokens in, those that a prefix cache held."""
-    cost: float | None = None
+    cost: Amount | None = None
     """Dollars; None where nobody says."""
 
     def __add__(self, other: Usage) -> Usage:
-        known = self.cost is not None and other.cost is not None
+        unknown = self.cost is None or other.cost is None
         return Usage(
             self.tokens_in + other.tokens_in,
             self.tokens_out + other.tokens_out,
             self.reasoning + other.reasoning,
             self.cached + other.cached,
-            (self.cost or 0.0) + (other.cost or 0.0) if known else None,
+            None if unknown else (self.cost or 0.0) + (other.cost or 0.0),
         )
 
     def describe(self) -> dict[str, Any]:
@@ -99,64 +104,53 @@ def read_answer(
         if is_filtered(status, body):
             return Answer("", finish="content_filter")
         raise status_fault(status, body, text, headers, hide)
-    choices = body.get("choices") if isinstance(body, dict) else None
-    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-        raise Fault("no_choices", "the answer holds no choice")
-    return _answer(body, choices[0], hide)
-
-
-def _answer(body: Mapping[str, Any], choice: Mapping[str, Any], hide: Callable[[str], str]) -> Answer:
+    about = mapping(body)
+    choices = about.get("choices")
+    choice = mapping(choices[0]) if isinstance(choices, list) and choices else {}
     message = choice.get("message")
     if not isinstance(message, dict):
-        raise Fault("no_choices", "the choice holds no message")
+        raise Fault("no_choices", "the answer holds no choice with a message")
     finish = choice.get("finish_reason")
-    text, refusal = text_of(message.get("content")), text_of(message.get("refusal"))
-    reasoning = text_of(message.get("reasoning_content")) or text_of(message.get("reasoning"))
-    # a text that is an object may speak of such tags inside it: the parser reads it as it is
-    whole = text.lstrip()[:1] == "{" or len(text) > MAX_CHARS
-    answer = text if whole else without_reasoning(text)
-    if not isinstance(answer, Unparsed) and len(answer) != len(text):
-        # what was cut out, tags and all: nobody has to guess later where it stood
-        reasoning = f"{reasoning}\n{text}" if reasoning else text
-        text = answer.strip()
-    if not text.strip() and refusal:
+    text, reasoning = _texts(message)
+    if not text.strip() and (refusal := text_of(message.get("refusal"))):
         text, finish = refusal, "refusal"
 
     # hidden before it is cut: a part of a key would not be recognised
     def bounded(found: str) -> str:
         return hide(sound(found))[: MAX_CHARS + 1]
 
-    def name(found: object) -> str:
-        return one_line(hide(found), LONGEST_NAME) if isinstance(found, str) else ""
+    def name(found: object, default: str) -> str:
+        return one_line(hide(found), LONGEST_NAME) if isinstance(found, str) else default
 
-    return Answer(
-        text=bounded(text),
-        reasoning=bounded(reasoning),
-        finish=name(finish) if isinstance(finish, str) else "stop",
-        usage=_usage(body.get("usage")),
-        served=name(body.get("model")),
-    )
+    usage, served = _usage(about.get("usage")), name(about.get("model"), "")
+    return Answer(bounded(text), bounded(reasoning), name(finish, "stop"), usage, served)
+
+
+def _texts(message: Mapping[str, Any]) -> tuple[str, str]:
+    """The text of a message and the reasoning, which may stand beside it or in it."""
+    text = text_of(message.get("content"))
+    reasoning = text_of(message.get("reasoning_content")) or text_of(message.get("reasoning"))
+    # a text that is an object may speak of such tags inside it: the parser reads it as it is
+    whole = text.lstrip()[:1] == "{" or len(text) > MAX_CHARS
+    answer = text if whole else without_reasoning(text)
+    if isinstance(answer, Unparsed) or len(answer) == len(text):
+        return text, reasoning
+    # what was cut out, tags and all: nobody has to guess later where it stood
+    return answer.strip(), f"{reasoning}\n{text}" if reasoning else text
 
 
 def _usage(found: object) -> Usage:
-    if not isinstance(found, dict):
-        return Usage()
-
-    def count(name: str, inside: str = "") -> int:
-        where = found.get(inside) if inside else found
-        value = where.get(name) if isinstance(where, dict) else None
+    def count(where: object, name: str) -> int:
+        value = mapping(where).get(name)
         return value if type(value) is int and 0 <= value <= MOST_TOKENS else 0
 
-    cost = found.get("cost")
+    usage = mapping(found)
+    asked, said = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
+    cost: Any = usage.get("cost")
     return Usage(
-        tokens_in=count("prompt_tokens"),
-        tokens_out=count("completion_tokens"),
-        reasoning=count("reasoning_tokens", "completion_tokens_details"),
-        cached=count("cached_tokens", "prompt_tokens_details"),
-        cost=float(cost) if is_amount(cost, MOST_DOLLARS) else None,
+        count(usage, "prompt_tokens"),
+        count(usage, "completion_tokens"),
+        count(said, "reasoning_tokens"),
+        count(asked, "cached_tokens"),
+        float(cost) if type(cost) in (int, float) and 0 <= cost <= MOST_DOLLARS else None,
     )
-
-
-def is_amount(value: object, most: int = MOST_IN_ALL) -> TypeGuard[int | float]:
-    """Whether a value is a number from 0 to `most`; true, NaN and infinity are none."""
-    return type(value) in (int, float) and 0 <= value <= most  # type: ignore[operator]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +12,7 @@ from attune_env.running.answer import NO_USAGE, Answer
 from attune_env.running.control import Breaker, Control
 from attune_env.running.faults import Fault, StopRun
 from attune_env.running.journal import CallKey, Finished
+from attune_env.running.overwriting import identity_of
 from attune_env.running.settings import Model, Patience
 from attune_episodes.asking import OK, Asking, Question
 from attune_episodes.parsing.extract import kept
@@ -55,31 +54,34 @@ class Asker:
     client: ChatClient
     model: Model
     control: Control
-    patience: Patience = field(default_factory=Patience)
-    takes_schemas: bool | None = None
+    patience: Patience
+    takes_schemas: bool | None
     """Whether the server holds answers to a schema; None while unknown."""
-    remember: Callable[[bool], Awaitable[None]] | None = None
+    remember: Callable[[bool], Awaitable[None]]
     """Is told once that is known."""
+    _stages_without: set[str] = field(default_factory=set)
+    """A server that takes schemas may still refuse that of one stage (too large, say)."""
 
     def __post_init__(self) -> None:
-        self.breaker = Breaker(self.control, self.model.name, self.client.endpoint.base_url)
+        self.breaker = Breaker(self.control, self.model.name, self.model.endpoint.base_url)
         if self.model.sampling.structured != "auto":
             self.takes_schemas = self.model.sampling.structured == "on"
-        self._stages_without: set[str] = set()
-        """A server that takes schemas may still refuse that of one stage (too large, say)."""
 
     def digest(self, call: Call) -> str:
         """16 hex digits of everything that decides the answer; equal for equal questions."""
-        decisive = [
-            self.client.endpoint.provider,
-            self.model.name,
-            self.model.sampling.describe(),
-            call.sample,
-            call.request.chat(),
-            *([self.model.checkpoint] if self.model.checkpoint else []),
-        ]
-        text = json.dumps(decisive, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
+        model = self.model
+        # each training step answers for itself
+        checkpoint = [] if model.training is None else [asdict(model.training)]
+        return identity_of(
+            [
+                model.endpoint.provider,
+                model.name,
+                asdict(model.sampling),
+                call.sample,
+                call.request.chat(),
+                *checkpoint,
+            ]
+        )
 
     async def ask(self, call: Call) -> Finished:
         """The finished call; raises Fault where it is given up, StopRun where the run ends."""
@@ -116,7 +118,7 @@ class Asker:
             try:
                 async with self.control.attempt():
                     try:
-                        answer = await self.client.complete(self.body(call, asking, schema=schema))
+                        answer = await self.client.complete(self._body(call, asking, schema=schema))
                     except Fault as failed:
                         # noted before the place is given on: the next one must see the pause
                         fault = self.patience.bounded(failed)
@@ -148,25 +150,22 @@ class Asker:
             self._stages_without.add(stage)
         elif (held or refused) and self.takes_schemas is not held:
             self.takes_schemas = held
-            if self.remember is not None:
-                await self.remember(held)
+            await self.remember(held)
 
-    def body(self, call: Call, asking: Asking[Any, Any], *, schema: bool) -> dict[str, Any]:
+    def _body(self, call: Call, asking: Asking[Any, Any], *, schema: bool) -> dict[str, Any]:
         """The body of the request for the next ask."""
-        sampling, endpoint = self.model.sampling, self.client.endpoint
-        body: dict[str, Any] = {
-            "model": self.model.name, "messages": call.request.chat(), **endpoint.extra
-        }  # fmt: skip
-        if sampling.temperature is not None:
-            body["temperature"] = sampling.temperature
-        if sampling.max_tokens is not None:
-            body[endpoint.limit_field] = sampling.max_tokens
+        sampling, endpoint = self.model.sampling, self.model.endpoint
+        optional: dict[str, Any] = {
+            "temperature": sampling.temperature,
+            endpoint.limit_field: sampling.max_tokens,
+        }
         if sampling.seed is not None:
-            body["seed"] = asking.seed(sampling.seed, call.group, call.key.id)
+            optional["seed"] = asking.seed(sampling.seed, call.group, call.key.id)
         if schema:
             wanted = {"name": call.stage, "strict": True, "schema": call.request.schema}
-            body["response_format"] = {"type": "json_schema", "json_schema": wanted}
-        return body
+            optional["response_format"] = {"type": "json_schema", "json_schema": wanted}
+        body = {"model": self.model.name, "messages": call.request.chat(), **endpoint.extra}
+        return body | {name: value for name, value in optional.items() if value is not None}
 
 
 def _blank(answer: Answer) -> str:

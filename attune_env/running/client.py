@@ -7,7 +7,6 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from types import TracebackType
 from typing import Any, Final
 
 import httpx
@@ -17,7 +16,7 @@ from attune_env.running.answer import Answer, read_answer
 from attune_env.running.faults import Fault, status_fault
 from attune_env.running.providers import Endpoint
 
-CONNECT_SECONDS = 30.0
+CONNECT_SECONDS: Final = 30.0
 """A server that does not take the connection by then is not there."""
 MOST_BYTES: Final = 4_000_000
 """A longer answer is none: the longest reply that is read has 1,000,000 characters. Sixteen of them at once,
@@ -32,7 +31,7 @@ class ChatClient:
     def __init__(self, endpoint: Endpoint, *, call_timeout: float) -> None:
         self.endpoint = endpoint
         self.call_timeout = call_timeout
-        self._url = f"{endpoint.base_url}/chat/completions"
+        self._hide = endpoint.key.hidden_in
         # a packed body could unpack to any size
         headers = {**endpoint.headers, "Content-Type": "application/json", "Accept-Encoding": "identity"}
         if endpoint.key:
@@ -54,12 +53,8 @@ class ChatClient:
                 f"ALL_PROXY) that the environment names cannot be used: {error}"
             ) from None
 
-    async def __aenter__(self) -> ChatClient:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def close(self) -> None:
+        """Closes every connection."""
         for client in self._idle:
             await client.aclose()
 
@@ -68,12 +63,14 @@ class ChatClient:
         # each request under way has a client, and so a connection, of its own: the pool of httpx looks at
         # all its connections for each request, which at 64 of them costs more than the request
         client = self._idle.pop() if self._idle else httpx.AsyncClient(**self._options)
+        url, content = f"{self.endpoint.base_url}/chat/completions", json.dumps(body).encode("ascii")
         try:
             # the client's own limit is between two bytes; a server that drips would never meet it
-            async with asyncio.timeout(self.call_timeout):
-                content = json.dumps(body).encode("ascii")
-                async with client.stream("POST", self._url, content=content) as response:
-                    data = await _bounded(response)
+            async with (
+                asyncio.timeout(self.call_timeout),
+                client.stream("POST", url, content=content) as response,
+            ):
+                data = await _bounded(response)
         except BaseException as error:
             # a connection that was left in the middle may never be free again
             with suppress(Exception):
@@ -85,21 +82,20 @@ class ChatClient:
                 raise Fault("connection", self._why(error)) from None
             raise
         self._idle.append(client)
-        return read_answer(response.status_code, data, response.headers, self.endpoint.key.hidden_in)
+        return read_answer(response.status_code, data, response.headers, self._hide)
 
     async def _refuse_redirect(self, response: httpx.Response) -> None:
         if response.is_redirect:
-            raise status_fault(response.status_code, None, "", response.headers, self.endpoint.key.hidden_in)
+            raise status_fault(response.status_code, None, "", response.headers, self._hide)
 
     def _why(self, error: Exception) -> str:
         """The cause of a failed connection; no key is in it."""
         deepest: BaseException = error
-        while deepest.__cause__ or deepest.__context__:
-            deepest = deepest.__cause__ or deepest.__context__ or deepest
+        while cause := deepest.__cause__ or deepest.__context__:
+            deepest = cause
         said = str(error) or str(deepest) or type(error).__name__
         # hidden before it is cut: a part of a key would not be recognised
-        said = one_line(self.endpoint.key.hidden_in(said), 200)
-        return f"no connection: {said} ({type(deepest).__name__})"
+        return f"no connection: {one_line(self._hide(said), 200)} ({type(deepest).__name__})"
 
 
 async def _bounded(response: httpx.Response) -> bytes:

@@ -56,8 +56,7 @@ class Gate:
     def slow_down(self, seconds: float | None) -> None:
         """After "too many requests": fewer at once, and none before `seconds` have passed."""
         now = asyncio.get_running_loop().time()
-        if seconds is not None:
-            self._not_before = max(self._not_before, now + seconds)
+        self._not_before = max(self._not_before, now + (seconds or 0.0))
         if now - self._slowed >= SLOW_AT_MOST_EVERY:
             self._slowed = now
             self.limit = max(1.0, self.limit * SLOWED)
@@ -120,14 +119,10 @@ class Control:
     def worked(self, usage: Usage) -> None:
         """Notes an answered attempt."""
         self.answered += 1
-        if usage.cost is not None:
-            self.spent += usage.cost
-        elif self.caps.cost is not None:
-            self.stop(
-                StopRun(
-                    "--max-cost cannot be kept: the server tells no costs; give --price-in and --price-out"
-                )
-            )
+        self.spent += usage.cost or 0.0
+        if usage.cost is None and self.caps.cost is not None:
+            advice = "the server tells no costs; give --price-in and --price-out"
+            self.stop(StopRun(f"--max-cost cannot be kept: {advice}"))
         self.gate.worked()
 
     def fault(self, fault: Fault) -> None:
@@ -174,13 +169,8 @@ class Breaker:
         self._blank[ended] += 1
         if self._blank.total() >= BLANK_AT_FIRST:
             how = ", ".join(f"{number} {end}" for end, number in sorted(self._blank.items()))
-            self.control.stop(
-                StopRun(
-                    f"none of the first {BLANK_AT_FIRST} answers that were to be JSON could be read ({how}): "
-                    f"{self.where}; is --max-tokens too small?"
-                )
-            )
-            self._blank = None
+            said = f"none of the first {BLANK_AT_FIRST} answers that were to be JSON could be read ({how})"
+            self.control.stop(StopRun(f"{said}: {self.where}; is --max-tokens too small?"))
 
     def failed(self, fault: Fault) -> bool:
         """Notes a call that is given up; stops the run where no other would do better.
@@ -189,29 +179,14 @@ class Breaker:
         """
         self.in_a_row += 1
         passing = self.ever and fault.kind in ("not_found", "redirect")
-        hopeless = fault.action == "stop" and not passing
-        gone = not self.ever and fault.action == "retry"
-        if hopeless or gone or self.in_a_row >= (IN_A_ROW_LATER if self.ever else IN_A_ROW):
+        hopeless = (fault.action == "stop" and not passing) or (fault.action == "retry" and not self.ever)
+        if hopeless or self.in_a_row >= (IN_A_ROW_LATER if self.ever else IN_A_ROW):
             self.control.stop(StopRun(self._message(fault)))
-        return hopeless or gone
+        return hopeless
 
     def _message(self, fault: Fault) -> str:
-        advice = _ADVICE.get(fault.kind, "")
+        advice = fault.advice
         if fault.kind == "not_found" and fault.status == 404 and "no JSON" not in str(fault):
             advice = "check the model's name, and whether --base-url is the right one (most end in /v1)"
         many = f"{self.in_a_row} calls in a row failed at {self.where}; the last"
         return f"{many if self.in_a_row > 1 else self.where}: {fault}" + (f"; {advice}" if advice else "")
-
-
-_ADVICE: Final = {
-    "bad_key": "check the key",
-    "no_credit": "the account has no credit left, or its quota is used up",
-    "not_found": "check --base-url: most end in /v1",
-    "redirect": "if the server has moved, give its new address with --base-url",
-    "connection": "is the server running, and --base-url right?",
-    "web_page": "check --base-url: most end in /v1",
-    "timeout": "is the server overloaded? give it more time with --call-timeout, or less to do at once with "
-    "--concurrency",
-    "rate_limited": "ask for less at once with --concurrency",
-    "bad_request": "does this model take such requests? its answer says what it does not like",
-}

@@ -57,14 +57,16 @@ def estimate(
                 said = player.reply(request)
                 if request.stage == "draft" and (turn := conversation.turn(request.turn or 0)):
                     said += turn.llm_response
-                    if judges:
-                        about = judge_request(conversation, turn.turn_number, turn.llm_response, asked)
-                        judged += [about] if about is not None else []
+                    if judges and (
+                        about := judge_request(conversation, turn.turn_number, turn.llm_response, asked)
+                    ):
+                        judged.append(about)
                 usage += usage_of_messages(request.chat(), len(said.encode()))
-            calls += calls_of(conversation, asked)
-            judge_calls += calls_of(conversation, asked, judges=judges) - calls_of(conversation, asked)
+            own = calls_of(conversation, asked)
+            calls += own
+            judge_calls += calls_of(conversation, asked, judges=judges) - own
             conversation.memo.pop("plans", None)
-        taken = _times(usage, samples), _times(judge_usage(judged, judges), samples)
+        taken = _times(usage, samples), judge_usage(judged, judges * samples)
         found.append(Estimate(mode, len(conversations), calls * samples, judge_calls * samples, *taken))
     return found
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,60 +15,56 @@ from attune_env.results.marks import mapping, marks_of
 from attune_env.running.settings import Training
 from attune_episodes.settings import Settings
 
+Names = tuple[str, str, str]
+"""(conversationId, em_model, mode) of a result."""
+
 
 class OtherJudgesError(SettingsError):
     """A complete result is there that other judges rated, or none."""
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """A result that a run is to make, or to find."""
-
-    conversation_id: str
-    conversations: Mapping[str, Conversation]
-    """By id; it is looked at only where there is a result to compare with."""
-    settings: Settings
-    em_model: str
-    policy: Mapping[str, Any]
-    """Everything besides the settings that decides the answers."""
-    training: Training | None = None
-
-    @property
-    def names(self) -> tuple[str, str, str]:
-        """(conversationId, em_model, mode)."""
-        return self.conversation_id, self.em_model, self.settings.mode
-
-    def describe(self) -> dict[str, Any]:
-        """Everything that tells it from results of other runs."""
-        return {
-            "conversation": self.conversation_id,
-            "model": self.em_model,
-            "settings": self.settings.describe(),
-            "data": fingerprint(self.conversations[self.conversation_id]),
-            "policy": self.policy,
-            "scoring version": SCORING_VERSION,
-            "training": _training(self.training.describe() if self.training is not None else {}),
-        }
+def description(
+    conversations: Mapping[str, Conversation],
+    names: Names,
+    settings: Settings,
+    policy: Mapping[str, Any],
+    training: Training | None,
+) -> dict[str, Any]:
+    """Everything that tells a result from those of other runs; settings and policy decide the answers."""
+    return {
+        "conversation": names[0],
+        "model": names[1],
+        "settings": settings.describe(),
+        "data": fingerprint(conversations[names[0]]),
+        "policy": policy,
+        "scoring version": SCORING_VERSION,
+        "training": {
+            "training run": training.run if training else None,
+            "training step": training.step if training else None,
+        },
+    }
 
 
-def is_complete(path: Path, result: Wanted) -> bool:
-    """Whether `path` holds this very run's complete result.
+def is_complete(path: Path, names: Names, describe: Callable[[], Mapping[str, Any]]) -> bool:
+    """Whether `path` holds this very run's complete result, whose `description` is only made if needed.
 
     A file that cannot be read or is incomplete is made again. Raises SettingsError for a complete result
     of another run (other settings, data or versions): overwriting it, or mixing it in, would mislead;
     and DataError for a result of another conversation, model or mode, which only has the same name.
     """
-    record = existing_record(path, result.names)
+    record = existing_record(path, names)
     marks = marks_of(record)
     if not isinstance(record, dict):
         return False
+    remedy = "choose another -o, or pass --overwrite"
     if "settings" not in marks:
         # the official runner's file (perhaps with judgements of ours in it): it says nothing of its settings
         # and is never overwritten unasked
-        raise SettingsError(f"{path} was not written by attune; choose another -o, or pass --overwrite")
+        raise SettingsError(f"{path} was not written by attune; {remedy}")
     if not marks.get("complete"):
         return False
-    wanted = result.describe()
+    wanted = describe()
+    training = mapping(marks.get("training"))
     found = {
         "conversation": record.get("conversationId"),
         "model": record.get("em_model"),
@@ -77,37 +72,28 @@ def is_complete(path: Path, result: Wanted) -> bool:
         "data": mapping(marks.get("data")).get("fingerprint"),
         "policy": marks.get("policy"),
         "scoring version": mapping(marks.get("versions")).get("scoring"),
-        "training": _training(mapping(marks.get("training"))),
+        "training": {f"training {name}": training.get(name) for name in ("run", "step")},
     }
-    differing = dict.fromkeys(
+    differing = [
         _difference(name, wanted[name], found[name]) for name in wanted if wanted[name] != found[name]
-    )
-    if differing:
-        there = f"{path} holds a result of another run ({'; '.join(differing)})"
-        if mapping(marks.get("policy")).get("judges") != result.policy.get("judges"):
-            road = "to have its drafts judged, use `attune rejudge`"
-            raise OtherJudgesError(f"{there}; choose another -o, or pass --overwrite; {road}")
-        raise SettingsError(f"{there}; choose another -o, or pass --overwrite")
-    return True
-
-
-def _training(marks: Mapping[str, Any]) -> dict[str, Any]:
-    return {f"training {name}": marks.get(name) for name in ("run", "step")}
+    ]
+    if not differing:
+        return True
+    said = f"{path} holds a result of another run ({'; '.join(dict.fromkeys(differing))}); {remedy}"
+    if mapping(marks.get("policy")).get("judges") != wanted["policy"].get("judges"):
+        raise OtherJudgesError(f"{said}; to have its drafts judged, use `attune rejudge`")
+    raise SettingsError(said)
 
 
 def _difference(name: str, wanted: Any, found: Any) -> str:
-    if isinstance(wanted, dict) and isinstance(found, dict):
-        keys = [key for key in wanted if wanted[key] != found.get(key)]
-        if keys == ["fitted_on"]:
-            return "fitted on other data: --number and --fit change what it is fitted on"
-        # what a file says may hold line ends, which would start a line of their own
-        return (
-            ", ".join(f"{key} {_said(found.get(key))} there, {_said(wanted[key])} now" for key in keys)
-            or name
-        )
-    return f"other {name}"
+    if not (isinstance(wanted, dict) and isinstance(found, dict)):
+        return f"other {name}"
+    keys = [key for key in wanted if wanted[key] != found.get(key)]
+    if keys == ["fitted_on"]:
+        return "fitted on other data: --number and --fit change what it is fitted on"
+    return ", ".join(f"{key} {_said(found.get(key))} there, {_said(wanted[key])} now" for key in keys) or name
 
 
 def _said(value: object) -> str:
-    """A value on one short printable line, text without quotes."""
+    """A value on one short printable line, text without quotes: a file's may hold line ends."""
     return one_line(value if isinstance(value, str) else repr(value), 200)

@@ -1,4 +1,4 @@
-"""Faults: what can go wrong with a call, and what is then done about it."""
+"""Faults: what can go wrong with a call, and what the run then does."""
 
 from __future__ import annotations
 
@@ -13,28 +13,33 @@ Action = Literal["retry", "give_up", "stop"]
 """`retry`: try again after a while, a bounded number of times. `give_up`: this call fails, and with it its
 conversation. `stop`: no call would do better, so the run ends."""
 
-ACTIONS: Final[Mapping[str, Action]] = {
+KINDS: Final[Mapping[str, tuple[Action, str]]] = {
     # the network and the server
-    "timeout": "retry",
-    "connection": "retry",
-    "busy": "retry",  # 408, 409, 425, 5xx
-    "rate_limited": "retry",  # 429
+    "timeout": (
+        "retry",
+        "is the server overloaded? give it more time with --call-timeout, or less to do at once with "
+        "--concurrency",
+    ),
+    "connection": ("retry", "is the server running, and --base-url right?"),
+    "busy": ("retry", ""),  # 408, 409, 425, 5xx
+    "rate_limited": ("retry", "ask for less at once with --concurrency"),  # 429
     # a status of success without an answer
-    "web_page": "retry",
-    "bad_json": "retry",
-    "no_choices": "retry",
-    "too_large": "give_up",
-    "packed": "give_up",
-    # refused requests
-    "bad_request": "give_up",  # 400, 413, 422 and the like
-    "forbidden": "give_up",  # 403
-    "too_long_wait": "give_up",  # Retry-After beyond all patience
-    "bad_key": "stop",  # 401
-    "no_credit": "stop",  # 402, or a quota that is used up
-    "not_found": "stop",  # 404, 405: the model or the address
-    "redirect": "stop",  # 3xx: another address
+    "web_page": ("retry", "check --base-url: most end in /v1"),
+    "bad_json": ("retry", ""),
+    "no_choices": ("retry", ""),
+    "too_large": ("give_up", ""),
+    "packed": ("give_up", ""),
+    # refused requests; 400, 413, 422 and the like are bad requests
+    "bad_request": ("give_up", "does this model take such requests? its answer says what it does not like"),
+    "forbidden": ("give_up", ""),  # 403
+    "too_long_wait": ("give_up", ""),  # Retry-After beyond all patience
+    "bad_key": ("stop", "check the key"),  # 401
+    "no_credit": ("stop", "the account has no credit left, or its quota is used up"),  # 402
+    "not_found": ("stop", "check --base-url: most end in /v1"),  # 404, 405: the model or the address
+    "redirect": ("stop", "if the server has moved, give its new address with --base-url"),  # 3xx
 }
-"""Kind of fault -> what is done. An answer that came and cannot be read is no fault: it is asked again."""
+"""Kind of fault -> the reaction, and advice for a run that ends on it. An answer that cannot be read is no
+fault: it is asked again."""
 
 _BY_STATUS: Final = {
     401: "bad_key", 402: "no_credit", 403: "forbidden", 404: "not_found", 405: "not_found", 408: "busy",
@@ -50,15 +55,11 @@ class Fault(AttuneError):
     def __init__(self, kind: str, message: str, *, retry_after: float | None = None, status: int = 0) -> None:
         super().__init__(one_line(message, 500))
         self.kind = kind
+        self.action, self.advice = KINDS[kind]
         self.retry_after = retry_after
         """Seconds that the server asks to wait; None where it does not say."""
         self.status = status
         """HTTP status; 0 where there was no answer."""
-
-    @property
-    def action(self) -> Action:
-        """The reaction to it."""
-        return ACTIONS[self.kind]
 
 
 class StopRun(AttuneError):
@@ -75,14 +76,9 @@ def is_filtered(status: int, body: object) -> bool:
 def status_fault(
     status: int, body: object, text: str, headers: Mapping[str, str], hide: Callable[[str], str] = str
 ) -> Fault:
-    """The fault that an HTTP status stands for.
+    """The fault that an HTTP status, or the code of an error object, stands for.
 
-    Args:
-        status: the HTTP status, or the code of an error object in a body with status 200.
-        body: the decoded body, an error object if the server is like OpenAI's.
-        text: the body as text.
-        headers: those of the answer.
-        hide: takes the key out of what the server says.
+    `body` is what `text` decodes to; `hide` takes the key out of what the server says.
     """
     if 300 <= status < 400:
         # not followed: prompts and headers are meant for the address that was given

@@ -10,6 +10,7 @@ from typing import Any
 
 from attune_data.schema import Conversation
 from attune_env.running.asker import Asker, Call
+from attune_env.running.existing import Names, is_complete
 from attune_env.running.journal import Finished, Journal, group_of
 from attune_env.running.tally import total
 from attune_episodes.episode import Episode
@@ -44,8 +45,8 @@ class Job:
     """For the result record."""
     askers: Mapping[str, Asker]
     """"" -> the model's; judge model -> its own."""
-    identity: Callable[[], str] = str
-    """Of the result: equal where a result of an earlier run is one of this run."""
+    describe: Callable[[], Mapping[str, Any]]
+    """Everything that tells the result from those of other runs."""
     sample: int = 1
     anew: bool = False
     """Whether it is asked although there is a result, or replies."""
@@ -65,9 +66,13 @@ class Job:
         self._conversation: Conversation | None = None
 
     @property
-    def names(self) -> tuple[str, str, str]:
+    def names(self) -> Names:
         """(conversationId, em_model, mode) of its result."""
         return self.conversation_id, self.em_model, self.settings.mode
+
+    def exists(self) -> bool:
+        """Whether its result is there; SettingsError for that of another run."""
+        return is_complete(self.path, self.names, self.describe)
 
     @property
     def conversation(self) -> Conversation:
@@ -133,18 +138,19 @@ class Job:
     def after(self, call: Call, finished: Finished) -> Iterable[Call]:
         """The calls that an answered one brings: a draft is judged."""
         request = call.request
-        if isinstance(request, Request) and request.stage == "draft" and request.turn is not None:
-            said = parse(request, finished.reply) if self.judges else None
+        if not self.judges or not isinstance(request, Request) or request.turn is None:
+            return
+        if request.stage == "draft":
+            said = parse(request, finished.reply)
             yield from self.to_judges(request.turn, said.text if isinstance(said, Draft) else None)
 
     def to_judges(self, turn: int, draft: str | None) -> Iterable[Call]:
         """The judges' calls about a draft, if there is something to judge."""
-        asked = judge_request(self.conversation, turn, draft, self.settings) if self.judges else None
+        asked = judge_request(self.conversation, turn, draft, self.settings)
         if asked is not None:
             for judge in self.judges:
-                yield Call(
-                    self.askers[judge], asked, parse_judgement, "judge", self.group, self.sample, judge
-                )
+                asker = self.askers[judge]
+                yield Call(asker, asked, parse_judgement, "judge", self.group, self.sample, judge)
 
     def record(self) -> dict[str, Any]:
         """The official result record: the engine reads the replies as it does everybody's."""
@@ -152,9 +158,8 @@ class Job:
         for request in episode.requests:
             episode.submit(self.done[request.id][1].reply)
         own = {id_: finished for id_, (call, finished) in self.done.items() if not call.judge}
-        judging = self.judging
-        calls = [*own.values(), *judging]
-        usage = total(calls)
+        calls = [*own.values(), *self.judging]
+        usage = total(calls).describe()
         marks = {
             **self.facts.get("attune", {}),
             "usage": {
@@ -162,14 +167,14 @@ class Job:
                 "attempts": sum(call.attempts for call in calls),
                 "asked_again": sum(call.asks - 1 for call in calls),
                 "structured": sum(call.structured for call in calls),
-                **usage.describe(),
-                "judges": total(judging).describe() if judging else None,
+                **usage,
+                "judges": total(self.judging).describe() if self.judging else None,
             },
             "calls": {id_: facts for id_, call in own.items() if (facts := _remarkable(call))},
         }
         facts = {
             **self.facts,
-            "api_cost": None if usage.cost is None else round(usage.cost, 9),
+            "api_cost": usage["api_cost"],
             "duration_seconds": round(sum(call.seconds for call in calls), 3),
             "attune": marks,
         }
@@ -190,18 +195,14 @@ class Job:
                 said = parse_judgement(call.request, finished.reply)
                 judgements.setdefault(call.request.turn, {})[call.judge] = said
                 replies.setdefault(call.request.turn, {})[call.judge] = finished.reply
-        providers = {judge: self.askers[judge].client.endpoint.provider for judge in self.judges}
+        providers = {judge: self.askers[judge].model.endpoint.provider for judge in self.judges}
         return add_judgements(record, judgements, self.settings, replies=replies, providers=providers)
 
 
 def _remarkable(call: Finished) -> dict[str, Any]:
     """The facts about a call that are not as usual."""
-    facts: dict[str, Any] = {}
-    if call.asks > 1:
-        facts |= {"asks": call.asks, "unread": [reason for _, reason in call.unread]}
-    if call.finish != "stop":
-        facts["finish"] = call.finish
-    return facts
+    asks = {"asks": call.asks, "unread": [reason for _, reason in call.unread]} if call.asks > 1 else {}
+    return asks | ({"finish": call.finish} if call.finish != "stop" else {})
 
 
 def calls_of(conversation: Conversation, settings: Settings, *, judges: int = 0) -> int:

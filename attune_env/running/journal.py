@@ -12,22 +12,21 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
-from itertools import chain
+from contextlib import AbstractContextManager, suppress
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict
 
 from attune_data.errors import DataError, Problem, SettingsError
 from attune_data.jsonio import check_regular
 from attune_env.results.files import safe_name
-from attune_env.running.answer import Usage, is_amount
+from attune_env.running.answer import Amount, Count, Usage
 from attune_env.running.overwriting import Overwriting
-from attune_episodes.parsing.decode import is_sound
 
-FORMAT = 1
-"""Version of a line's layout; lines of others are passed over."""
+_OVERWRITING: Final = (b'{"v":1,"anew":', b'{"v":1,"made":')
+"""How lines about overwriting begin, so that all others can be passed over unread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +57,11 @@ class Finished:
     reasoning: str = ""
     usage: Usage = field(default_factory=Usage)
     """Of all its attempts that were answered."""
-    asks: int = 1
+    asks: Count = 1
     """How often it was asked until the answer could be read, at least 1."""
-    attempts: int = 1
+    attempts: Count = 1
     """HTTP requests, failed ones included."""
-    seconds: float = 0.0
+    seconds: Amount = 0.0
     """From the first attempt to the end, waiting included."""
     structured: bool = False
     """Whether the answer was held to its JSON schema by the server."""
@@ -76,8 +75,22 @@ class Finished:
         return replace(self, reasoning="", unread=tuple(("", reason) for _, reason in self.unread))
 
 
-_PARTS: Final = tuple(part.name for part in fields(Finished))
-_USAGE_PARTS: Final = tuple(part.name for part in fields(Usage))
+class Line(BaseModel):
+    """A line: a finished call, facts about the server, or overwriting that begins or is done."""
+
+    model_config = ConfigDict(strict=True)
+
+    v: Literal[1]
+    """Version of the layout; lines of others are passed over."""
+    group: str = ""
+    id: str = ""
+    digest: str = ""
+    call: Finished | None = None
+    facts: dict[str, bool] = {}
+    anew: dict[str, str] = {}
+    """Group -> identity of its new result."""
+    made: str | None = None
+    """A group whose result is written."""
 
 
 def journal_name(em_model: str) -> str:
@@ -85,21 +98,21 @@ def journal_name(em_model: str) -> str:
     return f"_calls_{safe_name(em_model, official=True)}.jsonl"
 
 
-class Journal:
+class Journal(AbstractContextManager["Journal"]):
     """A model's journal in a folder, open and locked. Replies stay in the file: only places are kept."""
 
     def __init__(self, folder: Path, em_model: str) -> None:
         self.path = folder / journal_name(em_model)
-        self.em_model = em_model
         self.passed_over = 0
         """Lines that could not be read."""
-        self.facts: dict[str, Any] = {}
+        self.facts: dict[str, bool] = {}
         """Findings of earlier runs about the server."""
         self.overwriting = Overwriting()
         self._due: dict[str, str] = {}
         """Group -> identity of what this run overwrites, until its first answer is written."""
         self._answered = False
         self._places: dict[str, dict[tuple[str, str], tuple[int, int]]] = {}
+        """Group -> id and digest of a call -> where its line begins, and its length."""
         self._waiting: list[tuple[bytes, asyncio.Future[int]]] = []
         self._writing: asyncio.Task[None] | None = None
         folder.mkdir(parents=True, exist_ok=True)
@@ -114,22 +127,10 @@ class Journal:
             os.close(self._file)
             raise
 
-    def __enter__(self) -> Journal:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
+    def __exit__(self, *_: object) -> None:
         """Closes the file, and so gives the lock back."""
         self._reader.close()
         os.close(self._file)
-
-    def holds(self, group: str) -> bool:
-        """Whether there is any finished call of a group."""
-        return group in self._places
 
     def get(self, key: CallKey) -> Finished | None:
         """The finished call with that key; None where there is none."""
@@ -138,23 +139,22 @@ class Journal:
             return None
         self._reader.seek(place[0])
         line = _line(self._reader.read(place[1]))
-        if line is None:  # the file has changed under us: ask again rather than trust it
-            return None
-        return _finished(line["call"])
+        return line.call if line else None  # the file has changed under us: it is asked again
+
+    def holds(self, group: str) -> bool:
+        """Whether there is any finished call of a group."""
+        return group in self._places
 
     async def add(self, key: CallKey, call: Finished) -> None:
         """Writes a finished call; returns when it is on the disk. OSError where it cannot be written."""
-        at = {"group": key.group, "id": key.id, "digest": key.digest}
-        told = {name: getattr(call, name) for name in _PARTS}
-        told["usage"] = {name: getattr(call.usage, name) for name in _USAGE_PARTS}
-        data = _encoded({**at, "call": told})
         self._answered = True
+        data = _encoded({**asdict(key), "call": asdict(call)})
         place = await self._write(data)
         self._places.setdefault(key.group, {})[key.id, key.digest] = (place, len(data))
 
-    async def note(self, facts: Mapping[str, Any]) -> None:
-        """Remembers findings about the server."""
-        self.facts.update(facts)
+    async def note(self, facts: Mapping[str, bool]) -> None:
+        """Writes findings about the server for later runs."""
+        self.facts |= facts
         await self._write(_encoded({"facts": dict(facts)}))
 
     def begin(self, groups: Mapping[str, str]) -> None:
@@ -172,11 +172,12 @@ class Journal:
         self._due.pop(group, None)
         if group in self.overwriting.left:
             await self._write(_encoded({"made": group}))
-            self.overwriting.take({"made": group})
+            self.overwriting.take({}, group)
 
     # --- writing: all lines that wait are written together, with one wait for the disk ------------------
 
     async def _write(self, data: bytes) -> int:
+        """Returns where the line begins."""
         future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._waiting.append((data, future))
         if self._writing is None:
@@ -188,8 +189,8 @@ class Journal:
         try:
             while self._waiting:
                 batch, self._waiting = self._waiting, []
-                due = {"anew": dict(self._due)} if self._due and self._answered else {}
-                head = _encoded(due) if due else b""
+                due = dict(self._due) if self._answered else {}
+                head = _encoded({"anew": due}) if due else b""
                 try:
                     await asyncio.to_thread(self._append, head + b"".join(data for data, _ in batch))
                 except OSError as error:
@@ -239,17 +240,14 @@ class Journal:
             line = _line(data)
             if line is None:
                 self.passed_over += 1
-            elif "facts" in line:
-                self.facts.update(line["facts"])
-            elif "anew" in line:
-                self.overwriting.take(line)
-                for group in line["anew"]:
+            else:
+                self.facts |= line.facts
+                self.overwriting.take(line.anew, line.made)
+                for group in line.anew:
                     self._places.pop(group, None)
-            elif "made" in line:
-                self.overwriting.take(line)
-            elif "call" in line and isinstance(line.get("group"), str):
-                where = self._places.setdefault(line["group"], {})
-                where[str(line.get("id")), str(line.get("digest"))] = (place, len(data))
+                if line.call is not None:
+                    where = self._places.setdefault(line.group, {})
+                    where[line.id, line.digest] = (place, len(data))
             place += len(data)
         if torn:
             self._end = place
@@ -258,51 +256,28 @@ class Journal:
         return place
 
 
+def overwriting_in(journal: Path) -> Overwriting:
+    """The overwriting in a journal, read without its calls and its lock; none without a journal."""
+    found = Overwriting()
+    if journal.is_file():
+        with journal.open("rb") as lines:
+            for data in lines:
+                if data.startswith(_OVERWRITING) and (line := _line(data)):
+                    found.take(line.anew, line.made)
+    return found
+
+
 def _encoded(line: Mapping[str, Any]) -> bytes:
     # escaped, so that no text of a model can break a line or be half a character
-    return (json.dumps({"v": FORMAT, **line}, separators=(",", ":")) + "\n").encode("ascii")
+    return (json.dumps({"v": 1, **line}, separators=(",", ":")) + "\n").encode("ascii")
 
 
-def _line(data: bytes) -> dict[str, Any] | None:
+def _line(data: bytes) -> Line | None:
     """The content of a line; None where it is cut off, damaged or of another version."""
     try:
-        line = json.loads(data)
-        if not isinstance(line, dict) or line.get("v") != FORMAT:
-            return None
-        if "call" in line:
-            _finished(line["call"])
-        elif "facts" in line:
-            if not all(type(fact) in (bool, int) for fact in dict(line["facts"]).values()):
-                raise TypeError("a fact that nobody notes")
-        else:
-            Overwriting().take(line)
-    except (ValueError, TypeError, KeyError, RecursionError):
+        return Line.model_validate_json(data)
+    except ValueError:
         return None
-    return line
-
-
-def _finished(found: Mapping[str, Any]) -> Finished:
-    """The call of a line; raises KeyError, TypeError or ValueError where it is none."""
-    texts = {name: found[name] for name in ("reply", "reason", "finish", "reasoning", "served")}
-    unread = tuple((reply, reason) for reply, reason in found["unread"])
-    for text in (*texts.values(), *chain.from_iterable(unread)):
-        if not isinstance(text, str) or not is_sound(text):
-            raise TypeError("a text is none, or holds half a character")
-    usage = Usage(**found["usage"])
-    tokens = (usage.tokens_in, usage.tokens_out, usage.reasoning, usage.cached)
-    counts = (found["asks"], found["attempts"], *tokens)
-    amounts = (*counts, found["seconds"], 0 if usage.cost is None else usage.cost)
-    if not all(type(count) is int for count in counts) or not all(map(is_amount, amounts)):
-        raise ValueError("a number that cannot be")
-    return Finished(
-        **texts,
-        usage=usage,
-        asks=found["asks"],
-        attempts=found["attempts"],
-        seconds=float(found["seconds"]),
-        structured=bool(found["structured"]),
-        unread=unread,
-    )
 
 
 def _lock(file: int, path: Path) -> None:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import asyncio
 import errno
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from attune_data.errors import DataError, one_line
 from attune_env.results.files import TooLargeError, write_result
@@ -22,6 +22,7 @@ from attune_env.running.asker import Call
 from attune_env.running.faults import Fault, StopRun
 from attune_env.running.jobs import Job
 from attune_env.running.journal import Finished, Journal
+from attune_env.running.settings import Options
 from attune_env.running.tally import Tally
 
 BEAT_SECONDS: Final = 1.0
@@ -66,18 +67,20 @@ class Loop:
         jobs: Sequence[Job],
         journal: Journal,
         tally: Tally,
-        concurrency: int,
-        output: Path,
+        options: Options,
+        folder: Path,
         watcher: Watcher,
-        conclude: Callable[[Job, Tally], None],
     ) -> None:
         self.coming = iter(jobs)
         self.active: list[Job] = []
         """Jobs that have calls waiting or under way, or a result to be written."""
         self.journal, self.tally, self.control = journal, tally, tally.control
-        self.concurrency, self.output = concurrency, output
-        self.watcher, self.conclude = watcher, conclude
-        self.workers: list[asyncio.Task[None]] = []
+        self.options, self.folder, self.watcher = options, folder, watcher
+        self.complete: list[tuple[str, str, str]] = []
+        """(conversationId, em_model, mode) of the results written."""
+        self.failed: list[dict[str, Any]] = []
+        """Entries of the list of skipped conversations."""
+        self._workers: list[asyncio.Task[None]] = []
         self._landed = asyncio.Event()
         self._starting = asyncio.Lock()
         self._signalled = False
@@ -90,9 +93,9 @@ class Loop:
         loop = asyncio.get_running_loop()
         handled = self._handle_signals(loop)
         beat = asyncio.create_task(self._beat())
-        self.workers = [asyncio.create_task(self._work()) for _ in range(self.concurrency)]
+        self._workers = [asyncio.create_task(self._work()) for _ in range(self.options.concurrency)]
         try:
-            ended = await asyncio.gather(*self.workers, return_exceptions=True)
+            ended = await asyncio.gather(*self._workers, return_exceptions=True)
             await self.journal.settle()
         finally:
             beat.cancel()
@@ -118,20 +121,17 @@ class Loop:
                     await asyncio.shield(writing)
                 writing = asyncio.create_task(self._keep(job, call, answered))
         except OSError as error:
-            self.control.stop(Unwritten(disk_message(error, self.output)))
+            self.control.stop(Unwritten(disk_message(error, self.folder)))
         except Exception:
             self.control.stop(StopRun("an error in the program"))
             raise
         finally:
             self._wake()
-            if writing is not None:
-                await self._written(writing)
-
-    async def _written(self, writing: asyncio.Task[None]) -> None:
-        try:
-            await writing
-        except OSError as error:
-            self.control.stop(Unwritten(disk_message(error, self.output)))
+            try:
+                if writing is not None:
+                    await writing
+            except OSError as error:
+                self.control.stop(Unwritten(disk_message(error, self.folder)))
 
     async def _next(self) -> tuple[Job, Call | None] | None:
         """The next call, counted as under way; a job without a call is complete. None: nothing is left."""
@@ -160,10 +160,10 @@ class Loop:
                 job.start(self.journal)
             except DataError as error:  # it could be read when the data was checked
                 job.failed = ("conversation", str(error))
-                self.conclude(job, self.tally)
+                self._conclude(job)
                 continue
             self.tally.planned[job.group] = job.planned
-            self.tally.kept(job.kept)
+            self.tally.calls_kept += job.kept
             self.active.append(job)
             return job
         return None
@@ -204,7 +204,21 @@ class Loop:
             else:
                 await self.journal.made(job.group)
         if over and (job.failed or job.complete):
-            self.conclude(job, self.tally)
+            self._conclude(job)
+
+    def _conclude(self, job: Job) -> None:
+        """Notes a job that is over, complete or not."""
+        if job.failed:
+            self.tally.conversations_failed += 1
+            entry: dict[str, Any] = dict(zip(("conversationId", "em_model", "mode"), job.names, strict=True))
+            entry["source_file"] = job.facts.get("source_file")
+            entry["request"], entry["reason"] = job.failed
+            self.failed.append({**entry, "command": self.options.command})
+        else:
+            self.tally.conversations_done += 1
+            self.complete.append(job.names)
+        self.watcher.finished(job, self.tally)
+        job.close()
 
     # --- being told to stop -----------------------------------------------------------------------------
 
@@ -231,7 +245,7 @@ class Loop:
             self.watcher.said(f"stopping; waiting for calls in flight ({flying}), Ctrl-C again drops them")
 
     def _drop(self) -> None:
-        for worker in self.workers:
+        for worker in self._workers:
             worker.cancel()
 
 
@@ -239,10 +253,8 @@ def disk_message(error: OSError, folder: Path) -> str:
     """The message for something that could not be written."""
     said = (error.strerror or str(error)).lower()
     if error.errno in _NO_ROOM:
-        advice = "; make room there, then go on"
+        said += "; make room there, then go on"
     elif error.errno in _TOO_MANY_FILES:
-        advice = "; lower --concurrency, or raise the limit (ulimit -n), then go on"
-    else:
-        advice = ""
+        said += "; lower --concurrency, or raise the limit (ulimit -n), then go on"
     place = error.filename if isinstance(error, IsADirectoryError) and error.filename else folder
-    return one_line(f"cannot write to {place}: {said}{advice}", 300)
+    return one_line(f"cannot write to {place}: {said}", 300)

@@ -11,13 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, Final, Literal
-
-State = Literal["left", "made"]
-"""Of a group that is being overwritten: still to be made, or made while others are left."""
-_STARTS: Final = (b'{"v":1,"anew":', b'{"v":1,"made":')
-"""How these lines begin, so that all others can be passed over unread."""
+from typing import Literal
 
 
 class Overwriting:
@@ -28,40 +22,23 @@ class Overwriting:
         self.left: set[str] = set()
         """Groups whose earlier results do not count: new ones are to take their places."""
 
-    def state(self, group: str, identity: str) -> State | None:
-        """The state of a group overwritten with this identity; None where nobody has begun that."""
+    def state(self, group: str, identity: str) -> Literal["left", "made"] | None:
+        """Whether a group overwritten with this identity is still to be made; None where nobody began it."""
         if self._begun.get(group) != identity:
             return None
         return "left" if group in self.left else "made"
 
-    def take(self, line: Mapping[str, Any]) -> None:
-        """Notes a line; TypeError where it cannot be read."""
-        if "anew" in line:
-            if not isinstance(line["anew"], dict):
-                raise TypeError("no groups")
-            self._begun |= {group: str(identity) for group, identity in line["anew"].items()}
-            self.left |= line["anew"].keys()
-        elif "made" in line:
-            self.left.discard(str(line["made"]))
+    def take(self, anew: Mapping[str, str], made: str | None = None) -> None:
+        """Notes what a line says."""
+        self._begun |= anew
+        self.left |= anew.keys()
+        if made is not None:
+            self.left.discard(made)
             if not self.left:
                 self._begun.clear()
 
 
-def identity_of(result: Mapping[str, Any]) -> str:
-    """16 hex digits of everything that a result records of how it is made."""
-    text = json.dumps(result, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+def identity_of(value: object) -> str:
+    """16 hex digits of a JSON value; equal for equal values."""
+    text = json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
-
-
-def overwriting_in(journal: Path) -> Overwriting:
-    """The overwriting in a journal, read without its calls and its lock; none without a journal."""
-    found = Overwriting()
-    if journal.is_file():
-        with journal.open("rb") as lines:
-            for data in lines:
-                if data.startswith(_STARTS):
-                    try:
-                        found.take(json.loads(data))
-                    except (ValueError, TypeError, RecursionError):
-                        continue  # cut off or damaged: the journal itself says so
-    return found

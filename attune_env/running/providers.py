@@ -14,27 +14,23 @@ from urllib.parse import urlsplit
 
 from attune_data.errors import DataError, SettingsError, UnknownNameError, show
 from attune_data.jsonio import read_json
+from attune_env.results.marks import mapping
 
-PROVIDERS: Final = ("openrouter", "openai", "prime", "custom")
+_PLACES: Final = {
+    "openrouter": ("https://openrouter.ai/api/v1", ("OPENROUTER_API_KEY",)),
+    "openai": ("https://api.openai.com/v1", ("OPENAI_API_KEY",)),
+    "prime": ("https://api.pinference.ai/api/v1", ("RLVR_PRIME_API_KEY", "PRIME_API_KEY")),
+    "custom": (None, ("OPENAI_API_KEY",)),
+}
+"""Provider -> its base URL, and the environment variables that may hold its key."""
+PROVIDERS: Final = tuple(_PLACES)
 """The providers that are servers; `builtin` is none."""
 SHORTEST_HIDDEN: Final = 8
 """A shorter key is a stand-in such as EMPTY: hiding it everywhere would spoil ordinary words."""
 LONGER_THAN_WORDS: Final = 20
 """A key of letters only is hidden from this length on: a shorter one may be an ordinary word too."""
-HIDDEN: Final = "[key]"
-PRIME_CONFIG: Final = Path(".prime") / "config.json"
-
-_URLS: Final = {
-    "openrouter": "https://openrouter.ai/api/v1",
-    "openai": "https://api.openai.com/v1",
-    "prime": "https://api.pinference.ai/api/v1",
-}
-_VARIABLES: Final = {
-    "openrouter": ("OPENROUTER_API_KEY",),
-    "openai": ("OPENAI_API_KEY",),
-    "prime": ("RLVR_PRIME_API_KEY", "PRIME_API_KEY"),
-    "custom": ("OPENAI_API_KEY",),
-}
+PRIME_CONFIG: Final = ".prime/config.json"
+"""Below the user's home."""
 
 
 class Secret:
@@ -47,8 +43,6 @@ class Secret:
 
     def __repr__(self) -> str:
         return "Secret(set)" if self._text else "Secret(none)"
-
-    __str__ = __repr__
 
     def __bool__(self) -> bool:
         return bool(self._text)
@@ -64,7 +58,7 @@ class Secret:
     def hidden_in(self, text: str) -> str:
         """`text` without the key: servers quote it in their errors."""
         shortest = LONGER_THAN_WORDS if self._text.isalpha() else SHORTEST_HIDDEN
-        return text.replace(self._text, HIDDEN) if len(self._text) >= shortest else text
+        return text.replace(self._text, "[key]") if len(self._text) >= shortest else text
 
 
 @dataclass(frozen=True)
@@ -94,7 +88,7 @@ def endpoint_of(
     home: Path | None = None,
     need_key: bool = True,
 ) -> Endpoint:
-    """The endpoint that the arguments and the environment name.
+    """The endpoint that the arguments and the environment name; SettingsError where something is missing.
 
     Args:
         provider: one of `PROVIDERS`.
@@ -103,21 +97,32 @@ def endpoint_of(
         api_key_var: the environment variable that holds the key, in place of the provider's.
         environment: the environment variables; those of this process by default.
         home: the folder of `.prime/config.json`; the user's by default.
-        need_key: raise SettingsError where a provider has none (a dry run needs none).
+        need_key: whether a provider other than `custom` must have one (a dry run needs none).
     """
     if provider not in PROVIDERS:
         raise UnknownNameError("provider", provider, PROVIDERS)
+    url, names = _PLACES[provider]
+    names = (api_key_var,) if api_key_var else names
     variables = os.environ if environment is None else environment
     config = _prime_config(home) if provider == "prime" else {}
-    names = (api_key_var,) if api_key_var else _VARIABLES[provider]
-    key = _key(api_key, names, variables, config)
-    if api_key_var and not api_key and not key:
+    places = [(api_key, "--api-key"), *((variables.get(name), name) for name in names)]
+    places.append((config.get("api_key"), f"~/{PRIME_CONFIG}"))
+    # files and shells leave line ends behind
+    stripped = [((value or "").strip(), source) for value, source in places]
+    key, source = next((place for place in stripped if place[0]), ("", ""))
+    if not key.isascii() or (key and not key.isprintable()):
+        raise SettingsError(f"the key from {source} holds characters that no header can carry")
+    if not key and api_key_var:
         raise SettingsError(
             f"--api-key-var names {show(api_key_var)}, which is not set: export {api_key_var}=…"
         )
-    if need_key and not key and provider != "custom":
-        raise SettingsError(_no_key(provider, names))
-    found = base_url or (config.get("inference_url") if provider == "prime" else None) or _URLS.get(provider)
+    if not key and need_key and provider != "custom":
+        elsewhere = f" (or run `prime login`, which writes ~/{PRIME_CONFIG})" * (provider == "prime")
+        raise SettingsError(
+            f"no key for {provider}: {' and '.join(names)} {'are' if len(names) > 1 else 'is'} not set; "
+            f"export {names[-1]}=…{elsewhere}, or name another variable with --api-key-var"
+        )
+    found = base_url or config.get("inference_url") or url
     if not found:
         raise SettingsError(
             "provider custom needs --base-url: the address of the server, such as http://localhost:8000/v1"
@@ -147,35 +152,9 @@ def checked_url(url: str) -> str:
         raise SettingsError("--base-url holds a user name or password; give the key by --api-key-var instead")
     if not sound or parts.query or parts.fragment:
         # a part that could hold a key or a password is not quoted either
-        shown = "no address" if "?" in url or "@" in url or "#" in url else show(url)
+        shown = "no address" if {"?", "@", "#"} & set(url) else show(url)
         raise SettingsError(f"--base-url is {shown}; expected an address such as http://localhost:8000/v1")
     return text
-
-
-def _key(
-    given: str | None,
-    names: tuple[str, ...],
-    variables: Mapping[str, str],
-    config: Mapping[str, str],
-) -> str:
-    """The key; "" where there is none."""
-    places = [(given, "--api-key"), *((variables.get(name), name) for name in names)]
-    places.append((config.get("api_key"), f"~/{PRIME_CONFIG.as_posix()}"))
-    for value, source in places:
-        key = (value or "").strip()  # files and shells leave line ends behind
-        if key:
-            if not key.isascii() or not key.isprintable():
-                raise SettingsError(f"the key from {source} holds characters that no header can carry")
-            return key
-    return ""
-
-
-def _no_key(provider: str, names: tuple[str, ...]) -> str:
-    elsewhere = f" (or run `prime login`, which writes ~/{PRIME_CONFIG.as_posix()})" * (provider == "prime")
-    return (
-        f"no key for {provider}: {' and '.join(names)} {'are' if len(names) > 1 else 'is'} not set; "
-        f"export {names[-1]}=…{elsewhere}, or name another variable with --api-key-var"
-    )
 
 
 def _prime_config(home: Path | None) -> dict[str, str]:
@@ -188,6 +167,4 @@ def _prime_config(home: Path | None) -> dict[str, str]:
     except DataError:
         # the problem would quote the file, which holds a key
         raise SettingsError(f"{path} is no JSON file; mend it, or set PRIME_API_KEY") from None
-    if not isinstance(content, dict):
-        return {}
-    return {name: value for name, value in content.items() if isinstance(value, str) and value}
+    return {name: value for name, value in mapping(content).items() if isinstance(value, str) and value}

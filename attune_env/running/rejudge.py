@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,12 +16,11 @@ from attune_env.running.asker import Asker, Call
 from attune_env.running.costs import Estimate, judge_usage
 from attune_env.running.jobs import Job
 from attune_env.running.loop import Watcher
-from attune_env.running.overwriting import identity_of
 from attune_env.running.run import EndpointReport, Session, check_judges
 from attune_env.running.settings import Model, Options
 from attune_env.running.tally import total
 from attune_episodes.judging import JudgeRequest, judge_request
-from attune_episodes.settings import MODES, Mode, Settings
+from attune_episodes.settings import MODES, Settings
 
 JOURNAL: Final = "rejudge"
 """The name of the journal and the lists of rejudging, one for all models in a folder."""
@@ -49,12 +47,34 @@ class RejudgeJob(Job):
     @property
     def requests(self) -> list[JudgeRequest]:
         """The questions to each judge."""
-        asked = (judge_request(self.conversation, *draft, self.settings) for draft in self._drafts())
+        asked = (judge_request(self.conversation, *draft, self.settings) for draft in self._drafts)
         return [request for request in asked if request is not None]
 
     def first(self) -> Iterable[Call]:
         """The judges' calls about every draft."""
-        return [call for draft in self._drafts() for call in self.to_judges(*draft)]
+        return [call for draft in self._drafts for call in self.to_judges(*draft)]
+
+    def exists(self) -> bool:
+        """Whether the file holds the judgements of exactly these judges, asked in these words.
+
+        In another folder the file is always written; what was said before is not asked again. Raises
+        SettingsError where a result with other answers stands there, which would be lost.
+        """
+        if self.in_place:
+            marks = mapping(marks_of(self.before).get("judge"))
+            found = {name: marks.get(name) for name in ("models", "providers", "template")}
+            found["codebook"] = mapping(marks.get("codebook")).get("fingerprint")
+            return found == self.describe()
+        try:
+            there = _answers(read_result(self.path)) if self.path.exists() else None
+        except DataError:
+            return False  # cut off: it is made again
+        if there is not None and there != _answers(self.before):
+            raise SettingsError(
+                f"{self.path} holds other answers than those that are to be judged; choose another -o, or "
+                "pass --overwrite"
+            )
+        return False
 
     def record(self) -> dict[str, Any]:
         """The record with these judges' judgements in the place of those before.
@@ -72,10 +92,10 @@ class RejudgeJob(Job):
         made["attune"]["judge"]["usage"] = {"calls": len(calls), **total(calls).describe()}
         return made
 
+    @property
     def _drafts(self) -> list[tuple[int, str | None]]:
         known = {turn.turn_number for turn in self.conversation.turns}
-        fields = ("turnNumber", "em_drafted_response")
-        found = [[entry.get(field) for field in fields] for entry in self.before["turns"]]
+        found = [(turn.get("turnNumber"), turn.get("em_drafted_response")) for turn in self.before["turns"]]
         return [
             (number, draft if isinstance(draft, str) else None)
             for number, draft in found
@@ -95,7 +115,7 @@ def rejudge(
     options: Options | None = None,
     watcher: Watcher | None = None,
 ) -> EndpointReport:
-    """Lets judges rate the drafts of result files, ours or the official runner's, and writes them in.
+    """Let judges rate the drafts of result files, ours or the official runner's, and write them in.
 
     Args:
         results: folder of result files.
@@ -121,15 +141,20 @@ def rejudge(
     check_judges(judges)
     base, folder = settings or Settings(), output or results
     session = Session(JOURNAL, JOURNAL, folder, options, watcher)
-    wanted = _identity(judges, base)
-    jobs: list[tuple[Job, Callable[[], bool]]] = []
-    for job in _jobs(results, folder, conversations, base, session.askers, wanted, only, skip_invalid):
+    by = {
+        "models": sorted(judge.name for judge in judges),
+        "providers": {judge.name: judge.endpoint.provider for judge in judges},
+        "template": base.prompt_set.judge_fingerprint,
+        "codebook": base.codebook.fingerprint,
+    }
+    jobs = []
+    for job in _jobs(results, folder, conversations, base, session.askers, by, only, skip_invalid):
         if job.in_place and not job.requests:
             session.complete.append(job.names)
         else:
-            jobs.append((job, partial(_is_judged, job, wanted)))
+            jobs.append(job)
     facts = {"judges": [judge.full_name for judge in judges]}
-    return session.play({judge.name: judge for judge in judges}, session.choose(jobs), facts)
+    return session.play({judge.name: judge for judge in judges}, jobs, facts)
 
 
 def estimate_rejudging(
@@ -142,15 +167,14 @@ def estimate_rejudging(
     skip_invalid: bool = False,
 ) -> list[Estimate]:
     """Estimate `rejudge`, per mode of the results; the arguments are its, `judges` is how many."""
-    base = settings or Settings()
-    asked: dict[Mode, list[list[JudgeRequest]]] = {}
-    for job in _jobs(results, results, conversations, base, {}, {}, only, skip_invalid):
-        asked.setdefault(job.settings.mode, []).append(job.requests)
+    jobs = _jobs(results, results, conversations, settings or Settings(), {}, {}, only, skip_invalid)
     found = []
-    for mode in (mode for mode in MODES if mode in asked):
-        requests = [request for one in asked[mode] for request in one]
+    for mode in MODES:
+        asked = [job.requests for job in jobs if job.settings.mode == mode]
+        requests = [request for one in asked for request in one]
         usage = judge_usage(requests, judges)
-        found.append(Estimate(mode, len(asked[mode]), 0, len(requests) * judges, Usage(), usage))
+        if asked:
+            found.append(Estimate(mode, len(asked), 0, len(requests) * judges, Usage(), usage))
     return found
 
 
@@ -160,14 +184,14 @@ def _jobs(
     conversations: Conversations,
     settings: Settings,
     askers: Mapping[str, Asker],
-    wanted: Mapping[str, Any],
+    by: Mapping[str, Any],
     only: Container[str] | None,
     skip_invalid: bool,
 ) -> list[RejudgeJob]:
-    """A job for each result that is to be judged."""
+    """A job for each result that is to be judged; `by` says who judges, asked in which words."""
     found, problems, _ = read_results(results, conversations)
     unfit = {result.path: problem for result in found if (problem := _no_turns(result))}
-    problems = [*problems, *unfit.values()]
+    problems += unfit.values()
     found = [result for result in found if result.path not in unfit]
     if problems and not (skip_invalid and found):
         raise DataError(problems)
@@ -181,21 +205,13 @@ def _jobs(
     for result in chosen:
         if result.mode not in MODES:
             raise UnknownNameError(f"mode of {result.path.name}", result.mode, MODES)
-        path = folder / result.path.name
-        jobs.append(
-            RejudgeJob(
-                result.record["conversationId"],
-                conversations.by_id,
-                replace(settings, mode=result.mode),
-                result.em_model,
-                path,
-                {"source_file": result.record.get("source_file")},
-                askers,
-                lambda: identity_of(wanted),
-                before=result.record,
-                in_place=path == result.path,
-            )
-        )
+        path, asked = folder / result.path.name, replace(settings, mode=result.mode)
+        job = RejudgeJob(
+            result.record["conversationId"], conversations.by_id, asked, result.em_model, path,
+            {"source_file": result.record.get("source_file")}, askers, lambda: by,
+            before=result.record, in_place=path == result.path,
+        )  # fmt: skip
+        jobs.append(job)
     return jobs
 
 
@@ -208,42 +224,8 @@ def _no_turns(result: Result) -> Problem | None:
         where, what = f"turns[{odd[0]}]", f"{show(turns[odd[0]])}, which is no turn"
     else:
         return None
-    return Problem(
-        str(result.path), where, what, "a list of objects, one a turn",
-        "move the file away, or pass --skip-invalid",
-    )  # fmt: skip
-
-
-def _identity(judges: Sequence[Model], settings: Settings) -> dict[str, Any]:
-    """Everything that tells judgements from others: who judged, asked in which words."""
-    return {
-        "models": sorted(judge.name for judge in judges),
-        "providers": {judge.name: judge.endpoint.provider for judge in judges},
-        "template": settings.prompt_set.judge_fingerprint,
-        "codebook": settings.codebook.fingerprint,
-    }
-
-
-def _is_judged(job: RejudgeJob, wanted: Mapping[str, Any]) -> bool:
-    """Whether the file holds the judgements of exactly these judges, asked in these words.
-
-    In another folder the file is always written; what was said before is not asked again. Raises
-    SettingsError where a result with other answers stands there, which would be lost.
-    """
-    if job.in_place:
-        marks = mapping(marks_of(job.before).get("judge"))
-        found = {name: marks.get(name) for name in ("models", "providers", "template")}
-        return {**found, "codebook": mapping(marks.get("codebook")).get("fingerprint")} == wanted
-    try:
-        there = _answers(read_result(job.path)) if job.path.exists() else None
-    except DataError:
-        return False  # cut off: it is made again
-    if there is not None and there != _answers(job.before):
-        raise SettingsError(
-            f"{job.path} holds other answers than those that are to be judged; choose another -o, or pass "
-            "--overwrite"
-        )
-    return False
+    remedy = "move the file away, or pass --skip-invalid"
+    return Problem(str(result.path), where, what, "a list of objects, one per turn", remedy)
 
 
 def _answers(record: object) -> Any:

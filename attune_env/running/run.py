@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from attune_data import Conversations, garbage
 from attune_data.errors import SettingsError, show
-from attune_env.results.files import check_same_result, result_name
+from attune_env.results.files import check_same_result, result_name, source_file
 from attune_env.running.asker import Asker
 from attune_env.running.control import Control
-from attune_env.running.existing import Wanted, is_complete
+from attune_env.running.existing import Names, description
 from attune_env.running.faults import StopRun
 from attune_env.running.jobs import Job
-from attune_env.running.journal import Journal, journal_name
+from attune_env.running.journal import Journal, journal_name, overwriting_in
 from attune_env.running.lists import add_run, write_skipped
 from attune_env.running.loop import Loop, Watcher, disk_message
-from attune_env.running.overwriting import identity_of, overwriting_in
+from attune_env.running.overwriting import identity_of
 from attune_env.running.samples import split_sample
 from attune_env.running.settings import Model, Options, training_marks
 from attune_env.running.tally import Tally
@@ -63,7 +63,7 @@ def run_endpoint(
     options: Options | None = None,
     watcher: Watcher | None = None,
 ) -> EndpointReport:
-    """Asks a model about every conversation and writes one result file each; goes on where a run ended.
+    """Ask a model about every conversation and write one result file each; go on where a run ended.
 
     Args:
         model: the evaluated model.
@@ -92,38 +92,29 @@ def run_endpoint(
     if split_sample(model.full_name)[1] > 1:
         raise SettingsError(f"{show(model.name)} ends as the names of further samples do")
     check_judges(judges)
-    base = settings or Settings()
     session = Session(model.full_name, model.name, output, options, watcher)
-    jobs: list[tuple[Job, Callable[[], bool]]] = []
+    rated_by = [judge.full_name for judge in judges]
+    jobs = []
     for mode in modes:
-        asked = replace(base, mode=mode)
+        asked = replace(settings or Settings(), mode=mode)
         for sample in range(1, samples + 1):
             em_model = model.full_name + (f"@sample{sample}" if sample > 1 else "")
-            policy = policy_facts(model, judges, sample)
+            policy = model.policy(rated_by, sample)
             marks = {"policy": policy, **training_marks(model.training)}
             for identity in conversations.by_id:
-                path = output / result_name(identity, em_model, mode)
-                file = Path(conversations.files.get(identity, "")).name or None
-                result = Wanted(identity, conversations.by_id, asked, em_model, policy, model.training)
-                facts = {"source_file": file, "attune": marks}
-                job = Job(
-                    identity, conversations.by_id, asked, em_model, path, facts, session.askers,
-                    partial(_identity, result), sample,
+                names: Names = identity, em_model, mode
+                facts = {"source_file": source_file(conversations, identity), "attune": marks}
+                describe = partial(
+                    description, conversations.by_id, names, asked, policy, model.training
                 )  # fmt: skip
-                jobs.append((job, partial(is_complete, path, result)))
+                path = output / result_name(*names)
+                job = Job(
+                    identity, conversations.by_id, asked, em_model, path, facts, session.askers, describe,
+                    sample,
+                )  # fmt: skip
+                jobs.append(job)
     models = {"": model, **{judge.name: judge for judge in judges}}
-    numbers = {"policy": policy_facts(model, judges, 1), "samples": samples}
-    return session.play(models, session.choose(jobs), numbers)
-
-
-def _identity(result: Wanted) -> str:
-    return identity_of(result.describe())
-
-
-def policy_facts(model: Model, judges: Sequence[Model], sample: int) -> dict[str, Any]:
-    """The settings that decide, besides those of the episode, the answers: `attune.policy` of a result."""
-    facts = {"name": model.full_name, **model.sampling.describe(), "judges": [j.full_name for j in judges]}
-    return facts | ({"sample": sample} if sample > 1 else {})
+    return session.play(models, jobs, {"policy": model.policy(rated_by), "samples": samples})
 
 
 def check_judges(judges: Sequence[Model]) -> None:
@@ -147,21 +138,69 @@ class Session:
         self.options = options or Options()
         self.watcher = watcher or Watcher()
         self.askers: dict[str, Asker] = {}
-        """Filled when the session begins: "" or the judge's model -> who asks."""
-        self.written = 0
-        self.failed: list[dict[str, Any]] = []
-        self.complete: list[tuple[str, str, str]] = []
-        """(conversationId, em_model, mode) of the complete results."""
+        """"" or the judge's model -> who asks; filled when the calls begin."""
+        self.complete: list[Names] = []
+        """The results that are complete already."""
 
-    def choose(self, jobs: Iterable[tuple[Job, Callable[[], bool]]]) -> list[Job]:
+    def play(
+        self, models: Mapping[str, Model], jobs: Sequence[Job], facts: Mapping[str, Any]
+    ) -> EndpointReport:
+        """Plays the jobs whose results are not complete; `facts` are kept with the run's numbers.
+
+        Raises DataError where a result would take the place of another conversation's, model's or mode's.
+        """
+        options, todo = self.options, self._choose(jobs)
+        if not todo:  # no lock is needed, nothing is loaded
+            skipped = write_skipped(self.folder, self.skip_name, (), self.complete, options.command)
+            return EndpointReport(0, len(self.complete), (), skipped, None, Tally(Control(1)))
+        from attune_env.running.client import ChatClient
+
+        timeout = options.call_timeout
+        clients = {name: ChatClient(one.endpoint, call_timeout=timeout) for name, one in models.items()}
+        with Journal(self.folder, self.name) as journal:
+            if journal.passed_over:
+                self.watcher.said(
+                    f"{journal.path.name}: {journal.passed_over} lines cut off or damaged; what they held "
+                    "is asked again"
+                )
+            journal.begin({job.group: identity_of(job.describe()) for job in todo if job.anew})
+            started = _now()
+            control = Control(options.concurrency, options.caps)
+            tally = Tally(control, conversations=len(todo))
+            loop = Loop(todo, journal, tally, options, self.folder, self.watcher)
+            with garbage.settled():
+                asyncio.run(self._ask(models, clients, loop, todo))
+            skipped = None
+            complete = [*self.complete, *loop.complete]
+            numbers = {
+                "started": started,
+                "ended": _now(),
+                "command": options.command,
+                "stopped": str(control.reason) if control.reason else None,
+                "concurrency": options.concurrency,
+                "structured": {asker.model.name: asker.takes_schemas for asker in self.askers.values()},
+                "results_written": len(loop.complete),
+                **tally.describe(),
+                **facts,
+            }
+            try:
+                skipped = write_skipped(self.folder, self.skip_name, loop.failed, complete, options.command)
+                add_run(self.folder, self.name, numbers)
+            except OSError as error:
+                # a full disk: what the journal and the results hold is there all the same
+                control.stop(StopRun(disk_message(error, self.folder)))
+        written, failed = len(loop.complete), tuple(loop.failed)
+        return EndpointReport(written, len(self.complete), failed, skipped, control.reason, tally)
+
+    def _choose(self, jobs: Sequence[Job]) -> list[Job]:
         """The jobs that are to be played; notes the others as complete.
 
-        Each comes with a function that tells whether its result exists. It is not asked where that result
-        is to be replaced. DataError where that would be one of another conversation, model or mode.
+        Whether a result exists is not asked where it is to be replaced.
         """
-        candidates = list(jobs)
         earlier = overwriting_in(self.folder / journal_name(self.name))
-        states = [earlier.state(job.group, job.identity()) if earlier.left else None for job, _ in candidates]
+        states = [
+            earlier.state(job.group, identity_of(job.describe())) if earlier.left else None for job in jobs
+        ]
         goes_on = "left" in states
         if goes_on:
             left = states.count("left") + states.count(None) * self.options.overwrite
@@ -171,110 +210,41 @@ class Session:
             )
         todo = []
         with garbage.paused():
-            for (job, exists), state in zip(candidates, states, strict=True):
+            for job, state in zip(jobs, states, strict=True):
                 job.anew = self.options.overwrite and not (goes_on and state)
-                if not job.anew and state != "left" and self._exists(job, exists):
+                if not job.anew and state != "left" and self._exists(job):
                     self.complete.append(job.names)
                 else:
                     check_same_result(job.path, *job.names)
                     todo.append(job)
         return todo
 
-    def _exists(self, job: Job, exists: Callable[[], bool]) -> bool:
+    def _exists(self, job: Job) -> bool:
         try:
-            return exists()
+            return job.exists()
         except SettingsError:
             if not self.options.overwrite:
                 raise
             job.anew = True  # made once, and since then replaced by another run
             return False
 
-    def play(
-        self, models: Mapping[str, Model], todo: Sequence[Job], facts: Mapping[str, Any]
-    ) -> EndpointReport:
-        """Plays the jobs; `facts` are kept with the run's numbers."""
-        before, command = len(self.complete), self.options.command
-        if not todo:  # no lock is needed, nothing is loaded
-            skipped = write_skipped(self.folder, self.skip_name, (), self.complete, command)
-            return EndpointReport(0, before, (), skipped, None, Tally(Control(self.options.concurrency)))
-        from attune_env.running.client import ChatClient
-
-        timeout = self.options.call_timeout
-        clients = {name: ChatClient(one.endpoint, call_timeout=timeout) for name, one in models.items()}
-        with Journal(self.folder, self.name) as journal:
-            if journal.passed_over:
-                self.watcher.said(
-                    f"{journal.path.name}: {journal.passed_over} lines cut off or damaged; what they held "
-                    "is asked again"
-                )
-            journal.begin({job.group: job.identity() for job in todo if job.anew})
-            started = _now()
-            control = Control(self.options.concurrency, self.options.caps)
-            tally = Tally(control, conversations=len(todo))
-            with garbage.settled():
-                asyncio.run(self._play(clients, journal, tally, models, todo))
-            skipped = None
-            try:
-                skipped = write_skipped(self.folder, self.skip_name, self.failed, self.complete, command)
-                add_run(self.folder, self.name, {**self._numbers(started, tally), **facts})
-            except OSError as error:
-                # a full disk: what the journal and the results hold is there all the same
-                control.stop(StopRun(disk_message(error, self.folder)))
-        return EndpointReport(self.written, before, tuple(self.failed), skipped, control.reason, tally)
-
-    def _numbers(self, started: str, tally: Tally) -> dict[str, Any]:
-        reason = tally.control.reason
-        return {
-            "started": started,
-            "ended": _now(),
-            "command": self.options.command,
-            "stopped": str(reason) if reason else None,
-            "concurrency": self.options.concurrency,
-            "structured": {asker.model.name: asker.takes_schemas for asker in self.askers.values()},
-            "results_written": self.written,
-            **tally.describe(),
-        }
-
-    async def _play(
-        self,
-        clients: Mapping[str, ChatClient],
-        journal: Journal,
-        tally: Tally,
-        models: Mapping[str, Model],
-        todo: Sequence[Job],
+    async def _ask(
+        self, models: Mapping[str, Model], clients: Mapping[str, ChatClient], loop: Loop, todo: Sequence[Job]
     ) -> None:
+        journal, tally = loop.journal, loop.tally
         async with AsyncExitStack() as stack:
             for name, model in models.items():
-                client = await stack.enter_async_context(clients[name])
+                stack.push_async_callback(clients[name].close)
                 fact = f"structured {model.endpoint.base_url} {model.name}"
-                known = journal.facts.get(fact)
+                known, remember = journal.facts.get(fact), partial(_remember, journal, fact)
                 self.askers[name] = Asker(
-                    client, model, tally.control, self.options.patience, known,
-                    partial(_remember, journal, fact),
-                )  # fmt: skip
+                    clients[name], model, tally.control, self.options.patience, known, remember
+                )
             for job in todo[:COUNTED]:
                 tally.planned[job.group] = job.planned
             about = "" if len(tally.planned) >= len(todo) else "about "
             self.watcher.said(f"{len(todo)} conversations to play, {about}{tally.calls} calls")
-            await Loop(
-                todo, journal, tally, self.options.concurrency, self.folder, self.watcher, self._conclude
-            ).go()
-
-    def _conclude(self, job: Job, tally: Tally) -> None:
-        """Notes a job that is over, complete or not."""
-        if job.failed:
-            tally.conversations_failed += 1
-            names = dict(zip(("conversationId", "em_model", "mode"), job.names, strict=True))
-            request, reason = job.failed
-            source = {"source_file": job.facts.get("source_file")}
-            why = {"request": request, "reason": reason, "command": self.options.command}
-            self.failed.append({**names, **source, **why})
-        else:
-            tally.conversations_done += 1
-            self.written += 1
-            self.complete.append(job.names)
-        self.watcher.finished(job, tally)
-        job.close()
+            await loop.go()
 
 
 async def _remember(journal: Journal, fact: str, found: bool) -> None:

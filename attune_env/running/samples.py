@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-_SAMPLE = re.compile(r"(?P<model>.+)@sample(?P<number>[2-9]|[1-9]\d+)")
+_SAMPLE: Final = re.compile(r"(?P<model>.+)@sample(?P<number>[2-9]|[1-9]\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +57,10 @@ def sample_spread(scores: Mapping[str, Any], metric: str = "composite_strict") -
     for (model, mode), by_sample in sorted(values.items()):
         shared = sorted(set.intersection(*map(set, by_sample.values())))
         if len(by_sample) >= 2 and shared:
-            found.append(_spread(model, mode, list(by_sample.values()), shared))
+            table = [[one[name] for name in shared] for one in by_sample.values()]
+            means = [statistics.fmean(row) for row in table]
+            over = [statistics.fmean(column) for column in zip(*table, strict=True)]
+            error = statistics.stdev(over) / math.sqrt(len(over)) if len(over) > 1 else None
+            mean, sd = statistics.fmean(means), statistics.stdev(means)
+            found.append(SampleSpread(model, mode, len(table), mean, sd, error))
     return found
-
-
-def _spread(
-    model: str, mode: str, by_sample: Sequence[Mapping[str, float]], shared: Sequence[str]
-) -> SampleSpread:
-    means = [statistics.fmean(one[name] for name in shared) for one in by_sample]
-    over = [statistics.fmean(one[name] for one in by_sample) for name in shared]
-    error = statistics.stdev(over) / math.sqrt(len(over)) if len(over) > 1 else None
-    return SampleSpread(model, mode, len(by_sample), statistics.fmean(means), statistics.stdev(means), error)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal
 
@@ -13,25 +12,20 @@ from attune_env.running.faults import Fault
 from attune_env.running.providers import Endpoint
 from attune_episodes.asking import FIRST_PAUSE, LONGEST_PAUSE, pause
 
-Structure = Literal["auto", "on", "off"]
 _BEFORE_ANY_ANSWER: Final = {"connection": 2, "timeout": 1}
 """Further attempts after such faults while the server has never answered."""
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """The settings that decide, with the messages, a model's answer. The rest is the server's default."""
+    """The settings that decide, with the messages, a model's answer. None: the server's default."""
 
     temperature: float | None = None
     max_tokens: int | None = None
     seed: int | None = None
-    """Seed of the server's drawing, hashed with the request; None sends none."""
-    structured: Structure = "auto"
+    """Seed of the server's drawing, hashed with the request."""
+    structured: Literal["auto", "on", "off"] = "auto"
     """Whether answers are held to their JSON schema: `auto` where the server takes it."""
-
-    def describe(self) -> dict[str, Any]:
-        """The settings as result files record them; equal where two calls are the same."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -48,13 +42,13 @@ class Price:
 
 @dataclass(frozen=True)
 class Patience:
-    """How hard a call is tried."""
+    """How hard a call is tried; waits are in seconds."""
 
     asks: int = 3
     """How often a request is asked at most until its answer can be read."""
     retries: int = 6
-    """Further attempts after a fault that may pass; half as many after a time-out, twice as
-    many after "too many requests"."""
+    """Further attempts after a fault that may pass; half as many after a time-out, twice as many after "too
+    many requests"."""
     first_wait: float = FIRST_PAUSE
     longest_wait: float = LONGEST_PAUSE
     longest_asked: float = 120.0
@@ -62,10 +56,10 @@ class Patience:
 
     def wait(self, attempt: int, asked: float | None) -> float:
         """Seconds before the attempt after the `attempt`-th (from 1); `asked` is the server's Retry-After."""
-        if asked is not None:
-            # a little more, and not all at once
-            return asked + random.uniform(0, 0.1) * min(asked, self.longest_wait)
-        return pause(attempt, self.first_wait, self.longest_wait)
+        if asked is None:
+            return pause(attempt, self.first_wait, self.longest_wait)
+        # a little more, and not all at once
+        return asked + random.uniform(0, 0.1) * min(asked, self.longest_wait)
 
     def bounded(self, fault: Fault) -> Fault:
         """The fault, or another kind of it where the server asks to wait too long."""
@@ -110,14 +104,10 @@ class Training:
         if self.run is not None and not (self.run.strip() and self.run.isprintable()):
             raise SettingsError(f"{show(self.run)} is no name of a training run")
 
-    def describe(self) -> dict[str, Any]:
-        """`attune.training` of a result file."""
-        return {"run": self.run, "step": self.step}
-
 
 def training_marks(training: Training | None) -> dict[str, Any]:
     """The entry for `attune` of a result file; {} without a training run."""
-    return {} if training is None else {"training": training.describe()}
+    return {"training": {"run": training.run, "step": training.step}} if training else {}
 
 
 @dataclass(frozen=True)
@@ -136,10 +126,10 @@ class Model:
         """`provider/model`."""
         return f"{self.endpoint.provider}/{self.name}"
 
-    @property
-    def checkpoint(self) -> Mapping[str, Any]:
-        """Marks that tell it from others of its name: each training step answers for itself."""
-        return {} if self.training is None else self.training.describe()
+    def policy(self, judges: list[str], sample: int = 1) -> dict[str, Any]:
+        """All that decides its answers besides the episode's settings: `attune.policy` of a result file."""
+        facts = {"name": self.full_name, **asdict(self.sampling), "judges": judges}
+        return facts | ({"sample": sample} if sample > 1 else {})
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from attune_episodes.asking import OK
 
 @dataclass
 class Tally:
-    """Counts of one run; those of calls hold the judges' too."""
+    """Counts of one run; those of calls hold the judges' too, rates are None before there is one."""
 
     control: Control
     conversations: int = 0
@@ -24,15 +24,13 @@ class Tally:
     conversations_failed: int = 0
     planned: dict[str, int] = field(default_factory=dict)
     """Group -> its number of calls, for the groups that are counted so far."""
-    calls_done: int = 0
     calls_kept: int = 0
-    """Of those, the ones that the journal held already."""
+    """Calls that the journal held already."""
+    new: int = 0
+    """Calls that this run made itself; the next three are of these."""
     readable: int = 0
-    """Calls of this run whose answer could be read in the end."""
     asked_again: int = 0
-    """Re-asks of this run."""
     usage: Usage = NO_USAGE
-    """Of this run's calls."""
     started: float = field(default_factory=time.monotonic)
 
     @property
@@ -44,15 +42,15 @@ class Tally:
 
     def finished(self, call: Finished) -> None:
         """Notes a call of this run."""
-        self.calls_done += 1
+        self.new += 1
         self.readable += call.reason == OK
         self.asked_again += call.asks - 1
         self.usage += call.usage
 
-    def kept(self, calls: int) -> None:
-        """Notes calls that the journal held."""
-        self.calls_done += calls
-        self.calls_kept += calls
+    @property
+    def calls_done(self) -> int:
+        """Calls that are answered, now or before."""
+        return self.new + self.calls_kept
 
     @property
     def seconds(self) -> float:
@@ -60,24 +58,19 @@ class Tally:
         return time.monotonic() - self.started
 
     @property
-    def new(self) -> int:
-        """Calls that this run made itself."""
-        return self.calls_done - self.calls_kept
-
-    @property
     def parse_rate(self) -> float | None:
-        """Share of this run's calls whose answer could be read; None before the first."""
+        """Share of this run's calls whose answer could be read."""
         return self.readable / self.new if self.new else None
 
     @property
     def error_rate(self) -> float | None:
-        """Share of this run's attempts that failed; None before the first has ended."""
+        """Share of this run's attempts that failed."""
         ended = self.control.answered + self.control.failed
         return self.control.failed / ended if ended else None
 
     @property
     def seconds_left(self) -> float | None:
-        """At the pace so far; None before there is one."""
+        """At the pace so far."""
         return (self.calls - self.calls_done) * self.seconds / self.new if self.new else None
 
     def describe(self) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def place(tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> Pa
     server.calls.clear()
     server.key = None
     for provider in ("openrouter", "openai", "prime"):
-        monkeypatch.setitem(providers._URLS, provider, server.url)
+        monkeypatch.setitem(providers._PLACES, provider, (server.url, providers._PLACES[provider][1]))
     for name in KEYS:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -137,13 +137,13 @@ def test_failed_conversations_are_listed_with_what_to_run_again(
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     book = answers_of(small("c-1"))
     with serve(book) as poor:  # knows nothing of c-2
-        monkeypatch.setitem(providers._URLS, "openai", poor.url)
+        monkeypatch.setitem(providers._PLACES, "openai", (poor.url, providers._PLACES["openai"][1]))
         _, err = attune_here(["run", "openai", "gpt-4o", "data"], place, code=1)
     skipped = read(place / "results" / "_skipped_gpt-4o.json")
     assert [entry["conversationId"] for entry in skipped["conversations"]] == ["c-2"]
     assert skipped["command"] == "attune run openai gpt-4o data"
     assert "conversations skipped: 1, listed in results/_skipped_gpt-4o.json" in err
-    monkeypatch.setitem(providers._URLS, "openai", server.url)
+    monkeypatch.setitem(providers._PLACES, "openai", (server.url, providers._PLACES["openai"][1]))
     attune_here(skipped["command"].removeprefix("attune "), place)
     assert not (place / "results" / "_skipped_gpt-4o.json").exists()
 

@@ -212,7 +212,7 @@ def test_a_conversation_is_asked_in_order_while_there_are_others_to_fill_the_pla
 
 def test_the_calls_of_the_last_conversation_fill_all_places(tmp_path: Path) -> None:
     data = small("c-1")
-    with serve(answers_of(data), latency=0.05) as server:
+    with serve(answers_of(data), gather=9) as server:  # nobody is answered before nine are asked
         play(server, data, tmp_path, concurrency=9, evaluated=model(server, structured="off"))
     assert server.most_in_flight == 9
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from attune_env.running.faults import ACTIONS, status_fault
+from attune_env.running.faults import KINDS, status_fault
 from attune_env.running.settings import Caps, Patience
 from attune_episodes import Settings, plan
 from attune_episodes.chat_answers import retry_after
@@ -327,7 +327,7 @@ def test_retry_after_is_read_as_seconds_or_date(headers: dict[str, str], seconds
 def test_the_table_of_statuses(status: int, body: object, kind: str) -> None:
     fault = status_fault(status, body, json.dumps(body), {})
     assert fault.kind == kind
-    assert fault.action == ACTIONS[kind]
+    assert fault.action == KINDS[kind][0]
     assert str(fault).startswith(f"HTTP {status}")
 
 

@@ -21,8 +21,14 @@ from hypothesis import strategies as st
 from attune_data import SettingsError
 from attune_env.cli.server import end
 from attune_env.running.answer import Usage
-from attune_env.running.journal import CallKey, Finished, Journal, group_of, journal_name
-from attune_env.running.overwriting import overwriting_in
+from attune_env.running.journal import (
+    CallKey,
+    Finished,
+    Journal,
+    group_of,
+    journal_name,
+    overwriting_in,
+)
 from attune_episodes import plan
 from tests import PATIENCE
 from tests.endpoint import answers_of, endpoint_process, serve
@@ -188,7 +194,8 @@ def test_a_lock_goes_with_the_process_that_had_it(tmp_path: Path) -> None:
     finally:
         process.kill()
         process.communicate(timeout=PATIENCE)
-    Journal(tmp_path, MODEL).close()
+    with Journal(tmp_path, MODEL):
+        pass
 
 
 def test_a_link_in_the_journals_place_is_not_followed(tmp_path: Path) -> None:
