@@ -13,8 +13,13 @@ from attune_data.errors import DataError, Problem, SettingsError, show
 from attune_data.selection import select
 from attune_env.analyses.study import Study
 from attune_env.results.merge import Named, differences, merged
-from attune_env.results.narrow import changed, check_scored, narrowed, recorded_source
-from attune_env.results.recorded import recorded_results
+from attune_env.results.recorded import (
+    changed,
+    check_scored,
+    narrowed,
+    recorded_results,
+    recorded_source,
+)
 from attune_env.results.scores import Reading, read_scores
 from attune_env.statistics.score_table import Resample
 

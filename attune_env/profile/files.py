@@ -17,7 +17,7 @@ from attune_data.loading import fingerprint
 from attune_env.profile import WARNING
 from attune_env.profile.fields import Form, Value, form_with, plain
 from attune_env.profile.request import template_fingerprint
-from attune_env.results.files import check_same_record, read_result, safe_name
+from attune_env.results.files import existing_record, read_result, safe_name
 from attune_env.results.marks import mapping, marks_of
 
 MODE: Final = "profile"
@@ -96,13 +96,9 @@ def is_made(path: Path, conversation_id: str, em_model: str, asked: Mapping[str,
 
     Raises SettingsError where it was made in another way, DataError where it is another conversation's.
     """
-    if not path.exists():
+    record = existing_record(path, (conversation_id, em_model, MODE))
+    if record is None:
         return False
-    try:
-        record = read_result(path)
-    except DataError:
-        return False
-    check_same_record(path, record, (conversation_id, em_model, MODE))
     if not isinstance(record, dict) or record.get("kind") != KIND:
         raise SettingsError(f"{path} was not written by attune profile; choose another -o")
     found = mapping(marks_of(record).get("asked"))

@@ -14,7 +14,7 @@ from attune_env.profile.baselines import baseline
 from attune_env.profile.fields import Form
 from attune_env.profile.files import MODE, asked_of, file_name, is_made, record_of
 from attune_env.profile.request import parse_profile, profile_request
-from attune_env.results.files import check_same_result, source_file, write_result
+from attune_env.results.files import existing_record, source_file, write_result
 from attune_env.running.answer import Usage
 from attune_env.running.asker import Call
 from attune_env.running.builtin import RunReport
@@ -132,7 +132,7 @@ def run_baseline(
         path = output / file_name(about.conversation_id, em_model)
         asked = asked_of(about, form, policy)
         if overwrite:
-            check_same_result(path, about.conversation_id, em_model, MODE)
+            existing_record(path, (about.conversation_id, em_model, MODE))  # another's is not replaced
         elif is_made(path, about.conversation_id, em_model, asked):
             skipped += 1
             continue

@@ -1,8 +1,7 @@
 """Result and score files: the official runner's formats, read and written."""
 
-from attune_env.results.files import read_results, result_name, write_json
-from attune_env.results.narrow import narrowed, recorded_source
-from attune_env.results.save import save_results
+from attune_env.results.files import read_results, result_name, save_results, write_json
+from attune_env.results.recorded import narrowed, recorded_source
 from attune_env.results.scores import check_replaceable, read_scores, score_results
 
 __all__ = [

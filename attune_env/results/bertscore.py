@@ -20,9 +20,11 @@ from attune_data.means import mean
 from attune_env.results.files import Result
 from attune_rewards.truth import truth_of
 
-REFERENCES: Final = {"original": "original", "alternate": "llm_improved", "human": "human_edited"}
-"""Response -> what its score is called in files, as for the token overlap."""
 NAME: Final = "response_bertscore"
+REFERENCES: Final = {
+    "original": f"{NAME}_original", "alternate": f"{NAME}_llm_improved", "human": f"{NAME}_human_edited",
+}  # fmt: skip
+"""Response -> what its score is called in files, as for the token overlap."""
 
 
 class BertScorer:
@@ -98,33 +100,31 @@ def add_bertscores(
     conversations: Conversations,
     scorer: BertScorer,
 ) -> None:
-    """Writes `response_bertscore…` into each turn's scores and `avg_response_bertscore…` into each entry.
+    """Write `response_bertscore…` into each turn's scores and `avg_response_bertscore…` into each entry.
 
     `entries` are those of `score_results`, of `results`, before they are aggregated. A draft that was
-    asked and not given scores 0 with each response that is there; without responses, or where the stage
+    asked and not given scores 0 with each response that exists; without responses, or where the stage
     was left out, the score is None.
     """
     by_key = {(r.prediction.conversation_id, r.em_model, r.mode): r for r in results}
-    pairs: list[tuple[dict[str, Any], str, str, str]] = []
+    turns: list[dict[str, Any]] = []
+    pairs: list[tuple[str, str, str]] = []
     for entry in entries:
         result = by_key[entry["conversationId"], entry["em_model"], entry["mode"]]
         asked = "draft" not in result.prediction.not_asked
         truths = {turn.turn: turn for turn in truth_of(conversations.by_id[entry["conversationId"]]).turns}
         for turn in entry["turn_scores"]:
-            turn |= dict.fromkeys((NAME, *(f"{NAME}_{end}" for end in REFERENCES.values())))
+            turn |= dict.fromkeys((NAME, *REFERENCES.values()))
             said = result.prediction.turns[turn["turnNumber"]].draft
-            for response, end in REFERENCES.items():
+            for response, name in REFERENCES.items():
                 text = truths[turn["turnNumber"]].responses.get(response)  # type: ignore[call-overload]
                 if asked and text is not None:
-                    pairs.append((turn, f"{NAME}_{end}", said.text if said else "", text))
-    scores = scorer.f1([draft for _, _, draft, _ in pairs], [text for *_, text in pairs])
-    for (turn, name, _, _), score in zip(pairs, scores, strict=True):
+                    turns.append(turn)
+                    pairs.append((name, said.text if said else "", text))
+    scores = scorer.f1([draft for _, draft, _ in pairs], [text for *_, text in pairs])
+    for turn, (name, _, _), score in zip(turns, pairs, scores, strict=True):
         turn[name] = score
+        turn[NAME] = score if turn[NAME] is None else max(turn[NAME], score)
     for entry in entries:
-        for turn in entry["turn_scores"]:
-            known = [
-                turn[f"{NAME}_{end}"] for end in REFERENCES.values() if turn[f"{NAME}_{end}"] is not None
-            ]
-            turn[NAME] = max(known, default=None)
-        for name in (NAME, f"{NAME}_human_edited"):
+        for name in (NAME, REFERENCES["human"]):
             entry[f"avg_{name}"] = mean([turn[name] for turn in entry["turn_scores"]])

@@ -6,10 +6,10 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from attune_data import Conversations
 from attune_data.codebook import Codebook
@@ -21,11 +21,16 @@ from attune_env.results.marks import mapping, marks_of
 from attune_rewards.predictions import ConversationPrediction
 from attune_rewards.records import read_record
 
+if TYPE_CHECKING:
+    from attune_episodes.rollout import Rollout
+
 MAX_RESULT_BYTES: Final = 100_000_000
 """Largest result file: a hundred replies as long as any that is read. None is written that is larger."""
 _SHORTER: Final = "bound the replies (--max-tokens), then ask again with --overwrite"
-_UNSAFE = re.compile(r"[^\w.@+ -]", re.ASCII)
-_DEVICE = re.compile(r"\A(con|prn|aux|nul|com\d|lpt\d)(?= *\.)", re.IGNORECASE)
+Names = tuple[str, str, str]
+"""(conversationId, em_model, mode) of a result."""
+_UNSAFE: Final = re.compile(r"[^\w.@+ -]", re.ASCII)
+_DEVICE: Final = re.compile(r"\A(con|prn|aux|nul|com\d|lpt\d)(?= *\.)", re.IGNORECASE)
 """Names that Windows takes for a device, whatever the ending."""
 
 
@@ -53,19 +58,12 @@ def source_file(conversations: Conversations, conversation_id: str) -> str | Non
     return Path(conversations.files.get(conversation_id, "")).name or None
 
 
-def check_same_result(path: Path, conversation_id: str, em_model: str, mode: str) -> None:
-    """Raises DataError where `path` holds a result of another conversation, model or mode.
+def existing_record(path: Path, wanted: Names) -> object:
+    """What `path` holds; None where it does not exist or is cut off, and so holds no other result.
 
-    File names do not always tell them apart: slashes of model names become underscores, some file systems
-    do not see case, and an id can be chosen so that it meets another's name.
-    """
-    existing_record(path, (conversation_id, em_model, mode))
-
-
-def existing_record(path: Path, wanted: tuple[str, str, str]) -> object:
-    """What `path` holds; None where it is not there, or cut off: nothing of another result is in it then.
-
-    Raises DataError where it is a result of another conversation, model or mode than `wanted`.
+    Raises DataError where it is a result of another conversation, model or mode than `wanted`. File names do
+    not always tell them apart: slashes of model names become underscores, some file systems do not see case,
+    and an id can be chosen so that it meets another's name.
     """
     if not path.exists():
         return None
@@ -73,21 +71,15 @@ def existing_record(path: Path, wanted: tuple[str, str, str]) -> object:
         found: object = read_result(path)
     except DataError:
         return None
-    check_same_record(path, found, wanted)
-    return found
-
-
-def check_same_record(path: Path, found: object, wanted: tuple[str, str, str]) -> None:
-    """`check_same_result` of a file that has been read; what names no result at all is none of another."""
-    if not isinstance(found, dict):
-        return
-    theirs = (found.get("conversationId"), found.get("em_model"), found.get("mode") or "default")
+    record = mapping(found)
+    theirs = (record.get("conversationId"), record.get("em_model"), record.get("mode") or "default")
     if theirs[:2] != (None, None) and theirs != wanted:
         raise DataError(
             Problem(str(path), "", f"the result of {_named(*theirs)}",
                     f"a result of {_named(*wanted)}, whose file has the same name",
                     "choose another folder for one of them, or rename one")
         )  # fmt: skip
+    return found
 
 
 def _named(conversation_id: object, em_model: object, mode: object) -> str:
@@ -104,8 +96,8 @@ def read_result(path: Path) -> Any:
 
 
 def write_result(path: Path, record: Mapping[str, Any]) -> None:
-    """Writes a result file as `write_json` does; raises TooLargeError where `read_result` would refuse it."""
-    text = json_text(record)
+    """Write a result file as `write_json` does; raise TooLargeError where `read_result` would refuse it."""
+    text = _json_text(record)
     try:
         check_size(len(text.encode()), str(path), MAX_RESULT_BYTES, _SHORTER)
     except DataError as error:
@@ -113,18 +105,35 @@ def write_result(path: Path, record: Mapping[str, Any]) -> None:
     write_text(path, text)
 
 
+def save_results(rollouts: Iterable[Rollout], folder: str | Path) -> list[Path]:
+    """Write one official result file per rollout into `folder` (made if needed); return their paths.
+
+    The model's name in them is the `em_model` given to `rollout` or `rollout_batch`. A file of the same
+    conversation, model and mode is replaced; one of others that only has the same name stops with a
+    DataError. Score them with `attune score --results FOLDER …`.
+    """
+    paths = []
+    for played in rollouts:
+        record = played.result
+        names = (record["conversationId"], record["em_model"], record["mode"])
+        path = Path(folder) / result_name(*names)
+        existing_record(path, names)
+        write_result(path, record)
+        paths.append(path)
+    return paths
+
+
 def write_json(path: Path, value: Any) -> None:
-    """Writes JSON (UTF-8, indented) so that the file is whole or as it was before."""
-    write_text(path, json_text(value))
+    """Write JSON (UTF-8, indented) so that the file is whole or as it was before."""
+    write_text(path, _json_text(value))
 
 
-def json_text(value: Any) -> str:
-    """JSON as files here hold it: indented, characters as they are."""
+def _json_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes text into a temporary file beside `path`, then puts it in its place in one step.
+    """Write text into a temporary file beside `path`, then put it in its place in one step.
 
     A link that stands in the place is replaced; what it leads to stays as it is.
     """
@@ -136,12 +145,11 @@ def write_text(path: Path, text: str) -> None:
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(fresh, path)
-    except IsADirectoryError as error:
+    except BaseException as error:
         fresh.unlink(missing_ok=True)
-        # the system names the temporary file, which is gone by then
-        raise IsADirectoryError(error.errno, error.strerror, str(path)) from None
-    except BaseException:
-        fresh.unlink(missing_ok=True)
+        if isinstance(error, IsADirectoryError):
+            # the system names the temporary file, which is gone by now
+            raise IsADirectoryError(error.errno, error.strerror, str(path)) from None
         raise
 
 
@@ -190,9 +198,9 @@ def read_results(
     files keep are parsed again, as asked in that wording.
     """
     results: list[Result] = []
-    problems: list[Problem] = []
     warnings: list[Problem] = []
-    first_seen: dict[tuple[str, str, str], Path] = {}
+    problems: list[Problem] = []
+    first: dict[Names, str] = {}
     files = result_files(folder)
     if not files:
         problems.append(
@@ -202,33 +210,24 @@ def read_results(
     for path in files:
         try:
             record = read_result(path)
-        except DataError as error:
-            problems.extend(error.problems)
-            continue
-        if is_scores(record):
-            continue  # it may lie beside the results
-        if problem := _not_a_result(record, path, conversations):
-            problems.append(problem)
-            continue
-        conversation = conversations.by_id[record["conversationId"]]
-        key = (record["conversationId"], record["em_model"], str(record.get("mode") or "default"))
-        if key in first_seen:
-            problems.append(
-                Problem(str(path), "", f"a second result for {key[0]} by {key[1]} in mode {key[2]}",
-                        f"one (the first is {first_seen[key].name})", "move one away")
-            )  # fmt: skip
-            continue
-        first_seen[key] = path
-        if reparse_with is not None:
-            from attune_env.results.reparse import reparsed
+            if is_scores(record):
+                continue  # it may lie beside the results
+            _check_record(record, path, conversations)
+            names = (record["conversationId"], record["em_model"], str(record.get("mode") or "default"))
+            if first.setdefault(names, path.name) != path.name:
+                what = f"a second result for {names[0]} by {names[1]} in mode {names[2]}"
+                one = f"one (the first is {first[names]})"
+                raise DataError(Problem(str(path), "", what, one, "move one away"))
+            conversation = conversations.by_id[names[0]]
+            if reparse_with is not None:
+                from attune_env.results.reparse import reparsed
 
-            try:
                 record = reparsed(record, conversation, reparse_with, str(path))
-            except DataError as error:
-                problems.extend(error.problems)
-                continue
+        except DataError as error:
+            problems += error.problems
+            continue
         prediction, noted = read_record(record, conversation, str(path))
-        warnings.extend(noted)
+        warnings += noted
         run_on = mapping(marks_of(record).get("data")).get("fingerprint")
         if run_on is not None and run_on != fingerprint(conversation):
             warnings.append(
@@ -240,15 +239,18 @@ def read_results(
     return results, problems, warnings
 
 
-def _not_a_result(record: Any, path: Path, conversations: Conversations) -> Problem | None:
-    file = str(path)
+def _check_record(record: Any, path: Path, conversations: Conversations) -> None:
+    """Raises DataError where a JSON value is no result of one of the conversations."""
+
+    def wrong(field: str, found: str, expected: str, advice: str) -> DataError:
+        return DataError(Problem(str(path), field, found, expected, advice))
+
     if not isinstance(record, dict):
-        return Problem(file, "", "no object", "a result record {…}", "move the file away")
+        raise wrong("", "no object", "a result record {…}", "move the file away")
     for field in ("conversationId", "em_model"):
         if not isinstance(record.get(field), str):
-            return Problem(file, field, show(record.get(field)), "text", "is this a result file?")
+            raise wrong(field, show(record.get(field)), "text", "is this a result file?")
     if record["conversationId"] not in conversations.by_id:
-        return Problem(file, "conversationId", show(record["conversationId"]),
-                       f"one of the {len(conversations)} conversations of {conversations.source}",
-                       "score it against the data it was run on")  # fmt: skip
-    return None
+        known = f"one of the {len(conversations)} conversations of {conversations.source}"
+        raise wrong("conversationId", show(record["conversationId"]), known,
+                    "score it against the data it was run on")  # fmt: skip

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-KEY = "attune"
-"""Where our additions stand, in the file, in each turn and in the post part; and nowhere else."""
-
 
 def marks_of(part: object) -> Mapping[str, Any]:
-    """The `attune` entry of a part of a result file; {} if there is none."""
-    return mapping(part.get(KEY)) if isinstance(part, Mapping) else {}
+    """The `attune` entry of a result file, of a turn of it or of its post part; {} if there is none."""
+    return mapping(mapping(part).get("attune"))
 
 
 def mapping(value: object) -> Mapping[str, Any]:

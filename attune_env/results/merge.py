@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 from attune_data.errors import DataError, Problem, SettingsError, one_line, show
 from attune_env.results.marks import mapping
@@ -11,8 +11,16 @@ from attune_env.results.scores import aggregates_of, counts_of
 
 Named = tuple[str, Mapping[str, Any]]
 """A scores file: its name for messages, and its content as `read_scores` gives it."""
-_ADVICE = "--side-by-side shows them in tables of their own"
-_SHOWN = 3
+_COMPARED: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
+    "data": lambda metadata: " ".join(
+        str(mapping(metadata.get("data")).get(name)) for name in ("provenance", "fingerprint")
+    ),
+    "selection": lambda metadata: str(metadata.get("where") or "none"),
+    "Q1 overlap": lambda metadata: str(mapping(metadata.get("settings")).get("q1_overlap", "not stated")),
+    "scoring version": lambda metadata: str(mapping(metadata.get("versions")).get("scoring", "not stated")),
+}
+"""What has to be the same in the metadata of files that share a table."""
+_SHOWN: Final = 3
 """Twice scored conversations that a message names."""
 
 
@@ -22,26 +30,25 @@ def differences(files: Sequence[Named], mode: str | None = None) -> list[str]:
     Compared: the ground truth's fingerprint, the selection (`where`), how Q1 overlap is counted, the scoring
     version, and whether all of them hold `mode` (by default: whether there is a mode that all hold).
     """
-    named = [name for name, _ in files]
+
+    def listed(values: Sequence[str]) -> str:
+        return "; ".join(f"{name}: {value}" for (name, _), value in zip(files, values, strict=True))
+
     found = []
-    for what, values in {
-        "data": [_data(scores) for _, scores in files],
-        "selection": [str(scores["metadata"].get("where") or "none") for _, scores in files],
-        "Q1 overlap": [str(_settings(scores).get("q1_overlap", "not stated")) for _, scores in files],
-        "scoring version": [str(_versions(scores).get("scoring", "not stated")) for _, scores in files],
-    }.items():
+    for what, said in _COMPARED.items():
+        values = [said(scores["metadata"]) for _, scores in files]
         if len(set(values)) > 1:
-            found.append(f"{what} differs: {_listed(named, values)}")
+            found.append(f"{what} differs: {listed(values)}")
     held = [sorted({entry["mode"] for entry in scores["conversations"]}) for _, scores in files]
     shared = set.intersection(*map(set, held))
-    if (mode is not None and mode not in shared) or not shared:
+    if not shared or (mode is not None and mode not in shared):
         wanted = f"mode {show(mode)} is not in all of them" if mode is not None else "modes differ"
-        found.append(f"{wanted}: {_listed(named, [', '.join(modes) for modes in held])}")
+        found.append(f"{wanted}: {listed([', '.join(modes) for modes in held])}")
     return found
 
 
 def merged(files: Sequence[Named], mode: str | None = None) -> dict[str, Any]:
-    """One scores file's content from several; means and z-scores are made anew over all of them.
+    """One scores file's content from several, with means and z-scores over all of them.
 
     A built-in policy that was scored the same in several files stands once.
 
@@ -52,72 +59,44 @@ def merged(files: Sequence[Named], mode: str | None = None) -> dict[str, Any]:
     if len(files) == 1:
         return dict(files[0][1])
     if found := differences(files, mode):
-        raise SettingsError("\n".join(f"{one_line(line)}; {_ADVICE}" for line in found))
-    entries: dict[tuple[str, str, str], Mapping[str, Any]] = {}
-    first: dict[tuple[str, str, str], str] = {}
+        advice = "--side-by-side shows them in tables of their own"
+        raise SettingsError("\n".join(f"{one_line(line)}; {advice}" for line in found))
+    entries: dict[tuple[str, str, str], tuple[str, Mapping[str, Any]]] = {}
     problems: list[Problem] = []
     for name, scores in files:
-        twice, new = [], 0
+        before, twice = len(entries), []
         for entry in scores["conversations"]:
             key = (entry["em_model"], entry["mode"], entry["conversationId"])
-            if key not in entries:
-                entries[key], first[key], new = entry, name, new + 1
-            elif not (key[0].startswith("builtin/") and _same(entry, entries[key])):
-                twice.append(key)
+            first, known = entries.setdefault(key, (name, entry))
+            if known is not entry and not (key[0].startswith("builtin/") and _same(entry, known)):
+                twice.append((key, first))
         problems += [
             Problem(name, "", f"{show(model)} in mode {show(mode)} on {show(about)}, scored a second time",
-                    f"one score (the first is in {first[model, mode, about]})",
+                    f"one score (the first is in {first})",
                     "leave one file out, or rename the model of one run")
-            for model, mode, about in twice[:_SHOWN]
+            for (model, mode, about), first in twice[:_SHOWN]
         ]  # fmt: skip
         if len(twice) > _SHOWN:
             problems.append(Problem(name, "", f"{len(twice) - _SHOWN} more scored a second time",
                                     "one score each", "leave one file out"))  # fmt: skip
-        if not new and not twice:
+        if len(entries) == before and not twice:
             problems.append(Problem(name, "", "only scores of built-in policies that another file holds",
                                     "scores that are new", "leave it out"))  # fmt: skip
     if problems:
         raise DataError(problems)
-    ordered = [entries[key] for key in sorted(entries)]
-    return {
-        "metadata": _metadata(files, ordered),
-        "conversations": ordered,
-        "aggregates": aggregates_of(ordered),
-    }
-
-
-def _metadata(files: Sequence[Named], entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The first file's metadata with the facts of all; versions that differ are listed."""
-    versions: dict[str, str] = {}
-    for name in dict.fromkeys(name for _, scores in files for name in _versions(scores)):
-        found = dict.fromkeys(
-            str(_versions(scores)[name]) for _, scores in files if name in _versions(scores)
-        )
-        versions[name] = ", ".join(found)
-    return {
+    ordered = [entries[key][1] for key in sorted(entries)]
+    versions: dict[str, dict[str, None]] = {}
+    for _, scores in files:
+        for name, version in mapping(scores["metadata"].get("versions")).items():
+            versions.setdefault(name, {})[str(version)] = None
+    metadata = {
         **files[0][1]["metadata"],
-        **counts_of(entries),
-        "versions": versions,
+        **counts_of(ordered),
+        "versions": {name: ", ".join(found) for name, found in versions.items()},
     }
+    return {"metadata": metadata, "conversations": ordered, "aggregates": aggregates_of(ordered)}
 
 
 def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Whether two entries hold the same scores, wherever their result files lie."""
     return all(one.get(name) == other.get(name) for name in {*one, *other} - {"source_result"})
-
-
-def _data(scores: Mapping[str, Any]) -> str:
-    data = mapping(scores["metadata"].get("data"))
-    return f"{data.get('provenance')} {data.get('fingerprint')}"
-
-
-def _settings(scores: Mapping[str, Any]) -> Mapping[str, Any]:
-    return mapping(scores["metadata"].get("settings"))
-
-
-def _versions(scores: Mapping[str, Any]) -> Mapping[str, Any]:
-    return mapping(scores["metadata"].get("versions"))
-
-
-def _listed(names: Sequence[str], values: Sequence[str]) -> str:
-    return "; ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))

@@ -1,4 +1,4 @@
-"""Reading the raw replies of a result file again, without a model: what `attune score --reparse` does."""
+"""Read the raw replies of a result file again, without a model, for `attune score --reparse`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from attune_data.codebook import Codebook
 from attune_data.errors import AttuneError, DataError, Problem
 from attune_data.schema import Conversation
 from attune_env.results.marks import mapping, marks_of, parts_of
-from attune_episodes.parsing import parse
-from attune_episodes.parsing.extract import Unparsed
+from attune_episodes.parsing import Unparsed, parse
 from attune_episodes.plan import plan
 from attune_episodes.record import result_record
-from attune_episodes.request import Request
 from attune_episodes.score import resolved
 from attune_episodes.settings import Settings
 from attune_rewards.truth import truth_of
@@ -23,7 +21,7 @@ from attune_rewards.truth import truth_of
 def reparsed(
     record: Mapping[str, Any], conversation: Conversation, codebook: Codebook, file: str
 ) -> dict[str, Any]:
-    """The record with its answers parsed anew from the raw replies it keeps.
+    """The record with its answers parsed again from the raw replies it keeps.
 
     Raises DataError where the file keeps no replies (the official runner's), or was asked in another
     wording than `codebook`, whose option lists decide what a number in a reply means.
@@ -35,10 +33,10 @@ def reparsed(
             Problem(file, "attune", "no raw replies", "a result file written by attune",
                     "score it without --reparse")
         )  # fmt: skip
-    asked_in = mapping(settings.get("codebook"))
-    if asked_in.get("fingerprint") != codebook.fingerprint:
+    wording = mapping(settings.get("codebook"))
+    if wording.get("fingerprint") != codebook.fingerprint:
         raise DataError(
-            Problem(file, "attune.settings.codebook", f"wording {asked_in.get('name')}", codebook.name,
+            Problem(file, "attune.settings.codebook", f"wording {wording.get('name')}", codebook.name,
                     "give the codebook of the run with --codebook")
         )  # fmt: skip
     try:
@@ -46,7 +44,13 @@ def reparsed(
     except DataError as error:
         raise DataError(replace(error.problems[0], file=file)) from error
     requests = plan(conversation, same)
-    replies = _replies(record, requests)
+    kept = {
+        (turn, stage): text
+        for turn, part in parts_of(record)
+        for stage, text in mapping(marks_of(part).get("replies")).items()
+        if isinstance(text, str)
+    }
+    replies = {one.id: kept[one.turn, one.stage] for one in requests if (one.turn, one.stage) in kept}
     answered = {}
     for request in requests:
         if request.id in replies:
@@ -60,8 +64,8 @@ def reparsed(
     before = dict(parts_of(record))
     for entry in again["turns"]:
         # a judge's ratings are no replies of the model: they stay as they are
-        kept = before.get(entry["turnNumber"], {})
-        entry |= {key: kept[key] for key in entry if key.startswith("em_draft_") and kept.get(key)}
+        judged = before.get(entry["turnNumber"], {})
+        entry |= {key: judged[key] for key in entry if key.startswith("em_draft_") and judged.get(key)}
     return again | {"attune": {**marks, "complete": again["attune"]["complete"]}}
 
 
@@ -81,14 +85,3 @@ def recorded_settings(found: Mapping[str, Any], codebook: Codebook) -> Settings:
             Problem("", "attune.settings", f"{type(error).__name__} {error}", "the settings of a run",
                     "score it without --reparse")
         ) from error  # fmt: skip
-
-
-def _replies(record: Mapping[str, Any], requests: tuple[Request, ...]) -> dict[str, str]:
-    """Request id -> raw reply."""
-    kept = {
-        (number, stage): text
-        for number, part in parts_of(record)
-        for stage, text in mapping(marks_of(part).get("replies")).items()
-        if isinstance(text, str)
-    }
-    return {r.id: kept[r.turn, r.stage] for r in requests if (r.turn, r.stage) in kept}

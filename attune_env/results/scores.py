@@ -6,24 +6,22 @@ import platform
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from attune_data import Conversations, __version__
-from attune_data.errors import DataError, Problem
+from attune_data.errors import DataError, Problem, show
 from attune_data.jsonio import read_json
 from attune_data.version import SCORING_VERSION
 from attune_env.results.bertscore import BertScorer, add_bertscores
 from attune_env.results.files import Result, is_scores
 from attune_env.results.marks import mapping, marks_of, parts_of
-from attune_env.results.shape import contradictory, faults, unmatched
+from attune_env.results.schema import check_scores
 from attune_rewards.aggregate import aggregate
 from attune_rewards.scoring import Q1Overlap, score_conversation
 
 Reading = Literal["canonical", "strict"]
-FORMAT = 1
+FORMAT: Final = 1
 """Version of the scores file's own layout."""
-SHOWN = 20
-"""Faults of a scores file that are named; one wrong field may stand in thousands of entries."""
 
 
 def score_results(
@@ -36,7 +34,7 @@ def score_results(
     where: str | None = None,
     bertscore: BertScorer | None = None,
     folder: str | None = None,
-    on_done: Callable[[], None] | None = None,
+    on_done: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
     """The content of a scores file: `metadata`, `conversations`, `aggregates`.
 
@@ -47,8 +45,7 @@ def score_results(
     entries = []
     for result in results:
         entries.append(_entry(result, conversations, q1_overlap))
-        if on_done is not None:
-            on_done()
+        on_done()
     entries.sort(key=lambda e: (e["em_model"], e["mode"], e["conversationId"]))
     settings: dict[str, Any] = {"scoring": scoring, "q1_overlap": q1_overlap}
     if bertscore is not None:
@@ -141,30 +138,18 @@ def parse_rate(entries: Sequence[Mapping[str, Any]]) -> float | None:
 def read_scores(path: Path) -> dict[str, Any]:
     """A scores file; raises DataError if it is none, or of a layout this version does not read."""
     scores = read_json(path, max_bytes=None)  # grows with the number of results
-    if not isinstance(scores, dict) or not isinstance(scores.get("conversations"), list):
-        raise _not_scores(path, "conversations", "no list of scored conversations")
-    metadata = scores.get("metadata")
-    found = metadata.get("format") if isinstance(metadata, dict) else None
-    if found != FORMAT:
+    if not is_scores(scores) or not isinstance(scores["conversations"], list):
         raise DataError(
-            Problem(str(path), "metadata.format", str(found), str(FORMAT),
+            Problem(str(path), "conversations", "no list of scored conversations", "a scores file",
+                    "make one with `attune score --results … --data … --output …`")
+        )  # fmt: skip
+    layout = mapping(scores["metadata"]).get("format")
+    if layout != FORMAT:
+        raise DataError(
+            Problem(str(path), "metadata.format", show(layout), str(FORMAT),
                     "remake it with `attune score` of this version")
         )  # fmt: skip
-    needed = {"conversationId", "em_model", "mode", "post_score", "attune", "unscored_share"}
-    for index, entry in enumerate(scores["conversations"]):
-        missing = needed - set(entry if isinstance(entry, dict) else ())
-        if missing:
-            raise _not_scores(path, f"conversations[{index}]", f"no {', '.join(sorted(missing))}")
-    settings = metadata.get("settings") if isinstance(metadata, dict) else None
-    if not scores["conversations"] or not isinstance(scores.get("aggregates"), list):
-        raise _not_scores(path, "conversations", "nothing scored")
-    if not isinstance(settings, dict) or settings.get("scoring") not in ("canonical", "strict"):
-        raise _not_scores(path, "metadata.settings.scoring", "no reading")
-    wrong = list(faults(scores)) or [*unmatched(scores), *contradictory(scores)]
-    if wrong:
-        raise DataError(
-            [Problem(str(path), *fault, "make the file again with `attune score`") for fault in wrong[:SHOWN]]
-        )
+    check_scores(scores, str(path))
     # counted again: what the file says of its entries may be anything
     return {**scores, "metadata": {**scores["metadata"], **counts_of(scores["conversations"])}}
 
@@ -182,10 +167,3 @@ def check_replaceable(path: Path) -> None:
             Problem(str(path), "", "a file that is no scores file", "a new name or an earlier scores file",
                     "choose another --output")
         )  # fmt: skip
-
-
-def _not_scores(path: Path, place: str, found: str) -> DataError:
-    return DataError(
-        Problem(str(path), place, found, "a scores file",
-                "make one with `attune score --results … --data … --output …`")
-    )  # fmt: skip

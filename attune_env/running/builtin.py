@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from attune_data import Conversations
-from attune_env.results.files import check_same_result, result_name, source_file, write_result
-from attune_env.running.existing import Names, description, is_complete
+from attune_env.results.files import Names, existing_record, result_name, source_file, write_result
+from attune_env.running.existing import description, is_complete
 from attune_env.running.settings import Training, training_marks
 from attune_episodes.policies import FITTED, builtin_policy
 from attune_episodes.rollout import rollout
@@ -72,7 +72,7 @@ def run_builtin(
             names: Names = conversation.conversation_id, f"builtin/{name}", mode
             path = output / result_name(*names)
             if overwrite:
-                check_same_result(path, *names)  # a result is made again, another's is not replaced
+                existing_record(path, names)  # another's is not replaced
             describe = partial(description, conversations.by_id, names, asked, facts, training)
             if not overwrite and is_complete(path, names, describe):
                 skipped += 1

@@ -10,13 +10,10 @@ from attune_data.errors import SettingsError, one_line
 from attune_data.loading import fingerprint
 from attune_data.schema import Conversation
 from attune_data.version import SCORING_VERSION
-from attune_env.results.files import existing_record
+from attune_env.results.files import Names, existing_record
 from attune_env.results.marks import mapping, marks_of
 from attune_env.running.settings import Training
 from attune_episodes.settings import Settings
-
-Names = tuple[str, str, str]
-"""(conversationId, em_model, mode) of a result."""
 
 
 class OtherJudgesError(SettingsError):

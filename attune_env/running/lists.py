@@ -8,9 +8,8 @@ from typing import Any, Final
 
 from attune_data.errors import DataError, Problem
 from attune_data.jsonio import read_json
-from attune_env.results.files import safe_name, write_json
+from attune_env.results.files import Names, safe_name, write_json
 from attune_env.results.marks import mapping
-from attune_env.running.existing import Names
 
 KEPT_RUNS: Final = 100
 """Runs whose numbers are kept; the oldest go first."""

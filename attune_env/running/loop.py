@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from attune_data.errors import DataError, one_line
-from attune_env.results.files import TooLargeError, write_result
+from attune_env.results.files import Names, TooLargeError, write_result
 from attune_env.running.asker import Call
 from attune_env.running.faults import Fault, StopRun
 from attune_env.running.jobs import Job
@@ -76,7 +76,7 @@ class Loop:
         """Jobs that have calls waiting or under way, or a result to be written."""
         self.journal, self.tally, self.control = journal, tally, tally.control
         self.options, self.folder, self.watcher = options, folder, watcher
-        self.complete: list[tuple[str, str, str]] = []
+        self.complete: list[Names] = []
         """(conversationId, em_model, mode) of the results written."""
         self.failed: list[dict[str, Any]] = []
         """Entries of the list of skipped conversations."""

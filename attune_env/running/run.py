@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from attune_data import Conversations, garbage
 from attune_data.errors import SettingsError, show
-from attune_env.results.files import check_same_result, result_name, source_file
+from attune_env.results.files import Names, existing_record, result_name, source_file
 from attune_env.running.asker import Asker
 from attune_env.running.control import Control
-from attune_env.running.existing import Names, description
+from attune_env.running.existing import description
 from attune_env.running.faults import StopRun
 from attune_env.running.jobs import Job
 from attune_env.running.journal import Journal, journal_name, overwriting_in
@@ -215,7 +215,7 @@ class Session:
                 if not job.anew and state != "left" and self._exists(job):
                     self.complete.append(job.names)
                 else:
-                    check_same_result(job.path, *job.names)
+                    existing_record(job.path, job.names)  # another's is not replaced
                     todo.append(job)
         return todo
 

@@ -17,15 +17,6 @@ from tests.endpoint.process import EndpointProcess, endpoint_process
 from tests.endpoint.server import Call, Server, serve
 
 __all__ = [
-    "Answer",
-    "Answers",
-    "Book",
-    "Call",
-    "EndpointProcess",
-    "Fault",
-    "Server",
-    "answers_of",
-    "endpoint_process",
-    "first_of",
-    "serve",
-]
+    "Answer", "Answers", "Book", "Call", "EndpointProcess", "Fault", "Server", "answers_of",
+    "endpoint_process", "first_of", "serve",
+]  # fmt: skip

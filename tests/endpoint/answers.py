@@ -35,9 +35,6 @@ class Book:
         page = self.pages.get(key_of(messages))
         return None if page is None else page[1]
 
-    def __len__(self) -> int:
-        return len(self.pages)
-
     def request_id(self, messages: Messages) -> str | None:
         """Which request asks with these messages: `conversation/turn/stage`."""
         page = self.pages.get(key_of(messages))

@@ -6,17 +6,25 @@ import json
 import zlib
 from collections.abc import Iterator, Mapping
 from itertools import repeat
-from typing import Any
+from typing import Any, Final
 
 from aiohttp import web
 
 from tests.endpoint.answers import Answer
 from tests.endpoint.faults import Fault
 
-CHARACTERS_A_TOKEN = 4
+CHARACTERS_A_TOKEN: Final = 4
 """Tokens are counted by length: the same on every machine, near enough for costs."""
-HTML = "<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"
+HTML: Final = "<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"
 Price = tuple[float, float] | None
+CHANGES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "no_choices": {"choices": []},
+    "empty": {"choices": [{"message": {"content": None}}]},
+    "length": {"choices": [{"finish_reason": "length"}]},
+    "refusal": {"choices": [{"message": {"content": None, "refusal": "I can't help with that."}}]},
+    "content_filter": {"choices": [{"message": {"content": None}, "finish_reason": "content_filter"}]},
+}
+"""Kind of fault -> what it changes in a good answer."""
 
 
 def tokens(text: str) -> int:
@@ -26,9 +34,7 @@ def tokens(text: str) -> int:
 
 def problem(body: Any) -> str | None:
     """Why a body is no chat request; None if it is one."""
-    if not isinstance(body, dict):
-        return "the body is not an object"
-    if not isinstance(body.get("model"), str) or not body["model"]:
+    if not isinstance(body, dict) or not isinstance(body.get("model"), str) or not body["model"]:
         return "you must provide a model parameter"
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages or not all(isinstance(m, dict) for m in messages):
@@ -43,8 +49,8 @@ def error(status: int, message: str, code: str, headers: Mapping[str, str] | Non
     return web.json_response({"error": about}, status=status, headers=headers)
 
 
-def whole(body: Mapping[str, Any], answer: Answer, price: Price) -> dict[str, Any]:
-    """The completion: one choice, and its usage."""
+def _completion(body: Mapping[str, Any], answer: Answer, price: Price) -> dict[str, Any]:
+    """One choice, and its usage."""
     message = {"role": "assistant", **({"content": answer} if isinstance(answer, str) else answer)}
     asked = sum(tokens(m["content"]) for m in body["messages"] if isinstance(m.get("content"), str))
     said = sum(tokens(text) for name, text in message.items() if name != "role" and isinstance(text, str))
@@ -63,41 +69,6 @@ def whole(body: Mapping[str, Any], answer: Answer, price: Price) -> dict[str, An
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
         "usage": usage,
     }
-
-
-def completion(body: Mapping[str, Any], answer: Answer, price: Price) -> web.Response:
-    """A good answer."""
-    return _sent(body, whole(body, answer, price))
-
-
-def _sent(body: Mapping[str, Any], made: Mapping[str, Any], status: int = 200) -> web.Response:
-    """The completion as JSON, or as the events of a stream where one is asked for."""
-    if not body.get("stream"):
-        return web.Response(body=_json(made), content_type="application/json", status=status)
-    usage = (body.get("stream_options") or {}).get("include_usage")
-    text = b"".join(b"data: " + _json(event) + b"\n\n" for event in _events(made, bool(usage)))
-    return web.Response(body=text + b"data: [DONE]\n\n", content_type="text/event-stream", status=status)
-
-
-def _json(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
-
-
-def _events(made: Mapping[str, Any], usage: bool) -> Iterator[dict[str, Any]]:
-    """The message in two pieces, then why it ended, then what it cost: all sent at once."""
-    head = {key: made[key] for key in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
-    for choice in made["choices"]:
-        message = choice["message"]
-        content = message.get("content")
-        first, rest = dict(message), None
-        if isinstance(content, str):
-            half = len(content) // 2
-            first, rest = message | {"content": content[:half]}, {"content": content[half:]}
-        for delta, reason in ((first, None), (rest, None), ({}, choice["finish_reason"])):
-            if delta is not None:
-                yield head | {"choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
-    if usage:
-        yield head | {"choices": [], "usage": made["usage"]}
 
 
 def endless(fault: Fault) -> Iterator[tuple[bytes, float]]:
@@ -119,13 +90,15 @@ def merged(old: Any, new: Any) -> Any:
     """The value with what the other one holds in its place, down to the members of objects and lists."""
     if isinstance(old, dict) and isinstance(new, dict):
         return old | {name: merged(old.get(name), value) for name, value in new.items()}
-    if isinstance(old, list) and isinstance(new, list):
+    if isinstance(old, list) and isinstance(new, list) and new:
         return [merged(*pair) for pair in zip(old, new, strict=True)]
     return new
 
 
-def faulty(fault: Fault, body: Mapping[str, Any], answer: Answer, price: Price) -> web.Response:
-    """The answer that a fault makes of a good one."""
+def answered(body: Mapping[str, Any], answer: Answer, price: Price, fault: Fault | None) -> web.Response:
+    """A good answer, or what a fault makes of it."""
+    if fault is None or fault.kind in ("drop", "reset"):
+        return _sent(_completion(body, answer, price))
     headers = {"Retry-After": fault.retry_after} if fault.retry_after else {}
     if fault.kind == "status":
         return error(fault.code, f"scripted {fault.code}", "scripted", headers)
@@ -137,26 +110,14 @@ def faulty(fault: Fault, body: Mapping[str, Any], answer: Answer, price: Price) 
         answer = fault.text
     elif fault.kind == "long":
         answer = "🌊" + "x" * int(fault.megabytes * 10**6)
-    made = whole(body, answer, price)
-    choice = made["choices"][0]
-    content = str(choice["message"].get("content") or "")
-    if fault.kind == "no_choices":
-        made["choices"] = []
-    elif fault.kind == "empty":
-        choice["message"]["content"] = None
-    elif fault.kind == "length":
-        choice["message"]["content"] = content[: len(content) // 2]
-        choice["finish_reason"] = "length"
-    elif fault.kind == "refusal":
-        choice["message"] |= {"content": None, "refusal": "I can't help with that."}
-    elif fault.kind == "content_filter":
-        choice["message"]["content"] = None
-        choice["finish_reason"] = "content_filter"
-    elif fault.kind == "merged":
+    elif fault.kind == "length" and isinstance(answer, str):
+        answer = answer[: len(answer) // 2]
+    made = merged(_completion(body, answer, price), CHANGES.get(fault.kind, {}))
+    if fault.kind == "merged":
         # escaped: half a character has no bytes in UTF-8
         text = json.dumps(merged(made, json.loads(fault.text)))
         return web.Response(text=text, content_type="application/json", status=fault.code)
-    response = _sent(body, made, fault.code)
+    response = _sent(made, fault.code)
     data = response.body
     assert isinstance(data, bytes)
     if fault.kind == "truncated":
@@ -164,3 +125,8 @@ def faulty(fault: Fault, body: Mapping[str, Any], answer: Answer, price: Price) 
     elif fault.kind == "bad_utf8":
         response.body = data.replace(b'"content": "', b'"content": "\xff\xfe\x80', 1)
     return response
+
+
+def _sent(made: Mapping[str, Any], status: int = 200) -> web.Response:
+    data = json.dumps(made, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return web.Response(body=data, content_type="application/json", status=status)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import selectors
+import select
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from tests import PATIENCE
 
@@ -49,7 +48,13 @@ def endpoint_process(*options: str | int | Path) -> Iterator[EndpointProcess]:
             command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints
         )
         try:
-            yield EndpointProcess(_first_line(process, complaints), process.pid)
+            assert process.stdout is not None
+            ready, _, _ = select.select([process.stdout], [], [], PATIENCE)
+            url = process.stdout.readline().decode().strip() if ready else ""
+            if not url:
+                complaints.seek(0)
+                raise RuntimeError(f"no URL: {complaints.read().decode(errors='replace')}")
+            yield EndpointProcess(url, process.pid)
         finally:
             if process.poll() is None:
                 os.kill(process.pid, signal.SIGTERM)
@@ -58,22 +63,3 @@ def endpoint_process(*options: str | int | Path) -> Iterator[EndpointProcess]:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.communicate(timeout=10)
-
-
-def _first_line(process: subprocess.Popen[bytes], complaints: IO[bytes]) -> str:
-    """The URL; RuntimeError with what the process complains of where none comes."""
-    assert process.stdout is not None
-    until = time.monotonic() + PATIENCE
-    line = b""
-    with selectors.DefaultSelector() as selector:
-        selector.register(process.stdout, selectors.EVENT_READ)
-        while not line.endswith(b"\n"):
-            if not selector.select(max(0.0, until - time.monotonic())):
-                raise RuntimeError(f"the endpoint gave no URL within {PATIENCE:.0f} s")
-            if not (piece := os.read(process.stdout.fileno(), 1)):
-                process.communicate(timeout=10)
-                complaints.seek(0)
-                complaint = complaints.read()
-                raise RuntimeError(f"the endpoint did not start: {complaint.decode(errors='replace')}")
-            line += piece
-    return line.decode().strip()

@@ -10,7 +10,7 @@ import struct
 import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,8 +63,6 @@ class Server:
     """Dollars per million tokens in and out: `usage.cost` is then given."""
     gather: int = 0
     """Answers nobody before so many requests are in flight at once."""
-    packed: bool = False
-    """Whether answers come in gzip."""
     keep_bodies: bool = True
     url: str = ""
     """Base URL for clients, `http://127.0.0.1:PORT/v1`."""
@@ -84,15 +82,13 @@ class Server:
         return [call for call in self.calls if call.unknown]
 
     def facts(self) -> dict[str, Any]:
-        """Counts, as `GET /facts` gives them: calls, statuses, most in flight, CPU seconds of the process."""
+        """Counts, as `GET /facts` gives them, and the CPU seconds of the process."""
         times = os.times()
         return {
             "pid": os.getpid(),
             "calls": len(self.calls),
-            "statuses": {
-                str(status): n for status, n in sorted(Counter(c.status for c in self.calls).items())
-            },
-            "requests": dict(sorted(Counter(c.request for c in self.calls if c.request).items())),
+            "statuses": dict(Counter(str(call.status) for call in self.calls)),
+            "requests": dict(Counter(call.request for call in self.calls if call.request)),
             "unknown": len(self.unknown),
             "most_in_flight": self.most_in_flight,
             "cpu_seconds": times.user + times.system,
@@ -100,18 +96,19 @@ class Server:
 
     def app(self) -> web.Application:
         """The routes: chat completions, models, facts."""
+
+        async def facts(_: web.Request) -> web.Response:
+            return web.json_response(self.facts())
+
+        async def shutdown(_: web.Application) -> None:
+            self._closing.set()
+
         app = web.Application(client_max_size=64 * 2**20)
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_get("/v1/models", self._models)
-        app.router.add_get("/facts", self._facts)
-        app.on_shutdown.append(self._shutdown)
+        app.router.add_get("/facts", facts)
+        app.on_shutdown.append(shutdown)
         return app
-
-    async def _shutdown(self, _: web.Application) -> None:
-        self._closing.set()
-
-    async def _facts(self, _: web.Request) -> web.Response:
-        return web.json_response(self.facts())
 
     async def _models(self, request: web.Request) -> web.Response:
         if not self._let_in(request):
@@ -131,8 +128,6 @@ class Server:
         try:
             response = await self._answer(request, call)
             call.status = response.status
-            if self.packed and isinstance(response, web.Response):
-                response.enable_compression(web.ContentCoding.gzip)
         finally:
             self.in_flight -= 1
         return response
@@ -178,22 +173,15 @@ class Server:
                 "unknown_messages",
             )  # fmt: skip
         call.fault = fault = self.faults.next(call.request, key, call.attempt)
-        if fault is None:
-            return bodies.completion(body, answer, self.price)
-        if fault.kind in ("drop", "reset"):
-            return await self._break_off(request, fault, bodies.completion(body, answer, self.price))
-        if fault.kind == "hang":
-            await self._sleep(fault.seconds)
-        if fault.kind in ("flood", "bomb", "drip"):
+        if fault is not None and fault.kind == "hang":
+            with suppress(TimeoutError):  # but not beyond the end of the server
+                await asyncio.wait_for(self._closing.wait(), fault.seconds)
+        if fault is not None and fault.kind in ("flood", "bomb", "drip"):
             return await self._send_on(request, fault)
-        return bodies.faulty(fault, body, answer, self.price)
-
-    async def _sleep(self, seconds: float) -> None:
-        """Waits, but not beyond the end of the server."""
-        try:
-            await asyncio.wait_for(self._closing.wait(), seconds)
-        except TimeoutError:
-            return
+        response = bodies.answered(body, answer, self.price, fault)
+        if fault is not None and fault.kind in ("drop", "reset"):
+            await self._break_off(request, fault, response)
+        return response
 
     async def _send_on(self, request: web.Request, fault: Fault) -> web.StreamResponse:
         """Sends a body that is too long, or never ends, until the client or the server has enough."""
@@ -209,7 +197,7 @@ class Server:
             await asyncio.sleep(seconds)
         return response
 
-    async def _break_off(self, request: web.Request, fault: Fault, whole: web.Response) -> web.StreamResponse:
+    async def _break_off(self, request: web.Request, fault: Fault, whole: web.Response) -> None:
         """Resets the connection, before the answer or in the middle of it."""
         transport = request.transport
         assert transport is not None
@@ -227,12 +215,12 @@ class Server:
         raise ConnectionResetError("broken off on purpose")
 
 
-async def run(server: Server, port: int, ready: Callable[[], object], until: Awaitable[object]) -> None:
-    """Serves on 127.0.0.1 (port 0: a free one) until something is over."""
+async def run(server: Server, ready: Callable[[], object], until: Awaitable[object]) -> None:
+    """Serves on a free port of 127.0.0.1 until something is over."""
     runner = web.AppRunner(server.app(), access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     try:
-        site = web.TCPSite(runner, "127.0.0.1", port, backlog=1024)
+        site = web.TCPSite(runner, "127.0.0.1", 0, backlog=1024)
         await site.start()
         server.url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
         ready()
@@ -252,7 +240,7 @@ def serve(answers: Answers, faults: Iterable[Fault | str] = (), **options: Any) 
 
     def work() -> None:
         try:
-            loop.run_until_complete(run(server, 0, ready.set, over))
+            loop.run_until_complete(run(server, ready.set, over))
         except BaseException as error:  # told to the thread that waits
             failed.append(error)
         finally:
