@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from attune_data import Conversation, Conversations
-from attune_episodes import (
-    Request,
-    Unparsed,
-    builtin_policy,
-    parse,
-    plan,
-)
+from attune_episodes import Request, Unparsed, builtin_policy, parse, plan
 from attune_episodes.policies.base import prepared
 from attune_rewards import STAGES
 from tests.endpoint import Book, serve
@@ -25,6 +20,7 @@ from tests.gymnasium_envs.play import WRAPPERS, answer, inner, make
 from tests.verifiers_env.play import environment, played
 
 Json = dict[str, Any]
+EARNING = ("assess", "prefer", "reflect")
 ACTIONS = "gymnasium_actions"
 """Dict actions, made once of `replies`: what these arrays earn must not change, however they are made."""
 
@@ -35,22 +31,12 @@ ACTIONS = "gymnasium_actions"
 def gymnasium() -> Json:
     """`Attune/Conversation-v0` by request and by turn: Dict actions, JSON texts, typed predictions."""
     found: Json = {}
-    for step in ("request", "turn"):
-        for stages in (("assess", "prefer", "reflect"), STAGES):
-            for form in WRAPPERS:
-                env = make(
-                    *WRAPPERS[form],
-                    data=Conversations(sample()[:1]),
-                    step=step,
-                    stages=stages,
-                    sampling="sequential",
-                )
-                found[f"{step}, {' '.join(stages)}, {form}"] = _env_episode(env, form, step, stages)
+    one = Conversations(sample()[:1])
+    for step, stages, form in product(("request", "turn"), (EARNING, STAGES), WRAPPERS):
+        env = make(*WRAPPERS[form], data=one, step=step, stages=stages, sampling="sequential")
+        found[f"{step}, {' '.join(stages)}, {form}"] = _env_episode(env, form, step, stages)
     env = make(data="sample", step="turn", reward="skill", dense=False, sampling="shuffled")
-    orders = [
-        env.reset(seed=11)[1]["conversation_id"],
-        *(env.reset()[1]["conversation_id"] for _ in range(5)),
-    ]
+    orders = [env.reset(seed=seed)[1]["conversation_id"] for seed in (11, None, None, None, None, None)]
     return {**found, "order of seed 11": orders}
 
 
@@ -78,20 +64,18 @@ def _env_episode(env: Any, form: str, step: str, stages: Sequence[Any]) -> Json:
     while not ended:
         shown = _observation(observation)
         if actions is not None:
-            action: Any = as_arrays(next(actions))
+            kept_action = next(actions)
+            action: Any = {
+                n: np.array(v, np.int8) if isinstance(v, list) else v for n, v in kept_action.items()
+            }
         elif form == "json" and step == "request":
             action = replies(about)[info["request"].id]
         else:
             action = answer(form, said, info, hp=hp)
         observation, reward, ended, truncated, info = env.step(action)
         assert not truncated
-        steps.append(
-            {
-                "shown": shown,
-                "reward": reward,
-                **{n: info[n] for n in ("scored", "parts", "value", "status")},
-            }
-        )
+        told = {name: info[name] for name in ("scored", "parts", "value", "status")}
+        steps.append({"shown": shown, "reward": reward, **told})
     return {
         "spaces": [str(inner(env).action_space), str(inner(env).observation_space)],
         "opening": opening,
@@ -106,19 +90,12 @@ def _env_episode(env: Any, form: str, step: str, stages: Sequence[Any]) -> Json:
 
 
 def _observation(shown: Mapping[str, Any]) -> str:
-    return " ".join(
-        f"{name}={value if isinstance(value, int) else digest(_listed(value), 6)}"
-        for name, value in shown.items()
-    )
+    def short(value: Any) -> Any:
+        if isinstance(value, int):
+            return value
+        return digest(value if isinstance(value, str) else [*map(int, value)], 6)
 
-
-def _listed(value: Any) -> Any:
-    return value if isinstance(value, str) else [int(entry) for entry in value]
-
-
-def as_arrays(action: Mapping[str, Any]) -> Json:
-    """A Dict action of kept lists."""
-    return {name: np.array(v, dtype=np.int8) if isinstance(v, list) else v for name, v in action.items()}
+    return " ".join(f"{name}={short(value)}" for name, value in shown.items())
 
 
 # --- verifiers -----------------------------------------------------------------------------------
@@ -136,18 +113,13 @@ def book(number: int) -> Book:
 def verifiers() -> Json:
     """The verifiers environment against a server on loopback, by conversation and by request."""
     found: Json = {}
-    for granularity in ("conversation", "request"):
-        for reward in ("composite", "skill"):
-            settings = {"number": 2, "granularity": granularity, "reward": reward}
-            with serve(book(2)) as server:
-                env = environment(settings, {"harness": {"parallel": 4, "reasks": 0}})
-                traces = played(env, server.url)
-            found[f"{granularity}, {reward}"] = {
-                str(trace.task.key): {"rewards": trace.rewards, "metrics": trace.metrics} for trace in traces
-            }
-    plain_values: Json = json.loads(json.dumps(found, default=_model))
+    for granularity, reward in product(("conversation", "request"), ("composite", "skill")):
+        settings = {"number": 2, "granularity": granularity, "reward": reward}
+        with serve(book(2)) as server:
+            env = environment(settings, {"harness": {"parallel": 4, "reasks": 0}})
+            traces = played(env, server.url)
+        found[f"{granularity}, {reward}"] = {
+            str(trace.task.key): {"rewards": trace.rewards, "metrics": trace.metrics} for trace in traces
+        }
+    plain_values: Json = json.loads(json.dumps(found, default=lambda model: model.model_dump(mode="json")))
     return plain_values
-
-
-def _model(value: Any) -> Any:
-    return value.model_dump(mode="json")

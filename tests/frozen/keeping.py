@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 FOLDER: Final = Path(__file__).parent
-PYTHON: Final = "3.11"
-"""The Python that the values were made with; others add floats in another way, in the last digits."""
-EXACT: Final = f"{sys.version_info.major}.{sys.version_info.minor}" == PYTHON
+EXACT: Final = sys.version_info[:2] == (3, 11)
+"""Whether this is the Python of the kept values; others add floats differently, in the last digits."""
 WIDTH: Final = 220
 LISTED: Final = 40
 """Differences that are named; more are counted."""
@@ -44,33 +43,28 @@ def text_of(value: object, indent: str = "") -> str:
     if len(short) + len(indent) <= WIDTH or not isinstance(value, (dict, list)) or not value:
         return short
     inner = indent + " "
-    if isinstance(value, dict):
-        parts = [
-            f"{inner}{json.dumps(key, ensure_ascii=False)}: {text_of(v, inner)}" for key, v in value.items()
-        ]
-        return "{\n" + ",\n".join(parts) + f"\n{indent}}}"
-    return "[\n" + ",\n".join(inner + text_of(v, inner) for v in value) + f"\n{indent}]"
-
-
-def path_of(name: str) -> Path:
-    """The file of a kept value."""
-    return FOLDER / f"{name}.json"
+    if isinstance(value, list):
+        parts, ends = [inner + text_of(v, inner) for v in value], "[]"
+    else:
+        names = {key: json.dumps(key, ensure_ascii=False) for key in value}
+        parts, ends = [f"{inner}{names[key]}: {text_of(v, inner)}" for key, v in value.items()], "{}"
+    return f"{ends[0]}\n" + ",\n".join(parts) + f"\n{indent}{ends[1]}"
 
 
 def kept(name: str) -> Any:
     """A value as it was kept."""
-    return json.loads(path_of(name).read_text(encoding="utf-8"))
+    return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def keep(name: str, value: object) -> None:
     """Keeps a value."""
-    path_of(name).write_text(text_of(plain(value)) + "\n", encoding="utf-8")
+    (FOLDER / f"{name}.json").write_text(text_of(plain(value)) + "\n", encoding="utf-8")
 
 
 def differences(want: Any, got: Any, place: str = "") -> Iterator[str]:
     """Where two values differ, the order of keys included: `a.b[2]: 1.5, was 1.25`."""
     if isinstance(want, dict) and isinstance(got, dict):
-        for key in (*want, *(key for key in got if key not in want)):
+        for key in want | got:
             inner = f"{place}.{key}" if place else key
             if key not in got:
                 yield f"{inner}: is gone, was {_shown(want[key])}"
@@ -85,17 +79,10 @@ def differences(want: Any, got: Any, place: str = "") -> Iterator[str]:
             yield f"{place}: {len(got)} entries, were {len(want)}"
         for index, (one, other) in enumerate(zip(want, got, strict=False)):
             yield from differences(one, other, f"{place}[{index}]")
-    elif type(want) is not type(got) or (want != got and not _close(want, got)):
-        yield f"{place}: {_shown(got)}, was {_shown(want)}"
-
-
-def _close(want: object, got: object) -> bool:
-    return (
-        not EXACT
-        and isinstance(want, float)
-        and isinstance(got, float)
-        and math.isclose(want, got, rel_tol=1e-9, abs_tol=1e-12)
-    )
+    elif type(want) is not type(got) or want != got:
+        both = isinstance(want, float) and isinstance(got, float)
+        if EXACT or not both or not math.isclose(want, got, rel_tol=1e-9, abs_tol=1e-12):
+            yield f"{place}: {_shown(got)}, was {_shown(want)}"
 
 
 def _shown(value: object) -> str:

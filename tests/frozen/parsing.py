@@ -5,13 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from attune_episodes import (
-    Request,
-    Settings,
-    builtin_policy,
-    parse,
-    plan,
-)
+from attune_episodes import Request, Settings, builtin_policy, parse, plan
 from attune_episodes.policies.base import prepared
 from tests.episodes.players import UNREADABLE, example
 from tests.frozen.keeping import digest
@@ -41,6 +35,22 @@ def _hostile(request: Request) -> list[str]:
     other = right.replace("yes", "NO").replace('"A"', '"B"').replace(": 4", ": 5")
     body: Json = json.loads(right) if right.startswith("{") else {"draft": right}
     lists = {name: value if isinstance(value, list) else [value] for name, value in body.items()}
+    changed: list[Json] = [
+        {"observed": {"B1": " Yes ", "b2": 0, "B2": "no", "B3": "maybe", "B1 ": "no"}},
+        {"preferred": {"B1": True, "b1": False, "B2": "n/a"}},
+        {"emotions": "none"},
+        {"emotions": ["None"]},
+        {"emotions": ["upset", {"emotion": "DISTRESSED", "intensity": "8"}, {"emotion": "Rage"}]},
+        {"emotions": [{"emotion": ""}, {"emotion": "Upset", "intensity": 3}]},
+        {"emotions": [{"emotion": "Upset", "intensity": 3.0}, {"emotion": "Upset", "intensity": 5}]},
+        {"picks": ["B", "a"]},
+        {"picks": {"1": " b ", "2": "AB", "3": "A"}},
+        {"q1_lookingFor": 1, "q2_emotionClarity": "2", "q3_modelFit": 9},
+        {"q1_lookingFor": [1, 99], "q2_emotionClarity": "2. x", "q3_modelFit": [1]},
+        {"post_panas": {"Upset": "7", "upset": 7, "Proud": 8, "alert": 4.5, "ALERT": 3}},
+        {"panas_change": {"Upset": "-6", "Proud": "+2", "Alert": 7, "Afraid": True}},
+        {"fourBranchScores": {"perceiving": 0, "Managing": 3, "managing": 3, "understanding": "x"}},
+    ]
     return [
         right,
         f"```json\n{right}\n```",
@@ -62,32 +72,7 @@ def _hostile(request: Request) -> list[str]:
         json.dumps([body]),
         json.dumps(lists),
         json.dumps({name.upper(): value for name, value in body.items()}),
-        json.dumps({**body, "observed": {"B1": " Yes ", "b2": 0, "B2": "no", "B3": "maybe", "B1 ": "no"}}),
-        json.dumps({**body, "preferred": {"B1": True, "b1": False, "B2": "n/a"}}),
-        json.dumps({**body, "emotions": "none"}),
-        json.dumps({**body, "emotions": ["None"]}),
-        json.dumps(
-            {**body, "emotions": ["upset", {"emotion": "DISTRESSED", "intensity": "8"}, {"emotion": "Rage"}]}
-        ),
-        json.dumps({**body, "emotions": [{"emotion": ""}, {"emotion": "Upset", "intensity": 3}]}),
-        json.dumps(
-            {
-                **body,
-                "emotions": [{"emotion": "Upset", "intensity": 3.0}, {"emotion": "Upset", "intensity": 5}],
-            }
-        ),
-        json.dumps({**body, "picks": ["B", "a"]}),
-        json.dumps({**body, "picks": {"1": " b ", "2": "AB", "3": "A"}}),
-        json.dumps({**body, "q1_lookingFor": 1, "q2_emotionClarity": "2", "q3_modelFit": 9}),
-        json.dumps({**body, "q1_lookingFor": [1, 99], "q2_emotionClarity": "2. x", "q3_modelFit": [1]}),
-        json.dumps({**body, "post_panas": {"Upset": "7", "upset": 7, "Proud": 8, "alert": 4.5, "ALERT": 3}}),
-        json.dumps({**body, "panas_change": {"Upset": "-6", "Proud": "+2", "Alert": 7, "Afraid": True}}),
-        json.dumps(
-            {
-                **body,
-                "fourBranchScores": {"perceiving": 0, "Managing": 3, "managing": 3, "understanding": "x"},
-            }
-        ),
+        *(json.dumps(body | change) for change in changed),
         json.dumps({"reasoning": "because", **body}),
         json.dumps({"draft": "  ", **{k: v for k, v in body.items() if k != "draft"}}),
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import astuple, fields, replace
 from itertools import pairwise
 from typing import Any
@@ -15,7 +14,6 @@ from attune_episodes.judging import judge_request
 from attune_episodes.prompts import PromptSet
 from attune_episodes.settings import LABELS
 from attune_episodes.trainers.conversations import fresh_messages
-from attune_rewards import Tag
 from attune_rewards.truth import truth_of
 from tests.episodes.builders import (
     BACKGROUND,
@@ -69,27 +67,23 @@ def prompts() -> Json:
             for about in load("sample")
             for asked in [profile_request(about)]
         },
-        "growing chat": {about.conversation_id: _growing(about) for about in load("sample")[:3]},
+        "growing chat": {
+            about.conversation_id: [digest(fresh_messages(*pair)) for pair in pairwise(plan(about))]
+            for about in load("sample")[:3]
+        },
     }
 
 
 def _requests(about: Conversation, settings: Settings) -> Json:
     return {
-        request.id.split("/", 1)[
-            1
-        ]: f"{len(request.messages)} {digest(request.chat())} {digest(request.schema)}"
-        for request in plan(about, settings)
+        asked.id.split("/", 1)[1]: f"{len(asked.messages)} {digest(asked.chat())} {digest(asked.schema)}"
+        for asked in plan(about, settings)
     }
 
 
 def _judged(about: Conversation) -> list[str | None]:
     asked = [judge_request(about, one.turn_number, "A draft.") for one in about.turns]
     return [None if one is None else f"{digest(one.chat())} {digest(one.schema)}" for one in asked]
-
-
-def _growing(about: Conversation) -> list[str]:
-    asked = plan(about, VARIANTS["default"])
-    return [digest(fresh_messages(*pair)) for pair in pairwise(asked)]
 
 
 def masking() -> Json:
@@ -147,21 +141,10 @@ def _truth(about: Conversation) -> str:
     """What scoring reads of the annotations: a hash a turn, and one of the end."""
     truth = truth_of(about)
     turns = [
-        [
-            _tags(one.tags),
-            one.observed,
-            one.preferred,
-            one.winners,
-            one.applicable,
-            one.has_judgements,
-            dict(one.responses),
-        ]
+        [None if one.tags is None else [(tag.emotion, tag.intensity) for tag in one.tags], one.observed,
+         one.preferred, one.winners, one.applicable, one.has_judgements, dict(one.responses)]
         for one in truth.turns
-    ]
+    ]  # fmt: skip
     end = [truth.pre, truth.post, truth.pre_totals, truth.post_totals, truth.q1, truth.q2, truth.q3,
            truth.q3_follow_up, truth.branches]  # fmt: skip
     return " ".join(digest(plain(part), 6) for part in (*turns, end))
-
-
-def _tags(tags: Sequence[Tag] | None) -> list[tuple[str, int | None]] | None:
-    return None if tags is None else [(tag.emotion, tag.intensity) for tag in tags]

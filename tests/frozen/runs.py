@@ -11,9 +11,9 @@ from unittest.mock import patch
 
 from attune_data import load
 from attune_episodes import BUILTIN
+from tests.command import attune_here
 from tests.endpoint import Book, answers_of, serve
 from tests.endpoint.answers import Messages
-from tests.front.inside import attune_here
 from tests.frozen.keeping import digest
 from tests.running.playing import judge_answers
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from attune_rewards import aggregate
-from tests.front.inside import attune_here
+from tests.command import attune_here
 from tests.rewards.test_golden import scored
 
 POLICIES = ("lexicon", "prior", "empty", "oracle")
@@ -48,13 +48,12 @@ def _file(content: Json, models: Sequence[str]) -> Json:
     entries = content["conversations"]
     columns: dict[str, dict[str, list[Any]]] = {}
     for entry in (entry for entry in entries if entry["em_model"] in models):
-        flat = {n: v for n, v in entry.items() if not isinstance(v, (dict, list))}
-        flat |= {f"strict_parts.{n}": v for n, v in entry["strict_parts"].items()}
-        flat |= {f"post_score.{n}": v for n, v in entry["post_score"].items()}
+        flat = {n: v for n, v in entry.items() if not isinstance(v, (dict, list)) and n != "em_model"}
+        for part in ("strict_parts", "post_score"):
+            flat |= {f"{part}.{n}": v for n, v in entry[part].items()}
         of_model = columns.setdefault(entry["em_model"], {})
         for name, value in flat.items():
-            if name != "em_model":
-                of_model.setdefault(name, []).append(value)
+            of_model.setdefault(name, []).append(value)
     return {
         "keys": list(content),
         "metadata": content["metadata"],

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import importlib
-import io
 import os
 import re
-import shlex
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
@@ -20,9 +16,10 @@ from unittest.mock import patch
 import gymnasium
 import typer
 
-from attune_env.cli import app, main
+from attune_env.cli import app
+from tests.command import attune
 from tests.documents import BLOCK, ROOT
-from tests.front.inside import attune_here
+from tests.frozen.keeping import kept
 
 Json = dict[str, Any]
 STARTED = re.compile(r"^Usage: .*?attune")
@@ -62,12 +59,9 @@ def helps(place: Path) -> Json:
     found = {}
     with patch.dict(os.environ, {"COLUMNS": "200"}):
         for words in _commands(typer.main.get_command(app)):
-            out, _ = attune_here([*words, "--help"], place)
-            found[" ".join(("attune", *words))] = [
-                STARTED.sub("Usage: attune", " ".join(line.split()))
-                for line in out.splitlines()
-                if line.strip()
-            ]
+            said = attune(*words, "--help", cwd=place).stdout
+            lines = [" ".join(line.split()) for line in said.splitlines() if line.strip()]
+            found[" ".join(("attune", *words))] = [STARTED.sub("Usage: attune", line) for line in lines]
     return found
 
 
@@ -78,28 +72,14 @@ def _commands(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[str, 
 
 
 def exit_codes(place: Path) -> list[str]:
-    """`1 attune …`: exit codes of commands that run one after the other in one folder."""
-    attune_here("run builtin oracle sample --limit 3 -o results", place)
-    attune_here("run builtin empty sample --limit 3 -o results", place)
-    attune_here("score --results results --ground-truth sample", place)
+    """`1 attune …`: exit codes of the kept commands, which run one after the other in one folder."""
+    for line in (*(f"run builtin {name} sample --limit 3 -o results" for name in ("oracle", "empty")),
+                 "score --results results --ground-truth sample"):  # fmt: skip
+        attune(line, cwd=place)
     (place / "bad.json").write_text("{", encoding="utf-8")
     (place / "empty").mkdir()
-    return [f"{_code(line, place)} attune {line}" for line in COMMANDS.strip().splitlines()]
-
-
-def _code(line: str, place: Path) -> int | str | None:
-    quiet = io.StringIO()
-    with (
-        contextlib.chdir(place),
-        patch.object(sys, "argv", ["attune", *shlex.split(line)]),
-        contextlib.redirect_stdout(quiet),
-        contextlib.redirect_stderr(quiet),
-    ):
-        try:
-            main()
-        except SystemExit as ended:
-            return ended.code
-    return None
+    lines = [line.partition(" attune ")[2] for line in kept("exit_codes")]
+    return [f"{attune(line, cwd=place, code=None).returncode} attune {line}" for line in lines]
 
 
 def documents() -> Json:
@@ -115,72 +95,3 @@ def documents() -> Json:
         kinds = Counter(language for language, _ in blocks)
         found[path.relative_to(ROOT).as_posix()] = {"blocks": dict(sorted(kinds.items())), "shown": shown}
     return found
-
-
-COMMANDS = """
---version
---nonsense
-nonsense
-run builtin oracle sample --limit 1 -o one
-run builtin oracle sample --limit 1 -o one
-run builtin nobody sample
-run nobody m sample
-run custom m sample
-run builtin oracle nowhere
-run builtin oracle bad.json
-run builtin oracle empty
-run builtin oracle sample --modes nonsense
-run builtin oracle sample --stages nonsense
-run builtin oracle sample --where nonsense
-run builtin oracle sample --where diagnosis=Nothing
-run builtin oracle sample --max-calls 3
-run builtin oracle sample --training-run a
-run custom m sample --base-url http://127.0.0.1:9/v1 --limit 1 --dry-run
-run custom m sample --base-url http://127.0.0.1:9/v1 --limit 1 --retries 0 -o dead
-run openai gpt-4o sample --limit 1 -o keyless
-run custom m sample --base-url nonsense
-rejudge results --judge-model m --dry-run
-rejudge nowhere --judge-model m
-score --results results --ground-truth sample --output again.json
-score --results results --ground-truth nowhere
-score --results nowhere --ground-truth sample
-score --results empty --ground-truth sample
-score --results results
-score --results results --ground-truth sample --scoring nonsense
-report --scores scores.json
-report --scores nowhere.json
-report --scores bad.json
-report --scores scores.json --only leaderboard
-report --scores scores.json -o page --only leaderboard --formats svg --no-conversations
-report --scores scores.json -o page --only leaderboard --formats svg --no-conversations
-report --scores scores.json -o page --only nonsense
-subset -s scores.json --topic nonsense
-subset -s scores.json --where topic=nonsense
-stats scores.json
-stats nowhere.json
-view 1 --results results
-view 99
-view 1 --data nowhere
-paths
-paths lm-eval
-paths nonsense
-data validate sample
-data validate bad.json
-data validate nowhere
-data stats sample
-data split sample -o parts
-data split sample -o parts
-data split sample --into train=2 -o shares
-data subset sample --limit 3
-data simulate -n 2 -o people
-data simulate -n 0 -o nobody
-data simulate -n 2 --level nonsense -o nobody
-data import esconv nowhere -o imported
-profile run builtin majority sample
-rewards list
-rewards explain
-rewards explain composite
-rewards explain nonsense
-rewards audit --spec nonsense
-serve openenv --data nowhere
-"""

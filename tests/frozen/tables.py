@@ -10,7 +10,7 @@ from typing import Any
 from unittest.mock import patch
 
 from tests.analyses import planted
-from tests.front.inside import attune_here
+from tests.command import attune_here
 
 Json = dict[str, Any]
 PEOPLE = 16

@@ -10,16 +10,8 @@ from functools import cache
 from typing import Any
 
 from attune_data import Conversation, Conversations, load
-from attune_episodes import (
-    BUILTIN,
-    Episode,
-    Settings,
-    builtin_policy,
-    plan,
-    rollout,
-)
+from attune_episodes import BUILTIN, Episode, Settings, builtin_policy, plan, rollout
 from attune_episodes.attacks import EXPLOITS, SURFACE, UNANNOTATED, UNANSWERED, ExploitPolicy, play, without
-from attune_episodes.episode import Step
 from attune_episodes.policies.base import prepared
 from attune_episodes.score import default_spec
 from attune_episodes.task import Task, replay, scores_of
@@ -58,29 +50,12 @@ def _replies(conversation_id: str, settings: Settings) -> dict[str, str]:
     return said
 
 
-def step_of(
-    name: str, reply: str, status: str, reason: str, value: Any, reward: Any, weight: Any, parts: Any
-) -> Json:
-    """A scored reply."""
+def step_of(name: str, reply: str, status: str | None, reward: float | None, earned: Any) -> Json:
+    """A scored reply; `earned` is a `Score`, or has its fields."""
     return {
-        "id": name.split("/", 1)[1], "reply": digest(reply, 6), "status": status, "reason": reason,
-        "value": value, "reward": reward, "weight": weight, "parts": dict(parts),
+        "id": name.split("/", 1)[1], "reply": digest(reply, 6), "status": status, "reason": earned.reason,
+        "value": earned.value, "reward": reward, "weight": earned.weight, "parts": dict(earned.parts),
     }  # fmt: skip
-
-
-def engine_step(step: Step) -> Json:
-    """A step of an `Episode`."""
-    earned = step.score
-    return step_of(
-        step.request.id,
-        step.reply,
-        step.status,
-        earned.reason,
-        earned.value,
-        step.reward,
-        earned.weight,
-        earned.parts,
-    )
 
 
 def in_full(
@@ -92,20 +67,18 @@ def in_full(
     while not episode.done:
         episode.submit(said[episode.request.id])
     return {
-        "steps": [engine_step(step) for step in episode.steps],
+        "steps": [step_of(s.request.id, s.reply, s.status, s.reward, s.score) for s in episode.steps],
         "total": episode.total,
         "total_name": episode.total_name,
-        "result": result_of(episode.result("test/model", {"run_timestamp": TIME})),
+        "result": result_of(episode.result("test/model")),
     }
 
 
 def result_of(record: Mapping[str, Any]) -> Json:
     """A result record as hashes: of each field, and of each turn."""
-    record = {**record, "run_timestamp": TIME}
-    return {
-        **{name: digest(value, 6) for name, value in record.items() if name != "turns"},
-        "turns": " ".join(digest(turn, 6) for turn in record["turns"]),
-    }
+    hashes = {name: digest(value, 6) for name, value in record.items() if name != "turns"}
+    turns = " ".join(digest(turn, 6) for turn in record["turns"])
+    return hashes | {"run_timestamp": digest(TIME, 6), "turns": turns}
 
 
 def episodes() -> Json:

@@ -5,25 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from attune_data import Conversation
 from attune_env.lm_eval_tasks import scoring as lm_eval
-from attune_episodes import (
-    Settings,
-    plan,
-    score_row,
-)
+from attune_episodes import Settings, plan, score_row, trainers
 from attune_episodes.inspect_env import scoring as inspect
 from attune_episodes.inspect_env.tasks import REPLIES
-from attune_episodes.trainers import (
-    conversation_rows,
-    demonstrations,
-    preference_pairs,
-    reward_functions,
-    row_reward,
-    to_skyrl,
-    to_verl,
-    training_dataset,
-)
+from attune_episodes.trainers import conversation_rows, training_dataset
 from attune_episodes.trainers.conversations import GrowingChat
 from attune_episodes.trainers.verl import compute_score
 from attune_rewards import STAGES
@@ -32,6 +18,7 @@ from tests.frozen.traces import replies, sample, step_of, task_of
 from tests.trainers.batches import SPECS, called
 
 Json = dict[str, Any]
+REWARDS = ("composite", "skill", "with format")
 
 
 # --- rows and trainers ---------------------------------------------------------------------------
@@ -39,37 +26,27 @@ Json = dict[str, Any]
 
 def rows() -> Json:
     """Training rows, and what replies to them earn, in all forms that trainers take."""
-    one, two = sample()[:2]
-    made = {
-        name: list(training_dataset([one, two], reward=SPECS[name]))
-        for name in ("composite", "skill", "with format")
-    }
+    both = sample()[:2]
+    one = training_dataset(both[:1], reward="composite")
+    made = {name: list(training_dataset(both, reward=SPECS[name])) for name in REWARDS}
     own = list(training_dataset("sample", reward="skill"))
+    settings = Settings(prompts="compact", mode="verbose")
+    compact = training_dataset(both[:1], settings=settings, reward="composite")
+    simulated = training_dataset("simulated", number=2, world_seed=5, prompts="compact")
     return {
         "rows": {name: {row["id"]: _row(row) for row in table} for name, table in made.items()},
-        "compact": {
-            row["id"]: _row(row)
-            for row in training_dataset(
-                [one], settings=Settings(prompts="compact", mode="verbose"), reward="composite"
-            )
-        },
-        "scored": {name: _scored(table) for name, table in made.items()},
+        "compact": {row["id"]: _row(row) for row in compact},
+        "scored": {name: [_scored(row) for row in table] for name, table in made.items()},
         "functions": {name: _functions(name, table) for name, table in made.items()},
-        "training_dataset": {
-            "columns": list(own[0]),
-            "rows": len(own),
-            "hash": digest([_row(row) for row in own]),
-        },
-        "simulated": [
-            _row(row) for row in training_dataset("simulated", number=2, world_seed=5, prompts="compact")
-        ],
-        "demonstrations": _hashes(demonstrations([one, two])),
-        "preference_pairs": _hashes(preference_pairs([one, two])),
-        "to_verl": _hashes(to_verl(training_dataset([one], reward="composite"))),
+        "training_dataset": {"columns": list(own[0]), "rows": len(own), "hash": digest([*map(_row, own)])},
+        "simulated": [_row(row) for row in simulated],
+        "demonstrations": _hashes(trainers.demonstrations(both)),
+        "preference_pairs": _hashes(trainers.preference_pairs(both)),
+        "to_verl": _hashes(trainers.to_verl(one)),
         "verl": [compute_score("attune", _text(row), row["truth"]) for row in made["composite"]],
-        "to_skyrl": _hashes(to_skyrl(training_dataset([one], reward="composite"))),
-        "conversations_to_skyrl": _hashes(to_skyrl(conversation_rows([one, two]))),
-        "growing chats": _growing_chats([one, two]),
+        "to_skyrl": _hashes(trainers.to_skyrl(one)),
+        "conversations_to_skyrl": _hashes(trainers.to_skyrl(conversation_rows(both))),
+        "growing chats": {row["conversation_id"]: _growing_chat(row) for row in conversation_rows(both)},
     }
 
 
@@ -87,21 +64,17 @@ def _row(row: Mapping[str, Any]) -> Json:
     }
 
 
-def _scored(table: Iterable[Mapping[str, Any]]) -> list[Json]:
-    found = []
-    for row in table:
-        earned = score_row(row, _text(row))
-        found.append(step_of(row["id"], _text(row), earned.reason.replace("not_scored", "ok"), earned.reason,
-                             earned.value, earned.reward, earned.weight, earned.parts))  # fmt: skip
-    return found
+def _scored(row: Mapping[str, Any]) -> Json:
+    earned = score_row(row, _text(row))
+    return step_of(row["id"], _text(row), earned.reason.replace("not_scored", "ok"), earned.reward, earned)
 
 
 def _functions(name: str, table: Sequence[Mapping[str, Any]]) -> Json:
     batch = called([dict(row) for row in table], [_text(row) for row in table])
-    functions = reward_functions(SPECS[name], table)
+    functions = trainers.reward_functions(SPECS[name], table)
     return {
         **{one.__name__: {"weight": one.weight, "values": one(**batch)} for one in functions},
-        "row_reward": row_reward(**batch),
+        "row_reward": trainers.row_reward(**batch),
     }
 
 
@@ -112,16 +85,13 @@ def _hashes(table: Iterable[Mapping[str, Any]]) -> list[Json]:
     ]
 
 
-def _growing_chats(conversations: Sequence[Conversation]) -> Json:
-    found = {}
-    for row in conversation_rows(conversations):
-        chat = GrowingChat.of_row(row["task"])
-        said = replies(chat.episode.conversation)
-        rewards = []
-        while not chat.done:
-            rewards.append(chat.submit(said[chat.episode.request.id])[0])
-        found[row["conversation_id"]] = {"row": digest(row), "rewards": rewards, "total": chat.episode.total}
-    return found
+def _growing_chat(row: Mapping[str, Any]) -> Json:
+    chat = GrowingChat.of_row(row["task"])
+    said = replies(chat.episode.conversation)
+    rewards = []
+    while not chat.done:
+        rewards.append(chat.submit(said[chat.episode.request.id])[0])
+    return {"row": digest(row), "rewards": rewards, "total": chat.episode.total}
 
 
 # --- harnesses -----------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 
 from attune_data.simulate import Simulation
 from attune_data.simulate.stream import LEVELS
-from tests.front.inside import attune_here
+from tests.command import attune_here
 from tests.frozen.keeping import digest
 
 Json = dict[str, Any]

@@ -25,10 +25,7 @@ def test_every_step_is_that_of_the_engine() -> None:
             wanted = asked[about.conversation_id][name.split("/", 1)[1]]
             assert f"{len(chat)} {digest(chat)} {digest(shown.answer_schema)}" == wanted
             shown = env.step(AttuneAction(message=said[name]))
-            steps.append(
-                step_of(name, said[name], shown.status or "", shown.reason or "", shown.value, shown.reward,
-                        shown.weight, shown.parts)
-            )  # fmt: skip
+            steps.append(step_of(name, said[name], shown.status, shown.reward, shown))
         want = frozen[about.conversation_id]
         assert [_without_reply(step) for step in steps] == [_without_reply(step) for step in want["steps"]]
         assert (shown.total, shown.total_name) == (want["total"], want["total_name"])
