@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import statistics
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
 from attune_data import Conversations
+from tests.bench.measuring import told
 from tests.endpoint import EndpointProcess, endpoint_process
 
 ROUNDS = 3
@@ -20,13 +20,9 @@ def against_inspect(
     in_flight: int,
     server_options: Sequence[str],
 ) -> None:
-    """CPU a call beside Inspect's with its logs on, in turns, against one server; and the time of each.
+    """Prints CPU and time a call beside Inspect's with its logs on, in turns, against one server.
 
-    Args:
-        run: asks about conversations with so many requests in flight.
-        data: simulated people of seed 0.
-        in_flight: requests at once.
-        server_options: of the server that answers.
+    `run` asks about conversations, which are simulated people of seed 0, with so many requests in flight.
     """
     if find_spec("inspect_ai") is None:
         print("CPU a call / Inspect's: not measured, the extra inspect is not installed")
@@ -42,14 +38,9 @@ def against_inspect(
         task = attune(data="simulated", number=many, structured=True)
         with tempfile.TemporaryDirectory() as folder:
             (log,) = evaluate(
-                task,
-                model=model,
-                log_dir=folder,
-                display="none",
-                log_level="error",
-                max_connections=in_flight,
-                max_samples=in_flight,
-            )
+                task, model=model, log_dir=folder, display="none", log_level="error",
+                max_connections=in_flight, max_samples=in_flight,
+            )  # fmt: skip
         assert log.status == "success", log.error
 
     cpu: dict[str, list[float]] = {"ours": [], "theirs": []}
@@ -70,10 +61,7 @@ def against_inspect(
                 used = time.process_time() - before
                 calls += server.facts()["calls"]
                 cpu[name].append(used / calls * 1e3)
-    ratio = statistics.median(b / a for a, b in zip(cpu["ours"], cpu["theirs"], strict=True))
-    a, b = (statistics.median(cpu[name]) for name in ("ours", "theirs"))
-    print(
-        f"Inspect's CPU a call / ours, {calls} calls, {in_flight} in flight: {ratio:.1f} ({b:.1f} ms / "
-        f"{a:.2f} ms) aim: at least 5 · time {statistics.median(wall['theirs']):.1f} s / "
-        f"{statistics.median(wall['ours']):.1f} s"
-    )
+    ratios = [theirs / ours for ours, theirs in zip(cpu["ours"], cpu["theirs"], strict=True)]
+    print(f"Inspect's CPU a call / ours, {in_flight} in flight: {told(ratios, '.1f')}; aim: at least 5")
+    for name in sides:
+        print(f"{name}: {told(cpu[name])} ms CPU a call, {told(wall[name], '.1f')} s")

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
-import statistics
-import time
 from collections.abc import Callable
+from time import process_time
 from typing import Any
 
 from attune_data import load
 from attune_episodes import Settings, builtin_policy, plan
 from attune_episodes.policies.base import prepared
 from attune_episodes.trainers import reward_functions, rewards, row_reward, training_dataset
+from tests.bench.measuring import ratio, seconds
 
-ROUNDS = 15
 PROMPTS = 64
 GROUP = 8
 Batch = dict[str, Any]
@@ -40,33 +40,23 @@ def batches(number: int, seed: int = 0) -> list[Batch]:
     for _ in range(number):
         chosen = [row for row in draw.sample(rows, PROMPTS) for _ in range(GROUP)]
         texts = [_written(answers[row["id"]], draw) for row in chosen]
-        made.append(
-            {
-                "prompts": [row["prompt"] for row in chosen],
-                "completions": [[{"role": "assistant", "content": text}] for text in texts],
-                # as columns that were read for each row anew: equal truths are not one object
-                "truth": [bytes(row["truth"], "utf-8").decode() for row in chosen],
-            }
-        )
+        made.append({
+            "prompts": [row["prompt"] for row in chosen],
+            "completions": [[{"role": "assistant", "content": text}] for text in texts],
+            # as columns that are read row by row: equal truths are not one object
+            "truth": [bytes(row["truth"], "utf-8").decode() for row in chosen],
+        })  # fmt: skip
     return made
 
 
 def _written(answer: dict[str, Any], draw: random.Random) -> str:
     text = json.dumps(_changed(answer, draw), indent=draw.choice([None, None, 1]))
-    form = draw.random()
-    if form < 0.7:
-        return text
-    if form < 0.8:
-        return f"```json\n{text}\n```"
-    if form < 0.85:
-        return f"Here is what I think:\n\n{text}\n\nI hope that helps!"
-    if form < 0.9:
-        return f"<think>They sound upset, and the reply did not help.</think>\n{text}"
-    if form < 0.93:
-        return f"{text[:-1]},}}"
-    if form < 0.98:
-        return text[: draw.randrange(1, len(text))]
-    return "They sound upset, and the reply did not help."
+    forms = {
+        text: 70, f"```json\n{text}\n```": 10, f"Here is what I think:\n\n{text}\n\nI hope that helps!": 5,
+        f"<think>They sound upset, and the reply did not help.</think>\n{text}": 5, f"{text[:-1]},}}": 3,
+        text[: draw.randrange(1, len(text))]: 5, "They sound upset, and the reply did not help.": 2,
+    }  # fmt: skip
+    return draw.choices(list(forms), list(forms.values()))[0]
 
 
 def _changed(value: Any, draw: random.Random) -> Any:
@@ -84,48 +74,34 @@ def _changed(value: Any, draw: random.Random) -> Any:
 
 
 def throughput(name: str, work: Callable[[Batch], object], aim: str) -> None:
-    """Completions a second, and the ratio to `json.loads` of the same texts, measured in turn."""
+    """Completions a CPU second, and the ratio to `json.loads` of the same texts, measured in turn."""
     given = batches(4)
 
-    def decode(batch: Batch) -> None:
-        for (message,) in batch["completions"]:
-            try:
+    def scored() -> None:
+        for batch in given:
+            rewards._score_batch.cache_clear()  # a trainer never sends the same batch twice
+            work(batch)
+
+    def decoded() -> None:
+        for (message,) in (message for batch in given for message in batch["completions"]):
+            with contextlib.suppress(ValueError):
                 json.loads(message["content"])
-            except ValueError:
-                continue
 
-    for batch in given:
-        work(batch)  # warm
-        decode(batch)
-    pairs = [(_seconds(work, given), _seconds(decode, given)) for _ in range(ROUNDS)]
-    number = len(given) * PROMPTS * GROUP
-    rates = [number / ours for ours, _ in pairs]
-    ratios = [ours / theirs for ours, theirs in pairs]
-    print(
-        f"{name}, {PROMPTS * GROUP} replies of mixed stages: {statistics.median(rates):,.0f} a CPU second "
-        f"(min {min(rates):,.0f}, max {max(rates):,.0f}) aim: {aim}; "
-        f"{statistics.median(ratios):.1f} times json.loads of the same texts"
-    )
-
-
-def _seconds(work: Callable[[Batch], object], given: list[Batch]) -> float:
-    started = time.process_time()  # one thread that never waits: what others do on the machine does not count
-    for batch in given:
-        rewards._score_batch.cache_clear()  # a trainer never sends the same batch twice
-        work(batch)
-    return time.process_time() - started
+    # one thread that never waits: the clock of the processor leaves out what others do on the machine
+    ratio(f"{name} / json.loads, {len(given) * PROMPTS * GROUP} replies", scored, decoded, clock=process_time)
+    rate = len(given) * PROMPTS * GROUP / seconds(scored, 5, process_time)
+    print(f"{name}: {rate:,.0f} replies a CPU second; aim: {aim}")
 
 
 def trainers_speed() -> None:
     """All figures of this file."""
     functions = reward_functions("skill")
-
-    def by_part(batch: Batch) -> None:
-        for function in functions:
-            function(**batch)
-
     throughput("row_reward", lambda batch: row_reward(**batch), "at least 20,000")
-    throughput(f"{len(functions)} part rewards", by_part, "at least 20,000")
+    throughput(
+        f"{len(functions)} part rewards",
+        lambda batch: [function(**batch) for function in functions],
+        "at least 20,000",
+    )
 
 
 if __name__ == "__main__":

@@ -14,10 +14,12 @@ import os
 import statistics
 import time
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from itertools import product
+from typing import Any, Final
 
 import verifiers.v1 as vf
 
+from tests.bench.measuring import told
 from tests.endpoint import endpoint_process
 
 ROUNDS: Final = 3
@@ -36,23 +38,14 @@ OURS: Final = (
 """(name, granularity, requests of an episode in flight, episodes at a time)"""
 
 
-class Speed(NamedTuple):
-    """What one pass over some tasks took."""
-
-    calls: float
-    """A second."""
-    cpu: float
-    """Milliseconds a call."""
-
-
 def _env(granularity: str, **harness: Any) -> Any:
     taskset = {"id": "attune-env", "granularity": granularity, "stages": STAGES}
     agent = {"harness": harness, "runtime": {"type": "subprocess"}}
     return vf.load_environment(vf.resolve_env_config({"taskset": taskset, "agent": agent}))
 
 
-async def _play(env: Any, tasks: Sequence[Any], at_once: int, context: Any) -> Speed:
-    """Plays each task once, so many at a time; AssertionError where one fails."""
+async def _play(env: Any, tasks: Sequence[Any], at_once: int, context: Any) -> tuple[float, float]:
+    """Calls a second and ms of CPU a call over each task once, so many at a time; none may fail."""
     gate = asyncio.Semaphore(at_once)
     slots = [slot for task in tasks for slot in env.slots(task)]
     before, started = os.times(), time.perf_counter()
@@ -60,10 +53,10 @@ async def _play(env: Any, tasks: Sequence[Any], at_once: int, context: Any) -> S
     wall, after = time.perf_counter() - started, os.times()
     assert all(episode.ok for episode in played), next(e for e in played if not e.ok)
     calls = sum(len(trace.calls) for episode in played for trace in episode.traces)
-    return Speed(calls / wall, 1e3 * (sum(after[:4]) - sum(before[:4])) / calls)
+    return calls / wall, 1e3 * (sum(after[:4]) - sum(before[:4])) / calls
 
 
-async def _measure(url: str) -> dict[str, list[Speed]]:
+async def _measure(url: str) -> dict[str, list[tuple[float, float]]]:
     client = vf.EvalClientConfig(base_url=url, api_key_var="ATTUNE_BENCH_KEY")
     context = vf.ModelContext(client=client, model="fake", sampling=vf.SamplingConfig())
     cases = [(name, _env("request", id="null"), at_once, NULL_CALLS) for name, at_once in NULL]
@@ -71,7 +64,7 @@ async def _measure(url: str) -> dict[str, list[Speed]]:
         (name, _env(granularity, id="attune-env", parallel=parallel), at_once, 10**6)
         for name, granularity, parallel, at_once in OURS
     ]
-    found: dict[str, list[Speed]] = {name: [] for name, *_ in cases}
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name, *_ in cases}
     for number in range(ROUNDS + 1):
         for name, env, at_once, limit in cases:
             tasks = list(env.taskset)[: limit if number else 2]  # the first round warms up
@@ -82,18 +75,14 @@ async def _measure(url: str) -> dict[str, list[Speed]]:
     return found
 
 
-def _tell(found: dict[str, list[Speed]]) -> None:
+def _tell(found: dict[str, list[tuple[float, float]]]) -> None:
+    rates = {name: [calls for calls, _ in speeds] for name, speeds in found.items()}
     for name, speeds in found.items():
-        calls, cpu = (statistics.median(values) for values in zip(*speeds, strict=True))
-        print(f"verifiers, {name}: {calls:.2f} calls/s, {cpu:.2f} ms CPU a call")
-    for stock, _ in NULL:
-        for name, *_ in OURS:
-            pairs = zip(found[name], found[stock], strict=True)
-            ratios = [mine.calls / slow.calls for mine, slow in pairs]
-            print(
-                f"{name} / {stock}, calls a second: {statistics.median(ratios):.0f} (min {min(ratios):.0f}, "
-                f"max {max(ratios):.0f}) aim: at least 100, at 8 ms CPU a call at most"
-            )
+        cpu = statistics.median(cpu for _, cpu in speeds)
+        print(f"verifiers, {name}: {told(rates[name])} calls a second, {cpu:.2f} ms CPU a call")
+    for (stock, _), (name, *_) in product(NULL, OURS):
+        ratios = [mine / slow for mine, slow in zip(rates[name], rates[stock], strict=True)]
+        print(f"{name} / {stock}: {told(ratios, '.0f')}; aim: at least 100, at 8 ms CPU a call at most")
 
 
 def verifiers_speed() -> None:
