@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 GOLDEN = ROOT / "tests" / "golden"
 DEFINITION = """
 

@@ -1,4 +1,4 @@
-"""What `import attune_env` offers."""
+"""The names that `import attune_env` offers, and what importing loads: heavy libraries only where used."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import pytest
 
 import attune_env
 from attune_data import AttuneError
+from tests.command import loaded_by
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 
 PROMISED = {"load", "plan", "parse", "score", "Episode", "Policy", "rollout", "rollout_batch", "RewardSpec",
             "score_row", "testing"}  # fmt: skip
@@ -100,3 +101,42 @@ def test_an_argument_of_the_wrong_kind_is_told_as_what_it_is_beside_what_was_exp
         arguments = {"conversations": attune_env.load("sample"), **arguments}
     with pytest.raises(AttuneError, match=told):
         attrgetter(name)(attune_env)(**arguments)
+
+
+# --- imports ---------------------------------------------------------------------------------------------
+
+FRAMEWORKS = (
+    "scipy", "gymnasium", "datasets", "verifiers", "torch", "openenv", "matplotlib", "lm_eval", "inspect_ai",
+)  # fmt: skip
+OTHERS = tuple(name for name in FRAMEWORKS if name != "gymnasium")
+"""Importing `attune_env` imports Gymnasium, to register the environment."""
+HEAVY = (*OTHERS, "jinja2", "rich", "typer", "attune_rewards", "attune_episodes")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("statement", "never"), [
+    ("import attune_env", HEAVY),
+    ("import attune_env; dir(attune_env); attune_env.__version__", HEAVY),
+    ("from attune_env import load, Conversation; load('sample')", HEAVY),
+    ("import attune_data", (*FRAMEWORKS, *HEAVY, "numpy")),
+    ("from attune_data.simulate import Simulation; Simulation(1)[0]", (*FRAMEWORKS, *HEAVY, "numpy")),
+    ("import attune_rewards", (*FRAMEWORKS, "jinja2", "rich", "typer")),
+    ("import attune_episodes", (*FRAMEWORKS, "rich", "typer")),
+    ("import attune_env.cli", OTHERS),
+])  # fmt: skip
+def test_what_an_import_does_not_load(statement: str, never: tuple[str, ...]) -> None:
+    loaded = loaded_by(statement)
+    assert loaded & set(never) == set()
+    assert "attune_data" in loaded
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("library", ["scipy", "jinja2", "rich"])
+def test_the_check_can_fail(library: str) -> None:
+    assert library in loaded_by(f"import attune_env, {library}")
+    assert loaded_by(f"import attune_env, {library}") & set(HEAVY) >= {library}
+
+
+def test_public_names_load_on_first_use() -> None:
+    assert "attune_episodes" not in loaded_by("import attune_env")
+    assert "attune_episodes" in loaded_by("import attune_env; attune_env.Episode")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from attune_env.cli.paths import PLACES
+from tests.command import loaded_by
 from tests.front.command import attune, table_rows
-from tests.front.test_light_import import loaded_by
 
 INSTALL = 'lm_eval is not installed: pip install "attune-env[harness]"'
 

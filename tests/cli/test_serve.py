@@ -11,9 +11,9 @@ import pytest
 from attune_env.cli import main
 from attune_episodes.openenv_env.guard import Guard, Limits
 from tests import PATIENCE
+from tests.command import loaded_by
 from tests.data.builders import folder, record
 from tests.front.command import Done, attune
-from tests.front.test_light_import import loaded_by
 
 
 def without_openenv(cwd: Path, code: str) -> Done:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests import PATIENCE
-from tests.front.test_light_import import loaded_by
+from tests.command import loaded_by
 
 ROOT = Path(__file__).parents[2]
 INTERRUPT = "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(600)\n"

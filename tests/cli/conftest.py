@@ -1,5 +1,0 @@
-"""The folder that several commands start from."""
-
-from tests.front.conftest import place
-
-__all__ = ["place"]
