@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from attune_data.errors import AttuneError
 from attune_data.schema import Conversation
@@ -20,8 +19,7 @@ from attune_rewards.spec import RewardSpec
 from attune_rewards.truth import truth_of
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Step:
+class Step(NamedTuple):
     """One reply and what it earned."""
 
     request: Request
@@ -83,7 +81,8 @@ class Episode:
         self.requests = plan(conversation, self.settings)
         self._scored = scored_requests(conversation, self.spec, self.settings.stages)
         self.steps: list[Step] = []
-        self._return = 0.0
+        self.total = 0.0
+        """The return so far; at the end of an episode with all scored stages: `composite_strict`/100."""
 
     @property
     def done(self) -> bool:
@@ -99,11 +98,6 @@ class Episode:
                 f"{len(self.requests)} requests; make a new Episode to go again"
             )
         return self.requests[len(self.steps)]
-
-    @property
-    def total(self) -> float:
-        """The return so far; at the end of an episode with all scored stages: `composite_strict`/100."""
-        return self._return
 
     @property
     def total_name(self) -> str:
@@ -146,11 +140,14 @@ class Episode:
         """
         request = self.request
         scored = self._scored.get((request.stage, request.turn))
-        said, reason = as_scored(request, outcome, truth_of(self.conversation))
-        earned = Score(None, NOT_SCORED) if scored is None else scored.score(said, reason)
-        self._return += earned.reward
+        earned = (
+            Score(None, NOT_SCORED)
+            if scored is None
+            else scored.score(*as_scored(request, outcome, scored.truth))
+        )
+        self.total += earned.reward
         done = len(self.steps) + 1 == len(self.requests)
-        reward = earned.reward if self.spec.dense else (self._return if done else 0.0)
+        reward = earned.reward if self.spec.dense else (self.total if done else 0.0)
         step = Step(request, text, outcome, earned, reward, done)
         self.steps.append(step)
         return step
@@ -165,14 +162,8 @@ class Episode:
             facts: further top-level fields of the format: `source_file`, `run_timestamp`, `api_cost`,
                 `duration_seconds`; and under `attune` more of our own.
         """
-        answered = {
-            step.request.id: (
-                step.outcome
-                if isinstance(step.outcome, Unparsed)
-                else resolved(truth_of(self.conversation), step.outcome)
-            )
-            for step in self.steps
-        }
+        truth = truth_of(self.conversation)
+        answered = {step.request.id: resolved(truth, step.outcome) for step in self.steps}
         replies = {step.request.id: step.reply for step in self.steps}
         return result_record(
             self.conversation,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from typing import TypeVar, cast
 
 from attune_data.schema import Conversation
 from attune_episodes.parsing import Unparsed
@@ -13,6 +14,8 @@ from attune_rewards.predictions import STAGES, Prediction, Reflect, Stage
 from attune_rewards.reward import OK, Score, score_request
 from attune_rewards.spec import RewardSpec
 from attune_rewards.truth import ConversationTruth, truth_of
+
+Outcome = TypeVar("Outcome", bound=Prediction | Unparsed)
 
 
 @cache
@@ -30,10 +33,11 @@ def reward_spec(reward: object) -> RewardSpec:
     return reward
 
 
-def resolved(truth: ConversationTruth, said: Prediction) -> Prediction:
-    """The prediction with PANAS changes turned into items: clamp(pre + change, 1-7)."""
+def resolved(truth: ConversationTruth, said: Outcome) -> Outcome:
+    """What was said, with PANAS changes turned into items: clamp(pre + change, 1-7)."""
     if isinstance(said, Reflect) and said.panas_change is not None:
-        return replace(said, panas=changed(truth.pre, truth.pre_totals, said.panas_change))
+        changes = changed(truth.pre, truth.pre_totals, said.panas_change)
+        return cast(Outcome, replace(said, panas=changes))
     return said
 
 

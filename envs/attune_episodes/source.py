@@ -18,6 +18,8 @@ from attune_data.loading import Conversations
 from attune_data.schema import Conversation
 from attune_data.simulate.stream import Simulation
 from attune_episodes.data_arguments import SAMPLE, DataArguments
+from attune_episodes.plan import plan
+from attune_episodes.settings import Settings
 
 Sampling = Literal["sequential", "shuffled"]
 SAMPLINGS: Final[tuple[Sampling, ...]] = get_args(Sampling)
@@ -27,6 +29,10 @@ WORLD: Final = 2**32
 """An endless world is shuffled by drawing indices below this."""
 KEPT: Final = 64
 """Conversations of an endless world that are kept once made, and found by id."""
+TRIES: Final = 100
+"""Conversations without a question that are passed over before an endless world is given up."""
+LISTED: Final = 100
+"""Of more conversations than this, an error names a few only."""
 
 
 class ConversationSource:
@@ -65,27 +71,29 @@ class ConversationSource:
         if sampling not in SAMPLINGS:
             raise UnknownNameError("sampling", str(sampling), SAMPLINGS)
         self.sampling: Sampling = sampling
-        self.start, self.step = _shard(shard)
-        self.world: Simulation | None = None
-        """The endless world; None where the conversations are known and counted."""
-        self.conversations = Conversations([])
-        """All conversations of all shards; none of an endless world."""
+        given: Any = (0, 1) if shard is None else shard
+        pair = isinstance(given, (list, tuple)) and len(given) == 2 and all(type(n) is int for n in given)
+        if not pair or not 0 <= given[0] < given[1]:
+            raise SettingsError(
+                f"shard is {show(given)}; it must be (index, count), index from 0 to count - 1"
+            )
+        self.start, self.step = given
         chosen = DataArguments(data, **selection).choose(training=training)
-        if isinstance(chosen, Simulation):
-            self.world = chosen
-        else:
-            self.conversations = chosen
-        if self.world is None and self.start >= len(self.conversations):
+        self.world = chosen if isinstance(chosen, Simulation) else None
+        """The endless world; None where the conversations are known and counted."""
+        self.conversations = Conversations([]) if isinstance(chosen, Simulation) else chosen
+        """All conversations of all shards; none of an endless world."""
+        self._size = len(range(self.start, len(self.conversations), self.step))
+        if not self._size and not self.endless:
             raise SettingsError(
                 f"shard ({self.start}, {self.step}) holds none of the {len(self.conversations)} "
-                f"conversations of {self.conversations.source}: use at most as many shards as conversations"
+                f"conversations of {self.name}: use at most as many shards as conversations"
             )
-        self._size = len(range(self.start, len(self.conversations), self.step))
         self._kept: OrderedDict[int, Conversation] = OrderedDict()
         self.reset_order()
 
     def __repr__(self) -> str:
-        what = f"{len(self)} conversations" if self.world is None else "endless"
+        what = "endless" if self.endless else f"{len(self)} conversations"
         return f"ConversationSource({self.name!r}, {what}, {self.sampling})"
 
     @property
@@ -100,7 +108,7 @@ class ConversationSource:
 
     def __len__(self) -> int:
         """Conversations of this shard; TypeError where there is no end of them."""
-        if self.world is not None:
+        if self.endless:
             raise TypeError(f"{self.name} has no end; give number=… for the first so many")
         return self._size
 
@@ -126,37 +134,40 @@ class ConversationSource:
         Raises UnknownNameError naming the nearest. An endless world knows those it made lately; the others
         are found by their index.
         """
-        what, known = "conversation", self.conversations.by_id
-        if self.world is not None:
-            what += " (of those made lately; a world finds any by its index)"
+        known = self.conversations.by_id
+        if self.endless:
             known = {one.conversation_id: one for one in self._kept.values()}
-        if conversation_id not in known:
-            raise UnknownNameError(what, conversation_id, list(known)[-8:] if self.endless else known)
-        return known[conversation_id]
+        if conversation_id in known:
+            return known[conversation_id]
+        what, names = "conversation", list(known)
+        if self.endless:
+            what, names = f"{what} (of those made lately; a world finds any by its index)", names[-8:]
+        elif len(names) > LISTED:
+            what, names = f"{what} (of these and others)", names[:8]
+        raise UnknownNameError(what, conversation_id, names)
 
     def choose(
-        self,
-        options: object,
-        asks: Callable[[Conversation], object],
-        nothing: str,
-        np_random: np.random.Generator | None = None,
+        self, options: object, settings: Settings, draw: Callable[[], Conversation] | None = None
     ) -> Conversation:
-        """The conversation that a reset names, else the next one in which something is asked.
+        """The conversation that a reset names, else the next one that the settings ask something of.
 
         Args:
             options: None or {}, `{"conversation_id": id}` or `{"index": i}`. The order goes on after a named
                 one as if it had not been played.
-            asks: gives something true where a conversation has something to ask.
-            nothing: what is said of one that has not: "stages … ask nothing of".
-            np_random: as `next` takes it.
+            settings: how it is asked about.
+            draw: gives the next conversation; `next` if None.
 
         Raises UnknownNameError for another option or conversation, SettingsError where nothing is asked.
         """
-        if not options:
-            for _ in range(100 if self.endless else 2 * len(self)):
-                if asks(found := self.next(np_random)):
-                    return found
-            raise SettingsError(f"{nothing} {self.name}: choose other stages")
+        draw = (lambda: self._named(options)) if options else draw or self.next
+        for _ in range(1 if options else TRIES if self.endless else 2 * len(self)):
+            found = draw()
+            if plan(found, settings):
+                return found
+        of = repr(found.conversation_id) if options else self.name
+        raise SettingsError(f"stages {', '.join(settings.stages)} ask nothing of {of}: choose other stages")
+
+    def _named(self, options: object) -> Conversation:
         if not isinstance(options, Mapping):
             raise SettingsError(f"options is {show(options)}; expected a dict with {' or '.join(OPTIONS)}")
         for name in options:
@@ -165,14 +176,11 @@ class ConversationSource:
         if len(options) > 1:
             raise SettingsError("options name one conversation: conversation_id or index, not both")
         if "index" in options:
-            found = self.conversation(options["index"])
-        elif isinstance(named := options["conversation_id"], str):
-            found = self.by_id(named)
-        else:
+            return self.conversation(options["index"])
+        named = options["conversation_id"]
+        if not isinstance(named, str):
             raise SettingsError(f"conversation_id is {show(named)}; it must be a text, such as 'sample-01'")
-        if not asks(found):
-            raise SettingsError(f"{nothing} {found.conversation_id!r}: choose other stages")
-        return found
+        return self.by_id(named)
 
     def reset_order(self, seed: int | None = None) -> None:
         """Begins again at the first pass.
@@ -192,39 +200,17 @@ class ConversationSource:
         self._order: Sequence[int] = ()
 
     def next(self, np_random: np.random.Generator | None = None) -> Conversation:
-        """The next conversation."""
-        return self.conversation(self.next_index(np_random))
-
-    def next_index(self, np_random: np.random.Generator | None = None) -> int:
-        """The index of the next conversation, as `conversation` takes it.
-
-        Args:
-            np_random: draws orders; without it a generator seeded by `reset_order`.
-        """
-        generator = self._own if np_random is None else np_random
-        if self.world is not None:
-            return self.start + self.step * self._endless(generator)
-        size = self._size
-        if self._position % size == 0:
-            self.passes = self._position // size
-            shuffled = self.sampling == "shuffled"
-            self._order = generator.permutation(size).tolist() if shuffled else range(size)
-        place = self._order[self._position % size]
+        """The next conversation; `np_random` draws orders, or a generator seeded by `reset_order`."""
+        generator = np_random or self._own
+        place = self._position
         self._position += 1
-        return self.start + self.step * place
-
-    def _endless(self, generator: np.random.Generator) -> int:
-        if self.sampling == "shuffled":
-            return int(generator.integers(WORLD // self.step))
-        self._position += 1
-        return self._position - 1
-
-
-def _shard(shard: Sequence[int] | None) -> tuple[int, int]:
-    if shard is None:
-        return 0, 1
-    given: Any = shard
-    whole = isinstance(given, (list, tuple)) and len(given) == 2 and all(type(n) is int for n in given)
-    if not whole or not 0 <= given[0] < given[1]:
-        raise SettingsError(f"shard is {show(given)}; it must be (index, count), index from 0 to count - 1")
-    return given[0], given[1]
+        if self.endless:
+            if self.sampling == "shuffled":
+                place = int(generator.integers(WORLD // self.step))
+        else:
+            self.passes, place = divmod(place, self._size)
+            if place == 0:
+                shuffled = self.sampling == "shuffled"
+                self._order = generator.permutation(self._size).tolist() if shuffled else range(self._size)
+            place = self._order[place]
+        return self.conversation(self.start + self.step * place)

@@ -26,7 +26,7 @@ def matched_similarity(truth: Sequence[str], predicted: Sequence[str]) -> float:
     return _kept_similarity(rows, columns)
 
 
-LONGEST_KEPT: Final = 16
+LONGEST_KEPT: Final = 24
 """Pairs of lists with more names than this together are matched each time."""
 
 

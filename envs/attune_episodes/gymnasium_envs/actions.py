@@ -16,19 +16,19 @@ import numpy as np
 from gymnasium.error import InvalidAction
 
 from attune_data.affect import EMOTIONS
-from attune_data.constants import BINARY_IDS, BRANCHES, Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS, Side
+from attune_data.constants import BINARY_IDS, BRANCHES, Side
 from attune_data.errors import show
 from attune_episodes.gymnasium_envs.spaces import (
     COMPARISONS,
     FIELDS,
+    MOST_CHANGED,
     NO_CHANGE,
-    NONE_OF,
+    SLOTS,
     TEXTS,
-    YES_NO,
 )
 from attune_episodes.parsing import Unparsed, extract_object, parse, sound
 from attune_episodes.parsing.extract import MAX_CHARS
-from attune_episodes.parsing.parse import read_options
+from attune_episodes.parsing.parse import read_fields, read_options
 from attune_episodes.plan import OPTION_FIELDS
 from attune_episodes.request import Request
 from attune_rewards.predictions import (
@@ -49,20 +49,8 @@ Structured = Mapping[str, Any]
 Action = Structured | str | Prediction | TurnPrediction
 Answer = tuple[Prediction | Unparsed, str | None]
 """A reply as it was read, and its raw text if it had one."""
-_UP_TO: Final = tuple(frozenset(range(highest + 1)) for highest in range(2 * NO_CHANGE))
+_UP_TO: Final = tuple(frozenset(range(highest + 1)) for highest in range(MOST_CHANGED + 1))
 """Highest value -> the values allowed."""
-_SHAPES: Final[dict[str, tuple[tuple[int, ...], frozenset[int]]]] = {
-    "emotions": ((len(EMOTIONS),), _UP_TO[7]),
-    "none": ((len(NONE_OF),), _UP_TO[1]),
-    **dict.fromkeys(YES_NO, ((len(BINARY_IDS),), _UP_TO[2])),
-    "picks": ((COMPARISONS,), _UP_TO[2]),
-    "panas": ((len(EMOTIONS),), _UP_TO[7]),
-    "q1": ((len(Q1_OPTIONS),), _UP_TO[1]),
-    "q2": ((), _UP_TO[len(Q2_OPTIONS)]),
-    "q3": ((), _UP_TO[len(Q3_OPTIONS)]),
-    "branches": ((len(BRANCHES),), _UP_TO[7]),
-}
-"""Field of numbers -> its shape and the values allowed."""
 _SLOT: Final = {name: slot for slot, name in enumerate(BINARY_IDS)}
 _TAGS: Final = tuple(tuple(Tag(name, value) for value in range(8)) for name in EMOTIONS)
 _ANSWERS: Final[tuple[YesNo, ...]] = ("no", "no", "yes")
@@ -97,36 +85,40 @@ def _read_text(requests: Sequence[Request], text: str) -> list[Answer]:
     answers: list[Answer] = []
     for request in requests:
         part = found.get(request.stage)
+        own = part if isinstance(part, str) else json.dumps(part, ensure_ascii=False)
         if part is None:
             answers.append((Unparsed("no_fields", f"no {request.stage}"), ""))
+        elif isinstance(part, dict) and request.stage != "draft":
+            answers.append((read_fields(request, part), own))
         else:
-            own = part if isinstance(part, str) else json.dumps(part, ensure_ascii=False)
             answers.append((parse(request, own), own))
     return answers
 
 
 def _read_typed(requests: Sequence[Request], said: object) -> list[Answer]:
-    turn = requests[0].turn
-    if isinstance(said, TurnPrediction) and turn is not None:
-        if said.turn != turn:
-            raise InvalidAction(f"the action answers turn {said.turn}, expected turn {turn}")
-        given = [getattr(said, request.stage) for request in requests]
-    elif len(requests) == 1:
-        given = [said]
-    else:
+    turn, whole = requests[0].turn, isinstance(said, TurnPrediction)
+    if isinstance(said, TurnPrediction) and turn not in (None, said.turn):
+        raise InvalidAction(f"the action answers turn {said.turn}, expected turn {turn}")
+    if len(requests) > 1 and not whole:
         asked = ", ".join(one.stage for one in requests)
         raise InvalidAction(
             f"turn {turn} asks {asked}: expected a structured action, a text or a TurnPrediction, found "
             f"{show(said)} ({type(said).__name__})"
         )
-    for request, one in zip(requests, given, strict=True):
+    answers: list[Answer] = []
+    for request in requests:
+        one = getattr(said, request.stage) if whole and turn is not None else said
         wanted = PREDICTION_OF[request.stage]
-        if not isinstance(one, wanted) and (one is not None or one is said):
+        if isinstance(one, wanted):
+            answers.append((one, None))
+        elif one is None and whole:
+            answers.append((Unparsed("empty"), ""))
+        else:
             raise InvalidAction(
                 f"stage {request.stage} takes a structured action, a text or {wanted.__name__}, found "
                 f"{show(one)} ({type(one).__name__}; {request.id})"
             )
-    return [(Unparsed("empty"), "") if one is None else (one, None) for one in given]
+    return answers
 
 
 def read_structured(request: Request, action: Structured) -> Prediction | Unparsed:
@@ -147,13 +139,22 @@ def read_structured(request: Request, action: Structured) -> Prediction | Unpars
     if request.stage == "assess_hp":
         return AssessHP(_yes_no(request, action, "observed_hp"), _yes_no(request, action, "preferred_hp"))
     if request.stage == "prefer":
-        return Prefer(_picks(request, _numbers(action, "picks")))
+        picks = _numbers(action, "picks")
+        return Prefer(
+            {
+                shown.index: _SIDES[(value == 2) != shown.swapped]
+                for shown, value in zip(request.comparisons, picks, strict=False)
+                if value
+            }
+        )
     return _reflect(request, action)
 
 
 def _yes_no(request: Request, action: Structured, name: str) -> dict[str, YesNo]:
-    asked, values = _places(request.questions), _numbers(action, name)
-    return {question: _ANSWERS[value] for question, slot in asked if (value := values[slot])}
+    values = _numbers(action, name)
+    return {
+        question: _ANSWERS[value] for question, slot in _places(request.questions) if (value := values[slot])
+    }
 
 
 @lru_cache(maxsize=1024)
@@ -162,18 +163,10 @@ def _places(questions: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
     return tuple((question, _SLOT[question]) for question in questions if question in _SLOT)
 
 
-def _picks(request: Request, values: list[int]) -> dict[int, Side]:
-    return {
-        shown.index: _SIDES[(value == 2) != shown.swapped]
-        for shown in request.comparisons
-        if shown.number <= COMPARISONS and (value := values[shown.number - 1])
-    }
-
-
 def _reflect(request: Request, action: Structured) -> Reflect:
     goals, clarity, fit, felt_off = (request.options[name] for name in OPTION_FIELDS)
     changes, none = request.wants_change, _numbers(action, "none")
-    items = _numbers(action, "panas", _UP_TO[-1] if changes else None)
+    items = _numbers(action, "panas", MOST_CHANGED if changes else None)
     moved = NO_CHANGE if changes else 0
     panas = {name: value - moved for name, value in zip(EMOTIONS, items, strict=True) if value}
     q1 = tuple([goal for goal, bit in zip(goals, _numbers(action, "q1"), strict=True) if bit])
@@ -191,19 +184,19 @@ def _reflect(request: Request, action: Structured) -> Reflect:
     )
 
 
-def _numbers(action: Structured, name: str, allowed: frozenset[int] | None = None) -> list[int]:
+def _numbers(action: Structured, name: str, highest: int | None = None) -> list[int]:
     """The numbers of a field, checked; one in a list where the field is a single number."""
-    shape, usual = _SHAPES[name]
-    allowed = allowed or usual
+    shape, usual = SLOTS[name]
+    highest = highest or usual
     try:
         found = np.asarray(action[name])
         numbers: list[int] = found.tolist() if shape else [found.item()]
-        if found.shape == shape and found.dtype.kind in "iub" and allowed.issuperset(numbers):
+        if found.shape == shape and found.dtype.kind in "iub" and _UP_TO[highest].issuperset(numbers):
             return numbers
     except (KeyError, TypeError, ValueError):
         pass  # no such field, or lists of different lengths
     wanted = f"{shape[0]} whole numbers" if shape else "a whole number"
-    raise _invalid(action, name, f"{wanted} from 0 to {max(allowed)}")
+    raise _invalid(action, name, f"{wanted} from 0 to {highest}")
 
 
 def _text(action: Structured, name: str) -> str:
@@ -234,8 +227,8 @@ def no_answer(*, hp: bool = False) -> dict[str, Any]:
         hp: with the fields of the stage assess_hp.
     """
     action: dict[str, Any] = dict.fromkeys(TEXTS, "")
-    for name, (shape, _) in _SHAPES.items():
-        action[name] = np.zeros(shape, np.int8 if shape else np.int64)[()]
+    for name, (shape, _) in SLOTS.items():
+        action[name] = np.zeros(shape, np.int8) if shape else np.int64(0)
     return {name: action[name] for name in FIELDS if hp or not name.endswith("_hp")}
 
 
@@ -275,11 +268,8 @@ def to_action(answers: Iterable[tuple[Request, Prediction]], *, hp: bool = False
 
 def _put_reflect(action: dict[str, Any], request: Request, said: Reflect) -> None:
     goals, clarity, fit, _ = (request.options[name] for name in OPTION_FIELDS)
-    moved = NO_CHANGE if request.wants_change else 0
-    items = {
-        name: value + moved for name, value in ((said.panas_change if moved else said.panas) or {}).items()
-    }
-    action["panas"][:] = [items.get(name, 0) for name in EMOTIONS]
+    panas, moved = (said.panas_change or {}, NO_CHANGE) if request.wants_change else (said.panas, 0)
+    action["panas"][:] = [panas[name] + moved if name in panas else 0 for name in EMOTIONS]
     action["branches"][:] = [said.branches.get(name, 0) for name in BRANCHES]
     chosen = [_number(goal, goals) for goal in said.q1 or ()]
     action["q1"][:] = [number in chosen for number in range(1, len(goals) + 1)]

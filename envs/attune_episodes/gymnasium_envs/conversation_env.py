@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import UserDict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -13,11 +14,9 @@ from typing import Any, Final
 import gymnasium
 from gymnasium.error import ResetNeeded
 
-from attune_data.constants import Provenance
 from attune_data.errors import SettingsError, UnknownNameError, show
 from attune_data.loading import Conversations
 from attune_data.schema import Conversation
-from attune_data.simulate.stream import Level
 from attune_episodes.data_arguments import check_flag
 from attune_episodes.episode import Episode, Step
 from attune_episodes.gymnasium_envs.actions import Action, read_action
@@ -30,7 +29,7 @@ from attune_episodes.gymnasium_envs.presentation import (
 from attune_episodes.gymnasium_envs.render import print_opening, print_steps, transcript
 from attune_episodes.gymnasium_envs.spaces import action_space, observation_space
 from attune_episodes.settings import Labels, Mode, PanasStrategy, Settings
-from attune_episodes.source import ConversationSource, Sampling
+from attune_episodes.source import ConversationSource
 from attune_rewards import read_record, score_conversation
 from attune_rewards.predictions import Stage
 from attune_rewards.reward import part_means
@@ -40,33 +39,22 @@ from attune_rewards.spec_files import read_reward, reward_from
 STEPS: Final = ("turn", "request")
 
 
-class Lazy(Mapping[str, Any]):
+class Lazy(UserDict[str, Any]):
     """A mapping that is made when it is first read, since that takes longer than the whole episode.
 
     `dict(lazy)` is the plain value; a pickle or a copy holds that.
     """
 
-    def __init__(self, make: Callable[[], Mapping[str, Any]]) -> None:
+    def __init__(self, make: Callable[[], dict[str, Any]]) -> None:
         self._make = make
 
     @cached_property
-    def _value(self) -> Mapping[str, Any]:
+    def data(self) -> dict[str, Any]:  # type: ignore[override]  # an attribute of UserDict
+        """The value."""
         return self._make()
 
-    def __getitem__(self, key: str) -> Any:
-        return self._value[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._value)
-
-    def __len__(self) -> int:
-        return len(self._value)
-
-    def __repr__(self) -> str:
-        return repr(self._value)
-
-    def __reduce__(self) -> tuple[type[Lazy], tuple[Callable[[], Mapping[str, Any]]]]:
-        return Lazy, (partial(dict, self._value),)
+    def __reduce__(self) -> tuple[type[Lazy], tuple[Callable[[], dict[str, Any]]]]:
+        return Lazy, (partial(dict, self.data),)  # never a dict: Gymnasium's vectors would merge its keys
 
 
 class ConversationEnv(gymnasium.Env[Observation, Any]):
@@ -121,15 +109,6 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
         self,
         data: str | Path | Conversations = "sample",
         *,
-        level: str | Level = "default",
-        world_seed: int = 0,
-        number: int | None = None,
-        split: str | None = None,
-        where: str | None = None,
-        provenance: Provenance | None = None,
-        sampling: Sampling = "shuffled",
-        shard: Sequence[int] | None = None,
-        training: bool = False,
         stages: Sequence[Stage] = ("assess", "prefer", "reflect"),
         step: str = "turn",
         mode: Mode = "default",
@@ -142,12 +121,13 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
         max_chars: int = 100_000,
         em_model: str = "unnamed/unnamed",
         render_mode: str | None = None,
+        **selection: Any,
     ) -> None:
         """Makes the environment; all arguments but objects can be written as JSON.
 
-        `data` to `training` choose conversations as in `ConversationSource`; `stages` and `mode` to `prompts`
-        are those of `Settings` (draft and assess_hp carry no reward of the benchmark's); `labels_seed` is its
-        `seed`. Further:
+        `data` and `selection` (`sampling`, `shard`, `training`, `number`, `level`, `where`, …) choose
+        conversations as in `ConversationSource`; `stages` and `mode` to `prompts` are those of `Settings`
+        (draft and assess_hp carry no reward of the benchmark's); `labels_seed` is its `seed`. Further:
 
         * `step`: "turn", all that a turn asks at once, reflect last. That is not blind (the alternatives are
           in sight while judging), so results are not protocol-exact, and say so. "request": the protocol's.
@@ -167,13 +147,12 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
             known = ", ".join(self.metadata["render_modes"])
             raise TypeError(f"render_mode is {show(render_mode)}; expected one of {known}, or None")
         check_flag("dense", dense, optional=True)
-        self.source = ConversationSource(
-            data, level=level, world_seed=world_seed, number=number, split=split, where=where,
-            provenance=provenance, sampling=sampling, shard=shard, training=training,
-        )  # fmt: skip
+        self.source = ConversationSource(data, **selection)
         asked: Any = stages  # Settings checks them and puts them in order
         self.settings = Settings(mode, asked, panas_strategy, labels, labels_seed, prompts)
-        self.reward_spec = _reward(reward, dense)
+        if not isinstance(reward, RewardSpec):
+            reward = read_reward(reward) if isinstance(reward, str) else reward_from(reward)
+        self.reward_spec = reward if dense is None else replace(reward, dense=dense)
         self.by_turn = step == "turn"
         self.max_chars = max_chars
         self.render_mode = render_mode
@@ -207,18 +186,17 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
             UnknownNameError: no such option or conversation.
             SettingsError: a conversation that the stages ask nothing of.
         """
-        nothing = f"stages {', '.join(self.settings.stages)} ask nothing of"
-
-        def asks(one: Conversation) -> bool:
-            return len(self._presented(one)) > 1
-
         # a named one first: where there is no such one, nothing has changed
-        named = self.source.choose(options, asks, nothing) if options else None
+        named = self.source.choose(options, self.settings) if options else None
         super().reset(seed=seed)
         if seed is not None:
             self.source.reset_order()
-        conversation = named or self.source.choose(None, asks, nothing, self.np_random)
-        self._steps = self._presented(conversation)
+        conversation = named or self.source.choose(
+            None, self.settings, lambda: self.source.next(self.np_random)
+        )
+        self._steps = presentations(
+            conversation, self.settings, by_turn=self.by_turn, max_chars=self.max_chars
+        )
         self._place = 0
         self.episode = Episode(conversation, self.settings, self.reward_spec)
         if self.render_mode == "human":
@@ -233,18 +211,18 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
         """
         episode = self.episode
         if episode is None or episode.done:
-            raise ResetNeeded(
-                "call reset() before the first step"
-                if episode is None
-                else "the episode is over: call reset() to begin the next one"
-            )
+            when = "before the first step" if episode is None else "to begin the next episode"
+            raise ResetNeeded(f"call reset() {when}")
         shown = self._steps[self._place]
         done = [episode.take(outcome, text) for outcome, text in read_action(shown.requests, action)]
         self._place += 1
         following, ended = self._steps[self._place], episode.done
-        info = following.info | {"pass": self.source.passes, "scored": shown.id} | _answered(done)
+        info = {**following.info, "pass": self.source.passes, "scored": shown.id, **_answered(done)}
         if ended:
-            info |= _outcome(episode, self.em_model, self._facts)
+            result = Lazy(partial(episode.result, self.em_model, self._facts))
+            metrics = Lazy(partial(_metrics, episode.conversation, result))
+            info |= {"total": episode.total, "total_name": episode.total_name}
+            info |= {"result": result, "metrics": metrics}
         if self.render_mode == "human":
             print_steps(episode.conversation, done)
         return following.observe(), math.fsum([step.reward for step in done]), ended, False, info
@@ -268,17 +246,6 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
             return None
         return transcript(self.episode.conversation, self.episode.steps)
 
-    def _presented(self, conversation: Conversation) -> tuple[Presentation, ...]:
-        return presentations(conversation, self.settings, by_turn=self.by_turn, max_chars=self.max_chars)
-
-
-def _reward(reward: str | Mapping[str, Any] | RewardSpec, dense: bool | None) -> RewardSpec:
-    if isinstance(reward, RewardSpec):
-        spec = reward
-    else:
-        spec = read_reward(reward) if isinstance(reward, str) else reward_from(reward)
-    return spec if dense is None else replace(spec, dense=dense)
-
 
 def _answered(done: Sequence[Step]) -> dict[str, Any]:
     """The parts, value and status of the requests just answered."""
@@ -287,24 +254,9 @@ def _answered(done: Sequence[Step]) -> dict[str, Any]:
         score = done[0].score
         return {"parts": dict(score.parts), "value": score.value, "status": status}
     weight = sum(step.score.weight for step in done)
-    return {
-        "parts": part_means(step.score for step in done),
-        "value": sum(step.score.reward for step in done) / weight if weight else None,
-        "status": status,
-    }
-
-
-def _outcome(episode: Episode, em_model: str, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The total, the official record and every metric of a finished episode."""
-    result = Lazy(partial(episode.result, em_model, facts))
-    return {
-        "total": episode.total,
-        "total_name": episode.total_name,
-        "result": result,
-        "metrics": Lazy(partial(_metrics, episode.conversation, result)),
-    }
+    value = sum(step.score.reward for step in done) / weight if weight else None
+    return {"parts": part_means(step.score for step in done), "value": value, "status": status}
 
 
 def _metrics(conversation: Conversation, result: Mapping[str, Any]) -> dict[str, Any]:
-    said, _ = read_record(result, conversation)
-    return score_conversation(conversation, said)
+    return score_conversation(conversation, read_record(result, conversation)[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
@@ -121,25 +121,25 @@ def _presentation(requests: tuple[Request, ...], places: dict[int, int], max_cha
     turn = places.get(request.turn or 0, 0)
     stages = tuple(one.stage for one in requests)
     text = "\n\n".join(f"[{one.role}]\n{one.content}" for one in request.messages).rstrip("\n")
-    return Presentation(
-        requests,
-        request.id,
-        {"conversation_id": requests[0].conversation_id, "turn": turn, "stages": stages, "request": request},
-        _observation(
-            text if len(text) <= max_chars else f"…{text[len(text) - max_chars + 1 :]}",
-            min(turn, MAX_TURNS),
-            stages=stages,
-            fields={name for stage in stages for name in FIELDS_OF[stage]},
-            questions={question for one in requests for question in one.questions},
-            comparisons={shown.number for one in requests for shown in one.comparisons},
-        ),
+    if len(text) > max_chars:
+        text = f"…{text[len(text) - max_chars + 1 :]}"
+    info = {"conversation_id": requests[0].conversation_id, "turn": turn, "stages": stages}
+    observation = _observation(
+        text,
+        min(turn, MAX_TURNS),
+        stages,
+        {name for stage in stages for name in FIELDS_OF[stage]},
+        {question for one in requests for question in one.questions},
+        {shown.number for one in requests for shown in one.comparisons},
     )
+    return Presentation(requests, request.id, info | {"request": request}, observation)
 
 
-def _observation(text: str, turn: int, **asked: Any) -> Observation:
+def _observation(text: str, turn: int, *asked: Collection[Any]) -> Observation:
+    """Args: text; place; what is asked of each of `_BITS`."""
+    some = dict(zip(_BITS, asked, strict=False))
     bits = {
-        name: np.array([one in asked.get(name, ()) for one in every], np.int8)
-        for name, every in _BITS.items()
+        name: np.array([one in some.get(name, ()) for one in every], np.int8) for name, every in _BITS.items()
     }
     return {"messages": text, "turn": turn, **bits}
 

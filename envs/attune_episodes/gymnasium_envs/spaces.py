@@ -22,13 +22,9 @@ COMPARISONS: Final = 12
 """Slots for comparisons: four questions times three pairs, as in the benchmark."""
 NO_CHANGE: Final = 7
 """Where PANAS changes are predicted, value v means a change of v - 7."""
+MOST_CHANGED: Final = 2 * NO_CHANGE - 1
 NONE_OF: Final = ("emotions", "q1", "follow_up")
 """The answers that the field `none` declares to be empty, slot by slot."""
-FIELDS: Final[tuple[str, ...]] = (
-    "branches", "draft", "emotions", "follow_up", "none", "observed", "observed_hp", "panas", "picks",
-    "preferred", "preferred_hp", "q1", "q2", "q3",
-)  # fmt: skip
-"""Fields of the action in the order of the observation's bits `fields`."""
 FIELDS_OF: Final[dict[Stage, tuple[str, ...]]] = {
     "draft": ("draft",),
     "assess": ("emotions", "none", "observed", "preferred"),
@@ -37,8 +33,22 @@ FIELDS_OF: Final[dict[Stage, tuple[str, ...]]] = {
     "reflect": ("panas", "none", "q1", "q2", "q3", "follow_up", "branches"),
 }
 """Stage -> the fields that answer it."""
-YES_NO: Final = ("observed", "preferred", "observed_hp", "preferred_hp")
+FIELDS: Final = tuple(sorted({name for names in FIELDS_OF.values() for name in names}))
+"""Fields of the action in the order of the observation's bits `fields`."""
 TEXTS: Final = ("draft", "follow_up")
+YES_NO: Final = ("observed", "preferred", "observed_hp", "preferred_hp")
+SLOTS: Final[dict[str, tuple[tuple[int, ...], int]]] = {
+    "emotions": ((len(EMOTIONS),), SCALE[1]),
+    "none": ((len(NONE_OF),), 1),
+    **dict.fromkeys(YES_NO, ((len(BINARY_IDS),), 2)),
+    "picks": ((COMPARISONS,), 2),
+    "panas": ((len(EMOTIONS),), SCALE[1]),
+    "q1": ((len(Q1_OPTIONS),), 1),
+    "q2": ((), len(Q2_OPTIONS)),
+    "q3": ((), len(Q3_OPTIONS)),
+    "branches": ((len(BRANCHES),), SCALE[1]),
+}
+"""Field of numbers -> its shape (of a single number ()), and the highest value of each."""
 
 
 class TextSpace(spaces.Space[str]):
@@ -109,20 +119,18 @@ def action_space(*, changes: bool = False, hp: bool = False) -> spaces.Dict:
         changes: PANAS changes are predicted instead of items.
         hp: the stage assess_hp is asked, which has fields of its own.
     """
-    fields: dict[str, spaces.Space[Any]] = {
-        "draft": TextSpace(MAX_TEXT),
-        "emotions": Choices(len(EMOTIONS), SCALE[1]),
-        "none": spaces.MultiBinary(len(NONE_OF)),
-        **{name: Choices(len(BINARY_IDS), 2) for name in YES_NO if hp or not name.endswith("_hp")},
-        "picks": Choices(COMPARISONS, 2),
-        "panas": Choices(len(EMOTIONS), 2 * NO_CHANGE - 1 if changes else SCALE[1]),
-        "q1": spaces.MultiBinary(len(Q1_OPTIONS)),
-        "q2": spaces.Discrete(len(Q2_OPTIONS) + 1),
-        "q3": spaces.Discrete(len(Q3_OPTIONS) + 1),
-        "follow_up": TextSpace(MAX_TEXT),
-        "branches": Choices(len(BRANCHES), SCALE[1]),
-    }
-    return spaces.Dict(fields)
+
+    def space(name: str) -> spaces.Space[Any]:
+        if name in TEXTS:
+            return TextSpace(MAX_TEXT)
+        shape, highest = SLOTS[name]
+        if not shape:
+            return spaces.Discrete(highest + 1)
+        if highest == 1:
+            return spaces.MultiBinary(*shape)
+        return Choices(shape[0], MOST_CHANGED if changes and name == "panas" else highest)
+
+    return spaces.Dict({name: space(name) for name in FIELDS if hp or not name.endswith("_hp")})
 
 
 def observation_space(max_chars: int) -> spaces.Dict:

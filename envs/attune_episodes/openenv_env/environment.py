@@ -22,8 +22,6 @@ from attune_rewards.spec import RewardSpec
 
 LONGEST: Final = 255
 """Longest id that is looked at, in characters."""
-TRIES: Final = 100
-"""Conversations without a question that are passed over before an endless world is given up."""
 
 
 class NotResetError(AttuneError):
@@ -41,34 +39,18 @@ class Served:
         """Begin an episode; the arguments and errors are those of `AttuneEnvironment.reset`."""
         if seed is not None and (type(seed) is not int or not 0 <= seed < 2**64):
             raise SettingsError(f"seed is {show(seed)}; it must be a whole number from 0, below 2^64")
-        if conversation_id is not None and index is not None:
-            raise SettingsError("reset names one conversation: conversation_id or index, not both")
         _check_name("conversation_id", conversation_id)
-        named = conversation_id is not None or index is not None
-        generator = None if seed is None else np.random.default_rng(seed)
-        tries = 1 if named else TRIES if self.source.endless else 2 * len(self.source)
-        for _ in range(tries):
-            with self._lock:
-                if conversation_id is not None:
-                    conversation = self._by_id(conversation_id)
-                elif index is not None:
-                    conversation = self.source.conversation(index)
-                elif generator is None:
-                    conversation = self.source.next()
-                else:
-                    size = WORLD if self.source.endless else len(self.source)
-                    conversation = self.source.conversation(int(generator.integers(size)))
-            episode = Episode(conversation, self.settings, self.spec)
-            if episode.requests:
-                return episode
-        of = repr(conversation.conversation_id) if named else self.source.name
-        raise SettingsError(f"stages {', '.join(self.settings.stages)} ask nothing of {of}")
+        given = {"conversation_id": conversation_id, "index": index}
+        options = {name: value for name, value in given.items() if value is not None}
+        generator = np.random.default_rng(seed)
+        size = WORLD if self.source.endless else len(self.source)
 
-    def _by_id(self, conversation_id: str) -> Conversation:
-        known = self.source.conversations.by_id
-        if known and conversation_id not in known:  # a large set is not listed to every client
-            raise UnknownNameError("conversation (of these and others)", conversation_id, list(known)[:8])
-        return self.source.by_id(conversation_id)
+        def drawn() -> Conversation:
+            return self.source.conversation(int(generator.integers(size)))
+
+        with self._lock:
+            chosen = self.source.choose(options, self.settings, None if seed is None else drawn)
+        return Episode(chosen, self.settings, self.spec)
 
 
 def _check_name(argument: str, value: object) -> None:

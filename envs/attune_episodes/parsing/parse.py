@@ -48,8 +48,11 @@ def parse(request: Request, text: str) -> Prediction | Unparsed:
     if request.stage == "draft":
         return _draft(text)
     found = extract_object(text)
-    if isinstance(found, Unparsed):
-        return found
+    return found if isinstance(found, Unparsed) else read_fields(request, found)
+
+
+def read_fields(request: Request, found: Mapping[str, Any]) -> Prediction | Unparsed:
+    """Read the object of a reply to any request but a draft's."""
     fields = _FIELDS[request.stage]
     if not any(name in found for name in fields):
         return Unparsed("no_fields", f"none of {', '.join(fields)}")
