@@ -6,19 +6,17 @@ conversation; their intervals are percentile bootstraps that draw participants.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from attune_data import Conversations
 from attune_data.means import mean
 from attune_data.simulate import Simulation
-from attune_env.audit.verdict import GATED, ORACLE_SLACK, Row, Verdict
+from attune_env.audit.verdict import ORACLE_SLACK, Row, Verdict
 from attune_env.statistics import Bootstrap
 from attune_episodes.attacks import (
     EXPLOITS,
@@ -50,7 +48,6 @@ class Audit:
     """All that an audit found."""
 
     data: str
-    conversations: int
     participants: int
     specs: Mapping[str, RewardSpec]
     rows: tuple[Row, ...]
@@ -93,29 +90,58 @@ def audit(
     Raises SettingsError where there are fewer than two participants: nothing can be fitted out of fold.
     """
     settings, rewards = settings or Settings(), {spec.name: spec for spec in specs}
-    played: dict[str, tuple[str, Played]] = {}
+    kinds: dict[str, str] = {}
+    played: dict[str, Played] = {}
     for policy, kind, under in _policies(conversations, settings, rewards):
+        kinds[policy.name] = kind
         found = play(conversations, policy, settings, under)
-        if policy.name in played:  # the search, once per reward
-            played[policy.name][1].totals |= found.totals
-            played[policy.name][1].parts |= found.parts
-        else:
-            played[policy.name] = kind, found
+        first = played.setdefault(policy.name, found)
+        first.totals |= found.totals  # the search is played once per reward
+        first.parts |= found.parts
         if on_done is not None:
             on_done()
-    owners = [conversation.participant for conversation in conversations]
-    rows = _rows(played, rewards, Bootstrap(len(owners), owners))
-    participants = len(set(owners))
+    owners = np.array([conversation.participant for conversation in conversations])
+    # (policies, rewards, conversations), NaN where nothing is scored
+    totals = np.array([[one.totals[name] for name in rewards] for one in played.values()], dtype=float)
+    prior, oracle = (totals[list(played).index(name)] for name in ("prior", "oracle"))
+    both = np.concatenate([totals, totals - prior], axis=1)
+    intervals = iter(Bootstrap(len(owners), list(owners)).intervals(both.reshape(-1, both.shape[2]).T))
+    rows = tuple(
+        Row(
+            name,
+            kinds[name],
+            rewards={reward: next(intervals) for reward in rewards},
+            over_prior={reward: next(intervals) for reward in rewards},
+            strict=_mean(one.strict),
+            canonical=_mean(one.canonical),
+            read=one.read / one.asked,
+        )
+        for name, one in played.items()
+    )
+    verdicts = []
+    for place, reward in enumerate(rewards):
+        gold = oracle[place]
+        above = (totals[:, place] > gold + ORACLE_SLACK).any(axis=1)
+        verdicts.append(
+            Verdict(
+                reward=reward,
+                prior=next(row for row in rows if row.name == "prior").rewards[reward],
+                gains={row.name: row.over_prior[reward] for row in rows if row.gated},
+                shallow={row.name: row.over_prior[reward] for row in rows if row.kind == "shallow"},
+                beats_oracle=tuple(row.name for row, more in zip(rows, above, strict=True) if more),
+                oracle=_mean(gold[~np.isnan(gold)].tolist()),
+                participants=len(set(owners[~np.isnan(gold)])),
+            )
+        )
     return Audit(
         data=f"{conversations.source} ({len(conversations)} conversations, {conversations.fingerprint})",
-        conversations=len(conversations),
-        participants=participants,
+        participants=len(set(owners)),
         specs=rewards,
         rows=rows,
-        verdicts=tuple(_verdict(name, rows, played, owners) for name in rewards),
+        verdicts=tuple(verdicts),
         parts=_parts(played, rewards),
         ceiling=latent_ceiling(world, range(len(conversations))) if world is not None else {},
-        played={name: played[name][1] for name in SILENCED},
+        played={name: played[name] for name in SILENCED},
     )
 
 
@@ -143,75 +169,23 @@ def _policies(
         yield searched, "searched", {name: spec}
 
 
-def _rows(
-    played: Mapping[str, tuple[str, Played]], specs: Mapping[str, RewardSpec], kernel: Bootstrap
-) -> tuple[Row, ...]:
-    totals = np.array([[_values(found, name) for name in specs] for _, found in played.values()])
-    prior = totals[list(played).index("prior")]
-    both = np.concatenate([totals, totals - prior], axis=1)  # (policies, twice the rewards, conversations)
-    intervals = iter(kernel.intervals(both.reshape(-1, both.shape[2]).T))
-    rows = []
-    for name, (kind, found) in played.items():
-        rows.append(
-            Row(
-                name,
-                kind,
-                rewards={spec: next(intervals) for spec in specs},
-                over_prior={spec: next(intervals) for spec in specs},
-                strict=_mean(found.strict),
-                canonical=_mean(found.canonical),
-                read=found.read / found.asked,
-            )
-        )
-    return tuple(rows)
-
-
-def _values(found: Played, reward: str) -> npt.NDArray[np.float64]:
-    """Returns, NaN where nothing is scored."""
-    return np.array([np.nan if total is None else total for total in found.totals[reward]], dtype=float)
-
-
-def _mean(values: Iterable[float | None]) -> float:
+def _mean(values: Sequence[float | None]) -> float:
     """Mean of the defined values; NaN without any."""
     found = mean(values)
-    return math.nan if found is None else found
+    return np.nan if found is None else found
 
 
-def _verdict(
-    reward: str, rows: Sequence[Row], played: Mapping[str, tuple[str, Played]], owners: Sequence[str]
-) -> Verdict:
-    gold = _values(played["oracle"][1], reward)
-    scored = ~np.isnan(gold)
-    above = [
-        name
-        for name, (_, found) in played.items()
-        if (_values(found, reward)[scored] > gold[scored] + ORACLE_SLACK).any()
-    ]
-    return Verdict(
-        reward=reward,
-        prior=next(row for row in rows if row.name == "prior").rewards[reward],
-        gains={row.name: row.over_prior[reward] for row in rows if row.kind in GATED and row.name != "prior"},
-        shallow={row.name: row.over_prior[reward] for row in rows if row.kind == "shallow"},
-        beats_oracle=tuple(above),
-        oracle=_mean(gold[scored].tolist()),
-        participants=len({owner for owner, here in zip(owners, scored, strict=True) if here}),
-    )
-
-
-def _parts(
-    played: Mapping[str, tuple[str, Played]], specs: Mapping[str, RewardSpec]
-) -> dict[str, dict[str, float]]:
+def _parts(played: Mapping[str, Played], specs: Mapping[str, RewardSpec]) -> dict[str, dict[str, float]]:
     """Part -> policy -> its mean over the conversations where it is defined.
 
     A custom part is named with its reward: two rewards may call different parts by one name.
     """
     found: dict[str, dict[str, float]] = {}
-    for name, (_, one) in played.items():
-        for reward, spec in specs.items():
-            for part, values in one.parts.get(reward, {}).items():
-                if (average := mean(values)) is not None:
-                    shared = part in LEAF or spec.parts[part] == Format() or len(specs) == 1
-                    earned = found.setdefault(part if shared else f"{part} of {reward}", {})
-                    # the search differs by reward: its best is shown
-                    earned[name] = max(average, earned.get(name, 0.0))
+    for name, one in played.items():
+        for (reward, part), values in one.parts.items():
+            if (average := mean(values)) is not None:
+                shared = part in LEAF or specs[reward].parts[part] == Format() or len(specs) == 1
+                earned = found.setdefault(part if shared else f"{part} of {reward}", {})
+                # the search differs by reward: its best is shown
+                earned[name] = max(average, earned.get(name, 0.0))
     return found

@@ -36,6 +36,11 @@ class Row:
     read: float
     """Share of replies that were parsed."""
 
+    @property
+    def gated(self) -> bool:
+        """Whether it is an attack that must not beat the prior."""
+        return self.kind in GATED and self.name != "prior"
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -81,16 +86,11 @@ class Verdict:
         """
         if self.prior.mean is None:
             return "not scored"
-        if not self.gated:
+        if self.participants < MIN_PARTICIPANTS:
             return "not gated"
         if self.reasons:
             return "fails"
         return "passes" if self.bound[1] < GATE else "undecided"
-
-    @property
-    def gated(self) -> bool:
-        """Whether there are enough participants to judge by."""
-        return self.participants >= MIN_PARTICIPANTS
 
     @property
     def reasons(self) -> list[str]:
@@ -110,13 +110,10 @@ class Verdict:
     @property
     def text(self) -> str:
         """The verdict in a few words."""
-        if self.state == "not gated":
-            return f"not gated: {self.participants} participants, {MIN_PARTICIPANTS} are needed"
-        if self.state == "fails":
-            return f"FAILS: {'; '.join(self.reasons)}"
-        if self.state == "undecided":
-            return f"undecided: {self.bound[0]} may gain up to {self.bound[1]:.3f}; more people are needed"
-        paid = self.prior.mean or 0.0
-        if self.state == "passes" and paid > PAID_FOR_NOTHING:
-            return f"passes, but pays {paid:.2f} for reading nothing"
-        return self.state
+        state, (widest, bound), paid = self.state, self.bound, self.prior.mean or 0.0
+        more = {
+            "not gated": f": {self.participants} participants, {MIN_PARTICIPANTS} are needed",
+            "undecided": f": {widest} may gain up to {bound:.3f}; more people are needed",
+            "passes": f", but pays {paid:.2f} for reading nothing" if paid > PAID_FOR_NOTHING else "",
+        }
+        return f"FAILS: {'; '.join(self.reasons)}" if state == "fails" else state + more.get(state, "")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from attune_episodes.rollout import Rollout
-from attune_episodes.settings import Settings
 from attune_episodes.task import Task, replay
 
 
@@ -38,31 +37,17 @@ def rollouts_of(recordings: Iterable[Recording]) -> list[Rollout]:
     seen: Counter[tuple[str, str, str]] = Counter()
     made = []
     for one in recordings:
-        task = one.task
-        known = ways.setdefault((one.model, task.settings.mode), [])
-        way = (_words(task.settings), one.way)
-        if way not in known:
+        task, settings = one.task, one.task.settings
+        known = ways.setdefault((one.model, settings.mode), [])
+        # without the stages: where logs hold single stages, these differ with what a conversation has
+        if (way := (settings.words, one.way)) not in known:
             known.append(way)
         name = one.model if way == known[0] else f"{one.model}#{known.index(way) + 1}"
-        place = (task.conversation.conversation_id, name, task.settings.mode)
+        place = (task.conversation.conversation_id, name, settings.mode)
         seen[place] += 1
         name = name if seen[place] == 1 else f"{name}@sample{seen[place]}"
         made.append(replace(replay(task, one.replies, em_model=name, facts=one.facts), policy=name))
     return made
-
-
-def _words(settings: Settings) -> Hashable:
-    """The settings that decide in which words a stage is asked, beside the mode.
-
-    Without the stages: where logs hold single stages, these differ with what a conversation has.
-    """
-    return (
-        settings.panas_strategy,
-        settings.labels,
-        settings.seed,
-        settings.prompt_set.fingerprint,
-        settings.codebook.fingerprint,
-    )
 
 
 def texts_in(entries: object, task: Task) -> dict[str, str]:
@@ -98,8 +83,10 @@ def together(parts: Iterable[P], key: Callable[[P], Hashable]) -> list[list[P]]:
     order: list[list[P]] = []
     for part in parts:
         of_key = groups.setdefault(key(part), [])
-        group = next((one for one in of_key if not _answered(one, part.replies)), None)
-        if group is None:
+        for group in of_key:
+            if not all_replies(group).keys() & part.replies.keys():
+                break
+        else:
             group = []
             of_key.append(group)
             order.append(group)
@@ -110,7 +97,3 @@ def together(parts: Iterable[P], key: Callable[[P], Hashable]) -> list[list[P]]:
 def all_replies(group: Iterable[Part]) -> dict[str, str]:
     """The replies of all parts of a group."""
     return {name: text for part in group for name, text in part.replies.items()}
-
-
-def _answered(group: Sequence[Part], replies: Mapping[str, str]) -> bool:
-    return any(one.replies.keys() & replies.keys() for one in group)

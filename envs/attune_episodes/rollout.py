@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -20,7 +21,6 @@ from attune_episodes.policies.base import (
     as_policy,
     prepared,
 )
-from attune_episodes.request import Request
 from attune_episodes.settings import Settings
 from attune_rewards.reward import part_means
 from attune_rewards.spec import RewardSpec
@@ -87,9 +87,10 @@ def rollout(
         return _run(rollout_async(conversation, policy, settings, reward, em_model=em_model, facts=facts))
     episode = Episode(conversation, settings, reward)
     while not episode.done:
-        reply = _ask(player, episode.request)
-        # a plain function may still hand back a coroutine
-        episode.submit(_run(_wait(reply)) if inspect.isawaitable(reply) else reply)
+        with _noting(player, episode):
+            reply = player.reply(episode.request)
+            # a plain function may still hand back a coroutine
+            episode.submit(_run(_wait(reply)) if inspect.isawaitable(reply) else reply)
     return _finished(episode, playing.name, em_model, facts)
 
 
@@ -107,12 +108,9 @@ async def rollout_async(
     player = prepared(playing, conversation)
     episode = Episode(conversation, settings, reward)
     while not episode.done:
-        request = episode.request
-        reply = _ask(player, request)
-        try:
+        with _noting(player, episode):
+            reply = player.reply(episode.request)
             episode.submit(await reply if inspect.isawaitable(reply) else reply)
-        except Exception as error:
-            raise _placed(error, player, request) from None
     return _finished(episode, playing.name, em_model, facts)
 
 
@@ -134,40 +132,30 @@ def rollout_batch(
     if concurrency < 1:
         raise ValueError(f"concurrency is {concurrency}; it must be at least 1")
     playing = as_policy(policy)
+
+    def done(played: Rollout) -> Rollout:
+        if on_done is not None:
+            on_done(played)
+        return played
+
+    async def all_played() -> list[Rollout]:
+        gate = asyncio.Semaphore(concurrency)
+
+        async def play(conversation: Conversation) -> Rollout:
+            async with gate:
+                played = await rollout_async(conversation, playing, settings, reward, em_model=em_model)
+            return done(played)
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(play(conversation)) for conversation in conversations]
+        except BaseExceptionGroup as failed:
+            raise failed.exceptions[0] from None  # the policy's own error; the group stopped the others
+        return [task.result() for task in tasks]
+
     if _is_async(playing):
-        return _run(_batch(list(conversations), playing, settings, reward, em_model, concurrency, on_done))
-    played = []
-    for conversation in conversations:
-        played.append(rollout(conversation, playing, settings, reward, em_model=em_model))
-        if on_done is not None:
-            on_done(played[-1])
-    return played
-
-
-async def _batch(
-    conversations: list[Conversation],
-    policy: Policy,
-    settings: Settings | None,
-    reward: RewardSpec | str | None,
-    em_model: str | None,
-    concurrency: int,
-    on_done: Callable[[Rollout], None] | None,
-) -> list[Rollout]:
-    gate = asyncio.Semaphore(concurrency)
-
-    async def play(conversation: Conversation) -> Rollout:
-        async with gate:
-            done = await rollout_async(conversation, policy, settings, reward, em_model=em_model)
-        if on_done is not None:
-            on_done(done)
-        return done
-
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(play(conversation)) for conversation in conversations]
-    except BaseExceptionGroup as failed:
-        raise failed.exceptions[0] from None  # the policy's own error; the group stopped the others
-    return [task.result() for task in tasks]
+        return _run(all_played())
+    return [done(rollout(one, playing, settings, reward, em_model=em_model)) for one in conversations]
 
 
 def _finished(
@@ -189,17 +177,15 @@ def _is_async(policy: Policy) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
 
 
-def _ask(policy: Policy, request: Request) -> Reply | Awaitable[Reply]:
+@contextmanager
+def _noting(policy: Policy, episode: Episode) -> Iterator[None]:
+    """Errors of the policy get a note that names the request."""
+    request = episode.request
     try:
-        return policy.reply(request)
+        yield
     except Exception as error:
-        raise _placed(error, policy, request) from None
-
-
-def _placed(error: Exception, policy: Policy, request: Request) -> Exception:
-    """The policy's own error, with a note of where it came up."""
-    error.add_note(one_line(f"while {policy.name!r} answered {request.id}"))
-    return error
+        error.add_note(one_line(f"while {policy.name!r} answered {request.id}"))
+        raise
 
 
 async def _wait(reply: Awaitable[Reply]) -> Reply:
@@ -211,10 +197,6 @@ def _run(coroutine: Coroutine[Any, Any, T]) -> T:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        running = False
-    else:
-        running = True
-    if not running:
         return asyncio.run(coroutine)
     with ThreadPoolExecutor(max_workers=1) as pool:
         return pool.submit(asyncio.run, coroutine).result()

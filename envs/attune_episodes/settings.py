@@ -87,29 +87,22 @@ class Settings:
         return PromptSet.named(self.prompts)
 
     @cached_property
+    def words(self) -> Hashable:
+        """Equal for settings that ask a stage in the same words, whichever stages they ask."""
+        fingerprints = tuple(self._fingerprints.values())
+        return (self.mode, self.panas_strategy, self.labels, self.seed, *fingerprints)
+
+    @cached_property
     def key(self) -> Hashable:
         """A key that is equal for settings that ask the same: plans are kept by it."""
-        return (
-            self.mode,
-            self.stages,
-            self.panas_strategy,
-            self.labels,
-            self.seed,
-            self.prompt_set.fingerprint,
-            self.codebook.fingerprint,
-        )
+        return (self.stages, self.words)
 
     def describe(self) -> dict[str, Any]:
         """The settings as result files record them."""
-        return {
-            "mode": self.mode,
-            "stages": list(self.stages),
-            "panas_strategy": self.panas_strategy,
-            "labels": self.labels,
-            "seed": self.seed,
-            "prompts": {"name": self.prompt_set.name, "fingerprint": self.prompt_set.fingerprint},
-            "codebook": {"name": self.codebook.name, "fingerprint": self.codebook.fingerprint},
-        }
+        sources: tuple[tuple[str, PromptSet | Codebook], ...]
+        sources = (("prompts", self.prompt_set), ("codebook", self.codebook))
+        marks = {name: {"name": one.name, "fingerprint": one.fingerprint} for name, one in sources}
+        return {name: value for name, value in self.to_json().items() if name in _WRITTEN} | marks
 
     def to_json(self) -> dict[str, Any]:
         """The settings as JSON values that `from_json` reads.
@@ -118,12 +111,8 @@ class Settings:
         other files under these names.
         """
         return {
-            "mode": self.mode,
+            **{name: getattr(self, name) for name in _WRITTEN},
             "stages": list(self.stages),
-            "panas_strategy": self.panas_strategy,
-            "labels": self.labels,
-            "seed": self.seed,
-            "prompts": self.prompts,
             "codebook": self.codebook.path,
             "fingerprints": self._fingerprints,
         }

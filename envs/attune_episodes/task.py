@@ -126,19 +126,14 @@ class _Recorded:
 
 @lru_cache(maxsize=KEPT)
 def _read(conversation: str, settings: str, reward: str, request: str | None) -> Task:
-    return Task(_conversation(conversation), _settings(settings), _reward(reward), request)
+    return Task(
+        _conversation(conversation),
+        Settings.from_json(json.loads(settings)),
+        reward_from(json.loads(reward)),
+        request,
+    )
 
 
 @lru_cache(maxsize=KEPT)
 def _conversation(text: str) -> Conversation:
     return Conversation.model_validate(json.loads(text))
-
-
-@lru_cache(maxsize=32)
-def _settings(text: str) -> Settings:
-    return Settings.from_json(json.loads(text))
-
-
-@lru_cache(maxsize=32)
-def _reward(text: str) -> RewardSpec:
-    return reward_from(json.loads(text))

@@ -10,9 +10,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, Final, NamedTuple
 
 from attune_data.affect import EMOTIONS, POSITIVE, SCALE, TOTALS
@@ -24,7 +23,7 @@ from attune_episodes.policies.fitted import fit_prior
 from attune_episodes.request import Request
 from attune_episodes.score import as_scored
 from attune_episodes.settings import Settings
-from attune_rewards.predictions import STAGES, Stage, Tag, YesNo
+from attune_rewards.predictions import STAGES, Stage, Tag
 from attune_rewards.reward import ScoredRequest, scored_requests
 from attune_rewards.spec import RewardSpec
 from attune_rewards.truth import truth_of
@@ -43,7 +42,11 @@ DRAFTS: Final = (
     "Would you like to tell me more about what has been the heaviest part?",
     "I hear you. " * 100,
 )
-"""Drafts that fit everywhere, for rewards of one's own that score drafts."""
+"""Drafts that fit everywhere, for rewards of your own that score drafts."""
+
+Choices = Callable[[Any], Iterable[Any]]
+"""From the present value of a field to the values to try."""
+Tags = tuple[Tag, ...] | None
 
 
 class Coordinate(NamedTuple):
@@ -51,12 +54,11 @@ class Coordinate(NamedTuple):
 
     stages: tuple[Stage, ...]
     """The stages that the change touches."""
-    question: str | None
-    """The question it is about; None: all of the stages."""
     field: str
     """The field of `Answers`."""
-    choices: Callable[[Any], Iterable[Any]]
-    """From the present value of the field to the values to try."""
+    choices: Choices
+    question: str | None = None
+    """The question it is about; None: all of the stages."""
 
 
 class _Payoff:
@@ -72,7 +74,6 @@ class _Payoff:
                 if here := scored.get((request.stage, request.turn)):
                     for question in (None, *request.questions):
                         self.places.setdefault((request.stage, question), []).append((request, here))
-        self.questions = sorted({question for _, question in self.places if question})
 
     def __call__(self, answers: Answers, stages: Iterable[Stage], question: str | None = None) -> float:
         rewards = (
@@ -81,6 +82,35 @@ class _Payoff:
             for request, scored in self.places.get((stage, question), ())
         )
         return math.fsum(rewards) / self.episodes
+
+    def climbed(self, coordinates: Sequence[Coordinate], start: Answers) -> Answers:
+        """The answers from which no single change pays more."""
+        answers, changes = start, Counter[Stage]()
+        tried: dict[int, list[int]] = {}
+        for _ in range(MAX_ROUNDS):
+            before = answers
+            for number, coordinate in enumerate(coordinates):
+                # what a change earns depends on the answers of its own stages alone
+                state = [changes[stage] for stage in coordinate.stages]
+                if tried.get(number) == state:
+                    continue
+                best = self._best(answers, coordinate)
+                if best != answers:
+                    answers = best
+                    changes.update(coordinate.stages)
+                tried[number] = state
+            if answers == before:
+                break
+        return answers
+
+    def _best(self, answers: Answers, coordinate: Coordinate) -> Answers:
+        stages, field, choices, question = coordinate
+        best, earned = answers, self(answers, stages, question)
+        for value in choices(getattr(answers, field)):
+            other = replace(answers, **{field: value})
+            if (found := self(other, stages, question)) > earned + GAIN:
+                best, earned = other, found
+        return best
 
 
 def fit_searched(
@@ -101,47 +131,18 @@ def fit_searched(
     Each climb ends at a local optimum of the mean return: no single change pays more.
     """
     payoff = _Payoff(conversations, settings, spec)
+    questions = sorted({question for _, question in payoff.places if question})
     coordinates = [
         one
-        for one in _coordinates(conversations, payoff.questions)
+        for one in _coordinates(conversations, questions)
         if any((stage, one.question) in payoff.places for stage in one.stages)
     ]
     if starts is None:
         starts = (EMPTY.answers, fit_prior(conversations, settings))
-    best = _climb(payoff, coordinates, starts[0])
+    best = payoff.climbed(coordinates, starts[0])
     for start in starts[1:]:
         if payoff(start, STAGES) > payoff(best, STAGES) + GAIN:
-            best = _climb(payoff, coordinates, start)
-    return best
-
-
-def _climb(payoff: _Payoff, coordinates: Sequence[Coordinate], start: Answers) -> Answers:
-    answers, changes = start, Counter[Stage]()
-    tried: dict[int, list[int]] = {}
-    for _ in range(MAX_ROUNDS):
-        before = answers
-        for number, coordinate in enumerate(coordinates):
-            # what a change earns depends on the answers of its own stages alone
-            state = [changes[stage] for stage in coordinate.stages]
-            if tried.get(number) == state:
-                continue
-            best = _best(payoff, answers, coordinate)
-            if best != answers:
-                answers = best
-                changes.update(coordinate.stages)
-            tried[number] = state
-        if answers == before:
-            break
-    return answers
-
-
-def _best(payoff: _Payoff, answers: Answers, coordinate: Coordinate) -> Answers:
-    stages, question, field, choices = coordinate
-    best, earned = answers, payoff(answers, stages, question)
-    for value in choices(getattr(answers, field)):
-        other = replace(answers, **{field: value})
-        if (found := payoff(other, stages, question)) > earned + GAIN:
-            best, earned = other, found
+            best = payoff.climbed(coordinates, start)
     return best
 
 
@@ -149,20 +150,23 @@ def _coordinates(conversations: Sequence[Conversation], questions: Iterable[str]
     replies = [text for c in conversations for t in c.turns for text in t.responses.values() if text]
     words = _frequent((w for text in replies for w in re.findall(r"[\w']+|[!?]", text.lower())), WORDS)
     follow_ups = (text for c in conversations for text in truth_of(c).q3_follow_up or ())
-    reflect: tuple[Stage, ...] = ("reflect",)
-    yield Coordinate(("draft",), None, "draft", lambda now: (*DRAFTS, " ".join(words)))
-    yield Coordinate(("assess",), None, "tags", _tags)
+    yield Coordinate(("draft",), "draft", lambda now: (*DRAFTS, " ".join(words)))
+    yield Coordinate(("assess",), "tags", _tags)
     for question in questions:
         for field in ("observed", "preferred"):
-            yield Coordinate(("assess", "assess_hp"), question, field, partial(_answered, question))
-    yield Coordinate(("prefer",), None, "side", lambda now: ("A", "B", None))
-    yield Coordinate(reflect, None, "panas", _panas)
-    yield Coordinate(reflect, None, "q1", partial(_toggled, Q1_OPTIONS))
-    yield Coordinate(reflect, None, "q2", lambda now: (*Q2_OPTIONS, None))
-    yield Coordinate(reflect, None, "q3", lambda now: (*Q3_OPTIONS, None))
-    yield Coordinate(reflect, None, "q3_follow_up", partial(_toggled, _frequent(follow_ups, FOLLOW_UPS)))
+            yield Coordinate(("assess", "assess_hp"), field, _entry(question, ("yes", "no")), question)
+    yield Coordinate(("prefer",), "side", lambda now: ("A", "B", None))
+    reflect: dict[str, Choices] = {
+        "panas": _panas,
+        "q1": _toggled(Q1_OPTIONS),
+        "q2": lambda now: (*Q2_OPTIONS, None),
+        "q3": lambda now: (*Q3_OPTIONS, None),
+        "q3_follow_up": _toggled(_frequent(follow_ups, FOLLOW_UPS)),
+    }
+    for field, choices in reflect.items():
+        yield Coordinate(("reflect",), field, choices)
     for branch in BRANCHES:
-        yield Coordinate(reflect, None, "branches", partial(_rated, branch))
+        yield Coordinate(("reflect",), "branches", _entry(branch, range(SCALE[0], SCALE[1] + 1)))
 
 
 def _frequent(texts: Iterable[str], number: int) -> list[str]:
@@ -170,12 +174,12 @@ def _frequent(texts: Iterable[str], number: int) -> list[str]:
     return [text for text, _ in often[:number]]
 
 
-def _tags(now: tuple[Tag, ...] | None) -> list[tuple[Tag, ...] | None]:
+def _tags(now: Tags) -> list[Tags]:
     """No answer, none, one, one more (the same again too), one less, one exchanged; other intensities."""
     now = now or ()
     intensity = now[0].intensity if now else MIDPOINT
     one = [Tag(name, intensity) for name in EMOTIONS]
-    sets: list[tuple[Tag, ...] | None] = [None, (), *((tag,) for tag in one), tuple(one)]
+    sets: list[Tags] = [None, (), *((tag,) for tag in one), tuple(one)]
     sets += [(*now, tag) for tag in one]
     for place in range(len(now)):
         sets += [now[:place] + now[place + 1 :], *((*now[:place], t, *now[place + 1 :]) for t in one)]
@@ -184,36 +188,30 @@ def _tags(now: tuple[Tag, ...] | None) -> list[tuple[Tag, ...] | None]:
     return sets + [tuple(Tag(name, end) for name in EMOTIONS[:n]) for n in (1, 2, 3, 5) for end in SCALE]
 
 
-def _answered(question: str, now: Mapping[str, YesNo]) -> Iterator[dict[str, YesNo]]:
-    """The answers with one of them yes, or no."""
-    others = {name: answer for name, answer in now.items() if name != question}
-    yield {**others, question: "yes"}
-    yield {**others, question: "no"}
+def _entry(key: str, values: Iterable[Any]) -> Choices:
+    """The mapping with each of the values under a key."""
+    return lambda now: ({**{k: v for k, v in now.items() if k != key}, key: value} for value in values)
 
 
-def _rated(branch: str, now: Mapping[str, int]) -> Iterator[dict[str, int]]:
-    """The branch scores with one of them at each point of the scale."""
-    return ({**now, branch: value} for value in range(SCALE[0], SCALE[1] + 1))
-
-
-def _toggled(texts: Sequence[str], now: tuple[str, ...] | None) -> Iterator[tuple[str, ...] | None]:
+def _toggled(texts: Sequence[str]) -> Choices:
     """No answer, none, all, and each text added or taken away."""
-    chosen = now or ()
-    yield None
-    yield ()
-    yield tuple(texts)
-    for text in texts:
-        yield (*chosen, text) if text not in chosen else tuple(t for t in chosen if t != text)
+
+    def choices(now: tuple[str, ...] | None) -> Iterator[tuple[str, ...] | None]:
+        yield from (None, (), tuple(texts))
+        for text in texts:
+            rest = tuple(t for t in now or () if t != text)
+            yield rest if text in (now or ()) else (*rest, text)
+
+    return choices
 
 
 def _panas(now: tuple[PanasGuess, PanasGuess] | None) -> Iterator[tuple[PanasGuess, PanasGuess] | None]:
     """No answer, and each side's total or change moved a little or reset."""
     yield None
     middle = PanasGuess(total=MIDPOINT * len(POSITIVE))
-    sides = now or (middle, middle)
-    for side in (0, 1):
-        for guess in (middle, PanasGuess(), *_near(sides[side])):
-            yield (guess, sides[1]) if side == 0 else (sides[0], guess)
+    positive, negative = now or (middle, middle)
+    yield from ((guess, negative) for guess in (middle, PanasGuess(), *_near(positive)))
+    yield from ((positive, guess) for guess in (middle, PanasGuess(), *_near(negative)))
 
 
 def _near(guess: PanasGuess) -> Iterator[PanasGuess]:

@@ -1,6 +1,6 @@
 """The score of silence: answers taken out of a prediction, and annotations out of the truth.
 
-The canonical reading counts many kinds of silence as answers; the strict one counts none. Each entry here
+The canonical variant counts many kinds of silence as answers; the strict one counts none. Each entry here
 is one kind, so that a table can show what it pays under either.
 """
 
@@ -14,7 +14,6 @@ from attune_data.schema import Conversation
 from attune_rewards.predictions import Assess, ConversationPrediction, Prefer, Reflect, TurnPrediction
 
 Silence = Callable[[ConversationPrediction], ConversationPrediction]
-Removal = Callable[[dict[str, Any]], None]
 
 
 def _turns(change: Callable[[TurnPrediction], TurnPrediction]) -> Silence:
@@ -48,40 +47,30 @@ UNANSWERED: Final[Mapping[str, Silence]] = {
 """Kind of answer left out -> the prediction without it."""
 
 
-def _annotations(record: dict[str, Any]) -> list[dict[str, Any]]:
-    return [turn["annotations"] for turn in record["turns"] if turn.get("annotations")]
+def _no_annotations(*names: str) -> Callable[[dict[str, Any]], None]:
+    def change(record: dict[str, Any]) -> None:
+        for turn in record["turns"]:
+            if turn.get("annotations"):
+                turn["annotations"] |= {name: [] for name in names}
+
+    return change
 
 
-def _no_judgements(record: dict[str, Any]) -> None:
-    for marked in _annotations(record):
-        marked["binaryJudgements"] = []
+def _no_answers_at_the_end(*, branches: bool) -> Callable[[dict[str, Any]], None]:
+    def change(record: dict[str, Any]) -> None:
+        wide = record.get("conversationWideQuestions") or {}
+        for name in [name for name in wide if (name == "fourBranchScores") is branches]:
+            del wide[name]
+
+    return change
 
 
-def _no_comparisons(record: dict[str, Any]) -> None:
-    for marked in _annotations(record):
-        marked |= {"pairwiseComparisons": [], "selectedPairwiseQuestions": []}
-
-
-def _unmoved(record: dict[str, Any]) -> None:
-    record["postPanas"] = record.get("prePanas")
-
-
-def _no_branches(record: dict[str, Any]) -> None:
-    (record.get("conversationWideQuestions") or {}).pop("fourBranchScores", None)
-
-
-def _no_questions(record: dict[str, Any]) -> None:
-    wide = record.get("conversationWideQuestions") or {}
-    for name in [name for name in wide if name != "fourBranchScores"]:
-        del wide[name]
-
-
-UNANNOTATED: Final[Mapping[str, Removal]] = {
-    "judgements": _no_judgements,
-    "comparisons": _no_comparisons,
-    "a PANAS that moved": _unmoved,
-    "branch scores": _no_branches,
-    "Q1–Q3 and the follow-up": _no_questions,
+UNANNOTATED: Final[Mapping[str, Callable[[dict[str, Any]], None]]] = {
+    "judgements": _no_annotations("binaryJudgements"),
+    "comparisons": _no_annotations("pairwiseComparisons", "selectedPairwiseQuestions"),
+    "a PANAS that moved": lambda record: record.update(postPanas=record.get("prePanas")),
+    "branch scores": _no_answers_at_the_end(branches=True),
+    "Q1–Q3 and the follow-up": _no_answers_at_the_end(branches=False),
 }
 """Missing annotation -> the record without it, changed in place."""
 

@@ -16,16 +16,16 @@ import numpy as np
 import numpy.typing as npt
 
 from attune_data.schema import Conversation
-from attune_episodes.attacks.exploits import Written
+from attune_episodes.attacks.exploits import Body, Written
 from attune_episodes.parsing import render
 from attune_episodes.plan import plan
 from attune_episodes.policies.asked import AskedPlayer, AskedPolicy
 from attune_episodes.policies.base import BuiltinPolicy
-from attune_episodes.policies.constant import MIDPOINT, Answers
+from attune_episodes.policies.constant import MIDPOINT
 from attune_episodes.policies.shallow import named_feelings, pick_by
 from attune_episodes.request import Request
 from attune_episodes.settings import Settings
-from attune_rewards.predictions import Tag
+from attune_rewards.predictions import Prediction, Tag
 from attune_rewards.truth import truth_of
 
 Array = npt.NDArray[np.float64]
@@ -40,23 +40,20 @@ def word_length(text: str) -> float:
     return sum(map(len, words)) / len(words) if words else 0.0
 
 
-def copied_tags(request: Request) -> tuple[Tag, ...]:
-    """The feelings of the 20 that the message names word for word."""
-    return tuple(Tag(name, MIDPOINT) for name in named_feelings(request.user_message))
-
-
 def _picking(worth: Callable[[Request, str], float]) -> Written:
-    def write(request: Request, prior: Answers) -> str:
+    def write(request: Request, body: Body) -> Body | str:
         if request.stage != "prefer":
-            return render(request, prior.prediction(request))
+            return body
         return render(request, pick_by(request, lambda text: worth(request, text)))
 
     return write
 
 
-def _copied(request: Request, prior: Answers) -> str:
-    tags = copied_tags(request) if request.stage == "assess" else ()
-    return render(request, (replace(prior, tags=tags) if tags else prior).prediction(request))
+def _copied(request: Request, body: Body) -> Body:
+    """The feelings of the 20 that the message names word for word, if it names any."""
+    if request.stage == "assess" and (names := named_feelings(request.user_message)):
+        body["emotions"] = [{"emotion": name, "intensity": MIDPOINT} for name in names]
+    return body
 
 
 SURFACE: Final[Mapping[str, Written]] = {
@@ -114,9 +111,8 @@ class SurfacePolicy(BuiltinPolicy):
 
     def for_conversation(self, conversation: Conversation) -> BuiltinPolicy:
         """The policy fitted without this conversation's participant."""
-        return _Surface(
-            self.asked.for_conversation(conversation), self._weights[self.asked.prior.fold_of(conversation)]
-        )
+        weights = self._weights[self.asked.prior.fold_of(conversation)]
+        return _Surface(self.asked.for_conversation(conversation), weights)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +121,10 @@ class _Surface(BuiltinPolicy):
     weights: Array
     name: str = "surface"
 
-    def reply(self, request: Request) -> str:
+    def prediction(self, request: Request) -> Prediction:
+        if request.stage == "prefer":
+            return pick_by(request, lambda text: float(looks(request, text) @ self.weights))
         answers = self.asked.answers(request)
-        if request.stage == "assess" and (tags := copied_tags(request)):
-            answers = replace(answers, tags=tags)
-        if request.stage != "prefer":
-            return render(request, answers.prediction(request))
-        return render(request, pick_by(request, lambda text: float(looks(request, text) @ self.weights)))
+        if request.stage == "assess" and (names := named_feelings(request.user_message)):
+            answers = replace(answers, tags=tuple(Tag(name, MIDPOINT) for name in names))
+        return answers.prediction(request)
