@@ -67,13 +67,14 @@ def decode(text: str, start: int, end: int, *, counted: bool = False) -> Any:
     except RecursionError:
         return Unparsed("too_deep")
     except ValueError:
-        return _malformed(text, start, end)
-    if stop != end:
-        return _malformed(text, start, end)
+        value, stop = None, -1
     # few brackets cannot be nested deeply, and counting them is much faster than walking the value
-    if text.count("{", start, end) + text.count("[", start, end) <= MAX_DEPTH or depth_ok(value, MAX_DEPTH):
-        return value
-    return Unparsed("too_deep")
+    nested = text.count("{", start, end) + text.count("[", start, end) > MAX_DEPTH
+    if stop == end:
+        return Unparsed("too_deep") if nested and not depth_ok(value, MAX_DEPTH) else value
+    # how deep json reads before it gives up differs between Pythons
+    too_much = _too_much(text, start, end) if nested else None
+    return too_much if too_much and too_much.code == "too_deep" else Unparsed("malformed")
 
 
 def _too_much(text: str, start: int, end: int) -> Unparsed | None:
@@ -82,27 +83,15 @@ def _too_much(text: str, start: int, end: int) -> Unparsed | None:
         return None
     depth = 0
     for number, token in enumerate(JSON_TOKEN.finditer(text, start, end)):
-        mark = text[token.start()]
         if number >= MAX_TOKENS:
             return Unparsed("too_long", f"more than {MAX_TOKENS} brackets, commas and strings")
-        if mark in "[{":
-            depth += 1
-            if depth > MAX_DEPTH + 1:
-                return Unparsed("too_deep")
-        elif mark in "]}":
-            depth -= 1
-            if depth == 0:
-                return None
+        mark = text[token.start()]
+        depth += (mark in "[{") - (mark in "]}")
+        if depth > MAX_DEPTH + 1:
+            return Unparsed("too_deep")
+        if depth == 0:
+            return None
     return None
-
-
-def _malformed(text: str, start: int, end: int) -> Unparsed:
-    """`too_deep` or `malformed`: how deep json reads before it gives up differs between Pythons."""
-    if text.count("[", start, end) + text.count("{", start, end) > MAX_DEPTH:
-        too_much = _too_much(text, start, end)
-        if too_much and too_much.code == "too_deep":
-            return too_much
-    return Unparsed("malformed")
 
 
 def sound_values(value: Any) -> Any:

@@ -16,8 +16,6 @@ from typing import Any, Final
 
 from attune_episodes.parsing.decode import Unparsed, decode, is_sound, same, sound_values
 
-__all__ = ["MAX_CHARS", "Unparsed", "extract_object", "kept", "without_reasoning"]
-
 MAX_CHARS: Final = 1_000_000
 """Longer replies are not read."""
 MAX_REPAIRED: Final = 50_000
@@ -207,13 +205,12 @@ def _balanced(text: str) -> Iterator[Span]:
 
 _REPAIRS: Final = (
     # what models are known to get wrong and what has one meaning only; applied outside strings, in order
-    ("line_comment", re.compile(r"//[^\n]*"), ""),
-    ("python_true", re.compile(r"\bTrue\b"), "true"),
-    ("python_false", re.compile(r"\bFalse\b"), "false"),
-    ("python_none", re.compile(r"\bNone\b"), "null"),
-    ("trailing_comma", re.compile(r",(?=\s*[}\]])"), ""),
+    (re.compile(r"//[^\n]*"), ""),
+    (re.compile(r"\bTrue\b"), "true"),
+    (re.compile(r"\bFalse\b"), "false"),
+    (re.compile(r"\bNone\b"), "null"),
+    (re.compile(r",(?=\s*[}\]])"), ""),
 )
-"""(name, what is looked for, what takes its place)"""
 _REPAIRABLE = re.compile(r"[/TFN}\]]")
 """A character of what each repair looks for: most of what stands between strings holds none."""
 _STRING = re.compile(r'("(?:[^"\\\n]|\\.)*+"?)')
@@ -224,6 +221,6 @@ def _repaired(text: str) -> str:
     for index in range(0, len(pieces), 2):
         if not _REPAIRABLE.search(pieces[index]):
             continue
-        for _, pattern, replacement in _REPAIRS:
+        for pattern, replacement in _REPAIRS:
             pieces[index] = pattern.sub(replacement, pieces[index])
     return "".join(pieces)

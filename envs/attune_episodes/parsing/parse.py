@@ -26,6 +26,7 @@ from attune_rewards.predictions import (
 )
 from attune_rewards.records import read_intensity
 
+_BOTH: Final = ("observed", "preferred")
 _SIDES: Final[Mapping[str, Side]] = {"A": "A", "B": "B", "a": "A", "b": "B"}
 MAX_LIST: Final = 200
 """A longer list of tags or options is no answer."""
@@ -80,21 +81,11 @@ def _reasoning(found: Mapping[str, Any]) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _assess(request: Request, found: Mapping[str, Any]) -> Assess:
-    return Assess(
-        tags=_tags(found.get("emotions")),
-        observed=read_answers(found.get("observed"), request.questions),
-        preferred=read_answers(found.get("preferred"), request.questions),
-        reasoning=_reasoning(found),
-    )
-
-
-def _assess_hp(request: Request, found: Mapping[str, Any]) -> AssessHP:
-    return AssessHP(
-        observed=read_answers(found.get("observed"), request.questions),
-        preferred=read_answers(found.get("preferred"), request.questions),
-        reasoning=_reasoning(found),
-    )
+def _assess(request: Request, found: Mapping[str, Any]) -> Assess | AssessHP:
+    observed, preferred = (read_answers(found.get(name), request.questions) for name in _BOTH)
+    if request.stage == "assess_hp":
+        return AssessHP(observed, preferred, _reasoning(found))
+    return Assess(_tags(found.get("emotions")), observed, preferred, _reasoning(found))
 
 
 def _tags(value: object) -> tuple[Tag, ...] | None:
@@ -253,8 +244,8 @@ def read_options(value: object, options: Sequence[str]) -> tuple[str, ...] | Non
 
 
 _FIELDS: Final[Mapping[Stage, tuple[str, ...]]] = {
-    "assess": ("emotions", "observed", "preferred"),
-    "assess_hp": ("observed", "preferred"),
+    "assess": ("emotions", *_BOTH),
+    "assess_hp": _BOTH,
     "prefer": ("picks",),
     "reflect": (
         PANAS_ITEMS, PANAS_CHANGE, "q1_lookingFor", "q2_emotionClarity", "q3_modelFit",
@@ -263,7 +254,7 @@ _FIELDS: Final[Mapping[Stage, tuple[str, ...]]] = {
 }  # fmt: skip
 _READERS: Final[Mapping[Stage, Callable[[Request, Mapping[str, Any]], Prediction]]] = {
     "assess": _assess,
-    "assess_hp": _assess_hp,
+    "assess_hp": _assess,
     "prefer": _prefer,
     "reflect": _reflect,
 }
