@@ -84,7 +84,7 @@ MUTANTS: Final = (
     ("order-by-the-winner", "episodes/test_leaks.py",
      '{+(comparisons[index].winner or "", +}digest(*place, number_of_turn, "order", index){+)+}'),
     ("the-draft-knows-the-reply", "episodes/test_leaks.py",
-     'shared = {"history": history, "user_message": turn.user_message{+, "reply": turn.llm_response+}}'),
+     '{"history": history, "user_message": turn.user_message{+, "reply": turn.llm_response+}}'),
     ("record-notes-shown-numbers", "episodes/test_record.py",
      '"swapped": [c.[-index-]{+number+} for c in shown.comparisons if c.swapped]'),
     # prompts
@@ -97,7 +97,7 @@ MUTANTS: Final = (
     ("the-thread-loses-the-reply", "episodes/test_leaks.py episodes/test_plan.py",
      "[-self._elide(assess_text)-]{+pass+}"),
     ("assess-hp-without-questions", "episodes/test_plan.py",
-     'if "assess_hp" in self.settings.stages[- and is_asked("assess_hp", truth)-]:'),
+     'if "assess_hp" in stages[- and is_asked("assess_hp", truth)-]:'),
     ("plans-are-kept-whatever-the-seed", "episodes/test_plan.py",
      "self.labels,[- self.seed,-]"),
     # provenance

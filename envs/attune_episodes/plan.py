@@ -43,119 +43,90 @@ class _Planner:
     """Builds the requests of one conversation turn by turn."""
 
     def __init__(self, conversation: Conversation, settings: Settings) -> None:
-        self.conversation = conversation
-        self.settings = settings
-        self.prompts = settings.prompt_set
-        self.thread: list[Message] = [self._message("system", self._render("system", {}))]
+        self.conversation, self.settings = conversation, settings
+        self.prompts, self.book = settings.prompt_set, settings.codebook
+        self.thread = [Message("system", self.prompts.render("system", {}))]
         self.background = ""
         if settings.omniscient:
             lines = background_lines(conversation)
-            self.background = self._render("background", {"background": lines}) + "\n\n"
-
-    def _message(self, role: str, content: str) -> Message:
-        return Message(role, content)
-
-    def _render(self, template: str, values: dict[str, Any]) -> str:
-        return self.prompts.render(template, values)
+            self.background = self.prompts.render("background", {"background": lines}) + "\n\n"
 
     def requests(self) -> Iterator[Request]:
-        truth = truth_of(self.conversation)
         history: tuple[tuple[str, str], ...] = ()
-        for turn, turn_truth in zip(self.conversation.turns, truth.turns, strict=True):
-            yield from self._turn(turn, turn_truth, history)
+        for turn, truth in zip(self.conversation.turns, truth_of(self.conversation).turns, strict=True):
+            yield from self._turn(turn, truth, history)
             history = (*history, (turn.user_message, turn.llm_response))
         if "reflect" in self.settings.stages:
             yield self._reflect(history)
 
     def _turn(self, turn: Turn, truth: TurnTruth, history: tuple[tuple[str, str], ...]) -> Iterator[Request]:
-        base: dict[str, Any] = {
-            "turn": turn.turn_number,
-            "user_message": turn.user_message,
-            "history": history,
+        stages, number = self.settings.stages, turn.turn_number
+        shared: dict[str, Any] = {"history": history, "user_message": turn.user_message}
+        base = shared | {
+            "turn": number,
             "verbose": self.settings.verbose,
             # in a thread the background opens turn 1; without a thread every message stands alone
             "background": self.background if not self.prompts.threaded or not history else "",
         }
-        shared = {"history": history, "user_message": turn.user_message}
-        draft_text = self._render("draft", base)
-        yield from self._ask("draft", turn, draft_text, **shared)
+        draft_text = self.prompts.render("draft", base)
+        if "draft" in stages:
+            yield self._request("draft", number, draft_text, **shared)
         self._elide(draft_text)
 
         base["reply"] = shared["reply"] = turn.llm_response
-        assess_text = self._render("assess", base | self._assess_values(turn, truth))
-        asked = {"questions": truth.applicable}
-        yield from self._ask("assess", turn, assess_text, **shared, **asked)
+        asked = shared | {"questions": truth.applicable}
+        assess_text = self.prompts.render("assess", base | self._assess_values(turn, truth))
+        if "assess" in stages:
+            yield self._request("assess", number, assess_text, **asked)
         self._elide(assess_text)
 
-        if "assess_hp" in self.settings.stages and is_asked("assess_hp", truth):
-            values = {"questions": self._questions(truth.applicable, observer=False)}
-            text = self._render("assess_hp", base | values)
-            yield from self._ask("assess_hp", turn, text, **shared, **asked)
-        if "prefer" in self.settings.stages and is_asked("prefer", truth):
-            yield from self._prefer(turn, truth, base, shared)
-
-    def _ask(self, stage: Stage, turn: Turn, text: str, **parts: Any) -> Iterator[Request]:
-        """The request of a stage, if the settings ask it: the thread so far and this message."""
-        if stage in self.settings.stages:
-            yield self._request(stage, turn.turn_number, text, **parts)
+        if "assess_hp" in stages and is_asked("assess_hp", truth):
+            values = base | {"questions": self._questions(truth.applicable, observer=False)}
+            yield self._request("assess_hp", number, self.prompts.render("assess_hp", values), **asked)
+        if "prefer" in stages and is_asked("prefer", truth):
+            shown, values = self._compared(turn, truth)
+            text = self.prompts.render("prefer", base | values)
+            yield self._request("prefer", number, text, **shared, **shown)
 
     def _request(self, stage: Stage, turn: int | None, text: str, **parts: Any) -> Request:
-        return Request(
-            conversation_id=self.conversation.conversation_id,
-            turn=turn,
-            stage=stage,
-            messages=(*self.thread, self._message("user", text)),
-            verbose=self.settings.verbose,
-            **parts,
-        )
+        """The request of a stage: the thread so far and this message."""
+        name, messages = self.conversation.conversation_id, (*self.thread, Message("user", text))
+        return Request(name, turn, stage, messages, self.settings.verbose, **parts)
 
     def _elide(self, text: str) -> None:
         """Adds a message to the thread, its answer replaced by the placeholder."""
         if self.prompts.threaded:
-            self.thread.append(self._message("user", text))
-            self.thread.append(self._message("assistant", self.prompts.placeholder))
+            self.thread += [Message("user", text), Message("assistant", self.prompts.placeholder)]
 
     def _questions(self, ids: tuple[str, ...], *, observer: bool) -> list[tuple[str, str]]:
-        book = self.settings.codebook
-        return [(id_, book.binary_text(id_, observer=observer)) for id_ in ids]
+        return [(id_, self.book.binary_text(id_, observer=observer)) for id_ in ids]
 
     def _assess_values(self, turn: Turn, truth: TurnTruth) -> dict[str, Any]:
         listed = dict.fromkeys(judgement.question_id for judgement in turn.judgements)
         return {
-            "mood_question": self.settings.codebook.questions["moodShiftTags"].observer,
+            "mood_question": self.book.questions["moodShiftTags"].observer,
             "emotions": EMOTIONS,
             "questions": self._questions(truth.applicable, observer=True),
             "not_applicable": [id_ for id_ in listed if id_ not in truth.applicable],
         }
 
-    def _prefer(
-        self, turn: Turn, truth: TurnTruth, base: dict[str, Any], shared: dict[str, Any]
-    ) -> Iterator[Request]:
-        settings, book = self.settings, self.settings.codebook
-        masked, place = settings.labels == "masked", (settings.seed, self.conversation.conversation_id)
+    def _compared(self, turn: Turn, truth: TurnTruth) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The fields of the request, and the values of its template."""
+        place = (self.settings.seed, self.conversation.conversation_id)
+        masked = self.settings.labels == "masked"
         labels = label_responses(turn, place, masked=masked)
         comparisons = show_comparisons(turn, labels, place, masked=masked)
         texts = {label: truth.responses[name] or "" for label, name in labels.items()}
         asked = sorted({c.question for c in comparisons}, key=lambda q: (q != "general", len(q), q))
-        values = {
+        shown = {"responses": texts, "comparisons": comparisons, "shown_labels": labels}
+        return shown, {
             "responses": list(texts.items()),
             "comparisons": comparisons,
-            "pairwise_questions": [(q, book.pairwise_text(q)) for q in asked],
+            "pairwise_questions": [(q, self.book.pairwise_text(q)) for q in asked],
         }
-        text = self._render("prefer", base | values)
-        yield self._request(
-            "prefer",
-            turn.turn_number,
-            text,
-            responses=texts,
-            comparisons=comparisons,
-            shown_labels=labels,
-            **shared,
-        )
 
     def _reflect(self, history: tuple[tuple[str, str], ...]) -> Request:
-        settings, book = self.settings, self.settings.codebook
-        strategy = settings.panas_strategy
+        book, strategy = self.book, self.settings.panas_strategy
         wants_change = strategy != "absolute"
         before = truth_of(self.conversation).pre_totals
         pre_totals = None
@@ -163,7 +134,7 @@ class _Planner:
             pre_totals = (before.positive, before.negative)
         values: dict[str, Any] = {
             "history": history,
-            "verbose": settings.verbose,
+            "verbose": self.settings.verbose,
             "background": "" if self.prompts.threaded else self.background,
             "emotions": EMOTIONS,
             "feelings": [(name, book.panas.get(name, "")) for name in EMOTIONS],
@@ -178,7 +149,7 @@ class _Planner:
         return self._request(
             "reflect",
             None,
-            self._render("reflect", values),
+            self.prompts.render("reflect", values),
             history=history,
             options={name: book.options[name] for name in OPTION_FIELDS},
             pre_totals=pre_totals,

@@ -16,6 +16,8 @@ from typing import Any, Final
 
 from attune_episodes.parsing.decode import Unparsed, decode, is_sound, same, sound_values
 
+__all__ = ["MAX_CHARS", "Unparsed", "extract_object", "kept", "without_reasoning"]
+
 MAX_CHARS: Final = 1_000_000
 """Longer replies are not read."""
 MAX_REPAIRED: Final = 50_000
