@@ -90,6 +90,16 @@ class Leaf(Part, Generic[About, Said]):
         """Its strict score."""
         return self.value(cast(About, turn or truth), said)
 
+    def __reduce__(self) -> tuple[Callable[[str], Leaf[Any, Any]], tuple[str]]:
+        """Pickle and copy by name: its functions cannot be."""
+        return _named, (self.name,)
+
+
+def _named(name: str) -> Leaf[Any, Any]:
+    from attune_rewards.tree import LEAF
+
+    return LEAF[name]
+
 
 @dataclass(frozen=True)
 class Format(Part):
