@@ -17,13 +17,17 @@ from attune_episodes.parsing import Unparsed
 from attune_episodes.parsing.decode import MAX_TOKENS
 from attune_episodes.parsing.parse import MAX_LIST, MAX_TEXT
 from attune_rewards import STAGES, Assess, AssessHP, Draft, Prediction, Prefer, Reflect, Tag
+from attune_rewards.predictions import PREDICTION_OF
 from tests.episodes.builders import UNICODE, predictions, request_of
 
-DRAFT, ASSESS, ASSESS_HP = request_of("draft"), request_of("assess"), request_of("assess_hp")
-PREFER, REFLECT = request_of("prefer"), request_of("reflect")
+REQUESTS = {stage: request_of(stage) for stage in STAGES}
+DRAFT, ASSESS, HP, PREFER, REFLECT = REQUESTS.values()
 CHANGE = request_of("reflect", Settings(panas_strategy="delta"))
-REQUESTS = (DRAFT, ASSESS, ASSESS_HP, PREFER, REFLECT, CHANGE)
+EVERY_KIND = (*REQUESTS.values(), CHANGE)
 LONE = "\ud83d"
+YES = '{"observed": {"B1": "yes"}}'
+NO = '{"observed": {"B1": "no"}}'
+WANT = AssessHP({"B1": "yes"})
 
 
 def said(request: Request, value: object) -> Any:
@@ -31,108 +35,76 @@ def said(request: Request, value: object) -> Any:
     return parse(request, json.dumps(value))
 
 
-def code_of(request: Request, text: str) -> str:
+def outcome(request: Request, text: str) -> Prediction | str:
+    """What a reply says, or the code of why it says nothing."""
     found = parse(request, text)
-    assert isinstance(found, Unparsed), found
-    return found.code
+    return found.code if isinstance(found, Unparsed) else found
 
 
-def tags_of(emotions: object) -> tuple[Tag, ...] | None:
-    found = said(ASSESS, {"emotions": emotions})
-    assert isinstance(found, Assess)
-    return found.tags
-
-
-# --- draft ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "want"),
-    [
-        ("  That sounds hard.\n", Draft("That sounds hard.")),
-        (UNICODE, Draft(UNICODE)),
-        ("<think>{}</think> Oh no.", Draft("Oh no.")),
-        ("Oh {dear}, yes.", Draft("Oh {dear}, yes.")),
-        ('{"draft": " Oh no. "}', Draft("Oh no.")),
-        ('{"reasoning": "why", "draft": "Oh no."}', Draft("Oh no.", "why")),
-        ('```json\n{"draft": "Oh no.", "reasoning": 3}\n```', Draft("Oh no.")),
-        ('{"text": "Oh no."}', Draft('{"text": "Oh no."}')),
-        ('{"draft": 5}', Draft('{"draft": 5}')),
-        ("[]", Draft("[]")),
-    ],
-)
-def test_a_draft_is_plain_text_or_json(text: str, want: Draft) -> None:
-    assert parse(DRAFT, text) == want
-
-
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [
-        ("", "empty"),
-        (" \n", "empty"),
-        ("<think>all</think> ", "empty"),
-        ('{"draft": " "}', "empty"),
-        ("<think>Oh", "unfinished_reasoning"),
-        ("x" * 1_000_001, "too_long"),
-    ],
-)
-def test_an_empty_or_unfinished_draft_is_unparsed(text: str, code: str) -> None:
-    assert code_of(DRAFT, text) == code
+@pytest.mark.parametrize(("text", "want"), [
+    ("  That sounds hard.\n", Draft("That sounds hard.")),
+    (UNICODE, Draft(UNICODE)),
+    ("<think>{}</think> Oh no.", Draft("Oh no.")),
+    ("Oh {dear}, yes.", Draft("Oh {dear}, yes.")),
+    ('{"draft": " Oh no. "}', Draft("Oh no.")),
+    ('{"reasoning": "why", "draft": "Oh no."}', Draft("Oh no.", "why")),
+    ('```json\n{"draft": "Oh no.", "reasoning": 3}\n```', Draft("Oh no.")),
+    ('{"text": "Oh no."}', Draft('{"text": "Oh no."}')),
+    ('{"draft": 5}', Draft('{"draft": 5}')),
+    ("[]", Draft("[]")),
+    ("", "empty"),
+    (" \n", "empty"),
+    ("<think>all</think> ", "empty"),
+    ('{"draft": " "}', "empty"),
+    ("<think>Oh", "unfinished_reasoning"),
+    ("x" * 1_000_001, "too_long"),
+])  # fmt: skip
+def test_a_draft_is_plain_text_or_json(text: str, want: Draft | str) -> None:
+    assert outcome(DRAFT, text) == want
 
 
 # --- assess ---------------------------------------------------------------------------------------
 
+PROUD = Tag("Proud")
 
-@pytest.mark.parametrize(
-    ("emotions", "want"),
-    [
-        ([], ()),
-        (["Proud", " AFRAID "], (Tag("Proud"), Tag("Afraid"))),
-        ([{"emotion": "Wistful", "intensity": 3}], (Tag("Wistful", 3),)),  # wrong, not missing
-        ([{"emotion": UNICODE}], (Tag(UNICODE),)),
-        ([{"emotion": "Proud"}] * 2, (Tag("Proud"), Tag("Proud"))),
-        ([{"emotion": "Proud", "intensity": "intense"}], (Tag("Proud", 6),)),
-        ([{"emotion": "Proud", "intensity": 4.0}], (Tag("Proud", 4),)),
-        ([{"emotion": "x" * 500}], (Tag("x" * 80),)),
-        ([{"emotion": ""}], None),
-        ([{"emotion": 4}], None),
-        ([{"intensity": 4}], None),
-        ([["Proud", 4]], None),
-        ([{"emotion": "Proud"}, None], None),
-        (["Proud"] * MAX_LIST, (Tag("Proud"),) * MAX_LIST),
-        (["Proud"] * (MAX_LIST + 1), None),
-        ({"Proud": 4}, None),
-        ("Proud", None),
-        (None, None),
-    ],
-)
+
+@pytest.mark.parametrize(("emotions", "want"), [
+    ([], ()),
+    (["Proud", " AFRAID "], (PROUD, Tag("Afraid"))),
+    ([{"emotion": "Wistful", "intensity": 3}], (Tag("Wistful", 3),)),  # wrong, not missing
+    ([{"emotion": UNICODE}], (Tag(UNICODE),)),
+    ([{"emotion": "Proud"}] * 2, (PROUD, PROUD)),
+    ([{"emotion": "Proud", "intensity": "intense"}], (Tag("Proud", 6),)),
+    ([{"emotion": "Proud", "intensity": 4.0}], (Tag("Proud", 4),)),
+    ([{"emotion": "x" * 500}], (Tag("x" * 80),)),
+    # an invalid intensity leaves its tag standing
+    *(([{"emotion": "Proud", "intensity": wrong}], (PROUD,))
+      for wrong in (0, 8, -1, 4.5, True, "huge", None, [4], 10**30)),
+    ([{"emotion": ""}], None),
+    ([{"emotion": 4}], None),
+    ([{"intensity": 4}], None),
+    ([["Proud", 4]], None),
+    ([{"emotion": "Proud"}, None], None),
+    (["Proud"] * MAX_LIST, (PROUD,) * MAX_LIST),
+    (["Proud"] * (MAX_LIST + 1), None),
+    ({"Proud": 4}, None),
+    ("Proud", None),
+    (None, None),
+])  # fmt: skip
 def test_tags(emotions: object, want: tuple[Tag, ...] | None) -> None:
-    assert tags_of(emotions) == want
+    assert said(ASSESS, {"emotions": emotions}) == Assess(want)
 
 
-@pytest.mark.parametrize("intensity", [0, 8, -1, 4.5, True, "huge", None, [4], 10**30])
-def test_an_invalid_intensity_leaves_its_tag_standing(intensity: object) -> None:
-    assert tags_of([{"emotion": "Proud", "intensity": intensity}]) == (Tag("Proud"),)
-
-
-@pytest.mark.parametrize(
-    ("given_", "want"),
-    [
-        ("yes", "yes"), ("NO", "no"), (" y ", "yes"), ("n", "no"), (True, "yes"), (False, "no"),
-        ("true", "yes"), ("na", None), ("n/a", None), ("maybe", None), ("", None), (1, None), (0, None),
-        (None, None), (["yes"], None), ({"answer": "yes"}, None), ("yes and no", None),
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("request_", [ASSESS, ASSESS_HP], ids=["assess", "assess_hp"])
+@pytest.mark.parametrize(("given_", "want"), [
+    ("yes", "yes"), ("NO", "no"), (" y ", "yes"), ("n", "no"), (True, "yes"), (False, "no"),
+    ("true", "yes"), ("na", None), ("n/a", None), ("maybe", None), ("", None), (1, None), (0, None),
+    (None, None), (["yes"], None), ({"answer": "yes"}, None), ("yes and no", None),
+])  # fmt: skip
+@pytest.mark.parametrize("request_", [ASSESS, HP], ids=["assess", "assess_hp"])
 def test_yes_and_no(request_: Request, given_: object, want: str | None) -> None:
     found = said(request_, {"observed": {"B1": given_, "B2": "no"}, "preferred": {"B1": "yes"}})
     assert found.observed == ({"B1": want} if want else {}) | {"B2": "no"}
     assert found.preferred == {"B1": "yes"}
-
-
-@pytest.mark.parametrize("answers", [{"B1": "yes", "b1": "no"}, {"B1": "no", "b1": "yes"}])
-def test_a_question_answered_both_ways_is_unanswered(answers: dict[str, str]) -> None:
-    assert said(ASSESS_HP, {"observed": answers, "preferred": answers}) == AssessHP()
 
 
 # --- prefer ---------------------------------------------------------------------------------------
@@ -225,26 +197,10 @@ def test_several_options(given_: object, want: tuple[str, ...] | None) -> None:
 # --- all stages -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("request_", REQUESTS[1:], ids=lambda request: f"{request.stage}")
+@pytest.mark.parametrize("request_", EVERY_KIND[1:], ids=lambda request: request.stage)
 @pytest.mark.parametrize("value", [{}, {"answer": 1}, {"__proto__": {"picks": {}}, "draft": "x"}])
 def test_an_object_without_any_asked_field_is_unparsed(request_: Request, value: object) -> None:
-    assert code_of(request_, json.dumps(value)) == "no_fields"
-
-
-DRAFT, ASSESS, HP = request_of("draft"), request_of("assess"), request_of("assess_hp")
-PREFER, REFLECT = request_of("prefer"), request_of("reflect")
-LONE = "\ud83d"
-YES = '{"observed": {"B1": "yes"}}'
-NO = '{"observed": {"B1": "no"}}'
-WANT = AssessHP({"B1": "yes"})
-
-
-def outcome(request: Request, text: str) -> Prediction | str:
-    found = parse(request, text)
-    return found.code if isinstance(found, Unparsed) else found
-
-
-# --- each kind of fire, and what comes of it -------------------------------------------------------
+    assert outcome(request_, json.dumps(value)) == "no_fields"
 
 
 @pytest.mark.parametrize(
@@ -347,19 +303,11 @@ def test_no_shape_of_text_takes_ten_times_its_room(shape: str) -> None:
         assert peak < 10 * size, f"{peak / size:.1f} times"
 
 
-KINDS = {"draft": Draft, "assess": Assess, "assess_hp": AssessHP, "prefer": Prefer, "reflect": Reflect}
-EVERY_KIND = (
-    *(request_of(stage) for stage in STAGES),
-    request_of("reflect", Settings(panas_strategy="delta")),
-)
-LONE = "\ud83d"
-
-
 def assert_sound(request: Request, found: Prediction | Unparsed) -> None:
     """A prediction of the request's stage, every answer asked for and in range, and stable; or unparsed."""
     if isinstance(found, Unparsed):
         return
-    assert type(found) is KINDS[request.stage]
+    assert type(found) is PREDICTION_OF[request.stage]
     if isinstance(found, (Assess, AssessHP)):
         assert {*found.observed, *found.preferred} <= set(request.questions)
         assert {*found.observed.values(), *found.preferred.values()} <= {"yes", "no"}
