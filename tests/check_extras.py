@@ -15,6 +15,8 @@ import subprocess
 import sys
 import sysconfig
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 
@@ -48,20 +50,27 @@ def tested(python: str | Path, name: str, *tests: str) -> bool:
     return run(python, "-m", "pytest", "--quiet", *spread, "-m", chosen, *tests)
 
 
-def in_venv(name: str, python: str, extras: str, tests: str) -> bool:
-    """Makes `.venv-<name>` anew, installs and runs the tests in it; whether all went well."""
-    folder = ROOT / f".venv-{name}"
+@contextmanager
+def fresh(folder: Path) -> Iterator[None]:
+    """Removes a folder before and after."""
     shutil.rmtree(folder, ignore_errors=True)
-    pip = (folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
     try:
+        yield
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def in_venv(name: str, python: str, extras: str, tests: str) -> bool:
+    """Makes `.venv-<name>`, installs and runs the tests in it; whether all went well."""
+    folder = ROOT / f".venv-{name}"
+    pip = (folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    with fresh(folder):
         return (
             run(python, "-m", "venv", folder)
             and (name not in FIRST or run(*pip, FIRST[name]))
             and run(*pip, f"{ROOT}[{extras}]")
             and tested(folder / "bin" / "python", name, tests)
         )
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def ends(requirement: Requirement) -> list[str]:
@@ -80,33 +89,26 @@ def over_base(name: str, release: str, tests: tuple[str, ...]) -> bool:
     It lies in a venv over the one of the checks, which has everything else: seconds instead of minutes.
     """
     folder = ROOT / f".venv-{name}-{release}"
-    shutil.rmtree(folder, ignore_errors=True)
-    base = sysconfig.get_path("purelib")
-    try:
+    base = f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n"
+    with fresh(folder):
         if not run(sys.executable, "-m", "venv", "--without-pip", folder):
             return False
         (packages,) = folder.glob("lib/python*/site-packages")
-        (packages / "base.pth").write_text(f"import site; site.addsitedir({base!r})\n", encoding="utf-8")
+        (packages / "base.pth").write_text(base, encoding="utf-8")
         python = folder / "bin" / "python"
         pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet")
         return run(*pip, "--editable", ROOT, f"{name}=={release}") and tested(python, name, *tests)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
-def other_pythons() -> list[tuple[str, str]]:
-    """(version, executable) of the supported Pythons besides the one that runs this."""
-    own = f"{sys.version_info.major}.{sys.version_info.minor}"
+def other_pythons() -> dict[str, str]:
+    """Version -> executable of the supported Pythons besides the one that runs this."""
     pyenv = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser() / "versions"
-    found = []
+    found = {}
     for version in PYTHONS:
-        candidates = [
-            shutil.which(f"python{version}"),
-            *map(str, sorted(pyenv.glob(f"{version}.*/bin/python"))),
-        ]
-        works = [path for path in candidates if path and _is(version, path)]
-        if version != own and works:
-            found.append((version, works[0]))
+        paths = [shutil.which(f"python{version}"), *map(str, sorted(pyenv.glob(f"{version}.*/bin/python")))]
+        works = [path for path in paths if path and _is(version, path)]
+        if works and not sys.version.startswith(f"{version}."):
+            found[version] = works[0]
     return found
 
 
@@ -122,28 +124,26 @@ def main() -> int:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     declared = project["optional-dependencies"]
     failed = []
-    for folder in sorted((ROOT / "tests" / "extras").glob("*/")):
-        if folder.name in BASE:
-            if not tested(sys.executable, folder.name, str(folder)):
-                failed.append(folder.name)
-        elif folder.name.startswith("_"):
-            continue  # __pycache__
-        elif folder.name not in declared:
-            failed.append(f"tests/extras/{folder.name}: no such extra in pyproject.toml")
-        elif sys.version_info >= BELOW.get(folder.name, (99,)):
-            print(f"extra {folder.name} is not for Python {sys.version.split()[0]}: not tested")
-        elif not in_venv(folder.name, sys.executable, f"dev,{folder.name}", str(folder)):
-            failed.append(f"extra {folder.name}")
+    for folder in sorted((ROOT / "tests" / "extras").glob("[!_]*/")):
+        name = folder.name
+        if name in BASE:
+            passed = tested(sys.executable, name, str(folder))
+        elif sys.version_info >= BELOW.get(name, (99,)):
+            print(f"extra {name} is not for Python {sys.version.split()[0]}: not tested")
+            passed = True
+        else:  # a folder that is no extra fails too
+            passed = name in declared and in_venv(name, sys.executable, f"dev,{name}", str(folder))
+        failed += [] if passed else [f"tests/extras/{name}"]
     for requirement in map(Requirement, project["dependencies"]):
         name = requirement.name
         for release in ends(requirement) if name in ENDS else ():
             if release != metadata.version(name) and not over_base(name, release, ENDS[name]):
                 failed.append(f"{name} {release}")
     pythons = other_pythons()
-    for version, executable in pythons:
+    for version, executable in pythons.items():
         if not in_venv(f"python{version}", executable, "dev", "tests"):
             failed.append(f"Python {version}")
-    print(f"other Pythons found: {', '.join(version for version, _ in pythons) or 'none'}")
+    print(f"other Pythons found: {', '.join(pythons) or 'none'}")
     for name in failed:
         print(f"FAILED {name}", file=sys.stderr)
     return bool(failed)

@@ -16,14 +16,18 @@ import tempfile
 import tomllib
 import venv
 import zipfile
+from email.parser import BytesParser
 from pathlib import Path
 
-from tests.check_hub import check_hub
+from attune_env import builtin_policy, load, plan, rollout
+from tests.documents import LINK
+from tests.endpoint import endpoint_process
 
 ROOT = Path(__file__).resolve().parent.parent
 TRAINING = ROOT / "docs" / "training.md"
 DIST = ROOT / "dist"
 PACKAGES = ("attune_env", "attune_episodes", "attune_rewards", "attune_data")
+POLICY, EPISODES, KEY = "lexicon", 2, "a-key-that-nobody-has"
 USE = """
 import attune_env, attune_episodes, attune_rewards, attune_data, json, sys
 from attune_env import Simulation, builtin_policy, load, rollout, training_dataset
@@ -56,15 +60,29 @@ from pathlib import Path
 from tests.documents import check_document
 print(json.dumps(check_document(Path("README.md").resolve(), ".")))
 """
+NEEDED = (
+    *(f"{package}/py.typed" for package in PACKAGES), "attune_data/codebook/own.json",
+    "attune_env/lm_eval_tasks/attunebench.yaml", "attune_env/pages/assets/page.js",
+    "attune_env/pages/assets/report.html", "attune_episodes/prompts/full/assess.md",
+    "attune_episodes/prompts/full/judge.md",
+)  # fmt: skip
 
 
-def run(*command: str | Path, cwd: str | Path) -> str:
+def run(*command: str | Path, cwd: str | Path, **variables: str) -> str:
     """Runs a command and returns what it prints; shows its errors and stops if it fails."""
-    clean = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    clean = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")} | variables
     done = subprocess.run(list(map(str, command)), cwd=cwd, env=clean, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))} failed:\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}")
     return done.stdout
+
+
+def environment(folder: Path, *packages: str | Path) -> Path:
+    """The Python of a new environment that holds the packages and what they require."""
+    venv.create(folder, with_pip=True)
+    python = folder / "bin" / "python"
+    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages, cwd=folder)
+    return python
 
 
 def main() -> None:
@@ -75,62 +93,38 @@ def main() -> None:
         run(sys.executable, "-m", "build", "--outdir", DIST, ROOT, cwd=work)
         (wheel,) = DIST.glob("*.whl")
         names = zipfile.ZipFile(wheel).namelist()
-        for package in PACKAGES:
-            assert f"{package}/py.typed" in names, f"{package}/py.typed is not in the wheel"
+        assert set(NEEDED) <= set(names), f"not in the wheel: {set(NEEDED) - set(names)}"
         assert sum("sample/conversation_" in name for name in names) >= 16, "the sample is not in the wheel"
-        for needed in (
-            "attune_data/codebook/own.json",
-            "attune_env/lm_eval_tasks/attunebench.yaml",
-            "attune_env/pages/assets/page.js",
-            "attune_env/pages/assets/report.html",
-            "attune_episodes/prompts/full/assess.md",
-            "attune_episodes/prompts/full/judge.md",
-        ):
-            assert needed in names, f"{needed} is not in the wheel"
         stray = [n for n in names if n.split("/")[0] not in PACKAGES and ".dist-info/" not in n]
         assert not stray, f"the wheel holds what does not belong in it: {stray[:5]}"
 
-        venv.create(work / "venv", with_pip=True)
-        python = work / "venv" / "bin" / "python"
-        run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel, cwd=work)
+        python = environment(work / "venv", wheel)
         facts = json.loads(run(python, "-c", USE, cwd=work))
         assert all(str(work) in file for file in facts["files"]), facts
         assert facts["conversations"] >= 16, facts
         assert abs(facts["oracle"] - 1) < 1e-12, facts
         assert facts["simulated"] == "simulated", facts
-        printed = run(work / "venv" / "bin" / "attune", "demo", "--output", work / "demo", cwd=work)
+        printed = run(python.with_name("attune"), "demo", "--output", work / "demo", cwd=work)
         assert "builtin/oracle" in printed, printed
         assert (work / "demo" / "scores.json").is_file()
         assert (work / "demo" / "report" / "report.html").is_file()
-        (work / "hub").mkdir()
-        check_hub(work / "venv", wheel, work / "hub")
-        check_readme(work, python)
+        check_metadata(wheel)
+        check_episodes(python, work / "hub")
+        check_readme(python, work / "readme")
         check_core(work)
-        check_metadata_renders(work)
+        twine = environment(work / "twine", "twine")  # whether package indexes take and render the metadata
+        run(twine, "-m", "twine", "check", "--strict", *sorted(DIST.iterdir()), cwd=work)
         print(f"{wheel.name}: installs by itself, finds its data, runs")
-    print(
-        "python -m twine upload \\",
-        *(f"  {file.relative_to(ROOT)}" for file in sorted(DIST.iterdir())),
-        sep="\n",
-    )
+    print("python -m twine upload", *(file.relative_to(ROOT) for file in sorted(DIST.iterdir())))
 
 
-def check_readme(work: Path, python: Path) -> None:
+def check_readme(python: Path, copy: Path) -> None:
     """The README's blocks run on the installed package and print what they show."""
-    copy = work / "readme"
     (copy / "tests").mkdir(parents=True)
-    shutil.copy(ROOT / "README.md", copy)
-    shutil.copy(ROOT / "tests" / "documents.py", copy / "tests")
+    for file in ("README.md", "tests/documents.py"):
+        shutil.copy(ROOT / file, copy / file)
     problems = json.loads(run(python, "-c", README, cwd=copy))
     assert not problems, "\n".join(problems)
-
-
-def check_metadata_renders(work: Path) -> None:
-    """Package indexes accept the metadata and render the README."""
-    venv.create(work / "twine", with_pip=True)
-    python = work / "twine" / "bin" / "python"
-    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "twine", cwd=work)
-    run(python, "-m", "twine", "check", "--strict", *sorted(DIST.iterdir()), cwd=work)
 
 
 def check_core(work: Path) -> None:
@@ -138,9 +132,7 @@ def check_core(work: Path) -> None:
     core = ROOT / "packaging" / "core"
     run(sys.executable, "-m", "build", "--wheel", "--outdir", DIST, core, cwd=work)
     (wheel,) = DIST.glob("attune_core*.whl")
-    venv.create(work / "light", with_pip=True)
-    python = work / "light" / "bin" / "python"
-    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel, cwd=work)
+    python = environment(work / "light", wheel)
     blocks = re.findall(r"(?ms)^```python\n(.*?)^```$", TRAINING.read_text(encoding="utf-8"))
     facts = json.loads(run(python, "-c", blocks[-1] + LIGHT, cwd=work).splitlines()[-1])
     project, light = (
@@ -150,15 +142,70 @@ def check_core(work: Path) -> None:
     assert facts["version"] == light["version"] == project["version"], facts
     assert abs(facts["oracle"] - 1) < 1e-12, facts
     assert facts["reward"] < 0, facts
-    shared = {need for need in project["dependencies"] if need in light["dependencies"]}
-    assert shared == set(light["dependencies"]), (
-        f"asked for otherwise than by attune-env: {light['dependencies']}"
-    )
+    assert set(light["dependencies"]) <= set(project["dependencies"]), light["dependencies"]
     listed = json.loads(run(python, "-m", "pip", "list", "--format", "json", cwd=work))
     size = sum(file.stat().st_size for file in (work / "light").rglob("*") if file.is_file()) / 1e6
     assert len(listed) <= 25, listed
     assert size <= 260, size
     print(f"{wheel.name}: {len(listed)} distributions, {size:.0f} MB")
+
+
+def check_metadata(wheel: Path) -> None:
+    """What a package index and the Hub show: name, description, licence, keywords, tags, README."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    with zipfile.ZipFile(wheel) as packed:
+        (name,) = [name for name in packed.namelist() if name.endswith(".dist-info/METADATA")]
+        data = packed.read(name)
+    held = BytesParser().parsebytes(data)
+    assert held["Name"] == project["name"] == "attune-env", held["Name"]
+    assert held["Summary"] == project["description"], held["Summary"]
+    assert held["License-Expression"] == project["license"] == "MIT", held["License-Expression"]
+    assert sorted(held["Keywords"].split(",")) == sorted(project["keywords"]), held["Keywords"]
+    # the Hub reads tags from pyproject.toml, where the push is made: no field of a wheel holds them
+    assert project["tags"], "no tags"
+    assert all(isinstance(tag, str) and tag == tag.lower() for tag in project["tags"]), project["tags"]
+    assert held["Description-Content-Type"] == "text/markdown", held["Description-Content-Type"]
+    # the parser takes bytes for ASCII; the body is UTF-8, as all of the file
+    shown = data.decode("utf-8").partition("\n\n")[2]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert LINK.findall(readme), "the README has no relative links: nothing is rendered"
+    assert not LINK.findall(shown), f"relative links lead nowhere on an index: {LINK.findall(shown)[:5]}"
+    assert shown.strip().splitlines()[0] == readme.splitlines()[0], shown[:200]
+    pinned = [line for line in held.get_all("Requires-Dist", []) if line.startswith("verifiers")]
+    assert pinned == ["verifiers<0.4.2,>=0.4"], pinned
+
+
+def check_episodes(python: Path, work: Path) -> None:
+    """`vf-eval attune-env` in the environment asks and rewards as `rollout` does here, and writes no key."""
+    work.mkdir()
+    with endpoint_process("--data", "sample", "--number", EPISODES, "--policy", POLICY) as model:
+        said = run(
+            python.with_name("vf-eval"), "attune-env", "-m", "fake", "-n", str(EPISODES),
+            "--client.base-url", model.url, "--client.api-key-var", "ATTUNE_CHECK_KEY",
+            "--no-push", "--no-rich", "-o", work, cwd=work, ATTUNE_CHECK_KEY=KEY,
+        )  # fmt: skip
+        facts = model.facts()
+    (file,) = work.glob("*/traces.jsonl")
+    text = file.read_text(encoding="utf-8")
+    assert KEY not in text + said, "the key is in what vf-eval wrote"
+    sample = load("sample")
+    policy = builtin_policy(POLICY, sample)
+    wanted = {c.conversation_id: rollout(c, policy).total for c in sample[:EPISODES]}
+    earned = {}
+    for episode in map(json.loads, text.splitlines()):
+        (trace,) = episode["traces"]
+        assert episode["ok"], episode["errors"]
+        assert trace["ok"], trace["errors"]
+        parts = trace["rewards"].values()
+        earned[trace["task"]["data"]["id"]] = sum(part["score"] * part["weight"] for part in parts)
+    assert earned.keys() == wanted.keys(), (earned, wanted)
+    for name, reward in wanted.items():
+        assert abs(earned[name] - reward) < 1e-12, (name, earned[name], reward)
+    # every request of the plans once, and nothing else
+    asked = {request.id: 1 for c in sample[:EPISODES] for request in plan(c)}
+    assert facts["requests"] == asked, set(facts["requests"].items()) ^ set(asked.items())
+    assert facts["statuses"] == {"200": len(asked)}, facts["statuses"]
+    print(f"vf-eval attune-env plays {EPISODES} episodes, rewards as at home")
 
 
 if __name__ == "__main__":

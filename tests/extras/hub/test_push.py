@@ -22,7 +22,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from tests.check_extras import ends
-from tests.check_hub import check_episodes
+from tests.check_release import check_episodes, environment
 from tests.documents import LINK, ROOT
 
 PRIME = "prime>=0.18,<0.19"
@@ -128,11 +128,7 @@ def made_needs(folder: Path) -> list[str]:
 
 def plays_in_an_empty_environment(wheel: Path, release: str, work: Path) -> None:
     """Install the wheel with one release of verifiers alone, and play `vf-eval attune-env` there."""
-    work.mkdir()
-    subprocess.run([sys.executable, "-m", "venv", work / "venv"], check=True)
-    pip = (work / "venv" / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    subprocess.run([*pip, wheel, f"verifiers=={release}"], check=True)
-    check_episodes(work / "venv", work)
+    check_episodes(environment(work / "venv", wheel, f"verifiers=={release}"), work / "play")
 
 
 def test_a_push_has_version_licence_tags_and_a_readme_without_dead_links(
