@@ -11,7 +11,7 @@ from attune_env.audit import reference_world
 from attune_rewards import LEAVES, PRESETS, RewardSpec
 from attune_rewards.spec_files import describe_reward
 from attune_rewards.tree import LEAF
-from tests.front.command import attune
+from tests.command import attune, data_folder
 
 ROOT = Path(__file__).parents[2]
 MINE = '''
@@ -129,7 +129,8 @@ def test_a_reward_may_import_what_lies_beside_it(tmp_path: Path) -> None:
 
 def test_a_page_of_something_else_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("# Mine\n")
-    ask = ("rewards", "audit", "--data", "sample", "--spec", "preference", "-o", "notes.md")
+    data_folder(tmp_path / "data")
+    ask = ("rewards", "audit", "--data", "data", "--spec", "preference", "-o", "notes.md")
     told = attune(*ask, cwd=tmp_path, code=1).stderr
     assert "notes.md: line 1: found another file" in told
     assert (tmp_path / "notes.md").read_text() == "# Mine\n"

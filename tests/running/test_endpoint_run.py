@@ -266,7 +266,7 @@ def test_a_result_beyond_what_is_read_is_not_written_and_its_conversation_is_ski
 
 def test_conversations_in_files_are_read_when_their_turn_comes_and_let_go_after(tmp_path: Path) -> None:
     path = tmp_path / "data.jsonl"
-    write_jsonl([Simulation(1)[n] for n in range(40)], path)
+    write_jsonl([Simulation(1)[n] for n in range(20)], path)
     stored = load(path, in_memory=False)
 
     class Counting(Watcher):
@@ -283,5 +283,5 @@ def test_conversations_in_files_are_read_when_their_turn_comes_and_let_go_after(
     asked = Settings(stages=("reflect",))
     with serve(lambda _: "{}") as server:
         report = play(server, stored, tmp_path / "a", settings=asked, concurrency=2, watcher=counting)
-    assert report.written == 40
+    assert report.written == 20
     assert counting.most - before <= 6
