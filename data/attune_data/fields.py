@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
@@ -16,55 +17,48 @@ def expected(text: str) -> PydanticCustomError:
     return PydanticCustomError("expected", "{expected}", {"expected": text})
 
 
-def _answer(value: object) -> object:
-    if value is None:
-        return None
-    if (answer := aliases.read_answer(value)) is None:
-        raise expected('"yes", "no" or "na"')
-    return answer
+def _read(look_up: Callable[[Any], object], text: str, *, optional: bool = True) -> BeforeValidator:
+    """Read a value by a table of spellings; null stands where it may be left out."""
+
+    def read(value: object) -> object:
+        if value is None and optional:
+            return None
+        if (found := look_up(value)) is None:
+            raise expected(text)
+        return found
+
+    return BeforeValidator(read)
 
 
-def _response(value: object) -> object:
-    if isinstance(value, str) and value in aliases.RESPONSE_NAMES:
-        return aliases.RESPONSE_NAMES[value]
-    raise expected('"original", "alternate" or "human"')
+def _in(table: Mapping[object, object]) -> Callable[[object], object]:
+    return lambda value: table.get(value) if isinstance(value, str) else None
 
 
-def _winner(value: object) -> object:
-    if value is None:
-        return None
-    if isinstance(value, str) and value in aliases.WINNERS:
-        return aliases.WINNERS[value]
-    raise expected('"A" or "B" (null if none was annotated)')
+def _emotion(value: object) -> str | None:
+    return affect.canonical_emotion(value) if isinstance(value, str) else None
 
 
-def _emotion(value: object) -> object:
-    name = affect.canonical_emotion(value) if isinstance(value, str) else None
-    if name is None:
-        raise expected(f"one of the 20 PANAS items: {', '.join(affect.EMOTIONS)}")
-    return name
+def _rating(value: object) -> int | None:
+    whole = type(value) is int or (isinstance(value, float) and value.is_integer())
+    return int(value) if whole and 1 <= value <= 7 else None  # type: ignore[call-overload, operator]
 
 
-def _rating(value: object, or_words: str = "") -> object:
-    if value is None or (type(value) is int and 1 <= value <= 7):
-        return value
-    if isinstance(value, float) and value.is_integer() and 1 <= value <= 7:
-        return int(value)
-    raise expected(f"a whole number from 1 to 7{or_words}")
-
-
-def _intensity(value: object) -> object:
+def _intensity(value: object) -> int | None:
     if isinstance(value, str):
-        value = aliases.INTENSITIES.get(value.strip().casefold(), value)
-    return _rating(value, " (or mild, moderate, intense)")
+        return aliases.INTENSITIES.get(value.strip().casefold())
+    return _rating(value)
 
 
-AnswerField = Annotated[Answer | None, BeforeValidator(_answer)]
-ResponseField = Annotated[ResponseName, BeforeValidator(_response)]
-WinnerField = Annotated[Side | None, BeforeValidator(_winner)]
-IntensityField = Annotated[int | None, BeforeValidator(_intensity)]
-EmotionField = Annotated[str, BeforeValidator(_emotion)]
-Rating = Annotated[int | None, BeforeValidator(_rating)]
+_RATING = "a whole number from 1 to 7"
+_SIDE = '"A" or "B" (null if none was annotated)'
+_NAME = '"original", "alternate" or "human"'
+_ITEM = f"one of the 20 PANAS items: {', '.join(affect.EMOTIONS)}"
+AnswerField = Annotated[Answer | None, _read(aliases.read_answer, '"yes", "no" or "na"')]
+ResponseField = Annotated[ResponseName, _read(_in(aliases.RESPONSE_NAMES), _NAME, optional=False)]
+WinnerField = Annotated[Side | None, _read(_in(aliases.WINNERS), _SIDE)]
+IntensityField = Annotated[int | None, _read(_intensity, f"{_RATING} (or mild, moderate, intense)")]
+EmotionField = Annotated[str, _read(_emotion, _ITEM, optional=False)]
+Rating = Annotated[int | None, _read(_rating, _RATING)]
 
 
 class Record(BaseModel):

@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, overload
@@ -17,7 +18,6 @@ from attune_data.errors import DataError, Problem, SettingsError, UnknownNameErr
 from attune_data.jsonio import MAX_LISTED, read_json
 from attune_data.schema import Conversation
 from attune_data.sources import Row, dataset, folder, is_saved_dataset, jsonl, without_nulls
-from attune_data.stored import Place, Stored, StoredById
 from attune_data.validate import conversation_from
 from attune_data.written.corpus import is_written, written_rows
 
@@ -30,6 +30,49 @@ MAX_TURNS = 1_000
 _DATASET_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a conversation stands that was read once and found valid; it is read again when asked for."""
+
+    conversation_id: str
+    origin: Provenance
+    file: str
+    read: Callable[[], Conversation]
+
+
+def _conversation(item: Conversation | Place) -> Conversation:
+    """Read it if it stays in its file; raises DataError if that has changed since."""
+    if isinstance(item, Conversation):
+        return item
+    found = item.read()
+    if (found.conversation_id, found.origin) == (item.conversation_id, item.origin):
+        return found
+    raise DataError(
+        Problem(item.file, "conversationId", f"{show(found.conversation_id)}, {found.origin}",
+                f"{show(item.conversation_id)}, {item.origin}, as when the data was checked",
+                "the data has changed since: run the command again")
+    )  # fmt: skip
+
+
+class _ById(Mapping[str, Conversation]):
+    """Conversation id -> conversation."""
+
+    def __init__(self, items: Iterable[Conversation | Place]) -> None:
+        self._items = {item.conversation_id: item for item in items}
+
+    def __getitem__(self, conversation_id: str) -> Conversation:
+        return _conversation(self._items[conversation_id])
+
+    def __contains__(self, conversation_id: object) -> bool:
+        return conversation_id in self._items
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+
 class Conversations(Sequence[Conversation]):
     """Conversations in a fixed order, with where they came from.
 
@@ -40,13 +83,13 @@ class Conversations(Sequence[Conversation]):
 
     def __init__(
         self,
-        items: Iterable[Conversation],
+        items: Iterable[Conversation | Place],
         *,
         source: str = "memory",
         left_out: Sequence[Problem] = (),
         files: Mapping[str, str] | None = None,
     ) -> None:
-        self._items = items if isinstance(items, Stored) else tuple(items)
+        self._items = tuple(items)
         self.files = dict(files or {})
         """Conversation id -> the file (or line, or row) that it was read from."""
         self.source = source
@@ -62,13 +105,14 @@ class Conversations(Sequence[Conversation]):
         """One conversation, or a slice as `Conversations`; by id: `.by_id[…]`."""
         if isinstance(index, str):
             raise TypeError(f"index by number or slice; by id it is .by_id[{index!r}]")
-        return self.narrowed_to(self._items[index]) if isinstance(index, slice) else self._items[index]
+        found = self._items[index]
+        return self.narrowed_to(found) if isinstance(found, tuple) else _conversation(found)
 
     def __len__(self) -> int:
         return len(self._items)
 
     def __iter__(self) -> Iterator[Conversation]:
-        return iter(self._items)
+        return map(_conversation, self._items)
 
     def __add__(self, other: Conversations) -> Conversations:
         """Both, these first, each record with its own mark; DataError where they share an id."""
@@ -83,7 +127,7 @@ class Conversations(Sequence[Conversation]):
                 for key in shared
             ])  # fmt: skip
         return Conversations(
-            (*self, *other),
+            (*self._items, *other._items),
             source=f"{self.source} + {other.source}",
             left_out=(*self.left_out, *other.left_out),
             files=self.files | other.files,
@@ -91,11 +135,9 @@ class Conversations(Sequence[Conversation]):
 
     def chosen(self, indices: Iterable[int]) -> Conversations:
         """Those at these places, in this order; reads none that is not in memory."""
-        if isinstance(self._items, Stored):
-            return self.narrowed_to(Stored(self._items.places[index] for index in indices))
         return self.narrowed_to(self._items[index] for index in indices)
 
-    def narrowed_to(self, items: Iterable[Conversation]) -> Conversations:
+    def narrowed_to(self, items: Iterable[Conversation | Place]) -> Conversations:
         """Some of its own conversations, still with where they came from."""
         return Conversations(items, source=self.source, left_out=self.left_out, files=self.files)
 
@@ -105,9 +147,7 @@ class Conversations(Sequence[Conversation]):
     @cached_property
     def by_id(self) -> Mapping[str, Conversation]:
         """Conversation id -> conversation."""
-        if isinstance(self._items, Stored):
-            return StoredById(self._items)
-        return {item.conversation_id: item for item in self._items}
+        return _ById(self._items)
 
     @property
     def provenance(self) -> Provenance:
@@ -115,8 +155,7 @@ class Conversations(Sequence[Conversation]):
 
         A mix of other marks counts as "imported", the most restricted of those that may be trained on.
         """
-        held = self._items.places if isinstance(self._items, Stored) else self._items
-        marks = {item.origin for item in held}
+        marks = {item.origin for item in self._items}
         if not marks or "benchmark" in marks:
             return "benchmark"
         return marks.pop() if len(marks) == 1 else "imported"
@@ -124,7 +163,7 @@ class Conversations(Sequence[Conversation]):
     @cached_property
     def fingerprint(self) -> str:
         """16 hex digits that name the content: same records, same fingerprint, whatever their order."""
-        digests = sorted(fingerprint(item) for item in self._items)
+        digests = sorted(fingerprint(item) for item in self)
         return hashlib.sha256("\n".join(digests).encode()).hexdigest()[:16]
 
 
@@ -174,37 +213,32 @@ def load(
         raise UnknownNameError("provenance", provenance, PROVENANCES)
     forced: Provenance | None = "benchmark" if is_benchmark(path) else None
     problems: list[Problem] = []
-    unlisted = 0
-    kept: list[Conversation] = []
-    places: dict[str, Place] = {}
+    items: list[Conversation | Place] = []
+    files: dict[str, str] = {}
     with garbage.paused():  # 2x faster
         for file, read in _records(name, path, split):
+            again = partial(_marked, file, read, provenance, forced)
             try:
-                conversation = _marked(file, read, provenance, forced)
+                conversation = again()
                 identity = conversation.conversation_id
-                if first := places.get(identity):
-                    twice = f"{show(identity)}, which {first.file} has too"
+                if identity in files:
+                    twice = f"{show(identity)}, which {files[identity]} has too"
                     raise DataError(Problem(file, "conversationId", twice, "each id once", "remove the copy"))
             except DataError as error:
-                room = MAX_LISTED - len(problems)
-                problems.extend(error.problems[:room])
-                unlisted += len(error.problems[room:])
-                if unlisted and not skip_invalid:
+                problems.extend(error.problems[: MAX_LISTED + 1 - len(problems)])
+                if len(problems) > MAX_LISTED and not skip_invalid:
                     break
             else:
-                again = partial(_marked, file, read, provenance, forced)
-                places[identity] = Place(identity, conversation.origin, file, again)
-                if in_memory:
-                    kept.append(conversation)
-    if unlisted:
-        listed = f"the first {len(problems)} are listed"
-        problems.append(Problem(name, "", "further problems", "none", listed))
-    if problems and not (skip_invalid and places):
+                files[identity] = file
+                place = Place(identity, conversation.origin, file, again)
+                items.append(conversation if in_memory else place)
+    if len(problems) > MAX_LISTED:
+        listed = f"the first {MAX_LISTED} are listed"
+        problems[MAX_LISTED:] = [Problem(name, "", "further problems", "none", listed)]
+    if problems and not (skip_invalid and items):
         raise DataError(problems)
-    if not places:
+    if not items:
         raise DataError(Problem(name, "", "no records", "at least one conversation"))
-    items = kept if in_memory else Stored(places.values())
-    files = {identity: place.file for identity, place in places.items()}
     return Conversations(items, source=name, left_out=problems, files=files)
 
 

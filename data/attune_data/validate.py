@@ -17,6 +17,7 @@ from attune_data.jsonio import MAX_LISTED
 from attune_data.schema import Conversation, ConversationWide
 
 _EXPECTED = {
+    "missing": "this field",
     "string_type": "text",
     "int_type": "a whole number",
     "int_from_float": "a whole number",
@@ -32,20 +33,13 @@ _EXPECTED = {
     "string_too_short": "some text",
     "string_too_long": "at most 200 characters",
 }
-_ADVICE = {
-    "missing": "add it",
-    "too_short": "leave the conversation out or add its turns",
-}
 
 
 def conversation_from(value: Any, file: str) -> Conversation:
     """The conversation that a parsed JSON value holds; raises DataError with all problems found."""
     if not isinstance(value, dict):
-        kinds = {list: "a list", str: "text", int: "a number", float: "a number", bool: "true or false"}
-        raise DataError(
-            Problem(file, "", kinds.get(type(value), "null"), "one conversation object {…}",
-                    "several conversations go into a folder or a .jsonl file")
-        )  # fmt: skip
+        advice = "several conversations go into a folder or a .jsonl file"
+        raise DataError(Problem(file, "", brief(value), "one conversation object {…}", advice))
     try:
         return Conversation.model_validate(value, by_alias=True, by_name=False)
     except ValidationError as error:
@@ -81,20 +75,18 @@ def problems_of(error: ValidationError, file: str, place: str = "", advice: str 
     return [_problem(file, place, detail, advice) for detail in details if detail["loc"] not in inside]
 
 
-def _problem(file: str, base: str, detail: ErrorDetails, advice: str) -> Problem:
-    kind = detail["type"]
-    place = base
+def _problem(file: str, place: str, detail: ErrorDetails, advice: str) -> Problem:
+    kind, found = detail["type"], brief(detail["input"])
     for part in detail["loc"]:
         place += f"[{part}]" if isinstance(part, int) else f".{part}" if place else part
+    expected = _EXPECTED.get(kind, detail["msg"])
     if kind == "missing":
-        return Problem(file, place, "nothing", "this field", advice or _ADVICE["missing"])
-    if kind == "expected":
-        expected = detail["msg"]
+        found, advice = "nothing", advice or "add it"
+    elif kind == "too_short":
+        advice = advice or "leave the conversation out or add its turns"
     elif kind == "literal_error":
         expected = detail["ctx"]["expected"].replace("'", '"')
-    else:
-        expected = _EXPECTED.get(kind, detail["msg"])
-    return Problem(file, place, brief(detail["input"]), expected, advice or _ADVICE.get(kind, ""))
+    return Problem(file, place, found, expected, advice)
 
 
 def brief(value: object) -> str:
@@ -142,19 +134,23 @@ def _panas(conversation: Conversation) -> Iterator[_Odd]:
     for side, panas in (("prePanas", conversation.pre_panas), ("postPanas", conversation.post_panas)):
         if panas is None:
             continue
-        for name, total, names in (
+        for name, total, items in (
             ("totalPositiveAffect", panas.total_positive_affect, affect.POSITIVE),
             ("totalNegativeAffect", panas.total_negative_affect, affect.NEGATIVE),
         ):
-            known = [item for item in map(panas.item, names) if item is not None]
-            if total is not None and len(known) == len(names) and sum(known) != total:
-                wanted = f"{sum(known)}, the sum of its ten items, which scoring takes"
-                yield f"{side}.{name}", f"{total:g}", wanted
-            elif 0 < len(known) < len(names):
+            known = [rating for item in items if (rating := panas.item(item)) is not None]
+            if len(known) == len(items) and total not in (None, sum(known)):
+                yield (
+                    f"{side}.{name}",
+                    f"{total:g}",
+                    f"{sum(known)}, the sum of its ten items, which scoring takes",
+                )
+            elif 0 < len(known) < len(items):
                 yield f"{side}.responses", f"{len(known)} of the ten items of {name}", "all ten or none"
         for key in panas.responses or {}:
-            if key not in affect.POLARITY:
-                yield f"{side}.responses.{key}", show(key), "one of the 20 PANAS items; it is not read"
+            if key in affect.POLARITY:
+                continue
+            yield f"{side}.responses.{key}", show(key), "one of the 20 PANAS items; it is not read"
 
 
 def _turns(conversation: Conversation) -> Iterator[_Odd]:

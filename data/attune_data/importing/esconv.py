@@ -7,23 +7,24 @@ intensities the PANAS item that the emotion's own name is; docs/importing.md has
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from enum import Enum
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, BeforeValidator, StrictStr
+from pydantic import StrictStr
 
 from attune_data.constants import BINARY_IDS
 from attune_data.errors import DataError, Problem
-from attune_data.fields import expected
 from attune_data.importing.imported import (
     Foreign,
-    Gathered,
     Imported,
+    Left,
     Text,
     Unusable,
+    gathered,
     number_in,
     read_as,
     stated,
@@ -41,14 +42,6 @@ ENTAILED: Final[Mapping[str, str]] = {
     "reflection of feelings": "B1",
 }
 """Strategy -> the question whose observed answer is yes wherever the strategy is used."""
-SILENT: Final[Mapping[str, str]] = {
-    "restatement or paraphrasing": "a rephrasing may hold no specific detail (B3, B15)",
-    "self-disclosure": "is about the supporter; no question asks that",
-    "affirmation and reassurance": "affirms strengths, which is not validating what was felt (B19)",
-    "information": "a fact or a resource is no explanation yet (B12)",
-    "other": "says nothing about the reply",
-}
-"""Strategies that entail no answer, and why."""
 _PLURALS: Final[Mapping[str, str]] = {"questions": "question", "others": "other"}
 PANAS_ITEM: Final[Mapping[str, str]] = {
     "nervousness": "nervous",
@@ -57,50 +50,37 @@ PANAS_ITEM: Final[Mapping[str, str]] = {
     "guilt": "guilty",
 }
 """Emotion type -> the PANAS item that is its adjective."""
-RATING: Final[Mapping[float, int]] = {1: 1, 2: 3, 3: 4, 4: 5, 5: 7}
+RATING: Final[Mapping[int, int]] = {1: 1, 2: 3, 3: 4, 4: 5, 5: 7}
 """Intensity 1–5 -> 1–7: 1 + 1.5 (x - 1), halves rounded towards the middle."""
-
 _ADVICE: Final = (
     "is this an ESConv export (docs/importing.md)? --skip-invalid leaves out conversations that differ"
 )
-_BEFORE: Final = "messages before the seeker's first"
-_AFTER: Final = "messages after the last reply"
-_BLANK: Final = "blank messages"
-_UNKNOWN: Final = "strategies of another name"
-_FEEDBACK: Final = "feedback on replies"
-_PREVIOUS: Final = "intensities of a previous experience"
-_NO_ITEM: Final = "intensities of other emotions"
-_REASONS: Final[Mapping[str, str]] = {
-    _BEFORE: "the supporter began: a reply to nothing; kept under outsideTurns",
-    _AFTER: "nobody replied; kept under outsideTurns",
-    _BLANK: "no text",
-    **{f"strategy {name}": reason for name, reason in SILENT.items()},
-    _UNKNOWN: "not one of the eight",
-    _FEEDBACK: "stars for helpfulness; no question asks that",
-    _PREVIOUS: "PANAS asks how the person feels now",
-    _NO_ITEM: f"only {', '.join(PANAS_ITEM)} are PANAS items by name",
-    "seeker's empathy": "a rating of the supporter on another scale",
-    "seeker's relevance": "a rating of the supporter on another scale",
-    "supporter's relevance": "the supporter's view, not the seeker's",
-    "situations": "written before the chat, not said in it",
-    "other fields": "not among those of the format as it is described",
-}
 
 
-def _side(value: object) -> str:
-    sides = {"seeker": "seeker", "speaker": "seeker", "supporter": "supporter", "listener": "supporter"}
-    if not isinstance(value, str) or value not in sides:
-        raise expected('"seeker" or "supporter" (also "speaker" or "listener")')
-    return sides[value]
+class _Left(Enum):
+    """What is left out, and why."""
+
+    BEFORE = ("messages before the seeker's first", "a reply to nothing; kept under outsideTurns")
+    AFTER = ("messages after the last reply", "nobody replied; kept under outsideTurns")
+    BLANK = ("blank messages", "no text")
+    RESTATEMENT = ("strategy restatement or paraphrasing", "may hold no specific detail (B3, B15)")
+    SELF_DISCLOSURE = ("strategy self-disclosure", "is about the supporter; no question asks that")
+    AFFIRMATION = ("strategy affirmation and reassurance", "does not validate what was felt (B19)")
+    INFORMATION = ("strategy information", "a fact or a resource is no explanation yet (B12)")
+    OTHER = ("strategy other", "says nothing about the reply")
+    UNKNOWN = ("strategies of another name", "not one of the eight")
+    FEEDBACK = ("feedback on replies", "stars for helpfulness; no question asks that")
+    PREVIOUS = ("intensities of a previous experience", "PANAS asks how the person feels now")
+    NO_ITEM = ("intensities of other emotions", f"only {', '.join(PANAS_ITEM)} are PANAS items by name")
+    EMPATHY = ("seeker's empathy", "a rating of the supporter on another scale")
+    RELEVANCE = ("seeker's relevance", "a rating of the supporter on another scale")
+    SUPPORTER = ("supporter's relevance", "the supporter's view, not the seeker's")
+    SITUATION = ("situations", "written before the chat, not said in it")
+    FIELDS = ("other fields", "not among those of the format as it is described")
 
 
-def _whole(value: float | None) -> float | None:
-    if value is not None and value not in RATING:
-        raise expected("a whole number from 1 to 5")
-    return value
-
-
-_Intensity = Annotated[float | None, number_in(1, 5), AfterValidator(_whole)]
+_NAMED: Final = {one.value[0]: one for one in _Left}
+_Intensity = Annotated[int | None, number_in(1, 5, whole=True)]
 
 
 class _Annotation(Foreign):
@@ -109,17 +89,21 @@ class _Annotation(Foreign):
 
 
 class _Message(Foreign):
-    speaker: Annotated[StrictStr, BeforeValidator(_side)]
+    speaker: Literal["seeker", "supporter", "speaker", "listener"]
     content: StrictStr
     annotation: _Annotation | None = None
+
+    @property
+    def by_seeker(self) -> bool:
+        return self.speaker in ("seeker", "speaker")
 
     @property
     def text(self) -> str:
         return self.content.strip()
 
     @property
-    def strategy(self) -> str | None:
-        return self.annotation.strategy if self.annotation else None
+    def notes(self) -> _Annotation:
+        return self.annotation or _Annotation()
 
 
 class _Side(Foreign):
@@ -142,6 +126,11 @@ class _Chat(Foreign):
     situation: Text = None
     survey_score: _Survey | None = None
 
+    def sides(self) -> tuple[_Side, _Side]:
+        """What the seeker and the supporter said in the survey."""
+        survey = self.survey_score or _Survey()
+        return survey.seeker or _Side(), survey.supporter or _Side()
+
 
 def import_esconv(path: str | Path, *, skip_invalid: bool = False) -> Imported:
     """Import an ESConv file (`ESConv.json`, `FailedESConv.json`, or one in their format).
@@ -158,10 +147,8 @@ def import_esconv(path: str | Path, *, skip_invalid: bool = False) -> Imported:
         DataError: the file cannot be read, or a conversation is not of the format; or none is left.
     """
     file = Path(path)
-    result = Gathered(skip_invalid)
-    for index, value in enumerate(_records(file)):
-        result.add(partial(_made, value, file, index), f"{file}[{index}]")
-    return result.imported(str(path), DATASET, LICENCE, _REASONS)
+    records = ((f"{file}[{i}]", partial(_made, value, file, i)) for i, value in enumerate(_records(file)))
+    return gathered(str(path), DATASET, LICENCE, records, _Left, Counter(), skip_invalid=skip_invalid)
 
 
 def _records(file: Path) -> list[Any]:
@@ -179,23 +166,37 @@ def _records(file: Path) -> list[Any]:
     raise DataError(Problem(str(file), "", found, wanted, advice if own else _ADVICE))
 
 
-def _made(value: object, file: Path, index: int, left: Counter[str]) -> Conversation:
+def _made(value: object, file: Path, index: int, left: Left) -> Conversation:
     """One conversation; counts what is left out of it and raises Unusable where it has no turn."""
     place = f"[{index}]"
     chat = read_as(_Chat, value, str(file), place, _ADVICE)
-    _count_unused(chat, left)
-    pre, post = _panas(chat, left)
     runs = [
-        (side, list(said))
-        for side, said in groupby((m for m in chat.dialog if m.text), key=lambda message: message.speaker)
+        (by_seeker, list(said))
+        for by_seeker, said in groupby((m for m in chat.dialog if m.text), key=lambda m: m.by_seeker)
     ]
-    before = runs.pop(0)[1] if runs and runs[0][0] == "supporter" else []
-    after = runs.pop()[1] if runs and runs[-1][0] == "seeker" else []
+    before = runs.pop(0)[1] if runs and not runs[0][0] else []
+    after = runs.pop()[1] if runs and runs[-1][0] else []
     if not runs:
         raise Unusable(str(file), f"{place}.dialog", "no answered message of the seeker", "at least one")
-    left[_BEFORE] += len(before)
-    left[_AFTER] += len(after)
-    outside = {"before": [m.text for m in before] or None, "after": [m.text for m in after] or None}
+    turns: list[dict[str, Any]] = []
+    for (_, said), (_, replied) in zip(runs[::2], runs[1::2], strict=True):
+        answers = set(_entailed(replied, left))
+        judgements = [
+            # an absent preferred answer would be read as the observed one; na is read as no answer
+            {"questionId": question, "observedBehavior": "yes", "preferredBehavior": "na"}
+            for question in BINARY_IDS
+            if question in answers
+        ]
+        turn = {
+            "turnNumber": len(turns) + 1,
+            "userMessage": "\n".join(message.text for message in said),
+            "llmResponse": "\n".join(message.text for message in replied),
+            "annotations": {"binaryJudgements": judgements} if judgements else None,
+        }
+        turns.append(stated(turn))
+    left.update({_Left.BEFORE: len(before), _Left.AFTER: len(after)})
+    _count_unused(chat, left)
+    pre, post = _panas(chat, left)
     metadata = {
         "model": "human supporter",
         "category": chat.problem_type,
@@ -206,74 +207,52 @@ def _made(value: object, file: Path, index: int, left: Counter[str]) -> Conversa
         "emotion_type": chat.emotion_type,
         "experience_type": chat.experience_type,
     }
+    outside = {"before": [m.text for m in before] or None, "after": [m.text for m in after] or None}
     record = {
         "conversationId": f"{file.stem[:100]}-{index}",
         "provenance": "imported",
         "metadata": stated(metadata),
         "prePanas": pre,
         "postPanas": post,
-        "turns": [
-            _turn(number, said, replied, left)
-            for number, ((_, said), (_, replied)) in enumerate(zip(runs[::2], runs[1::2], strict=True), 1)
-        ],
+        "turns": turns,
         "outsideTurns": stated(outside) or None,
     }
     return conversation_from(stated(record), f"{file}{place}")
 
 
-def _turn(
-    number: int, said: Sequence[_Message], replied: Sequence[_Message], left: Counter[str]
-) -> dict[str, Any]:
-    answers = set(_entailed((message.strategy for message in replied), left))
-    judgements = [
-        # an absent preferred answer would be read as the observed one; na is read as no answer
-        {"questionId": question, "observedBehavior": "yes", "preferredBehavior": "na"}
-        for question in BINARY_IDS
-        if question in answers
-    ]
-    turn = {
-        "turnNumber": number,
-        "userMessage": "\n".join(message.text for message in said),
-        "llmResponse": "\n".join(message.text for message in replied),
-        "annotations": {"binaryJudgements": judgements} if judgements else None,
-    }
-    return stated(turn)
-
-
-def _entailed(strategies: Iterable[str | None], left: Counter[str]) -> Iterator[str]:
-    for strategy in strategies:
-        if plain := (strategy or "").strip("[] ").casefold():
+def _entailed(replied: list[_Message], left: Left) -> Iterator[str]:
+    """The questions that the strategies of a reply answer with yes; counts the other strategies."""
+    for message in replied:
+        if plain := (message.notes.strategy or "").strip("[] ").casefold():
             name = _PLURALS.get(plain, plain)
             if name in ENTAILED:
                 yield ENTAILED[name]
             else:
-                left[f"strategy {name}" if name in SILENT else _UNKNOWN] += 1
+                left[_NAMED.get(f"strategy {name}", _Left.UNKNOWN)] += 1
 
 
-def _panas(chat: _Chat, left: Counter[str]) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+def _panas(chat: _Chat, left: Left) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
     """The item concerned before and after, as far as the seeker rated it."""
-    seeker = chat.survey_score.seeker if chat.survey_score else None
-    if seeker is None:
-        return None, None
+    seeker, _ = chat.sides()
     rated = (seeker.initial_emotion_intensity, seeker.final_emotion_intensity)
     item = PANAS_ITEM.get((chat.emotion_type or "").strip().casefold())
     if item is None or (chat.experience_type or "").casefold().startswith("previous"):
-        left[_NO_ITEM if item is None else _PREVIOUS] += sum(rating is not None for rating in rated)
+        reason = _Left.NO_ITEM if item is None else _Left.PREVIOUS
+        left[reason] += sum(rating is not None for rating in rated)
         return None, None
     first, last = ({"responses": {item: RATING[rating]}} if rating else None for rating in rated)
     return first, last
 
 
-def _count_unused(chat: _Chat, left: Counter[str]) -> None:
-    survey = chat.survey_score or _Survey()
-    for name, value in (
-        ("seeker's empathy", survey.seeker and survey.seeker.empathy),
-        ("seeker's relevance", survey.seeker and survey.seeker.relevance),
-        ("supporter's relevance", survey.supporter and survey.supporter.relevance),
-        ("situations", chat.situation),
+def _count_unused(chat: _Chat, left: Left) -> None:
+    seeker, supporter = chat.sides()
+    for reason, value in (
+        (_Left.EMPATHY, seeker.empathy),
+        (_Left.RELEVANCE, seeker.relevance),
+        (_Left.SUPPORTER, supporter.relevance),
+        (_Left.SITUATION, chat.situation),
     ):
-        left[name] += value not in (None, "")
-    given = (m.annotation.feedback for m in chat.dialog if m.annotation)
-    left[_FEEDBACK] += sum(feedback is not None for feedback in given)
-    left[_BLANK] += sum(not message.text for message in chat.dialog)
-    left["other fields"] += chat.unread
+        left[reason] += value not in (None, "")
+    left[_Left.FEEDBACK] += sum(message.notes.feedback is not None for message in chat.dialog)
+    left[_Left.BLANK] += sum(not message.text for message in chat.dialog)
+    left[_Left.FIELDS] += chat.unread

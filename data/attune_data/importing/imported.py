@@ -6,6 +6,8 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import Enum
+from itertools import chain
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, StrictStr, ValidationError
@@ -14,8 +16,10 @@ from attune_data import affect
 from attune_data.errors import DataError, Problem, show
 from attune_data.fields import expected
 from attune_data.loading import MAX_TURNS, Conversations
-from attune_data.schema import Conversation, Panas
-from attune_data.validate import brief, problems_of
+from attune_data.schema import Conversation
+from attune_data.validate import problems_of
+
+YES_NO: Final = ("yes", "no")
 
 
 class Foreign(BaseModel):
@@ -33,8 +37,9 @@ F = TypeVar("F", bound=Foreign)
 Text = StrictStr | None
 
 
-def number_in(low: float, high: float) -> BeforeValidator:
+def number_in(low: float, high: float = math.inf, *, whole: bool = False) -> BeforeValidator:
     """Read a number in [low, high], given as a number or as text; blank text means nothing."""
+    wanted = f"a {'whole ' * whole}number from {low:g} {f'to {high:g}' if high < math.inf else 'up'}"
 
     def read(value: object) -> float | None:
         if value is None or (isinstance(value, str) and not value.strip()):
@@ -43,17 +48,15 @@ def number_in(low: float, high: float) -> BeforeValidator:
             found = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
         except (TypeError, ValueError, OverflowError):
             found = math.nan
-        if not low <= found <= high:
-            raise expected(f"a number from {low:g} to {high:g}")
-        return found
+        if not low <= found <= high or (whole and not found.is_integer()):
+            raise expected(wanted)
+        return int(found) if whole else found
 
     return BeforeValidator(read)
 
 
 def read_as(model: type[F], value: object, file: str, place: str, advice: str) -> F:
     """Validate a record of another data set; raises DataError naming every place that differs."""
-    if not isinstance(value, dict):
-        raise DataError(Problem(file, place, brief(value), "an object", advice))
     try:
         return model.model_validate(value)
     except ValidationError as error:
@@ -93,13 +96,11 @@ class Imported:
     """Warnings before use, measured on the conversations: above all, what gives answers away."""
 
 
-UNUSABLE: Final = "conversations that make none"
-SKIPPED: Final = "conversations that differ from the format"
-LEFT_OUT_WHOLE: Final[Mapping[str, str]] = {
-    UNUSABLE: "a turn needs a message and its reply, and 1,000 turns are the limit",
-    SKIPPED: "left out as asked",
-}
-"""Why conversations are left out whole."""
+class LeftWhole(Enum):
+    """Why a conversation is left out whole."""
+
+    UNUSABLE = ("conversations that make none", "a turn needs a message and its reply; at most 1,000 turns")
+    SKIPPED = ("conversations that differ from the format", "left out as asked")
 
 
 class Unusable(DataError):
@@ -109,70 +110,62 @@ class Unusable(DataError):
         super().__init__(Problem(file, place, found, wanted, "it is left out", severity="warning"))
 
 
-class Gathered:
-    """Collects conversations one after the other, and what was left out of them."""
+Left = Counter[Enum]
+"""What was left out: (what, why), a member of the importer's own table -> how often."""
 
-    def __init__(self, skip_invalid: bool) -> None:
-        self.skip_invalid = skip_invalid
-        self.good: dict[str, Conversation] = {}
-        self.files: dict[str, str] = {}
-        self.left_out: list[Problem] = []
-        self.left: Counter[str] = Counter()
 
-    def add(self, make: Callable[[Counter[str]], Conversation], where: str) -> None:
-        """Add the conversation that `make` returns, and what `make` counted as left out of it.
+def gathered(
+    source: str,
+    dataset: str,
+    licence: str,
+    records: Iterable[tuple[str, Callable[[Left], Conversation]]],
+    reasons: type[Enum],
+    left: Left,
+    *,
+    skip_invalid: bool,
+    notes: Callable[[Conversations], Iterable[str]] = lambda conversations: (),
+) -> Imported:
+    """Everything imported from records, each given as its place and what makes it and counts what it leaves.
 
-        Raises its DataError unless invalid records are skipped.
-        """
-        counted: Counter[str] = Counter()  # of this one alone: a record left out whole counts as one thing
+    `reasons` has everything that can be left out, in order; `left` what was before any record was read.
+    Raises DataError for an invalid record unless those are skipped, and where no conversation is left.
+    """
+    good: dict[str, Conversation] = {}
+    files: dict[str, str] = {}
+    problems: list[Problem] = []
+    for where, make in records:
+        counted: Left = Counter()  # of this one alone: a record left out whole counts as one thing
         try:
             made = make(counted)
-            if first := self.files.get(made.conversation_id):
+            if first := files.get(made.conversation_id):
                 found = f"{show(made.conversation_id)}, which {first} has too"
                 raise DataError(Problem(where, "conversationId", found, "each id once", "remove the copy"))
             if len(made.turns) > MAX_TURNS:
                 raise Unusable(where, "", f"{len(made.turns)} turns", f"at most {MAX_TURNS}")
-        except Unusable as error:
-            self.left_out += error.problems
-            self.left[UNUSABLE] += 1
         except DataError as error:
-            if not self.skip_invalid:
+            unusable = isinstance(error, Unusable)
+            if not (unusable or skip_invalid):
                 raise
-            self.left_out += error.problems
-            self.left[SKIPPED] += 1
+            problems += error.problems
+            left[LeftWhole.UNUSABLE if unusable else LeftWhole.SKIPPED] += 1
         else:
-            self.good[made.conversation_id] = made
-            self.files[made.conversation_id] = where
-            self.left += counted
-
-    def imported(
-        self,
-        source: str,
-        dataset: str,
-        licence: str,
-        reasons: Mapping[str, str],
-        notes: Callable[[Conversations], Iterable[str]] = lambda conversations: (),
-    ) -> Imported:
-        """Everything collected; raises DataError where no conversation is left.
-
-        `reasons` gives the order and the reason of everything else that was counted as left out.
-        """
-        if not self.good:
-            nothing = Problem(source, "", "no conversations", f"at least one conversation of {dataset}")
-            raise DataError(self.left_out or nothing)
-        kept = Conversations(self.good.values(), source=source, left_out=self.left_out, files=self.files)
-        return Imported(
-            conversations=kept,
-            dataset=dataset,
-            licence=licence,
-            annotated=tuple(_count_annotated(kept)),
-            left=tuple(
-                Count(what, self.left[what], why)
-                for what, why in {**LEFT_OUT_WHOLE, **reasons}.items()
-                if self.left[what]
-            ),
-            notes=(*_given_away(kept), *notes(kept)),
-        )
+            good[made.conversation_id] = made
+            files[made.conversation_id] = where
+            left += counted
+    if not good:
+        nothing = Problem(source, "", "no conversations", f"at least one conversation of {dataset}")
+        raise DataError(problems or nothing)
+    kept = Conversations(good.values(), source=source, left_out=problems, files=files)
+    return Imported(
+        conversations=kept,
+        dataset=dataset,
+        licence=licence,
+        annotated=tuple(_count_annotated(kept)),
+        left=tuple(
+            Count(one.value[0], left[one], one.value[1]) for one in chain(LeftWhole, reasons) if left[one]
+        ),
+        notes=(*_given_away(kept), *notes(kept)),
+    )
 
 
 def _count_annotated(conversations: Conversations) -> Iterator[Count]:
@@ -180,23 +173,22 @@ def _count_annotated(conversations: Conversations) -> Iterator[Count]:
     turns = [turn for conversation in conversations for turn in conversation.turns]
     judgements = [judgement for turn in turns for judgement in turn.judgements]
     winners = [comparison.winner for turn in turns for comparison in turn.comparisons]
-    profiles = [c.participant_profile for c in conversations if c.participant_profile]
     of_turns, of_all = f"of {len(turns)} turns", f"of {len(conversations)} conversations"
-    yes_no = ("yes", "no")
-
-    def rated(sides: Iterable[Panas | None]) -> int:
-        return sum(any(map(side.item, affect.EMOTIONS)) for side in sides if side)
-
-    observed = sum(any(j.observed in yes_no for j in turn.judgements) for turn in turns)
+    profiles = [c.participant_profile for c in conversations if c.participant_profile]
+    before, after = (
+        sum(any(map(panas.item, affect.EMOTIONS)) for panas in side if panas)
+        for side in ([c.pre_panas for c in conversations], [c.post_panas for c in conversations])
+    )
+    observed = sum(any(j.observed in YES_NO for j in turn.judgements) for turn in turns)
     yield Count("turns with emotion tags", sum(t.mood_shift_tags is not None for t in turns), of_turns)
     yield Count("turns with observed answers", observed, of_turns)
-    yield Count("observed answers", sum(j.observed in yes_no for j in judgements), "yes or no")
-    yield Count("preferred answers", sum(j.preferred in yes_no for j in judgements), "yes or no")
+    yield Count("observed answers", sum(j.observed in YES_NO for j in judgements), "yes or no")
+    yield Count("preferred answers", sum(j.preferred in YES_NO for j in judgements), "yes or no")
     yield Count("turns with comparisons", sum(bool(t.comparisons) for t in turns), of_turns)
-    yield Count("comparisons with a winner", sum(w is not None for w in winners), "A or B")
+    yield Count("comparisons with a winner", len(winners) - winners.count(None), "A or B")
     yield Count("comparisons without a winner", winners.count(None), "not scored")
-    yield Count("some PANAS item before", rated(c.pre_panas for c in conversations), of_all)
-    yield Count("some PANAS item after", rated(c.post_panas for c in conversations), of_all)
+    yield Count("some PANAS item before", before, of_all)
+    yield Count("some PANAS item after", after, of_all)
     wide = sum(c.conversation_wide is not None for c in conversations)
     yield Count("questions after the conversation", wide, of_all)
     yield Count("demographics", sum(p.demographics is not None for p in profiles), of_all)
@@ -204,7 +196,7 @@ def _count_annotated(conversations: Conversations) -> Iterator[Count]:
 
 def _given_away(conversations: Conversations) -> Iterator[str]:
     turns = [turn for conversation in conversations for turn in conversation.turns]
-    observed = [j.observed for turn in turns for j in turn.judgements if j.observed in ("yes", "no")]
+    observed = [j.observed for turn in turns for j in turn.judgements if j.observed in YES_NO]
     if observed and "no" not in observed:
         yield f"all {len(observed)} observed answers are yes: a model that always says so has them all"
     won = [

@@ -8,22 +8,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import Enum
 from functools import partial
 from itertools import combinations
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
-from pydantic import BeforeValidator, StrictBool, StrictStr, model_validator
+from pydantic import StrictBool, StrictStr, model_validator
 
 from attune_data.errors import DataError, Problem, UnknownNameError, show
 from attune_data.fields import expected
 from attune_data.importing.alternates import FIELD, MODEL_REPLIES
 from attune_data.importing.imported import (
     Foreign,
-    Gathered,
     Imported,
+    Left,
     Text,
     Unusable,
+    gathered,
     number_in,
     read_as,
     stated,
@@ -38,10 +40,7 @@ DATASET: Final = "PRISM"
 LICENCE: Final = "CC BY 4.0 (texts by people), CC BY-NC 4.0 (replies of models)"
 CONVERSATIONS: Final = "conversations.jsonl"
 SURVEY: Final = "survey.jsonl"
-
 Pairs = Literal["all", "alternates"]
-PAIRS: Final[tuple[Pairs, ...]] = ("all", "alternates")
-
 _ADVICE: Final = (
     "is this PRISM's conversations.jsonl (docs/importing.md)? "
     "--skip-invalid leaves out conversations that differ"
@@ -49,46 +48,39 @@ _ADVICE: Final = (
 _SURVEY_ADVICE: Final = (
     f"is this PRISM's {SURVEY}? without the file the conversations come without demographics"
 )
-_CUT: Final = "turns from where the thread is not known"
-_THIRD: Final = "replies beyond two alternates"
-_SAME: Final = "replies with the text of another"
-_BLANK: Final = "blank alternates"
-_UNSCORED: Final = "comparisons without both scores"
-_THREAD: Final = "comparisons with the reply in the thread"
-_NOBODY: Final = "conversations without demographics"
-_SURVEY: Final = "other answers of the survey"
-_REASONS: Final[Mapping[str, str]] = {
-    _CUT: "no reply, or several different ones, are marked as chosen; nor is what follows imported",
-    _THIRD: "the format has two; those first by within_turn_id, an order that is random in the source",
-    _SAME: "nothing to compare",
-    _BLANK: "no text",
-    _UNSCORED: "nothing says which was preferred",
-    _THREAD: "left out as asked: the thread itself tells their winner",
-    "performance attributes": "ratings of one reply on seven sliders; no question asks that",
-    "choice attributes": "reasons for a choice on seven sliders; no question asks that",
-    "open feedback": "text about the whole conversation; the questions after it take options",
-    _NOBODY: f"their participant has no line in {SURVEY}, or there is no such file",
-    _SURVEY: "beliefs, religion, ethnicity, work, use of models, …: no field here means the same",
-    "other fields": "not read: opening prompt (the first message again), counts, times, subsets, …",
-}
 
 
-def _index(value: object) -> object:
-    """Read a whole number from 0 up; 2.0 and "2" are numbers too."""
-    try:
-        found = -1.0 if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        found = -1.0
-    if not (found >= 0 and found.is_integer()):
-        raise expected("a whole number from 0 up")
-    return int(found)
+class _Left(Enum):
+    """What is left out, and why."""
+
+    CUT = (
+        "turns from where the thread is not known",
+        "no reply, or several, are marked as chosen; what follows is cut too",
+    )
+    THIRD = ("replies beyond two alternates", "those first by within_turn_id are kept, a random order")
+    SAME = ("replies with the text of another", "nothing to compare")
+    BLANK = ("blank alternates", "no text")
+    UNSCORED = ("comparisons without both scores", "nothing says which was preferred")
+    THREAD = ("comparisons with the reply in the thread", "as asked: the thread itself tells their winner")
+    PERFORMANCE = ("performance attributes", "ratings of one reply on seven sliders; no question asks that")
+    CHOICE = ("choice attributes", "reasons for a choice on seven sliders; no question asks that")
+    FEEDBACK = ("open feedback", "text on the whole conversation; the questions after it take options")
+    NOBODY = (
+        "conversations without demographics",
+        f"no line in {SURVEY} for their participant, or no such file",
+    )
+    OF_SURVEY = (
+        "other answers of the survey",
+        "beliefs, religion, work, use of models, …: no field means the same",
+    )
+    FIELDS = ("other fields", "opening prompt (the first message again), counts, times, subsets, …")
 
 
-_Index = Annotated[int, BeforeValidator(_index)]
+_Index = number_in(0, whole=True)
 
 
 class _Message(Foreign):
-    turn: _Index
+    turn: Annotated[int, _Index]
     role: Literal["user", "model"]
     content: StrictStr
     within_turn_id: Any = None
@@ -98,8 +90,8 @@ class _Message(Foreign):
 
     @model_validator(mode="after")
     def _replies_are_numbered(self) -> _Message:
-        if self.role == "model":
-            _index(self.within_turn_id)
+        if self.role == "model" and _Index.func(self.within_turn_id) is None:  # type: ignore[call-arg]
+            raise expected("a whole number from 0 up as within_turn_id")
         return self
 
 
@@ -155,15 +147,15 @@ def import_prism(path: str | Path, *, skip_invalid: bool = False, pairs: Pairs =
         DataError: a file cannot be read, or a line is not of the format; or no conversation is left.
         UnknownNameError: `pairs` is neither of its values.
     """
-    if pairs not in PAIRS:
-        raise UnknownNameError("choice of pairs", pairs, PAIRS)
+    if pairs not in get_args(Pairs):
+        raise UnknownNameError("choice of pairs", pairs, get_args(Pairs))
     file = _conversations_in(Path(path))
-    result = Gathered(skip_invalid)
     survey = _survey(file.parent / SURVEY)
-    result.left[_SURVEY] = sum(one.unread for one in survey.values())
-    for where, read in jsonl(file):
-        result.add(partial(_made, read, where, survey, pairs), where)
-    return result.imported(str(path), DATASET, LICENCE, _REASONS, _notes)
+    left: Left = Counter({_Left.OF_SURVEY: sum(one.unread for one in survey.values())})
+    records = ((where, partial(_made, read, where, survey, pairs)) for where, read in jsonl(file))
+    return gathered(
+        str(path), DATASET, LICENCE, records, _Left, left, skip_invalid=skip_invalid, notes=_notes
+    )
 
 
 def _survey(path: Path) -> dict[str, _Participant]:
@@ -180,10 +172,9 @@ def _survey(path: Path) -> dict[str, _Participant]:
 
 def _notes(conversations: Conversations) -> Iterator[str]:
     turns = [turn for conversation in conversations for turn in conversation.turns]
-    filled = sum(turn.responses["human"] is not None for turn in turns)
-    if filled:
+    if filled := sum(turn.responses["human"] is not None for turn in turns):
         yield (
-            f"humanEdited holds a model's reply in {filled} of {len(turns)} turns: demonstrations refuses "
+            f"humanEdited holds a model's reply in {filled} of {len(turns)} turns: demonstrations refuse "
             "them, and a draft judge has no reference"
         )
 
@@ -203,11 +194,7 @@ def _conversations_in(path: Path) -> Path:
 
 
 def _made(
-    read: Callable[[], Any],
-    where: str,
-    survey: Mapping[str, _Participant],
-    pairs: Pairs,
-    left: Counter[str],
+    read: Callable[[], Any], where: str, survey: Mapping[str, _Participant], pairs: Pairs, left: Left
 ) -> Conversation:
     """One conversation; counts what is left out of it and raises Unusable where it has no turn."""
     source = read_as(_Conversation, read(), where, "", _ADVICE)
@@ -226,9 +213,10 @@ def _made(
         models.add(thread.model_name)
     if not turns:
         raise Unusable(where, "conversation_history", "no turn whose reply is known", "at least one")
-    for name in ("performance_attributes", "choice_attributes", "open_feedback"):
-        left[name.replace("_", " ")] += getattr(source, name) not in (None, "", {})
-    left["other fields"] += source.unread
+    left[_Left.PERFORMANCE] += bool(source.performance_attributes)
+    left[_Left.CHOICE] += bool(source.choice_attributes)
+    left[_Left.FEEDBACK] += bool(source.open_feedback)
+    left[_Left.FIELDS] += source.unread
     metadata = {
         "model": models.pop() if len(models) == 1 else None,
         "conversation_type": source.conversation_type,
@@ -246,71 +234,67 @@ def _made(
     }
     if (user := source.user_id) is not None:
         said = survey[user].demographics if user in survey else None
-        left[_NOBODY] += said is None
-        record["participant_profile"] = stated(
-            {"participant_id": f"prism-{user}", "demographics": said or None}
-        )
+        left[_Left.NOBODY] += said is None
+        profile = {"participant_id": f"prism-{user}", "demographics": said or None}
+        record["participant_profile"] = stated(profile)
     return conversation_from(stated(record), where)
 
 
-def _turns(
-    source: _Conversation, where: str, left: Counter[str]
-) -> Iterator[tuple[str, _Message, list[_Message]]]:
+def _turns(source: _Conversation, where: str, left: Left) -> Iterator[tuple[str, _Message, list[_Message]]]:
     """(message, reply in the thread, alternates) of the turns up to the first without a known reply."""
+
+    def refuse(found: str, wanted: str) -> DataError:
+        return DataError(Problem(where, "conversation_history", found, wanted, _ADVICE))
+
     said: dict[int, str] = {}
     replies: dict[int, list[_Message]] = {}
     for part in source.conversation_history:
         if part.role == "model":
             replies.setdefault(part.turn, []).append(part)
         elif part.turn in said:
-            found = f"two messages of the user in turn {part.turn}"
-            raise DataError(Problem(where, "conversation_history", found, "one message a turn", _ADVICE))
+            raise refuse(f"two messages of the user in turn {part.turn}", "one message a turn")
         else:
             said[part.turn] = part.content
     if orphan := sorted(replies.keys() - said):
-        found = f"replies in turn {orphan[0]} and no message"
-        raise DataError(
-            Problem(where, "conversation_history", found, "a message of the user in each turn", _ADVICE)
-        )
+        raise refuse(f"replies in turn {orphan[0]} and no message", "a message of the user in each turn")
     for turn in sorted(said):
         given = sorted(replies.get(turn, []), key=lambda reply: float(reply.within_turn_id))
         chosen = [reply for reply in given if reply.if_chosen] or (given if len(given) == 1 else [])
         if len({reply.content for reply in chosen}) != 1:
-            left[_CUT] += sum(later >= turn for later in said)
+            left[_Left.CUT] += sum(later >= turn for later in said)
             return
         yield said[turn], chosen[0], _alternates(chosen[0], given, left)
 
 
-def _alternates(thread: _Message, replies: Sequence[_Message], left: Counter[str]) -> list[_Message]:
+def _alternates(thread: _Message, replies: Sequence[_Message], left: Left) -> list[_Message]:
     """Two replies at most, of other words than the thread's and each other's."""
     others: dict[str, _Message] = {}
     for reply in replies:
         if reply is thread:
             continue
         if not reply.content.strip():
-            left[_BLANK] += 1
+            left[_Left.BLANK] += 1
         elif reply.content == thread.content or reply.content in others:
-            left[_SAME] += 1
+            left[_Left.SAME] += 1
         else:
             others[reply.content] = reply
-    left[_THIRD] += max(0, len(others) - 2)
+    left[_Left.THIRD] += max(0, len(others) - 2)
     return list(others.values())[:2]
 
 
 def _comparisons(
-    replies: Sequence[_Message], place: str, pairs: Pairs, left: Counter[str]
+    replies: Sequence[_Message], place: str, pairs: Pairs, left: Left
 ) -> Iterator[dict[str, Any]]:
     named = dict(zip(("original", "alternate", "human"), replies, strict=False))
     for one, two in combinations(named, 2):
         if pairs == "alternates" and one == "original":
-            left[_THREAD] += 1
+            left[_Left.THREAD] += 1
             continue
         # sides by a hash: the reply in the thread is mostly the winner and would always stand on one
-        swapped = bool(digest("prism", place, one, two)[0] & 1)
-        first, second = (two, one) if swapped else (one, two)
+        first, second = (two, one) if digest("prism", place, one, two)[0] & 1 else (one, two)
         a, b = named[first].score, named[second].score
         if a is None or b is None:
-            left[_UNSCORED] += 1
+            left[_Left.UNSCORED] += 1
             continue
         winner = None if a == b else "A" if a > b else "B"
         yield {"questionId": "general", "responseA": first, "responseB": second, "winner": winner}

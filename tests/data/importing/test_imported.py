@@ -40,11 +40,11 @@ def changed(record: Any, place: Place, new: Any) -> Any:
     (("dialog",), GONE, "[1].dialog", "nothing", "this field"),
     (("dialog",), "hello", "[1].dialog", '"hello"', "a list"),
     (("dialog", 1), None, "[1].dialog[1]", "null", "an object"),
-    (("dialog", 1, "speaker"), "me", "[1].dialog[1].speaker", '"me"', '"seeker" or "supporter"'),
+    (("dialog", 1, "speaker"), "me", "[1].dialog[1].speaker", '"me"', '"seeker", "supporter"'),
     (("dialog", 0, "content"), 4, "[1].dialog[0].content", "4", "text"),
     (("dialog", 0, "annotation"), "x", "[1].dialog[0].annotation", '"x"', "an object"),
     (("survey_score", "seeker", "initial_emotion_intensity"), "9",
-     "[1].survey_score.seeker.initial_emotion_intensity", '"9"', "a number from 1 to 5"),
+     "[1].survey_score.seeker.initial_emotion_intensity", '"9"', "a whole number from 1 to 5"),
     (("survey_score", "seeker", "final_emotion_intensity"), 2.5,
      "[1].survey_score.seeker.final_emotion_intensity", "2.5", "a whole number from 1 to 5"),
 ])  # fmt: skip
