@@ -18,7 +18,7 @@ import pandas as pd
 from attune_data.affect import EMOTIONS, canonical_emotion
 from attune_data.constants import BRANCHES
 from attune_data.errors import DataError
-from attune_data.finite import finite
+from attune_data.means import finite
 from attune_env.analyses.analysis import Absent
 from attune_env.results.files import read_result, result_name
 from attune_env.results.marks import mapping, marks_of, parts_of

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from attune_data.finite import finite
+from attune_data.means import finite
 from attune_env.analyses.analysis import Absent, Analysis
 from attune_env.analyses.answers import SPENT, answers_of
 from attune_env.analyses.comparisons import INPUTS

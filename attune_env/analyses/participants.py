@@ -10,7 +10,7 @@ from statistics import median
 import numpy as np
 import numpy.typing as npt
 
-from attune_data.finite import finite
+from attune_data.means import finite
 from attune_data.questionnaires import QUESTIONNAIRES
 from attune_data.schema import Conversation
 from attune_data.selection.diagnoses import DECLINED, NONE, folded, stated

@@ -9,8 +9,9 @@ HP stands for the person who took part, OM for the model whose replies were reco
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from functools import cached_property
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Final, Self, TypeVar
 
 from pydantic import Field, StrictInt, StrictStr, field_serializer, field_validator
 
@@ -27,6 +28,10 @@ from attune_data.fields import (
     expected,
     named,
 )
+
+T = TypeVar("T")
+KEPT: Final = 8
+"""Values memoised per kind: one is in use, or all presets in turn; the oldest goes first."""
 
 
 class MoodTag(Record):
@@ -230,6 +235,20 @@ class Conversation(Record):
         Never part of the record: copies, pickles and comparisons go without it.
         """
         return {}
+
+    def memoised(self, kind: str, key: Hashable, make: Callable[[], T]) -> T:
+        """`make()`, kept as long as it is among the last `KEPT` of its kind.
+
+        `make` is a pure function of the conversation and `key`; its value is not None and is never changed.
+        """
+        kept: dict[Hashable, T] = self.memo.setdefault(kind, {})
+        if (known := kept.get(key)) is not None:
+            return known
+        value = make()
+        while len(kept) >= KEPT:
+            kept.pop(next(iter(kept)), None)
+        kept[key] = value
+        return value
 
     def __copy__(self) -> Self:
         copy = super().__copy__()

@@ -11,7 +11,6 @@ from typing import Any
 
 from attune_data.affect import EMOTIONS, POSITIVE
 from attune_data.constants import BRANCHES
-from attune_data.memo import memoised
 from attune_data.schema import Conversation, Turn
 from attune_episodes import answers
 from attune_episodes.background import background_lines
@@ -36,7 +35,7 @@ def plan(conversation: Conversation, settings: Settings | None = None) -> tuple[
     if settings is not None and not isinstance(settings, Settings):
         raise TypeError(f"settings are a Settings(…), got {type(settings).__name__}")
     asked = settings or Settings()
-    return memoised(conversation, "plans", asked.key, lambda: tuple(_Planner(conversation, asked).requests()))
+    return conversation.memoised("plans", asked.key, lambda: tuple(_Planner(conversation, asked).requests()))
 
 
 class _Planner:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from attune_data.memo import memoised
 from attune_data.schema import Conversation
 from attune_rewards.parts import Part
 from attune_rewards.predictions import PREDICTION_OF, STAGES, Prediction, Stage
@@ -101,7 +100,7 @@ def scored_requests(
 
     Requests that no part scores are not in it.
     """
-    return memoised(conversation, "rewards", (spec, stages), lambda: _table(conversation, spec, stages))
+    return conversation.memoised("rewards", (spec, stages), lambda: _table(conversation, spec, stages))
 
 
 def _table(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from attune_data import Conversation
-from attune_data.finite import finite
+from attune_data.means import finite
 from attune_env.analyses import Study
 from attune_env.analyses.participants import (
     CLINICAL,

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from attune_data import Conversation, load
-from attune_data.memo import KEPT
+from attune_data.schema import KEPT
 from attune_episodes import (
     Episode,
     Request,

@@ -9,7 +9,7 @@ from typing import Any
 
 from attune_data import Conversation, load
 from attune_data.affect import EMOTIONS
-from attune_data.codebook.codebook import Codebook
+from attune_data.codebook import Codebook
 from attune_data.constants import BRANCHES
 from attune_data.schema import Panas, Turn
 from attune_data.written.compact import CLARITY, FIT, GOALS, LETTERS, OFF

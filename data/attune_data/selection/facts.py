@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from attune_data.finite import finite
+from attune_data.means import finite
 from attune_data.schema import Conversation, Demographics, Metadata, ParticipantProfile
 
 Value = str | float

@@ -22,7 +22,7 @@ from itertools import combinations
 from typing import Any, Final
 
 from attune_data.affect import EMOTIONS, NEGATIVE, POSITIVE
-from attune_data.codebook.codebook import Codebook
+from attune_data.codebook import Codebook
 from attune_data.constants import (
     BINARY_IDS,
     BRANCHES,

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from attune_data.constants import BINARY_IDS
 from attune_data.loading import MAX_TURNS
-from attune_data.memo import memoised
 from attune_data.schema import Conversation
 from attune_episodes.answers import object_schema
 from attune_episodes.gymnasium_envs.spaces import (
@@ -113,7 +112,7 @@ def presentations(
         steps = [_presentation(tuple(group), places, max_chars) for _, group in groups]
         return (*steps, Presentation((), "", over, _observation("", 0)))
 
-    return memoised(conversation, "presentations", (settings.key, by_turn, max_chars), make)
+    return conversation.memoised("presentations", (settings.key, by_turn, max_chars), make)
 
 
 def _presentation(requests: tuple[Request, ...], places: dict[int, int], max_chars: int) -> Presentation:
