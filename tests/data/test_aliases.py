@@ -7,108 +7,65 @@ from typing import Any
 import pytest
 
 from attune_data import aliases
-from attune_data.schema import Conversation
 from attune_data.validate import conversation_from
-from tests.data.builders import (
-    comparison,
-    judgement,
-    record,
-    replaced,
-    turn,
-    with_annotations,
-)
+from tests.data.builders import comparison, conversation, judgement, record, turn, with_annotations
 
 NAMES = [(name, other) for name, others in aliases.FIELDS.items() for other in others]
 
 
-def read(value: Any) -> Conversation:
-    return conversation_from(value, "f.json")
-
-
-def renamed(value: Any, old: str, new: str) -> Any:
+def mapped(value: Any, change: Any) -> Any:
+    """A JSON value with every object changed, the inner ones first."""
+    if isinstance(value, list):
+        return [mapped(child, change) for child in value]
     if isinstance(value, dict):
-        return {new if key == old else key: renamed(child, old, new) for key, child in value.items()}
-    return [renamed(child, old, new) for child in value] if isinstance(value, list) else value
+        return change({key: mapped(child, change) for key, child in value.items()})
+    return value
 
 
 @pytest.mark.parametrize(("name", "other"), NAMES)
-def test_every_other_field_name_reads_as_the_format_name(name: str, other: str) -> None:
-    old = renamed(record(), name, other)
+def test_every_other_field_name_reads_as_the_format_name_which_wins_over_it(name: str, other: str) -> None:
+    old = mapped(record(), lambda one: {other if key == name else key: v for key, v in one.items()})
     assert old != record()  # the record does hold that field
-    assert read(old) == read(record())
+    assert conversation_from(old, "f.json") == conversation()
+    # the other name stands first: order must not matter
+    both = mapped(record(), lambda one: ({other: {"nonsense": 1}} if name in one else {}) | one)
+    kept = conversation_from(both, "f.json").to_record()
+    without = mapped(kept, lambda one: {key: v for key, v in one.items() if key != other})
+    assert without == conversation().to_record()
 
 
-@pytest.mark.parametrize(("name", "other"), NAMES)
-def test_a_format_name_wins_over_its_other_names(name: str, other: str) -> None:
-    wrong = {"nonsense": "under the other name"}
-
-    def both(value: Any) -> Any:
-        if isinstance(value, list):
-            return [both(child) for child in value]
-        if not isinstance(value, dict):
-            return value
-        # the other name stands first: order must not matter
-        first = {other: wrong} if name in value else {}
-        return first | {key: both(child) for key, child in value.items()}
-
-    kept = read(both(record())).to_record()
-    assert without_key(kept, other) == read(record()).to_record()
-
-
-def without_key(value: Any, name: str) -> Any:
-    if isinstance(value, dict):
-        return {key: without_key(child, name) for key, child in value.items() if key != name}
-    return [without_key(child, name) for child in value] if isinstance(value, list) else value
-
-
-def first_judgement(value: Any) -> Any:
-    return read(with_annotations(binaryJudgements=[judgement("B1", value, value, llmValue=value)]))
-
-
-ANSWERS = [
+@pytest.mark.parametrize(("given", "want"), [
     *aliases.ANSWERS.items(), (True, "yes"), (False, "no"),
     ("YES", "yes"), (" Yes ", "yes"), ("N", "no"), ("NA", "na"), ("N/A", "na"), ("Not Applicable", "na"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("given", "want"), ANSWERS)
+])  # fmt: skip
 def test_every_spelling_of_an_answer(given: object, want: str) -> None:
-    judged = first_judgement(given).turns[0].judgements[0]
+    value = with_annotations(binaryJudgements=[judgement("B1", given, given, llmValue=given)])
+    judged = conversation(**value).turns[0].judgements[0]
     assert (judged.observed, judged.preferred, judged.llm_value) == (want, want, want)
     assert aliases.read_answer(given) == want
 
 
-@pytest.mark.parametrize(("given", "want"), aliases.WINNERS.items())
-def test_every_spelling_of_a_winner(given: object, want: str) -> None:
-    value = read(with_annotations(pairwiseComparisons=[comparison(winner=given)]))
-    assert value.turns[0].comparisons[0].winner == want
+@pytest.mark.parametrize(("field", "attribute", "given", "want"), [
+    *(("winner", "winner", given, want) for given, want in aliases.WINNERS.items()),
+    *(("responseA", "response_a", given, want) for given, want in aliases.RESPONSE_NAMES.items()),
+    *(("responseB", "response_b", given, want) for given, want in aliases.RESPONSE_NAMES.items()),
+])  # fmt: skip
+def test_every_spelling_in_a_comparison(field: str, attribute: str, given: object, want: str) -> None:
+    found = conversation(**with_annotations(pairwiseComparisons=[comparison() | {field: given}]))
+    assert getattr(found.turns[0].comparisons[0], attribute) == want
 
 
-@pytest.mark.parametrize(("given", "want"), aliases.RESPONSE_NAMES.items())
-@pytest.mark.parametrize("side", ["responseA", "responseB"])
-def test_every_name_of_a_response(side: str, given: object, want: str) -> None:
-    value = read(with_annotations(pairwiseComparisons=[comparison() | {side: given}]))
-    found = value.turns[0].comparisons[0]
-    assert (found.response_a if side == "responseA" else found.response_b) == want
+@pytest.mark.parametrize(("given", "want"), [
+    *aliases.INTENSITIES.items(), ("Mild", 2), (" INTENSE ", 6), (1, 1), (7, 7), (7.0, 7), (None, None),
+])  # fmt: skip
+def test_every_spelling_of_an_intensity_and_emotions_in_any_case(given: object, want: int | None) -> None:
+    tags = conversation(turns=[turn(moodShiftTags=[{"emotion": "pROUD", "intensity": given}])]).turns[0]
+    assert tags.mood_shift_tags is not None
+    assert [(tag.emotion, tag.intensity) for tag in tags.mood_shift_tags] == [("Proud", want)]
 
 
-INTENSITIES = [*aliases.INTENSITIES.items(), ("Mild", 2), (" INTENSE ", 6), (1, 1), (7, 7), (None, None)]
-
-
-@pytest.mark.parametrize(("given", "want"), INTENSITIES)
-def test_every_spelling_of_an_intensity(given: object, want: int | None) -> None:
-    value = read(record(turns=[turn(moodShiftTags=[{"emotion": "Proud", "intensity": given}])]))
-    tags = value.turns[0].mood_shift_tags
-    assert tags is not None
-    assert tags[0].intensity == want
-
-
-def test_emotions_and_items_are_read_in_any_case() -> None:
-    value = replaced(record(), ("turns", 0, "moodShiftTags", 0, "emotion"), "uPSET")
-    assert read(value) == read(record())
-    shouting = replaced(
-        record(), ("prePanas", "responses"),
-        {key.upper(): rating for key, rating in record()["prePanas"]["responses"].items()},
-    )  # fmt: skip
-    assert read(shouting) == read(record())
-    assert read(shouting).to_record() == read(record()).to_record()
+def test_items_are_read_in_any_case() -> None:
+    shouting = record()["prePanas"]
+    shouting["responses"] = {key.upper(): rating for key, rating in shouting["responses"].items()}
+    assert conversation(prePanas=shouting) == conversation()
+    assert conversation(prePanas=shouting).to_record() == conversation().to_record()

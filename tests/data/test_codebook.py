@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -58,63 +57,47 @@ def entry(key: str) -> Json:
     return {"text": PLAIN[key], "observerText": f"Seen: {PLAIN[key]}"} | options
 
 
-def by_id() -> Json:
-    return {key: entry(key) for key in PLAIN}
-
-
-def objects() -> list[Json]:
-    return [{"id": key} | entry(key) for key in PLAIN]
-
-
-def in_sections() -> Json:
-    return {
-        "version": "1.0",
-        "description": "All the questions",
-        "turnLevel": {
-            "binary": {
-                "title": "Yes/no",
-                "items": [{"questionId": k} | entry(k) for k in constants.BINARY_IDS],
-            },
-            "pairwise": {key: entry(key) for key in constants.PAIRWISE_IDS},
-            "mood": {"moodShiftTags": entry("moodShiftTags")},
+BY_ID: Json = {key: entry(key) for key in PLAIN}
+OBJECTS: list[Json] = [{"id": key} | entry(key) for key in PLAIN]
+IN_SECTIONS: Json = {
+    "version": "1.0",
+    "description": "All the questions",
+    "turnLevel": {
+        "binary": {
+            "title": "Yes/no",
+            "items": [{"questionId": key} | entry(key) for key in constants.BINARY_IDS],
         },
-        "conversationLevel": [
-            {"questions": {key: entry(key) for key in QUESTIONS[1:]}},
-            {"fourBranchScores": {"scale": [1, 7]} | {key: entry(key) for key in constants.BRANCHES}},
-        ],
-        "panas": {"items": {item.lower(): entry(item) for item in affect.EMOTIONS}},
-    }
-
-
-def short_names(names: dict[str, str]) -> Json:
-    return {names.get(key, key): value for key, value in by_id().items()}
-
-
-def other_words() -> Json:
-    return {
-        key: {"question": value["text"], "observer_text": value["observerText"]}
-        | ({"choices": [{"label": text} for text in value["options"]]} if "options" in value else {})
-        for key, value in by_id().items()
-    }
-
-
-NESTINGS: dict[str, Callable[[], Any]] = {
-    "by id": by_id,
-    "by id, backwards": lambda: dict(reversed(by_id().items())),
-    "a list of objects": objects,
-    "objects in a list in a list": lambda: {"all": [[[one]] for one in objects()]},
-    "in sections": in_sections,
-    "lower-case short names": lambda: short_names(LOWER),
-    "upper-case short names": lambda: short_names(UPPER),
-    "short names in objects": lambda: [{"key": LOWER.get(key, key)} | entry(key) for key in PLAIN],
-    "other words, options as objects": other_words,
-    "spaces around": lambda: {f" {k} ": v | {"text": f"\n {v['text']} "} for k, v in by_id().items()},
+        "pairwise": {key: entry(key) for key in constants.PAIRWISE_IDS},
+        "mood": {"moodShiftTags": entry("moodShiftTags")},
+    },
+    "conversationLevel": [
+        {"questions": {key: entry(key) for key in QUESTIONS[1:]}},
+        {"fourBranchScores": {"scale": [1, 7]} | {key: entry(key) for key in constants.BRANCHES}},
+    ],
+    "panas": {"items": {item.lower(): entry(item) for item in affect.EMOTIONS}},
+}
+OTHER_WORDS: Json = {
+    key: {"question": value["text"], "observer_text": value["observerText"]}
+    | ({"choices": [{"label": text} for text in value["options"]]} if "options" in value else {})
+    for key, value in BY_ID.items()
+}
+NESTINGS: dict[str, Any] = {
+    "by id": BY_ID,
+    "by id, backwards": dict(reversed(BY_ID.items())),
+    "a list of objects": OBJECTS,
+    "objects in a list in a list": {"all": [[[one]] for one in OBJECTS]},
+    "in sections": IN_SECTIONS,
+    "lower-case short names": {LOWER.get(key, key): value for key, value in BY_ID.items()},
+    "upper-case short names": {UPPER.get(key, key): value for key, value in BY_ID.items()},
+    "short names in objects": [{"key": LOWER.get(key, key)} | entry(key) for key in PLAIN],
+    "other words, options as objects": OTHER_WORDS,
+    "spaces around": {f" {k} ": v | {"text": f"\n {v['text']} "} for k, v in BY_ID.items()},
 }
 
 
 @pytest.mark.parametrize("nesting", NESTINGS)
 def test_every_nesting_gives_the_same_texts(tmp_path: Path, nesting: str) -> None:
-    book = load_official(write(tmp_path / "book.json", NESTINGS[nesting]()))
+    book = load_official(write(tmp_path / "book.json", NESTINGS[nesting]))
     for group in (book.binary, book.questions, book.branches):
         assert {k: (w.text, w.observer) for k, w in group.items()} == {
             key: (PLAIN[key], f"Seen: {PLAIN[key]}") for key in group
@@ -140,7 +123,7 @@ def test_plain_strings_serve_for_both_stances(tmp_path: Path) -> None:
     "B1", "B505", "general", "PW16", "moodShiftTags", "q1_lookingFor", "q3_followUp_whatFeltOff", "managing",
 ])  # fmt: skip
 def test_a_left_out_entry_is_missing_and_keeps_our_wording(tmp_path: Path, key: str) -> None:
-    book = load_official(write(tmp_path / "book.json", without(by_id(), (key,))))
+    book = load_official(write(tmp_path / "book.json", without(BY_ID, (key,))))
     listed = key in OPTIONS and key != "q3_followUp_whatFeltOff"
     assert book.missing == ((key, f"{key}.options") if listed else (key,))
     for group in ("binary", "questions", "branches", "options", "pairwise", "panas"):
@@ -152,7 +135,7 @@ def test_a_left_out_entry_is_missing_and_keeps_our_wording(tmp_path: Path, key: 
 @pytest.mark.parametrize("where", ["before", "after"])
 def test_the_heading_of_a_section_is_no_wording_of_a_branch(tmp_path: Path, where: str) -> None:
     sections = {"byBranch": {"understanding": {"label": "Understanding emotions", "B4": entry("B4")}}}
-    raw = sections | by_id() if where == "before" else by_id() | sections
+    raw = sections | BY_ID if where == "before" else BY_ID | sections
     book = load_official(write(tmp_path / "book.json", raw))
     assert book.branches["understanding"].text == PLAIN["understanding"]
 
@@ -169,8 +152,8 @@ def test_a_file_without_any_known_question_is_refused(tmp_path: Path, raw: objec
 
 
 def test_the_fingerprint_names_the_texts(tmp_path: Path) -> None:
-    book = load_official(write(tmp_path / "book.json", by_id()))
-    again = load_official(write(tmp_path / "other name.json", in_sections()))
+    book = load_official(write(tmp_path / "book.json", BY_ID))
+    again = load_official(write(tmp_path / "other name.json", IN_SECTIONS))
     assert book.fingerprint == again.fingerprint != OWN.fingerprint
     changed = replace(book, pairwise=dict(book.pairwise) | {"PW1": "?"})
     assert changed.fingerprint != book.fingerprint

@@ -8,13 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from attune_data import (
-    BenchmarkTrainingError,
-    Conversation,
-    SettingsError,
-    for_training,
-    load,
-)
+from attune_data import BenchmarkTrainingError, Conversation, SettingsError, for_training, load
 from attune_data.guard import training_stream
 from tests.data.builders import conversation, folder, record
 
@@ -37,39 +31,32 @@ def refusal(*args: object, **kwargs: object) -> str:
     return message
 
 
-def test_a_mix_without_benchmark_records_has_the_most_restricted_mark() -> None:
-    assert for_training([named("a", "own"), named("b", "simulated")]) == "imported"
+def test_what_may_be_trained_on_has_a_mark() -> None:
+    assert for_training(load("sample")) == "own"
+    assert for_training([named("a", "own"), named("b", "simulated")]) == "imported"  # the most restricted
 
 
 @pytest.mark.parametrize(("mark", "said"), [
     (None, "not marked, which counts as benchmark"), ("benchmark", "marked benchmark"),
 ])  # fmt: skip
-def test_one_benchmark_record_is_refused(mark: str | None, said: str) -> None:
-    assert refusal(named("c-9", mark)).startswith(f'this conversation may not be trained on: "c-9" ({said}).')
-    assert refusal([named("c-9", mark)]).startswith("this conversation may not")
-
-
-def test_a_mix_with_one_benchmark_record_is_refused_whole() -> None:
-    message = refusal([named("a"), named("b", "simulated"), named("c", None)])
-    assert message.startswith('1 of 3 conversations may not be trained on: "c" (not marked')
+def test_benchmark_records_are_refused_unless_the_one_flag_says_otherwise(
+    mark: str | None, said: str
+) -> None:
+    one = named("c-9", mark)
+    for given in (one, [one]):
+        assert refusal(given).startswith(f'this conversation may not be trained on: "c-9" ({said}).')
+    message = refusal([named("a"), named("b", "simulated"), one])
+    assert message.startswith(f'1 of 3 conversations may not be trained on: "c-9" ({said}')
     assert '"a"' not in message
+    for allowed in (one, [named("a"), one]):
+        assert for_training(allowed, allow_benchmark_training=True) == "benchmark"
 
 
-def test_what_lies_under_test_samples_cannot_be_declared_ones_own(tmp_path: Path) -> None:
+def test_what_lies_under_test_samples_cannot_be_declared_your_own(tmp_path: Path) -> None:
     path = folder(tmp_path / "Test Samples" / "Sample200", {1: record(provenance="own")})
     message = refusal(load(path, provenance="own"))
     assert "(marked benchmark; " in message
     assert 'what lies under a folder "Test Samples" stays benchmark' in message
-
-
-def test_the_bundled_sample_may_be_trained_on() -> None:
-    assert for_training(load("sample")) == "own"
-
-
-@pytest.mark.parametrize("mark", [None, "benchmark"])
-def test_the_one_flag_goes_past_and_the_mark_says_so(mark: str | None) -> None:
-    assert for_training(named("a", mark), allow_benchmark_training=True) == "benchmark"
-    assert for_training([named("a"), named("b", mark)], allow_benchmark_training=True) == "benchmark"
 
 
 @pytest.mark.parametrize("wrong", [record(), "sample", None, 3])
@@ -84,7 +71,7 @@ def test_what_is_no_conversation_is_named(wrong: object) -> None:
 
 
 class Stream:
-    """Endless, and anew at each iteration; record `bad` and all after it are unmarked."""
+    """Endless, from the start at each iteration; record `bad` and all after it are unmarked."""
 
     def __init__(self, bad: int | None = None) -> None:
         self.bad = bad

@@ -9,10 +9,10 @@ import datasets
 import pytest
 
 from attune_data import Conversations, load
-from attune_data.constants import Provenance
+from attune_data.constants import PROVENANCES, Provenance
 from tests.data.builders import Json, conversation, folder, record, write
 
-MARKS: tuple[Provenance, ...] = ("simulated", "imported", "own", "benchmark")
+MARKS = [None, *PROVENANCES]
 
 
 def marked(mark: str | None) -> Json:
@@ -31,32 +31,23 @@ def test_a_records_mark(tmp_path: Path, in_file: str | None, said: Provenance | 
     assert found[0].to_record()["provenance"] == want
 
 
-@pytest.mark.parametrize("in_file", [None, *MARKS])
-@pytest.mark.parametrize("said", [None, *MARKS])
+@pytest.mark.parametrize("in_file", MARKS)
 def test_what_lies_under_test_samples_is_benchmark_whatever_is_said(
-    tmp_path: Path, in_file: str | None, said: Provenance | None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_file: str | None
 ) -> None:
     path = folder(tmp_path / "Test Samples" / "Sample200", {1: marked(in_file)})
     write(path / "all.jsonl", json.dumps(marked(in_file)))
-    for source in (path, path / "conversation_1.json", path / "all.jsonl"):
-        found = load(source, provenance=said)
-        assert found.provenance == found[0].to_record()["provenance"] == "benchmark"
-
-
-def test_test_samples_are_known_from_inside_and_through_a_link(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = folder(tmp_path / "Test Samples" / "Sample200", {1: record()})
-    monkeypatch.chdir(path)
-    assert load("conversation_1.json", provenance="own").provenance == "benchmark"
+    datasets.Dataset.from_list([marked(in_file)]).save_to_disk(str(path / "saved"))
     (tmp_path / "mine").symlink_to(path, target_is_directory=True)
-    assert load(tmp_path / "mine", provenance="own").provenance == "benchmark"
-
-
-def test_a_saved_dataset_under_test_samples_is_benchmark(tmp_path: Path) -> None:
-    path = tmp_path / "Test Samples" / "saved"
-    datasets.Dataset.from_list([record(provenance="own")]).save_to_disk(str(path))
-    assert load(path, provenance="own").provenance == "benchmark"
+    (tmp_path / "ours").mkdir()
+    (tmp_path / "ours" / "conversation_1.json").symlink_to(path / "conversation_1.json")
+    monkeypatch.chdir(path)  # known from inside too, and through links
+    inside = ("conversation_1.json", "all.jsonl", "saved")
+    links = (tmp_path / "mine", tmp_path / "ours")
+    for source in (path, *(path / name for name in inside), *map(Path, inside), *links):
+        for said in PROVENANCES:
+            found = load(source, provenance=said)
+            assert found.provenance == found[0].to_record()["provenance"] == "benchmark"
 
 
 @pytest.mark.parametrize(("marks", "want"), [
@@ -68,17 +59,18 @@ def test_a_saved_dataset_under_test_samples_is_benchmark(tmp_path: Path) -> None
 def test_the_mark_of_a_mix(marks: list[str | None], want: str) -> None:
     items = [conversation(conversationId=f"c{i}", provenance=mark) for i, mark in enumerate(marks)]
     assert Conversations(items).provenance == Conversations(reversed(items)).provenance == want
+    merged = Conversations(items[:1]) + Conversations(items[1:])
+    assert (merged.provenance, merged[:1].provenance) == (want, Conversations(items[:1]).provenance)
 
 
-@pytest.mark.parametrize("mark", [None, *MARKS])
+@pytest.mark.parametrize("mark", MARKS)
 def test_marks_survive_every_way_of_saving(tmp_path: Path, mark: str | None) -> None:
     want = mark or "benchmark"
-    rows = [load(write(tmp_path / "one.json", marked(mark)))[0].to_record()]
-    assert rows[0]["provenance"] == want
-    text = json.dumps(rows[0], ensure_ascii=False)
+    row = load(write(tmp_path / "one.json", marked(mark)))[0].to_record()
+    text = json.dumps(row, ensure_ascii=False)
     write(tmp_path / "again.json", text)
     write(tmp_path / "again.jsonl", text)
-    datasets.Dataset.from_list(rows).save_to_disk(str(tmp_path / "columns"))
+    datasets.Dataset.from_list([row]).save_to_disk(str(tmp_path / "columns"))
     datasets.Dataset.from_list([{"record": text}]).save_to_disk(str(tmp_path / "texts"))
     # once written the mark stands, so that saying "own" no longer helps
     for name in ("again.json", "again.jsonl", "columns", "texts"):
@@ -91,13 +83,3 @@ def test_marking_copies_and_leaves_the_rest() -> None:
     assert (first.origin, copy.origin) == ("own", "simulated")
     assert copy.to_record() | {"provenance": "own"} == first.to_record()
     assert first.marked("own") is first
-
-
-def test_a_linked_benchmark_file_stays_benchmark(tmp_path: Path) -> None:
-    real = tmp_path / "Test Samples" / "Sample200"
-    real.mkdir(parents=True)
-    (real / "conversation_1.json").write_text(json.dumps(record()), encoding="utf-8")
-    mine = tmp_path / "mine"
-    mine.mkdir()
-    (mine / "conversation_1.json").symlink_to(real / "conversation_1.json")
-    assert load(mine, provenance="own").provenance == "benchmark"

@@ -55,14 +55,9 @@ def test_other_sources_have_no_numbers(name: str) -> None:
         official_subset(data, "Subsample20")
 
 
-def test_numbers_that_stand_twice_are_none() -> None:
-    data = Conversations(
-        [conversation(conversationId=i) for i in "ab"],
-        files={"a": "conversation_7.json", "b": "conversation_007.json"},
-    )
-    assert numbered(data) == {}
-
-
-def test_an_unknown_subset_is_told() -> None:
+def test_numbers_that_stand_twice_are_none_and_an_unknown_subset_is_told() -> None:
+    both = [conversation(conversationId=i) for i in "ab"]
+    files = {"a": "conversation_7.json", "b": "conversation_007.json"}
+    assert numbered(Conversations(both, files=files)) == {}
     with pytest.raises(UnknownNameError, match='no official subset named "Subsample5"; did you mean'):
         official_subset(benchmark(1), "Subsample5")

@@ -124,21 +124,16 @@ def test_parts_replace_all_earlier_parts(tmp_path: Path) -> None:
     assert names(out / "test") == ["conversation_1.json", "conversation_2.json"]
 
 
-@pytest.mark.parametrize("other", ["notes.txt", "train/notes.txt", "runs/a/b.txt"])
-def test_parts_leave_other_things_alone(tmp_path: Path, other: str) -> None:
+@pytest.mark.parametrize("other", ["notes.txt", "train/notes.txt", "runs/a/b.txt", None])
+def test_parts_are_written_all_or_none_and_leave_other_things_alone(
+    tmp_path: Path, other: str | None
+) -> None:
     out = tmp_path / "out"
     write_parts({"train": SAMPLE[:3]}, out, numbers=NUMBERS)
-    write(out / other, "mine")
+    if other:
+        write(out / other, "mine")
     there = snapshot(tmp_path)
-    with pytest.raises(DataError, match="found"):
-        write_parts({"train": SAMPLE[5:6]}, out, numbers=NUMBERS, overwrite=True)
-    assert snapshot(tmp_path) == there
-
-
-def test_parts_are_written_all_or_none(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    write_parts({"train": SAMPLE[:3]}, out, numbers=NUMBERS)
-    there = snapshot(tmp_path)
-    with pytest.raises(SettingsError):
-        write_parts({"train": SAMPLE[5:6], "test": []}, out, numbers=NUMBERS, overwrite=True)
+    parts = {"train": SAMPLE[5:6], "test": SAMPLE[:1] if other else []}
+    with pytest.raises(DataError if other else SettingsError):
+        write_parts(parts, out, numbers=NUMBERS, overwrite=True)
     assert snapshot(tmp_path) == there

@@ -16,19 +16,16 @@ def scores(model: str, composite: float | None, mode: str = "default", **more: f
     return {"conversationId": "c", "em_model": model, "mode": mode, "composite_score": composite, **more}
 
 
-@pytest.mark.parametrize(
-    ("values", "error"),
-    [
-        ([], None),
-        ([3.0], None),  # undefined for n = 1
-        ([3.0, None], None),
-        ([2.0, 4.0], 1.0),  # variance (1 + 1)/1 = 2; √(2/2)
-        ([1.0, 2.0, 3.0], 1 / math.sqrt(3)),  # variance (1 + 0 + 1)/2 = 1
-        ([1.0, None, 2.0, 3.0], 1 / math.sqrt(3)),
-        ([5.0, 5.0, 5.0, 5.0], 0.0),
-        ([0.0, 0.0, 0.0, 8.0], 2.0),  # variance (3 · 4 + 36)/3 = 16; √(16/4)
-    ],
-)
+@pytest.mark.parametrize(("values", "error"), [
+    ([], None),
+    ([3.0], None),  # undefined for n = 1
+    ([3.0, None], None),
+    ([2.0, 4.0], 1.0),  # variance (1 + 1)/1 = 2; √(2/2)
+    ([1.0, 2.0, 3.0], 1 / math.sqrt(3)),  # variance (1 + 0 + 1)/2 = 1
+    ([1.0, None, 2.0, 3.0], 1 / math.sqrt(3)),
+    ([5.0, 5.0, 5.0, 5.0], 0.0),
+    ([0.0, 0.0, 0.0, 8.0], 2.0),  # variance (3 · 4 + 36)/3 = 16; √(16/4)
+])  # fmt: skip
 def test_standard_error(values: list[float | None], error: float | None) -> None:
     assert standard_error(values) == pytest.approx(error)
 

@@ -38,76 +38,67 @@ def test_overlap_of_tag_sets(truth: Tags, guess: Tags, precision: float, recall:
     assert metrics.overlap(truth, guess) == pytest.approx((precision, recall, f1), abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("truth", "guess", "mae", "product"),
-    [
-        ([], [], None, 1.0),  # both empty
-        ([], [Tag("Upset", 3)], None, 0.0),
-        ([Tag("Upset", 3)], [], None, 0.0),
-        ([Tag("Upset", 3)], [Tag("Upset", 3)], 0.0, 1.0),
-        ([Tag("Upset", 1)], [Tag("Upset", 7)], 6.0, 0.0),  # 1 · (1 - 6/6)
-        ([Tag("Upset", 6)], [Tag("upset", 3)], 3.0, 1 / 2),  # 1 · (1 - 3/6)
-        ([Tag("Upset", 3)], [UPSET], None, 0.0),  # unknown intensity: no tag to average over
-        ([UPSET], [Tag("Upset", 3)], None, 0.0),
-        # only the tags in both with known intensities: |6 - 3| = 3; F1 = 1
-        ([Tag("Upset", 6), Tag("Proud", 2)], [Tag("Upset", 3), PROUD], 3.0, 1 / 2),
-        # |5 - 4| = 1, Guilty is not shared; F1 = ½; ½ · 5/6
-        ([Tag("Upset", 5), Tag("Proud", 2)], [Tag("Upset", 4), Tag("Guilty", 2)], 1.0, 5 / 12),
-        # (|5 - 4| + |2 - 7|)/2 = 3; F1 = 1; (5/6 + 1/6)/2 = ½
-        ([Tag("Upset", 5), Tag("Proud", 2)], [Tag("Proud", 7), Tag("Upset", 4)], 3.0, 1 / 2),
-        # a tag given twice counts with its first known intensity: |5 - 4|, ½ the error of |5 - 7|; F1 = 1
-        ([Tag("Upset", 5)], [UPSET, Tag("Upset", 4), Tag("upset", 7)], 1.0, 5 / 6),
-        # a tag outside the 20 lowers F1 to ⅔ and has no error of its own
-        ([Tag("Upset", 5)], [Tag("Upset", 5), Tag("Wistful", 5)], 0.0, 2 / 3),
-    ],
-)
+@pytest.mark.parametrize(("truth", "guess", "mae", "product"), [
+    ([], [], None, 1.0),  # both empty
+    ([], [Tag("Upset", 3)], None, 0.0),
+    ([Tag("Upset", 3)], [], None, 0.0),
+    ([Tag("Upset", 3)], [Tag("Upset", 3)], 0.0, 1.0),
+    ([Tag("Upset", 1)], [Tag("Upset", 7)], 6.0, 0.0),  # 1 · (1 - 6/6)
+    ([Tag("Upset", 6)], [Tag("upset", 3)], 3.0, 1 / 2),  # 1 · (1 - 3/6)
+    ([Tag("Upset", 3)], [UPSET], None, 0.0),  # unknown intensity: no tag to average over
+    ([UPSET], [Tag("Upset", 3)], None, 0.0),
+    # only the tags in both with known intensities: |6 - 3| = 3; F1 = 1
+    ([Tag("Upset", 6), Tag("Proud", 2)], [Tag("Upset", 3), PROUD], 3.0, 1 / 2),
+    # |5 - 4| = 1, Guilty is not shared; F1 = ½; ½ · 5/6
+    ([Tag("Upset", 5), Tag("Proud", 2)], [Tag("Upset", 4), Tag("Guilty", 2)], 1.0, 5 / 12),
+    # (|5 - 4| + |2 - 7|)/2 = 3; F1 = 1; (5/6 + 1/6)/2 = ½
+    ([Tag("Upset", 5), Tag("Proud", 2)], [Tag("Proud", 7), Tag("Upset", 4)], 3.0, 1 / 2),
+    # a tag given twice counts with its first known intensity: |5 - 4|, ½ the error of |5 - 7|; F1 = 1
+    ([Tag("Upset", 5)], [UPSET, Tag("Upset", 4), Tag("upset", 7)], 1.0, 5 / 6),
+    # a tag outside the 20 lowers F1 to ⅔ and has no error of its own
+    ([Tag("Upset", 5)], [Tag("Upset", 5), Tag("Wistful", 5)], 0.0, 2 / 3),
+])  # fmt: skip
 def test_intensity(truth: Tags, guess: Tags, mae: float | None, product: float) -> None:
     assert metrics.intensity_mae(truth, guess) == pytest.approx(mae, abs=1e-12)
     assert metrics.f1_intensity(truth, guess) == pytest.approx(product, abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("truth", "guess", "value"),
-    [
-        ([], [], 1.0),
-        ([UPSET], [], 0.0),
-        ([], [UPSET], 0.0),
-        ([DISTRESSED], [UPSET], 0.9233),
-        ([DISTRESSED], [Tag("uPSET")], 0.9233),
-        ([UPSET], [WISTFUL], 0.0),
-        ([UPSET], [UPSET, WISTFUL], 0.5),  # one pair at 1, coverage ½
-        ([PROUD, UPSET], [INSPIRED], 0.475),  # best pair .95 × coverage ½
-        ([INSPIRED], [UPSET, PROUD, HOSTILE], 0.95 / 3),
-        ([PROUD, UPSET], [INSPIRED, HOSTILE], (0.95 + 0.9576) / 2),  # Upset-Hostile .0599/1.41421 = .04236
-        ([PROUD, UPSET], [HOSTILE, INSPIRED], (0.95 + 0.9576) / 2),
-        # greedy would take Proud-Inspired .95 and be left with Inspired-Hostile .505 = 1.455;
-        # the best matching is Proud-Hostile .539 + Inspired-Inspired 1 = 1.539
-        ([PROUD, INSPIRED], [INSPIRED, HOSTILE], 1.539 / 2),
-        ([UPSET], [UPSET, UPSET], 0.5),  # lists, not sets: a duplicate costs coverage
-        ([UPSET, UPSET], [UPSET, UPSET], 1.0),
-        # 3 × 3: Distressed-Upset .9233, Proud-Inspired .95, Hostile-Hostile 1
-        ([DISTRESSED, PROUD, HOSTILE], [HOSTILE, UPSET, INSPIRED], (0.9233 + 0.95 + 1) / 3),
-    ],
-)
+@pytest.mark.parametrize(("truth", "guess", "value"), [
+    ([], [], 1.0),
+    ([UPSET], [], 0.0),
+    ([], [UPSET], 0.0),
+    ([DISTRESSED], [UPSET], 0.9233),
+    ([DISTRESSED], [Tag("uPSET")], 0.9233),
+    ([UPSET], [WISTFUL], 0.0),
+    ([UPSET], [UPSET, WISTFUL], 0.5),  # one pair at 1, coverage ½
+    ([PROUD, UPSET], [INSPIRED], 0.475),  # best pair .95 × coverage ½
+    ([INSPIRED], [UPSET, PROUD, HOSTILE], 0.95 / 3),
+    ([PROUD, UPSET], [INSPIRED, HOSTILE], (0.95 + 0.9576) / 2),  # Upset-Hostile .0599/1.41421 = .04236
+    ([PROUD, UPSET], [HOSTILE, INSPIRED], (0.95 + 0.9576) / 2),
+    # greedy would take Proud-Inspired .95 and be left with Inspired-Hostile .505 = 1.455;
+    # the best matching is Proud-Hostile .539 + Inspired-Inspired 1 = 1.539
+    ([PROUD, INSPIRED], [INSPIRED, HOSTILE], 1.539 / 2),
+    ([UPSET], [UPSET, UPSET], 0.5),  # lists, not sets: a duplicate costs coverage
+    ([UPSET, UPSET], [UPSET, UPSET], 1.0),
+    # 3 × 3: Distressed-Upset .9233, Proud-Inspired .95, Hostile-Hostile 1
+    ([DISTRESSED, PROUD, HOSTILE], [HOSTILE, UPSET, INSPIRED], (0.9233 + 0.95 + 1) / 3),
+])  # fmt: skip
 def test_valence_arousal(truth: Tags, guess: Tags, value: float) -> None:
     assert metrics.va_score(truth, guess) == pytest.approx(value, abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("truth", "guess", "value"),
-    [
-        ([], [], 1.0),
-        ([Tag("Upset", 2)], [], 0.0),
-        ([], [Tag("Upset", 2)], 0.0),
-        ([Tag("Upset", 2)], [Tag("Upset", 2)], 1.0),
-        ([Tag("Distressed", 5)], [Tag("Upset", 2)], 0.7 * 0.9233 + 0.3 * 0.5),  # .64631 + .15
-        ([Tag("Distressed", 5)], [UPSET], 0.7 * 0.9233),  # unknown intensity: 0 for its term
-        ([DISTRESSED], [Tag("Upset", 2)], 0.7 * 0.9233),
-        ([Tag("Upset", 2)], [Tag("Wistful", 2)], 0.3),  # similarity 0, intensity exact
-        # straight: 2 × (.7 · .95 + .3) = 1.93; crossed (same emotions): 2 × (.7 + .3 · 0) = 1.4
-        ([Tag("Proud", 7), Tag("Inspired", 1)], [Tag("Inspired", 7), Tag("Proud", 1)], 1.93 / 2),
-        ([Tag("Upset", 4), Tag("Proud", 4)], [Tag("Proud", 4)], 0.5),  # coverage ½
-    ],
-)
+@pytest.mark.parametrize(("truth", "guess", "value"), [
+    ([], [], 1.0),
+    ([Tag("Upset", 2)], [], 0.0),
+    ([], [Tag("Upset", 2)], 0.0),
+    ([Tag("Upset", 2)], [Tag("Upset", 2)], 1.0),
+    ([Tag("Distressed", 5)], [Tag("Upset", 2)], 0.7 * 0.9233 + 0.3 * 0.5),  # .64631 + .15
+    ([Tag("Distressed", 5)], [UPSET], 0.7 * 0.9233),  # unknown intensity: 0 for its term
+    ([DISTRESSED], [Tag("Upset", 2)], 0.7 * 0.9233),
+    ([Tag("Upset", 2)], [Tag("Wistful", 2)], 0.3),  # similarity 0, intensity exact
+    # straight: 2 × (.7 · .95 + .3) = 1.93; crossed (same emotions): 2 × (.7 + .3 · 0) = 1.4
+    ([Tag("Proud", 7), Tag("Inspired", 1)], [Tag("Inspired", 7), Tag("Proud", 1)], 1.93 / 2),
+    ([Tag("Upset", 4), Tag("Proud", 4)], [Tag("Proud", 4)], 0.5),  # coverage ½
+])  # fmt: skip
 def test_valence_arousal_with_intensity(truth: Tags, guess: Tags, value: float) -> None:
     assert metrics.va_intensity_score(truth, guess) == pytest.approx(value, abs=1e-12)

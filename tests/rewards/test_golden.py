@@ -44,36 +44,28 @@ def scored(q1_overlap: Q1Overlap = "jaccard") -> dict[str, Json]:
     return table
 
 
-def differences(want: Any, got: Any, place: str = "") -> list[str]:
+def leaves(value: Any, place: str = "") -> dict[str, Any]:
+    """Place -> value of everything that is no object and no list; lists with their length."""
+    if isinstance(value, Mapping):
+        inner = list(value.items())
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        inner = [*enumerate(value), ("length", len(value))]
+    else:
+        return {place: value}
+    return {at: leaf for key, child in inner for at, leaf in leaves(child, f"{place}.{key}").items()}
+
+
+def differences(want: Any, got: Any) -> list[str]:
     """Places where `got` lacks a value of `want` or is more than 1e-9 away from it."""
-    if isinstance(want, Mapping):
-        if not isinstance(got, Mapping):
-            return [f"{place}: {got!r} is no object"]
-        return [
-            d
-            for name, value in want.items()
-            for d in differences(value, got.get(name, "absent"), f"{place}.{name}")
-        ]
-    if isinstance(want, list):
-        if not isinstance(got, Sequence) or len(got) != len(want):
-            return [f"{place}: {got!r} is no list of {len(want)}"]
-        return [
-            d
-            for i, (w, g) in enumerate(zip(want, got, strict=True))
-            for d in differences(w, g, f"{place}[{i}]")
-        ]
-    if want is None or isinstance(want, (bool, str)):
-        return (
-            []
-            if got is want or (isinstance(want, str) and got == want)
-            else [f"{place}: {got!r}, not {want!r}"]
-        )
-    close = (
-        isinstance(got, (int, float))
-        and not isinstance(got, bool)
-        and math.isclose(got, want, rel_tol=0, abs_tol=1e-9)
-    )
-    return [] if close else [f"{place}: {got!r}, not {want!r}"]
+    there, found = leaves(got), []
+    for place, value in leaves(want).items():
+        other = there.get(place, "absent")
+        if type(value) in (int, float) and type(other) in (int, float):
+            same = math.isclose(value, other, rel_tol=0, abs_tol=1e-9)
+        else:
+            same = (value, type(value)) == (other, type(other))
+        found += [] if same else [f"{place}: {other!r}, not {value!r}"]
+    return found
 
 
 @pytest.mark.parametrize("name", WANTED)

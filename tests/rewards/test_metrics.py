@@ -131,16 +131,13 @@ def test_the_reference_page_is_current() -> None:
     assert all(f"`{name}`" in page for name in (*NAMED, *LEAF))
 
 
-@pytest.mark.parametrize(
-    ("column", "way"),
-    [
-        ("avg_emotion_f1", "higher"), ("avg_pairwise_kendall_tau", "higher"), ("strict_q2", "higher"),
-        ("composite_score", "higher"), ("pooled_binary_om_metrics.mcc", "higher"),
-        ("avg_emotion_intensity_mae", "lower"), ("panas_item_mae", "lower"),
-        ("q3_model_fit_ordinal_distance", "lower"), ("four_branch_error_managing", "lower"),
-        ("perspective_gap_om_hp", None), ("hp_perspective_gap", None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("column", "way"), [
+    ("avg_emotion_f1", "higher"), ("avg_pairwise_kendall_tau", "higher"), ("strict_q2", "higher"),
+    ("composite_score", "higher"), ("pooled_binary_om_metrics.mcc", "higher"),
+    ("avg_emotion_intensity_mae", "lower"), ("panas_item_mae", "lower"),
+    ("q3_model_fit_ordinal_distance", "lower"), ("four_branch_error_managing", "lower"),
+    ("perspective_gap_om_hp", None), ("hp_perspective_gap", None),
+])  # fmt: skip
 def test_which_side_of_a_column_is_better(column: str, way: str | None) -> None:
     assert better(column) == way
 

@@ -6,7 +6,18 @@ from typing import Any
 
 import pytest
 
-from attune_rewards import Tag, TurnPrediction, read_record
+from attune_rewards import (
+    Assess,
+    AssessHP,
+    ConversationPrediction,
+    Draft,
+    Judged,
+    Prefer,
+    Reflect,
+    Tag,
+    TurnPrediction,
+    read_record,
+)
 from tests.rewards.builders import (
     EMOJI,
     RIGHT_TO_LEFT,
@@ -41,11 +52,6 @@ def one_turn(**fields: Any) -> tuple[TurnPrediction, list[str]]:
     return said.turns[1], [problem.place for problem in warnings]
 
 
-def post(**fields: Any) -> tuple[Any, list[str]]:
-    said, warnings = read_record({"post_conversation": {"panas_strategy": "absolute", **fields}}, ABOUT)
-    return said.reflect, [problem.place for problem in warnings]
-
-
 def test_a_whole_record() -> None:
     record: Json = {
         "conversationId": "c1",
@@ -75,25 +81,16 @@ def test_a_whole_record() -> None:
         },
     }  # fmt: skip
     said, warnings = read_record(record, ABOUT)
-    assert warnings == ()
-    assert (said.conversation_id, list(said.turns), said.not_asked) == ("c1", [1], frozenset())
-    here, reflect = said.turns[1], said.reflect
-    assert here.draft is not None
-    assert here.draft.text == EMOJI
-    assert here.assess is not None
-    assert here.assess.tags == (Tag("Upset", 5),)
-    assert (here.assess.observed, here.assess.preferred) == ({"B1": "yes"}, {"B1": "no"})
-    assert here.assess.reasoning == RIGHT_TO_LEFT
-    assert here.assess_hp is not None
-    assert (here.assess_hp.observed, here.assess_hp.preferred) == ({"B2": "yes"}, {"B2": "no"})
-    assert here.prefer is not None
-    assert here.prefer.picks == {0: "A", 1: "B"}
-    assert here.judged is not None
-    assert (here.judged.scores, here.judged.binary) == ({"overall_score": 6.5}, {"B1": "yes"})
-    assert reflect is not None
-    assert (reflect.panas, reflect.panas_totals) == ({"Proud": 4}, (33.0, 21.5))
-    assert (reflect.q1, reflect.q2, reflect.q3, reflect.q3_follow_up) == (("x",), "clear", "good", ())
-    assert reflect.branches == {"managing": 7}
+    here = TurnPrediction(
+        turn=1,
+        draft=Draft(EMOJI),
+        assess=Assess((Tag("Upset", 5),), {"B1": "yes"}, {"B1": "no"}, RIGHT_TO_LEFT),
+        assess_hp=AssessHP({"B2": "yes"}, {"B2": "no"}),
+        prefer=Prefer({0: "A", 1: "B"}),
+        judged=Judged({"overall_score": 6.5}, {"B1": "yes"}),
+    )
+    end = Reflect({"Proud": 4}, (33.0, 21.5), None, ("x",), "clear", "good", (), {"managing": 7})
+    assert (said, warnings) == (ConversationPrediction("c1", {1: here}, end), ())
 
 
 @pytest.mark.parametrize("index", ["2", "-1", "x", "", "1.0", "٠", "99999999999999999999"])
@@ -103,21 +100,18 @@ def test_a_pick_at_no_comparison_is_left_out_with_a_warning(index: str) -> None:
     assert (dict(here.prefer.picks), warned) == ({}, [f"turns[0].em_pairwise_selections.{index}"])
 
 
-@pytest.mark.parametrize(
-    ("assignment", "read", "warned"),
-    [
-        ({"A": "original", "B": "human"}, "A", False),  # the conversation's own frame
-        ({"A": "human", "B": "original"}, "B", False),  # swapped: translated
-        ({"A": "human", "B": "alternate"}, None, True),  # other responses: the pick is missing
-        ({"A": "original", "B": "alternate"}, None, True),
-        ({"A": "original", "B": "original"}, None, True),
-        ({"A": "original"}, None, True),
-        ({"A": "original", "B": "humanEdited"}, "A", False),  # aliases of the responses
-        ({"A": "alternate2", "B": "original"}, "B", False),
-        ({}, "A", False),  # says nothing: the conversation's frame
-        (None, "A", False),
-    ],
-)
+@pytest.mark.parametrize(("assignment", "read", "warned"), [
+    ({"A": "original", "B": "human"}, "A", False),  # the conversation's own frame
+    ({"A": "human", "B": "original"}, "B", False),  # swapped: translated
+    ({"A": "human", "B": "alternate"}, None, True),  # other responses: the pick is missing
+    ({"A": "original", "B": "alternate"}, None, True),
+    ({"A": "original", "B": "original"}, None, True),
+    ({"A": "original"}, None, True),
+    ({"A": "original", "B": "humanEdited"}, "A", False),  # aliases of the responses
+    ({"A": "alternate2", "B": "original"}, "B", False),
+    ({}, "A", False),  # says nothing: the conversation's frame
+    (None, "A", False),
+])  # fmt: skip
 def test_an_assignment_translates_the_pick(assignment: Json | None, read: str | None, warned: bool) -> None:
     here, places = one_turn(em_pairwise_selections={"0": "A"}, pairwise_assignment={"0": assignment})
     assert here.prefer is not None
@@ -125,44 +119,32 @@ def test_an_assignment_translates_the_pick(assignment: Json | None, read: str | 
     assert places == (["turns[0].pairwise_assignment.0"] if warned else [])
 
 
-@pytest.mark.parametrize(
-    ("answer", "read"),
-    [
-        ("yes", "yes"),
-        ("No", "no"),
-        (" Y ", "yes"),
-        ("n", "no"),
-        (True, "yes"),
-        (False, "no"),
-        ("TRUE", "yes"),
-    ],
-)
+@pytest.mark.parametrize(("answer", "read"), [
+    ("yes", "yes"), ("No", "no"), (" Y ", "yes"), ("n", "no"), (True, "yes"), (False, "no"), ("TRUE", "yes"),
+])  # fmt: skip
 def test_spellings_of_yes_and_no(answer: object, read: str) -> None:
     here, warned = one_turn(em_binary_om_assessment={"B1": answer})
     assert here.assess is not None
     assert (dict(here.assess.observed), warned) == ({"B1": read}, [])
 
 
-@pytest.mark.parametrize(
-    ("tags", "read", "warned"),
-    [
-        (None, None, []),  # null: unanswered
-        ([], (), []),  # an answer: none
-        ([{"emotion": "Upset", "intensity": 3}], (Tag("Upset", 3),), []),
-        ([{"emotion": " uPSET "}], (Tag("Upset"),), []),
-        (["proud"], (Tag("Proud"),), []),
-        ([{"emotion": "Wistful", "intensity": 3}], (Tag("Wistful", 3),), []),  # kept: a wrong tag
-        ([{"emotion": EMOJI}], (Tag(EMOJI),), []),
-        ([{"emotion": "Upset", "intensity": "Moderate"}], (Tag("Upset", 4),), []),
-        ([{"emotion": "Upset", "intensity": 3.0}], (Tag("Upset", 3),), []),
-        ([{"emotion": "Upset", "intensity": 8}], (Tag("Upset"),), ["[0].intensity"]),
-        ([{"emotion": "Upset", "intensity": 2.5}], (Tag("Upset"),), ["[0].intensity"]),
-        ([{"emotion": "Upset", "intensity": True}], (Tag("Upset"),), ["[0].intensity"]),
-        ([{"intensity": 3}, {"emotion": "Upset"}, 7], (Tag("Upset"),), ["[0]", "[2]"]),
-        ("Upset", None, [""]),
-        ({"emotion": "Upset"}, None, [""]),
-    ],
-)
+@pytest.mark.parametrize(("tags", "read", "warned"), [
+    (None, None, []),  # null: unanswered
+    ([], (), []),  # an answer: none
+    ([{"emotion": "Upset", "intensity": 3}], (Tag("Upset", 3),), []),
+    ([{"emotion": " uPSET "}], (Tag("Upset"),), []),
+    (["proud"], (Tag("Proud"),), []),
+    ([{"emotion": "Wistful", "intensity": 3}], (Tag("Wistful", 3),), []),  # kept: a wrong tag
+    ([{"emotion": EMOJI}], (Tag(EMOJI),), []),
+    ([{"emotion": "Upset", "intensity": "Moderate"}], (Tag("Upset", 4),), []),
+    ([{"emotion": "Upset", "intensity": 3.0}], (Tag("Upset", 3),), []),
+    ([{"emotion": "Upset", "intensity": 8}], (Tag("Upset"),), ["[0].intensity"]),
+    ([{"emotion": "Upset", "intensity": 2.5}], (Tag("Upset"),), ["[0].intensity"]),
+    ([{"emotion": "Upset", "intensity": True}], (Tag("Upset"),), ["[0].intensity"]),
+    ([{"intensity": 3}, {"emotion": "Upset"}, 7], (Tag("Upset"),), ["[0]", "[2]"]),
+    ("Upset", None, [""]),
+    ({"emotion": "Upset"}, None, [""]),
+])  # fmt: skip
 def test_emotion_tags(tags: object, read: tuple[Tag, ...] | None, warned: list[str]) -> None:
     here, places = one_turn(em_emotion_tags=tags)
     assert here.assess is not None
@@ -170,19 +152,30 @@ def test_emotion_tags(tags: object, read: tuple[Tag, ...] | None, warned: list[s
     assert places == [f"turns[0].em_emotion_tags{place}" for place in warned]
 
 
-@pytest.mark.parametrize(
-    "field",
-    [
-        "em_binary_om_assessment", "em_binary_human_prediction", "em_binary_om_assessment_hp",
-        "em_binary_human_prediction_hp", "em_pairwise_selections", "pairwise_assignment",
-        "em_draft_judge_scores", "em_draft_binary_assessment", "em_drafted_response", "emotion_reasoning",
-        "em_emotion_tags",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("field", [
+    "em_binary_om_assessment", "em_binary_human_prediction", "em_binary_om_assessment_hp",
+    "em_binary_human_prediction_hp", "em_pairwise_selections", "pairwise_assignment",
+    "em_draft_judge_scores", "em_draft_binary_assessment", "em_drafted_response", "emotion_reasoning",
+    "em_emotion_tags",
+])  # fmt: skip
 def test_a_field_of_a_wrong_type_is_unanswered_with_a_warning(field: str) -> None:
     here, warned = one_turn(**{field: 5})
     assert here == one_turn()[0]
     assert warned == [f"turns[0].{field}"]
+
+
+@pytest.mark.parametrize(("part", "fields", "place"), [
+    ("predicted_post_panas", {"totalPositiveAffect": 71}, "totalPositiveAffect"),
+    ("predicted_post_panas", {"items": {"Proud": 8}}, "items.Proud"),
+    ("predicted_post_panas", {"items": {"Proud": 2.5}}, "items.Proud"),
+    ("predicted_conversation_wide", {"fourBranchScores": {"managing": True}}, "fourBranchScores.managing"),
+    ("predicted_conversation_wide", {"q1_lookingFor": [3]}, "q1_lookingFor[0]"),
+    ("predicted_conversation_wide", {"q2_emotionClarity": []}, "q2_emotionClarity"),
+])  # fmt: skip
+def test_a_wrong_answer_at_the_end_is_unanswered_with_a_warning(part: str, fields: Json, place: str) -> None:
+    said, warnings = read_record({"post_conversation": {part: fields}}, ABOUT)
+    assert said.reflect == (Reflect(q1=()) if "q1" in place else Reflect())
+    assert [problem.place for problem in warnings] == [f"post_conversation.{part}.{place}"]
 
 
 @pytest.mark.parametrize("number", [3, 0, -1, "1", 1.0, True, None, [1]])

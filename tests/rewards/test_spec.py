@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +13,6 @@ from hypothesis import strategies as st
 
 from attune_data import Conversation, SettingsError, UnknownNameError
 from attune_rewards import (
-    COMPOSITE,
     LEAVES,
     PRESETS,
     STAGES,
@@ -119,24 +120,16 @@ def test_a_part_of_ones_own_weighs_beside_all_the_others(name: str) -> None:
     assert score_request(ABOUT, "draft", 1, None, spec).value == 0.0
 
 
-@pytest.mark.parametrize(
-    ("stage", "number", "said", "share"),
-    [
-        # tags and two answers to each of two questions: five fields
-        ("assess", 1, Assess((), {"B1": "no", "B2": "no"}, {"B1": "no", "B2": "no"}), 1.0),
-        ("assess", 1, Assess(None, {"B1": "no"}, {"B9": "no"}), 1 / 5),
-        ("assess", 1, None, 0.0),
-        ("prefer", 2, Prefer({0: "B"}), 1 / 2),
-        (
-            "reflect",
-            None,
-            Reflect(panas={"Proud": 1}, q1=(), branches={"managing": 1}),
-            3 / 28,
-        ),  # of 20 + 4 + 4
-        # changes are the answer where they were asked, whether or not items follow from them
-        ("reflect", None, Reflect(panas_change={"Proud": 1, "Upset": -2}), 2 / 28),
-    ],
-)
+@pytest.mark.parametrize(("stage", "number", "said", "share"), [
+    # tags and two answers to each of two questions: five fields
+    ("assess", 1, Assess((), {"B1": "no", "B2": "no"}, {"B1": "no", "B2": "no"}), 1.0),
+    ("assess", 1, Assess(None, {"B1": "no"}, {"B9": "no"}), 1 / 5),
+    ("assess", 1, None, 0.0),
+    ("prefer", 2, Prefer({0: "B"}), 1 / 2),
+    ("reflect", None, Reflect(panas={"Proud": 1}, q1=(), branches={"managing": 1}), 3 / 28),  # of 20 + 4 + 4
+    # changes are the answer where they were asked, whether or not items follow from them
+    ("reflect", None, Reflect(panas_change={"Proud": 1, "Upset": -2}), 2 / 28),
+])  # fmt: skip
 def test_format_is_the_share_of_asked_fields_answered(
     stage: Stage, number: int | None, said: Prediction | None, share: float
 ) -> None:
@@ -144,44 +137,42 @@ def test_format_is_the_share_of_asked_fields_answered(
     assert score_request(ABOUT, stage, number, said, spec).parts["format"] == pytest.approx(share)
 
 
-@pytest.mark.parametrize(
-    ("build", "error", "message"),
-    [
-        (lambda: RewardSpec.preset("composit"), UnknownNameError, "did you mean 'composite'"),
-        (lambda: RewardSpec.preset("zzz"), UnknownNameError, "known: composite, emotion"),
-        (lambda: RewardSpec.weighted("w", {"emotion_av": 1}), UnknownNameError, "did you mean 'emotion_va'"),
-        (lambda: RewardSpec.weighted("w", {}), SettingsError, "at least one part"),
-        (lambda: RewardSpec.weighted("w", ["pairwise"]), SettingsError, "map parts to numbers"),  # type: ignore[arg-type]
-        (lambda: RewardSpec.weighted("w", {"q1": 0}), SettingsError, "weight of part 'q1' is 0"),
-        (lambda: RewardSpec.weighted("w", {"q1": -1}), SettingsError, "a number above 0"),
-        (lambda: RewardSpec.weighted("w", {"q1": math.nan}), SettingsError, "weight of part 'q1' is nan"),
-        (lambda: RewardSpec.weighted("w", {"q1": math.inf}), SettingsError, "weight of part 'q1' is inf"),
-        (lambda: RewardSpec.weighted("w", {"q1": 10**5000}), SettingsError, "is int too long to show"),
-        (lambda: RewardSpec.weighted("w", {"q1": "1"}), SettingsError, 'is "1"; it must be a number'),  # type: ignore[dict-item]
-        (lambda: RewardSpec.weighted("w", {"q1": True}), SettingsError, "is true; it must be a number"),
-        (lambda: RewardSpec("n", Node("q1", None)), SettingsError, "is null; it must be a number"),  # type: ignore[arg-type]
-        (lambda: RewardSpec("n", Node("q1", 1e308)), SettingsError, r"is 1e\+308; it must be"),
-        (lambda: RewardSpec.preset("emotion").with_format(10**400), SettingsError, "weight of part 'format'"),
-        (lambda: RewardSpec.preset("emotion").with_format(0), SettingsError, "weight of part 'format' is 0"),
-        (
-            lambda: RewardSpec.preset("emotion").with_format(1).with_format(1),
-            SettingsError,
-            "named 'format' already",
-        ),
-        (
-            lambda: RewardSpec.preset("emotion").with_part("q1", "draft", brevity, 1),
-            SettingsError,
-            "'q1' already",
-        ),
-        (lambda: RewardSpec("n", COMPOSITE, baselines={"q1": 1.0}), SettingsError, r"a number in \[0, 1\)"),
-        (lambda: COMPOSITE_SPEC.measured_from({"q1": 10**400}), SettingsError, "part 'q1' is 1000"),
-        (lambda: COMPOSITE_SPEC.measured_from({"q1": "0"}), SettingsError, "baseline of part 'q1'"),  # type: ignore[dict-item]
-        (lambda: COMPOSITE_SPEC.measured_from({}, left_out=LEAVES), SettingsError, "every part"),
-        (lambda: RewardSpec("n", COMPOSITE, baselines={"q1": -0.1}), SettingsError, "baseline of part 'q1'"),
-    ],
-)
+def weighing(weight: Any) -> RewardSpec:
+    return RewardSpec.weighted("w", {"q1": weight})
+
+
+def measured(baseline: Any) -> RewardSpec:
+    return COMPOSITE_SPEC.measured_from({"q1": baseline})
+
+
+@pytest.mark.parametrize(("build", "error", "message"), [
+    (lambda: RewardSpec.preset("composit"), UnknownNameError, "did you mean 'composite'"),
+    (lambda: RewardSpec.preset("zzz"), UnknownNameError, "known: composite, emotion"),
+    (lambda: RewardSpec.weighted("w", {"emotion_av": 1}), UnknownNameError, "did you mean 'emotion_va'"),
+    (lambda: RewardSpec.weighted("w", {}), SettingsError, "at least one part"),
+    (lambda: RewardSpec.weighted("w", ["pairwise"]), SettingsError, "map parts to numbers"),  # type: ignore[arg-type]
+    (lambda: weighing(0), SettingsError, "weight of part 'q1' is 0"),
+    (lambda: weighing(-1), SettingsError, "a number above 0"),
+    (lambda: weighing(math.nan), SettingsError, "weight of part 'q1' is nan"),
+    (lambda: weighing(math.inf), SettingsError, "weight of part 'q1' is inf"),
+    (lambda: weighing(10**5000), SettingsError, "is int too long to show"),
+    (lambda: weighing("1"), SettingsError, 'is "1"; it must be a number'),
+    (lambda: weighing(True), SettingsError, "is true; it must be a number"),
+    (lambda: RewardSpec("n", Node("q1", None)), SettingsError, "is null; it must be a number"),  # type: ignore[arg-type]
+    (lambda: RewardSpec("n", Node("q1", 1e308)), SettingsError, r"is 1e\+308; it must be"),
+    (lambda: COMPOSITE_SPEC.with_format(10**400), SettingsError, "weight of part 'format'"),
+    (lambda: COMPOSITE_SPEC.with_format(0), SettingsError, "weight of part 'format' is 0"),
+    (lambda: COMPOSITE_SPEC.with_format(1).with_format(1), SettingsError, "named 'format' already"),
+    (lambda: COMPOSITE_SPEC.with_part("q1", "draft", brevity, 1), SettingsError, "'q1' already"),
+    (lambda: measured(1.0), SettingsError, r"a number in \[0, 1\)"),
+    (lambda: measured(10**400), SettingsError, "baseline of part 'q1' is 1000"),
+    (lambda: measured("0"), SettingsError, "baseline of part 'q1'"),
+    (lambda: measured(-0.1), SettingsError, "baseline of part 'q1'"),
+    (lambda: COMPOSITE_SPEC.measured_from({}, left_out=LEAVES), SettingsError, "every part"),
+    (lambda: replace(COMPOSITE_SPEC, floor=0.1), SettingsError, "floor is 0.1; it must be a number"),
+])  # fmt: skip
 def test_settings_that_cannot_be_are_refused(
-    build: Callable[[], RewardSpec], error: type[Exception], message: str
+    build: Callable[[], Any], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
         build()
@@ -192,17 +183,14 @@ def test_settings_that_cannot_be_are_refused(
 NULLS = {"binary_om": 0.5, "q1": 0.2, "q2": 0.96}
 
 
-@pytest.mark.parametrize(
-    ("part", "score", "value"),
-    [
-        ("binary_om", 0.5, 0.0),  # the prior earns 0
-        ("binary_om", 1.0, 1.0),  # gold earns 1
-        ("binary_om", 0.75, 0.5),
-        ("binary_om", 0.0, -1.0),  # (0 - .5)/.5, not clamped
-        ("q1", 0.0, -0.25),  # -.2/.8
-        ("pairwise", 0.3, 0.3),  # a part without a null
-    ],
-)
+@pytest.mark.parametrize(("part", "score", "value"), [
+    ("binary_om", 0.5, 0.0),  # the prior earns 0
+    ("binary_om", 1.0, 1.0),  # gold earns 1
+    ("binary_om", 0.75, 0.5),
+    ("binary_om", 0.0, -1.0),  # (0 - .5)/.5, not clamped
+    ("q1", 0.0, -0.25),  # -.2/.8
+    ("pairwise", 0.3, 0.3),  # a part without a null
+])  # fmt: skip
 def test_scores_are_measured_from_the_null(part: str, score: float, value: float) -> None:
     assert skill_spec(NULLS, "ref").transform(part, score) == pytest.approx(value, abs=1e-12)
 

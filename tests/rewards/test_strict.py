@@ -53,18 +53,15 @@ def test_weights_of_all_leaves() -> None:
     assert tuple(HAND_WEIGHTS) == LEAVES
 
 
-@pytest.mark.parametrize(
-    ("gone", "leaf", "weight"),
-    [
-        ({"panas_na"}, "panas_pa", 0.108),  # the sibling takes all of .27 · .4
-        ({"emotion_va"}, "emotion_f1", 0.24),
-        ({"binary_om", "binary_hp"}, "pairwise", 0.49),
-        ({"q2", "q3"}, "q1", 0.0405),  # .27 · .3/2
-        ({"panas_pa", "panas_na"}, "q1", 0.27 / 2 / 4),  # questions .3 and branches .3 share .6
-        ({"emotion_f1", "emotion_va"}, "pairwise", 0.49 / 0.76 / 2),  # evaluation .49 of .76
-        ({"panas_na"}, "pairwise", 0.245),  # an undefined leaf moves no weight out of its node
-    ],
-)
+@pytest.mark.parametrize(("gone", "leaf", "weight"), [
+    ({"panas_na"}, "panas_pa", 0.108),  # the sibling takes all of .27 · .4
+    ({"emotion_va"}, "emotion_f1", 0.24),
+    ({"binary_om", "binary_hp"}, "pairwise", 0.49),
+    ({"q2", "q3"}, "q1", 0.0405),  # .27 · .3/2
+    ({"panas_pa", "panas_na"}, "q1", 0.27 / 2 / 4),  # questions .3 and branches .3 share .6
+    ({"emotion_f1", "emotion_va"}, "pairwise", 0.49 / 0.76 / 2),  # evaluation .49 of .76
+    ({"panas_na"}, "pairwise", 0.245),  # an undefined leaf moves no weight out of its node
+])  # fmt: skip
 def test_an_undefined_childs_weight_goes_to_its_siblings(gone: set[str], leaf: str, weight: float) -> None:
     assert COMPOSITE.weights(set(LEAVES) - gone)[leaf] == pytest.approx(weight, abs=1e-15)
 
@@ -118,39 +115,31 @@ def test_a_silent_model_earns_nothing_in_strict_while_canonical_pays_it(turns: A
     assert scores["composite_exact"] == pytest.approx(holistic + (48.5 if turns else 0.0))
 
 
+def assessed(*answers: Any) -> ConversationPrediction:
+    return prediction(TurnPrediction(1, assess=Assess(*answers)))
+
+
+def judged(observed: str, preferred: str) -> Conversation:
+    return conversation(turn(judgements=[judgement("B1", observed, preferred)]))
+
+
+NO: dict[str, Any] = {"B1": "no"}
 # leaf, annotated as none or with a value, the answer that is right
 ANNOTATED: list[tuple[str, Conversation, ConversationPrediction]] = [
-    ("emotion_f1", conversation(turn(tags=[])), prediction(TurnPrediction(1, assess=Assess(())))),
-    ("emotion_va", conversation(turn(tags=[])), prediction(TurnPrediction(1, assess=Assess(())))),
-    (
-        "binary_om",
-        conversation(turn(judgements=[judgement("B1", "no", "na")])),
-        prediction(TurnPrediction(1, assess=Assess(None, {"B1": "no"}))),
-    ),
-    (
-        "binary_hp",
-        conversation(turn(judgements=[judgement("B1", "na", "no")])),
-        prediction(TurnPrediction(1, assess=Assess(None, {}, {"B1": "no"}))),
-    ),
-    (
-        "pairwise",
-        conversation(turn(comparisons=[comparison()])),
-        prediction(TurnPrediction(1, prefer=Prefer({0: "A"}))),
-    ),
+    ("emotion_f1", conversation(turn(tags=[])), assessed(())),
+    ("emotion_va", conversation(turn(tags=[])), assessed(())),
+    ("binary_om", judged("no", "na"), assessed(None, NO)),
+    ("binary_hp", judged("na", "no"), assessed(None, {}, NO)),
+    ("pairwise", conversation(turn(comparisons=[comparison()])),
+     prediction(TurnPrediction(1, prefer=Prefer({0: "A"})))),
     ("q1", conversation(questions=wide(q1=[])), prediction(reflect=Reflect(q1=()))),
     ("q2", conversation(questions=wide(q2="x")), prediction(reflect=Reflect(q2="x"))),
     ("q3", conversation(questions=wide(q3="x")), prediction(reflect=Reflect(q3="x"))),
-    (
-        "q3_follow_up",
-        conversation(questions=wide(follow_up=[])),
-        prediction(reflect=Reflect(q3_follow_up=())),
-    ),
-    (
-        "branch_managing",
-        conversation(questions=wide(branches={"managing": 4})),
-        prediction(reflect=Reflect(branches={"managing": 4})),
-    ),
-]
+    ("q3_follow_up", conversation(questions=wide(follow_up=[])),
+     prediction(reflect=Reflect(q3_follow_up=()))),
+    ("branch_managing", conversation(questions=wide(branches={"managing": 4})),
+     prediction(reflect=Reflect(branches={"managing": 4}))),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("leaf", "about", "right"), ANNOTATED, ids=[leaf for leaf, _, _ in ANNOTATED])

@@ -21,6 +21,8 @@ from attune_data import affect, constants
 from attune_data.errors import DataError, Problem
 from attune_data.jsonio import read_json
 
+__all__ = ["FILE_NAME", "Codebook", "find_official", "load_official"]
+
 OWN_FILE: Final = Path(__file__).with_name("own.json")
 FILE_NAME: Final = "annotation_codebook.json"
 FIELDS: Final[Mapping[str, tuple[str, ...]]] = {

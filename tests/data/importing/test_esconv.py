@@ -64,9 +64,10 @@ def test_a_real_export_loads_whole_and_is_counted(tmp_path: Path) -> None:
     assert result.notes == ("all 4 observed answers are yes: a model that always says so has them all",)
 
 
-def test_messages_in_a_row_are_one_message_and_one_reply_are_a_turn(tmp_path: Path) -> None:
-    conversation = one(tmp_path, real_esconv()[0])
-    assert texts(conversation) == [
+def test_messages_in_a_row_are_one_and_what_stands_outside_turns_is_kept(tmp_path: Path) -> None:
+    chats = [*real_esconv()[:2], chat(), real_esconv()[3]]
+    first, second, third, fourth = imported(tmp_path, *chats).conversations
+    assert texts(first) == [
         (
             "My boss moved the talk to today\nI could not eat anything",
             "That must be hard, you sound tense.\nIs it about the project?",
@@ -76,23 +77,12 @@ def test_messages_in_a_row_are_one_message_and_one_reply_are_a_turn(tmp_path: Pa
             "Perhaps write down three points before you go in.\nI froze in one of those myself once.",
         ),
     ]
-    assert [turn.turn_number for turn in conversation.turns] == [1, 2]
-
-
-def test_what_stands_before_the_first_turn_and_after_the_last_is_kept(
-    tmp_path: Path,
-) -> None:
-    first, second, third = imported(tmp_path, *real_esconv()[:2], chat()).conversations
+    assert [turn.turn_number for turn in first.turns] == [1, 2]
     assert outside(first) == {"before": ["Hello there", "How is your day going?"], "after": ["good idea"]}
-    assert outside(second) is None
-    assert outside(third) is None
-
-
-def test_blank_messages_vanish_and_long_ones_stay_whole(tmp_path: Path) -> None:
-    conversation = one(tmp_path, real_esconv()[3])
-    assert texts(conversation) == [(LONG.strip(), "Das klingt zäh.")]
-    # the strategy of the blank reply went with it
-    assert conversation.turns[0].annotations is None
+    assert (outside(second), outside(third)) == (None, None)
+    # blank messages vanish, their strategies with them, and long ones stay whole
+    assert texts(fourth) == [(LONG.strip(), "Das klingt zäh.")]
+    assert fourth.turns[0].annotations is None
 
 
 @pytest.mark.parametrize(("strategy", "questions"), [
@@ -154,15 +144,14 @@ def test_intensities_are_stretched_from_five_steps_to_seven(
 
 
 @pytest.mark.parametrize("survey", [None, {}, {"seeker": None}, {"seeker": {}, "supporter": {}}])
-def test_any_part_of_the_survey_may_be_missing(tmp_path: Path, survey: Any) -> None:
-    conversation = one(tmp_path, chat(survey_score=survey))
-    assert (conversation.pre_panas, conversation.post_panas) == (None, None)
-
-
-def test_a_conversation_may_hold_nothing_but_its_messages(tmp_path: Path) -> None:
-    bare = {"dialog": [{"speaker": "seeker", "content": "a"}, {"speaker": "supporter", "content": "b"}]}
-    conversation = one(tmp_path, bare)
+def test_a_conversation_may_hold_nothing_but_its_messages(tmp_path: Path, survey: Any) -> None:
+    dialog = [
+        {"speaker": "seeker", "content": "a", "annotation": None},
+        {"speaker": "supporter", "content": "b"},
+    ]
+    conversation = one(tmp_path, {"dialog": dialog} | ({} if survey is None else {"survey_score": survey}))
     assert texts(conversation) == [("a", "b")]
+    assert (conversation.pre_panas, conversation.post_panas) == (None, None)
     assert conversation.to_record()["metadata"] == {
         "model": "human supporter",
         "dataset": "ESConv",

@@ -164,12 +164,8 @@ def test_demographics_are_those_that_mean_the_same(tmp_path: Path) -> None:
     assert second.to_record()["participant_profile"] == {"participant_id": "prism-user1"}
 
 
-def test_what_may_be_missing_may_be_missing(tmp_path: Path) -> None:
-    bare = {"conversation_id": "c9", "conversation_history": [message(0, "a"), reply(0, 0, "b")]}
-    (conversation,) = imported(tmp_path, bare).conversations
-    assert texts(conversation) == [("a", "b")]
-
-
-def test_turns_stand_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+def test_what_may_be_missing_may_be_missing_and_turns_stand_by_their_numbers(tmp_path: Path) -> None:
     history = [part for turn in (2, 0, 1) for part in (reply(turn, 0, f"r{turn}"), message(turn, f"m{turn}"))]
-    assert texts(one(tmp_path, *history)) == [("m0", "r0"), ("m1", "r1"), ("m2", "r2")]
+    bare = {"conversation_id": "c9", "conversation_history": history}
+    (conversation,) = imported(tmp_path, bare).conversations
+    assert texts(conversation) == [("m0", "r0"), ("m1", "r1"), ("m2", "r2")]
