@@ -66,16 +66,19 @@ def _means(found: Iterable[Mapping[str, float]]) -> dict[str, float]:
 
 def of_turn(turn: TurnState) -> dict[str, float]:
     """The ceilings of one turn's leaves."""
-    textual = [max(p, 1 - p) for q, p in turn.observed.items() if q not in CONTEXTUAL]
-    contextual = [max(p, 1 - p) for q, p in turn.observed.items() if q in CONTEXTUAL]
+
+    def sure(chances: Iterable[float]) -> float | None:
+        """The chance of being right with the likelier of two answers each time."""
+        return mean([max(p, 1 - p) for p in chances])
+
     found = {
         "emotion_f1": best_f1(turn.mood),
         "emotion_va": best_va(turn.mood),
-        "binary_om": mean([*textual, *contextual]),
-        "binary_om_textual": mean(textual),
-        "binary_om_contextual": mean(contextual),
-        "binary_hp": mean([max(p, 1 - p) for p in turn.preferred.values()]),
-        "pairwise": mean([max(c.probability_a, 1 - c.probability_a) for c in turn.comparisons]),
+        "binary_om": sure(turn.observed.values()),
+        "binary_om_textual": sure(p for q, p in turn.observed.items() if q not in CONTEXTUAL),
+        "binary_om_contextual": sure(p for q, p in turn.observed.items() if q in CONTEXTUAL),
+        "binary_hp": sure(turn.preferred.values()),
+        "pairwise": sure(comparison.probability_a for comparison in turn.comparisons),
     }
     return {leaf: value for leaf, value in found.items() if value is not None}
 

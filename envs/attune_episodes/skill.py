@@ -44,7 +44,7 @@ def prior_scores(
 def fit_skill(
     conversations: Conversations, settings: Settings | None = None, spec: RewardSpec | None = None
 ) -> RewardSpec:
-    """The `skill` reward measured on reference data of one's own; of another reward, `<its name>-skill`.
+    """The `skill` reward measured on reference data of your own; of another reward, `<its name>-skill`.
 
     Each part s becomes (s - n)/(1 - n) with n = `prior_scores`; parts with n > 0.95 are left out.
     """

@@ -10,10 +10,9 @@ import pytest
 from attune_data import load
 from attune_data.constants import BINARY_IDS
 from attune_episodes.policies import KINDS, builtin_policy
-from attune_episodes.policies.lexicon import read
-from attune_episodes.policies.lexicon.behaviour import RULES, observed
+from attune_episodes.policies.lexicon.behaviour import RULES, observed, wished
 from attune_episodes.policies.lexicon.exchange import Exchange
-from attune_episodes.policies.lexicon.wishes import wished
+from attune_episodes.policies.lexicon.feelings import read
 from attune_episodes.rollout import rollout
 
 CONTENT_FREE = [name for name, kind in KINDS.items() if kind == "content-free"]

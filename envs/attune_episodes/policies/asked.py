@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from attune_data.affect import EMOTIONS
 from attune_data.schema import Conversation
@@ -23,13 +22,11 @@ from attune_rewards import emotion
 from attune_rewards.predictions import Prediction, Tag, YesNo
 from attune_rewards.truth import TurnTruth, truth_of
 
-Array = npt.NDArray[np.float64]
 SIDES: Final = ("observed", "preferred")
 TAG_SETS: Final[tuple[tuple[Tag, ...], ...]] = ((), *((Tag(name, MIDPOINT),) for name in EMOTIONS))
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
+class Split(NamedTuple):
     """One answer where a question is asked, another where it is not."""
 
     question: str
@@ -42,54 +39,52 @@ class Split:
         return self.asked if self.question in questions else self.otherwise
 
 
-@dataclass(frozen=True, slots=True)
-class AskedRules:
+class AskedRules(NamedTuple):
     """The information in the list of questions: one split for the tags, one for each question and side."""
 
     tags: Split
     answers: Mapping[tuple[str, str], Split]
+
+    def said(self, side: str, questions: Sequence[str]) -> dict[str, YesNo]:
+        """The answers on one side to these questions, as far as there are rules for them."""
+        found = {question: self.answers.get((side, question)) for question in questions}
+        return {q: "yes" if split.choose(questions) else "no" for q, split in found.items() if split}
 
 
 def fit_asked(conversations: Sequence[Conversation]) -> AskedRules:
     """For the tags and each yes/no answer, the question whose being asked tells most about it."""
     turns = [turn for conversation in conversations for turn in truth_of(conversation).turns]
     questions = sorted({question for turn in turns for question in turn.applicable})
-    shape = (len(turns), len(questions))
-    asked = np.array([[q in turn.applicable for q in questions] for turn in turns], dtype=float).reshape(
-        shape
-    )
-    tagged = [i for i, turn in enumerate(turns) if turn.tags is not None]
-    worth = np.array([[_worth(turns[i], tags) for tags in TAG_SETS] for i in tagged])
-    answers: dict[tuple[str, str], Split] = {}
+
+    def best(rows: Sequence[tuple[TurnTruth, Sequence[float]]]) -> Split:
+        """The question by whose being asked the best two constant answers earn most.
+
+        Each row is a turn and what each answer earns in it.
+        """
+        if not rows:
+            return Split("", 0, 0)
+        worth = np.array([earned for _, earned in rows], dtype=float)
+        total = worth.sum(axis=0)
+        if not questions:
+            return Split("", int(np.argmax(total)), int(np.argmax(total)))
+        asked = np.array([[q in turn.applicable for q in questions] for turn, _ in rows], dtype=float)
+        present = asked.T @ worth
+        absent = total - present
+        first = int(np.argmax(present.max(axis=1) + absent.max(axis=1)))
+        return Split(questions[first], int(np.argmax(present[first])), int(np.argmax(absent[first])))
+
+    tags = best([
+        (turn, [emotion.f1(felt, tags) + emotion.va_score(felt, tags) for tags in TAG_SETS])
+        for turn in turns
+        if (felt := turn.tags) is not None
+    ])  # fmt: skip
+    answers = {}
     for side in SIDES:
-        given = [dict(getattr(turn, side)) for turn in turns]
-        for question in questions:
-            rows = [i for i, known in enumerate(given) if question in known]
-            right = np.array([[given[i][question] == "no", given[i][question] == "yes"] for i in rows])
-            if rows:
-                answers[side, question] = _best_split(questions, asked[rows], right.astype(float))
-    return AskedRules(_best_split(questions, asked[tagged], worth), answers)
-
-
-def _worth(turn: TurnTruth, tags: tuple[Tag, ...]) -> float:
-    felt = turn.tags or ()
-    return emotion.f1(felt, tags) + emotion.va_score(felt, tags)
-
-
-def _best_split(questions: Sequence[str], asked: Array, worth: Array) -> Split:
-    """The question by whose being asked the best two constant answers earn most.
-
-    `asked` has shape (turns, questions), `worth` (turns, answers): what each answer earns in each turn.
-    """
-    if not worth.size:
-        return Split("", 0, 0)
-    total = worth.sum(axis=0)
-    if not questions:
-        return Split("", int(np.argmax(total)), int(np.argmax(total)))
-    present = asked.T @ worth
-    absent = total - present
-    best = int(np.argmax(present.max(axis=1) + absent.max(axis=1)))
-    return Split(questions[best], int(np.argmax(present[best])), int(np.argmax(absent[best])))
+        given = [(turn, dict(getattr(turn, side))) for turn in turns]
+        for q in questions:
+            if rows := [(turn, (known[q] == "no", known[q] == "yes")) for turn, known in given if q in known]:
+                answers[side, q] = best(rows)
+    return AskedRules(tags, answers)
 
 
 class AskedPolicy(BuiltinPolicy):
@@ -108,8 +103,8 @@ class AskedPolicy(BuiltinPolicy):
 
     def for_conversation(self, conversation: Conversation) -> AskedPlayer:
         """The policy fitted without this conversation's participant."""
-        fold = self.prior.fold_of(conversation)
-        return AskedPlayer(self.prior.for_conversation(conversation).answers, self._rules[fold])
+        rules = self._rules[self.prior.fold_of(conversation)]
+        return AskedPlayer(self.prior.for_conversation(conversation).answers, rules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +126,6 @@ class AskedPlayer(BuiltinPolicy):
         return replace(
             self.prior,
             tags=TAG_SETS[self.rules.tags.choose(request.questions)],
-            observed=dict(self.prior.observed) | self._said("observed", request.questions),
-            preferred=dict(self.prior.preferred) | self._said("preferred", request.questions),
+            observed={**self.prior.observed, **self.rules.said("observed", request.questions)},
+            preferred={**self.prior.preferred, **self.rules.said("preferred", request.questions)},
         )
-
-    def _said(self, side: str, questions: Sequence[str]) -> dict[str, YesNo]:
-        rules = {question: self.rules.answers.get((side, question)) for question in questions}
-        return {
-            question: "yes" if split.choose(questions) else "no"
-            for question, split in rules.items()
-            if split is not None
-        }

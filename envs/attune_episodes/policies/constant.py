@@ -58,8 +58,10 @@ class Answers:
             return Prefer({c.index: c.to_conversation(self.side) for c in request.comparisons})
         if request.stage == "reflect":
             return self._reflect(request)
-        observed = _named(self.observed, request.questions, self.otherwise)
-        preferred = _named(self.preferred, request.questions, self.otherwise)
+        observed, preferred = (
+            {q: answer for q in request.questions if (answer := known.get(q, self.otherwise)) is not None}
+            for known in (self.observed, self.preferred)
+        )
         if request.stage == "assess":
             return Assess(self.tags, observed, preferred)
         return AssessHP(observed, preferred)
@@ -67,10 +69,7 @@ class Answers:
     def _reflect(self, request: Request) -> Reflect:
         items: dict[str, int] = {}
         change: dict[str, int] = {}
-        for side, names in enumerate((POSITIVE, NEGATIVE)):
-            guess = self.panas[side] if self.panas else None
-            if guess is None:
-                continue
+        for side, (names, guess) in enumerate(zip((POSITIVE, NEGATIVE), self.panas or (), strict=False)):
             if request.wants_change:
                 change |= spread(guess.change, names, low=-6, high=6)
             elif guess.total is not None or request.pre_totals is None:
@@ -86,13 +85,6 @@ class Answers:
             q3_follow_up=self.q3_follow_up,
             branches=self.branches,
         )
-
-
-def _named(
-    known: Mapping[str, YesNo], questions: tuple[str, ...], otherwise: YesNo | None
-) -> dict[str, YesNo]:
-    answers = {question: known.get(question, otherwise) for question in questions}
-    return {question: answer for question, answer in answers.items() if answer is not None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,8 @@ from attune_episodes.plan import plan
 from attune_episodes.policies.base import BuiltinPolicy, participants
 from attune_episodes.policies.constant import Answers, ConstantPolicy, PanasGuess
 from attune_episodes.settings import Settings
-from attune_rewards import branches, emotion, panas, questions
+from attune_rewards import emotion, panas, questions
+from attune_rewards.branches import MIDPOINT
 from attune_rewards.predictions import Tag, YesNo
 from attune_rewards.truth import ConversationTruth, truth_of
 
@@ -52,16 +53,13 @@ def fit_mode(conversations: Sequence[Conversation], settings: Settings) -> Answe
         preferred=_modal_answers(pair for turn in turns for pair in turn.preferred),
         otherwise="no",
         side=_side(conversations, settings),
-        panas=(
-            PanasGuess(total=_modal_total(truths, POSITIVE)),
-            PanasGuess(total=_modal_total(truths, NEGATIVE)),
-        ),
+        panas=(_modal_total(truths, POSITIVE), _modal_total(truths, NEGATIVE)),
         q1=_most_frequent((truth.q1 for truth in truths), ()),
         q2=_most_frequent((truth.q2 for truth in truths), None),
         q3=_most_frequent((truth.q3 for truth in truths), None),
         q3_follow_up=_most_frequent((truth.q3_follow_up for truth in truths), ()),
         branches={
-            name: _most_frequent((truth.branches.get(name) for truth in truths), branches.MIDPOINT)
+            name: _most_frequent((truth.branches.get(name) for truth in truths), MIDPOINT)
             for name in BRANCHES
         },
     )
@@ -74,11 +72,10 @@ def _modal_answers(pairs: Iterable[tuple[str, YesNo]]) -> dict[str, YesNo]:
     return {q: "yes" if c["yes"] > c["no"] else "no" for q, c in sorted(counts.items())}
 
 
-def _modal_total(truths: Sequence[ConversationTruth], names: Sequence[str]) -> int:
+def _modal_total(truths: Sequence[ConversationTruth], names: Sequence[str]) -> PanasGuess:
     """Sum of the most frequent answer to each item."""
-    return sum(
-        _most_frequent((truth.post.get(name) for truth in truths), branches.MIDPOINT) for name in names
-    )
+    modes = [_most_frequent((truth.post.get(name) for truth in truths), MIDPOINT) for name in names]
+    return PanasGuess(total=sum(modes))
 
 
 def _side(conversations: Sequence[Conversation], settings: Settings) -> Side:
@@ -146,32 +143,27 @@ def _prior_binary(truths: Sequence[ConversationTruth], side: str) -> dict[str, Y
 def _prior_panas(truths: Sequence[ConversationTruth], side: int, settings: Settings) -> PanasGuess:
     """The best constant total, or change from the total before, whichever the strategy allows."""
     names = (POSITIVE, NEGATIVE)[side]
-    moved = [
-        (truth, pre, post)
-        for truth in truths
-        if (pre := truth.pre_totals[side]) is not None
-        and (post := truth.post_totals[side]) is not None
-        and pre != post
-    ]
+    absolute = settings.panas_strategy == "absolute"
+
+    def predicted(guess: PanasGuess, truth: ConversationTruth, pre: float) -> float | None:
+        if guess.total is not None:
+            return guess.total
+        if absolute:
+            return sum(panas.spread(round(pre) + guess.change, names).values())
+        change = panas.spread(guess.change, names, low=-6, high=6)
+        return panas.totals(panas.changed(truth.pre, truth.pre_totals, change), (None, None))[side]
 
     def score(guess: PanasGuess) -> float:
         total = 0.0
-        for truth, pre, post in moved:
-            if guess.total is not None:
-                predicted: float | None = guess.total
-            elif settings.panas_strategy == "absolute":
-                predicted = sum(panas.spread(round(pre) + guess.change, names).values())
-            else:
-                change = panas.spread(guess.change, names, low=-6, high=6)
-                predicted = panas.totals(panas.changed(truth.pre, truth.pre_totals, change), (None, None))[
-                    side
-                ]
-            total += panas.baseline_adjusted(pre, post, predicted) or 0.0
+        for truth in truths:
+            pre, post = truth.pre_totals[side], truth.post_totals[side]
+            if pre is not None and post is not None and pre != post:
+                total += panas.baseline_adjusted(pre, post, predicted(guess, truth, pre)) or 0.0
         return total
 
     changes = [PanasGuess(change=change) for change in sorted(range(-20, 21), key=abs)]
     constants = [PanasGuess(total=total) for total in range(10, 71)]
-    return max(changes + (constants if settings.panas_strategy == "absolute" else []), key=score)
+    return max(changes + (constants if absolute else []), key=score)
 
 
 def _prior_q1(truths: Sequence[ConversationTruth]) -> tuple[str, ...]:
@@ -193,8 +185,8 @@ def _prior_follow_up(truths: Sequence[ConversationTruth]) -> tuple[str, ...]:
 
 def _prior_branch(truths: Sequence[ConversationTruth], name: str) -> int:
     known = [truth.branches[name] for truth in truths if name in truth.branches]
-    middle_first = sorted(range(1, 8), key=lambda value: abs(value - branches.MIDPOINT))
-    return max(middle_first, key=lambda guess: -float(sum(abs(truth - guess) for truth in known)))
+    middle_first = sorted(range(1, 8), key=lambda value: abs(value - MIDPOINT))
+    return min(middle_first, key=lambda guess: sum(abs(truth - guess) for truth in known))
 
 
 class FittedPolicy(BuiltinPolicy):

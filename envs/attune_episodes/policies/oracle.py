@@ -8,11 +8,12 @@ from attune_data.affect import EMOTIONS, NEGATIVE, POSITIVE
 from attune_data.constants import BRANCHES
 from attune_data.schema import Conversation
 from attune_episodes.policies.base import BuiltinPolicy
+from attune_episodes.policies.constant import Answers
 from attune_episodes.request import Request
 from attune_rewards.branches import MIDPOINT
 from attune_rewards.panas import spread
-from attune_rewards.predictions import Assess, AssessHP, Draft, Prediction, Prefer, Reflect, YesNo
-from attune_rewards.truth import ConversationTruth, TurnTruth, truth_of
+from attune_rewards.predictions import Draft, Prediction, Prefer, Reflect
+from attune_rewards.truth import ConversationTruth, truth_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +44,13 @@ class _Oracle(BuiltinPolicy):
         if request.stage == "prefer":
             winners = dict(turn.winners)
             return Prefer({c.index: winners.get(c.index, "A") for c in request.comparisons})
-        observed, preferred = self._both(turn, request)
-        if request.stage == "assess":
-            return Assess(turn.tags or (), observed, preferred)
-        return AssessHP(observed, preferred)
-
-    def _both(self, turn: TurnTruth, request: Request) -> tuple[dict[str, YesNo], dict[str, YesNo]]:
-        no: dict[str, YesNo] = dict.fromkeys(request.questions, "no")
-        return no | dict(turn.observed), no | dict(turn.preferred)
+        judged = Answers(
+            tags=turn.tags or (),
+            observed=dict(turn.observed),
+            preferred=dict(turn.preferred),
+            otherwise="no",
+        )
+        return judged.prediction(request)
 
     def _reflect(self, request: Request) -> Reflect:
         truth = self.truth

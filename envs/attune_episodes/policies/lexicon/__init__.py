@@ -9,22 +9,41 @@ other language. A null for models that claim to read, and no instrument.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
+from attune_data.constants import Side
 from attune_episodes.policies.base import BuiltinPolicy
-from attune_episodes.policies.lexicon.behaviour import observed
-from attune_episodes.policies.lexicon.choice import preferred
+from attune_episodes.policies.lexicon.behaviour import observed, wished
 from attune_episodes.policies.lexicon.exchange import Exchange
-from attune_episodes.policies.lexicon.feelings import Feelings, read
+from attune_episodes.policies.lexicon.feelings import read
+from attune_episodes.policies.lexicon.reading import REPLY, count, words
 from attune_episodes.policies.lexicon.reflection import reflected
-from attune_episodes.policies.lexicon.wishes import wished
 from attune_episodes.request import Request
-from attune_rewards.predictions import Assess, AssessHP, Draft, Prediction
-
-__all__ = ["Feelings", "LexiconPolicy", "read"]
+from attune_rewards.predictions import Assess, AssessHP, Draft, Prediction, Prefer
 
 REASONING: Final = "Read with a word list and simple cues."
 """The reasoning given where it is asked for."""
+LONG: Final = 40
+"""Words that weigh as much as one point of worth."""
+
+
+class Weights(NamedTuple):
+    """What counts for one question in comparing two responses."""
+
+    brevity: float = 1.0
+    echo: float = 1.0
+    warmth: float = 1.0
+    advice: float = 0.0
+
+
+_WARM: Final = Weights(brevity=0.8, warmth=2.0)
+_LIGHT: Final = Weights(brevity=1.5, advice=-0.5)
+WEIGHTS: Final = {
+    **dict.fromkeys(("PW1", "PW2", "PW4", "PW5", "PW10", "PW11"), _WARM),
+    **dict.fromkeys(("PW3", "PW6", "PW8", "PW9", "PW15"), _LIGHT),
+    **dict.fromkeys(("PW7", "PW12", "PW16"), Weights(brevity=0.7, advice=1.0)),
+}
+"""Comparison question -> its weights; for the others everything counts alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +61,7 @@ class LexiconPolicy(BuiltinPolicy):
         if request.stage == "draft":
             return Draft(_draft(request.user_message))
         if request.stage == "prefer":
-            return preferred(request)
+            return _preferred(request)
         if request.stage == "reflect":
             return reflected(request)
         exchange = Exchange(request.user_message, request.reply or "", request.history)
@@ -60,3 +79,34 @@ def _draft(message: str) -> str:
         return "Thank you for telling me. What would help you most right now?"
     felt = " and ".join(tag.emotion.lower() for tag in tags[:2])
     return f"It sounds as if you feel {felt}, and that makes sense. Would you like to say more about it?"
+
+
+def _preferred(request: Request) -> Prefer:
+    """In each comparison the response of higher worth to the person who wrote the message.
+
+    A good response is about this person (echoes their details), takes their feeling seriously, is not long,
+    says nothing that could be said to anybody, and advises only who asked.
+    """
+    read = {
+        label: Exchange(request.user_message, text, request.history)
+        for label, text in request.responses.items()
+    }
+    picks: dict[int, Side] = {}
+    for shown in request.comparisons:
+        weights = WEIGHTS.get(shown.question, Weights())
+        better = _worth(read[shown.label_a], weights) >= _worth(read[shown.label_b], weights)
+        picks[shown.index] = shown.to_conversation("A" if better else "B")
+    return Prefer(picks)
+
+
+def _worth(x: Exchange, weights: Weights) -> float:
+    length = len(words(x.reply)) or 1
+    value = -weights.brevity * length / LONG
+    value += weights.echo * min(2.0, 10 * x.echoes / length)
+    if x.felt.tags:
+        value += weights.warmth * 0.5 * (x.claims + x.has("validates"))
+    advises = min(3, len(x.advice))
+    value += 0.3 * advises * (weights.advice if x.practical else weights.advice - 1.0)
+    value -= 0.4 * (count(REPLY["generic"], x.low) + count(REPLY["flattery"], x.low))
+    value -= 0.4 * x.stiff + 0.3 * min(3, x.reply.count("!"))
+    return value

@@ -1,4 +1,9 @@
-"""The behaviour of a reply, question by question: one simple cue each, read off its words. English only."""
+"""The behaviour of a reply, question by question, and the behaviour that was wanted. English only.
+
+Of a reply each question reads one simple cue. What was wanted are a lay person's defaults, moved by what the
+message asks for: most people want to be read rightly and in a fitting tone, and want no sermons, clichés or
+repetitions; advice and reasons are wanted by who asks for them, acknowledgement by who feels something.
+"""
 
 from __future__ import annotations
 
@@ -17,85 +22,76 @@ MANY_FEELINGS: Final = 4
 
 def observed(exchange: Exchange, questions: Iterable[str]) -> dict[str, YesNo]:
     """The observed answer to each question; "no" where there is no rule for one."""
-    return {question: "yes" if RULES.get(question, _never)(exchange) else "no" for question in questions}
+    return {q: "yes" if q in RULES and RULES[q](exchange) else "no" for q in questions}
 
 
-def _never(_: Exchange) -> bool:
-    return False
-
-
-def _several_feelings(x: Exchange) -> bool:
-    return x.claims and (len(spoken_of(x.reply)) > 1 or x.has(REPLY["mixed"]))
-
-
-def _own_word(x: Exchange) -> bool:
-    return not x.felt.named or bool(x.felt.named & spoken_of(x.reply)) or x.claims
-
-
-def _new_approach(x: Exchange) -> bool:
-    return bool(x.history) and not x.repeats_advice
+def wished(exchange: Exchange, questions: Iterable[str]) -> dict[str, YesNo]:
+    """The preferred answer to each question."""
+    feels, practical, risky = bool(exchange.felt.tags), exchange.practical, exchange.seeks("risky")
+    wanted = {
+        **dict.fromkeys(("B2", "B3", "B7", "B8", "B9", "B10", "B15", "B16", "B108", "B109"), True),
+        **dict.fromkeys(("B1", "B4", "B19"), feels),
+        "B5": feels and bool(exchange.history),
+        **dict.fromkeys(("B11", "B12"), practical),
+        "B13": exchange.sorts,
+        **dict.fromkeys(("B17", "B18"), risky),
+        **dict.fromkeys(("B501", "B505"), exchange.sorts and not practical),
+    }
+    return {question: "yes" if wanted.get(question) else "no" for question in questions}
 
 
 def _untied_advice(x: Exchange) -> bool:
-    said = details(x.message) | {detail for message, _ in x.history for detail in details(message)}
+    said = details(x.message).union(*(details(message) for message, _ in x.history))
     tied = [bool(details(sentence) & said) for sentence in x.advice]
     generic = [bool(REPLY["generic"].search(sentence)) for sentence in x.advice]
     return any(plain and not (tie and len(tied) > 1) for plain, tie in zip(generic, tied, strict=True))
 
 
-def _off_to_generalities(x: Exchange) -> bool:
-    return count(REPLY["generic"], x.low) > 1 and x.echoes <= 1
-
-
 def _new_topic(x: Exchange) -> bool:
-    said = {d for text in (x.message, *(t for pair in x.history for t in pair)) for d in details(text)}
+    said = details(x.message).union(*(details(text) for pair in x.history for text in pair))
     return any(REPLY["aside"].search(s) and not details(s) & said for s in sentences(x.reply))
 
 
-def _invites_reflection(x: Exchange) -> bool:
-    return any(map(_reflective, x.questions)) or x.has(REPLY["think_about"])
-
-
-def _reflective(question: str) -> bool:
-    return bool(REPLY["reflects"].search(question)) and not REPLY["facts"].search(question)
+def _reflective(x: Exchange) -> bool:
+    return any(REPLY["reflects"].search(q) and not REPLY["facts"].search(q) for q in x.questions)
 
 
 RULES: Final[dict[str, Callable[[Exchange], bool]]] = {
     "B1": lambda x: x.claims,
-    "B2": lambda x: not (x.felt.valence < 0 and x.has(REPLY["cheer"])),
+    "B2": lambda x: not (x.felt.valence < 0 and x.has("cheer")),
     "B3": lambda x: x.echoes > 0 or len(details(x.message)) < DETAIL,
-    "B4": _several_feelings,
-    "B5": lambda x: bool(x.history) and x.has(REPLY["changed"]),
+    "B4": lambda x: x.claims and (len(spoken_of(x.reply)) > 1 or x.has("mixed")),
+    "B5": lambda x: bool(x.history) and x.has("changed"),
     "B6": lambda x: any(REPLY["infers"].search(s) and not s.endswith("?") for s in sentences(x.reply)),
-    "B7": lambda x: x.has(REPLY["hedges"]),
+    "B7": lambda x: x.has("hedges"),
     "B8": lambda x: not x.off_key,
-    "B9": lambda x: not x.has(REPLY["makes_light"]),
+    "B9": lambda x: not x.has("makes_light"),
     "B10": lambda x: not x.off_key,
     "B11": lambda x: bool(x.advice),
-    "B12": lambda x: x.has(REPLY["reasons"]),
+    "B12": lambda x: x.has("reasons"),
     "B13": lambda x: "?" in x.reply,
-    "B14": lambda x: x.has(REPLY["moral"]),
+    "B14": lambda x: x.has("moral"),
     "B15": lambda x: x.echoes >= DETAIL,
-    "B16": _new_approach,
-    "B17": lambda x: x.has(REPLY["risk"]) or x.has(REPLY["emergency"]),
-    "B18": lambda x: x.has(REPLY["emergency"]),
-    "B19": lambda x: x.validates,
-    "B20": lambda x: x.has(REPLY["heats"]),
-    "B108": _own_word,
+    "B16": lambda x: bool(x.history) and not x.repeats_advice,
+    "B17": lambda x: x.has("risk") or x.has("emergency"),
+    "B18": lambda x: x.has("emergency"),
+    "B19": lambda x: x.has("validates"),
+    "B20": lambda x: x.has("heats"),
+    "B108": lambda x: not x.felt.named or bool(x.felt.named & spoken_of(x.reply)) or x.claims,
     "B109": lambda x: x.claims,
     "B206": lambda x: x.stiff,
     "B207": lambda x: len(spoken_of(x.reply)) >= MANY_FEELINGS,
     "B310": _untied_advice,
-    "B311": _off_to_generalities,
+    "B311": lambda x: count(REPLY["generic"], x.low) > 1 and x.echoes <= 1,
     "B313": lambda x: bool(x.advice) and not x.asked_before_advice,
     "B315": _new_topic,
-    "B316": lambda x: bool(x.advice) and x.has(REPLY["hard"]),
-    "B406": lambda x: bool(x.history) and x.has(REPLY["own_up"]),
+    "B316": lambda x: bool(x.advice) and x.has("hard"),
+    "B406": lambda x: bool(x.history) and x.has("own_up"),
     "B408": lambda x: x.repeats_advice,
-    "B501": _invites_reflection,
-    "B502": lambda x: x.has(REPLY["other_side"]),
-    "B503": lambda x: x.has(REPLY["either"]),
-    "B504": lambda x: x.has(REPLY["complex"]),
-    "B505": lambda x: any(map(_reflective, x.questions)),
+    "B501": lambda x: _reflective(x) or x.has("think_about"),
+    "B502": lambda x: x.has("other_side"),
+    "B503": lambda x: x.has("either"),
+    "B504": lambda x: x.has("complex"),
+    "B505": _reflective,
 }
 """Question id -> whether the reply does it."""

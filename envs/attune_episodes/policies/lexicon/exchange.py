@@ -12,6 +12,7 @@ from attune_episodes.policies.lexicon.feelings import Feelings, read, spoken_of
 from attune_episodes.policies.lexicon.reading import (
     FEELING,
     REPLY,
+    WISH,
     WORDS,
     count,
     details,
@@ -49,18 +50,55 @@ class Exchange:
     """A reply, the message it answers, and the exchanges before it."""
 
     message: str
-    reply: str
+    reply: str = ""
     history: tuple[tuple[str, str], ...] = ()
 
-    @cached_property
-    def low(self) -> str:
-        """The reply in plain form."""
-        return plain(self.reply)
+    # --- what the message asks for
+
+    def seeks(self, cue: str) -> bool:
+        """Whether the message holds a cue of that list of wishes."""
+        return WISH[cue].search(plain(self.message)) is not None
 
     @cached_property
     def felt(self) -> Feelings:
         """The feelings read in the message."""
         return read(self.message)
+
+    @cached_property
+    def asks(self) -> bool:
+        """Whether advice or information is asked for."""
+        advice = self.seeks("advice") and not self.seeks("no_advice")
+        return advice or ("?" in self.message and self.seeks("facts"))
+
+    @cached_property
+    def vents(self) -> bool:
+        """Whether the person wants to be heard and no more, and has not asked for anything since."""
+        if self.seeks("no_advice"):
+            return True
+        return not self.asks and any(Exchange(text).seeks("no_advice") for text, _ in self.history)
+
+    @cached_property
+    def practical(self) -> bool:
+        """Whether help of a practical kind is wanted: asked for now, or earlier and details follow."""
+        if self.vents:
+            return False
+        return self.asks or (not self.felt.tags and any(Exchange(text).asks for text, _ in self.history))
+
+    @cached_property
+    def sorts(self) -> bool:
+        """Whether the person is trying to understand how they feel."""
+        return not self.vents and self.seeks("unsure")
+
+    # --- what the reply does
+
+    def has(self, cue: str) -> bool:
+        """Whether the reply holds a cue of that list of replies."""
+        return REPLY[cue].search(self.low) is not None
+
+    @cached_property
+    def low(self) -> str:
+        """The reply in plain form."""
+        return plain(self.reply)
 
     @cached_property
     def advice(self) -> list[str]:
@@ -80,14 +118,7 @@ class Exchange:
     @cached_property
     def claims(self) -> bool:
         """Whether the reply speaks of the person's feelings."""
-        if spoken_of(self.reply) or REPLY["acknowledges"].search(self.low):
-            return True
-        return count(FEELING["talk"], self.low) > 1
-
-    @cached_property
-    def validates(self) -> bool:
-        """Whether the reply treats a feeling as understandable."""
-        return self.has(REPLY["validates"])
+        return bool(spoken_of(self.reply)) or self.has("acknowledges") or count(FEELING["talk"], self.low) > 1
 
     @cached_property
     def stiff(self) -> bool:
@@ -98,8 +129,7 @@ class Exchange:
     def off_key(self) -> bool:
         """Whether the reply passes over a feeling, cheers at a bad one, or sounds clinical."""
         passes_over = bool(self.felt.tags) and not self.claims
-        cheers = self.felt.valence < 0 and "!" in self.reply
-        return passes_over or cheers or self.stiff
+        return passes_over or (self.felt.valence < 0 and "!" in self.reply) or self.stiff
 
     @cached_property
     def repeats_advice(self) -> bool:
@@ -115,7 +145,3 @@ class Exchange:
             return True
         first = self.low.find(self.advice[0]) if self.advice else -1
         return first > 0 and "?" in self.low[:first]
-
-    def has(self, pattern: re.Pattern[str]) -> bool:
-        """Whether a cue list is found in the reply."""
-        return pattern.search(self.low) is not None

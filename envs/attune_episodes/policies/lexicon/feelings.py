@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from attune_data.affect import EMOTIONS, POLARITY
-from attune_episodes.policies.lexicon.reading import FEELING, LIMIT, NAMED, SHOWN, WORDS, plain, words
+from attune_episodes.policies.lexicon.reading import FEELING, LIMIT, NAMED, SHOWN, WORDS, count, plain, words
 from attune_rewards.predictions import Tag
 
 NAMED_WEIGHT: Final = 1.6
@@ -34,6 +35,7 @@ _CLAUSE: Final = re.compile(r"[.,;:!?\n()]|\b(?:but|because|although|though)\b")
 _CAPITALS: Final = re.compile(r"\b[A-Z]{4,}\b")
 _QUOTED: Final = re.compile(r'"[^"\n]{1,120}"')
 """Words in quotation marks are mostly somebody else's."""
+_PERSONS: Final = WORDS["own"] | WORDS["others"]
 _FIGURES: Final = re.compile(r"\d+")
 
 
@@ -68,6 +70,7 @@ class Feelings:
         return signed / total if total else 0.0
 
 
+@lru_cache(maxsize=128)
 def read(text: str) -> Feelings:
     """Reads the feelings of the person who wrote a text."""
     low = _QUOTED.sub(" ", plain(text))
@@ -113,23 +116,17 @@ def _counts(before: Sequence[str], cue: str) -> bool:
             return False
     if first in WORDS["own"] or first in WORDS["others"]:
         return True
-    for word in reversed(before):
-        if word in WORDS["own"]:
-            return True
-        if word in WORDS["others"]:
-            return False
-    return True
+    nearest = next((word for word in reversed(before) if word in _PERSONS), None)
+    return nearest is None or nearest in WORDS["own"]
 
 
-def _degree(near: Sequence[str]) -> int:
-    return any(word in WORDS["amplifiers"] for word in near) - any(
-        word in WORDS["diminishers"] for word in near
-    )
+def _degree(near: Iterable[str]) -> int:
+    said = set(near)
+    return bool(said & WORDS["amplifiers"]) - bool(said & WORDS["diminishers"])
 
 
 def _requests(text: str) -> int:
     """Signs of a practical message: asking for facts, or giving figures in few words."""
-    asks = sum(1 for _ in FEELING["request"].finditer(text))
+    asks, figures = count(FEELING["request"], text), count(_FIGURES, text)
     length = len(words(text)) or 1
-    figures = sum(1 for _ in _FIGURES.finditer(text))
     return min(3, asks + (figures / length > 0.06) + (length < 15))

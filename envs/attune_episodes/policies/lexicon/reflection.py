@@ -14,9 +14,8 @@ from typing import Final
 from attune_data.affect import EMOTIONS, NEGATIVE, POLARITY, POSITIVE, TOTALS
 from attune_data.constants import BRANCHES, Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS
 from attune_episodes.policies.lexicon.exchange import Exchange
-from attune_episodes.policies.lexicon.feelings import Feelings, read
-from attune_episodes.policies.lexicon.reading import REPLY, WISH, plain, shared
-from attune_episodes.policies.lexicon.wishes import Wish
+from attune_episodes.policies.lexicon.feelings import Feelings
+from attune_episodes.policies.lexicon.reading import shared
 from attune_episodes.request import Request
 from attune_rewards.panas import spread
 from attune_rewards.predictions import Reflect
@@ -43,56 +42,46 @@ FOLLOW_UPS: Final = {
 def reflected(request: Request) -> Reflect:
     """The answer to the questions after the last turn."""
     history = request.history
-    messages = [message for message, _ in history]
-    felt = [read(message) for message in messages]
-    troubles = _troubles(history)
-    fit = _fit(troubles, messages)
-    after, change = _panas(request, felt, fit)
-    off = [FOLLOW_UPS[name] for name, number in troubles.most_common(2) if number and name in FOLLOW_UPS]
-    options = request.options
+    exchanges = [Exchange(*pair, history[:turn]) for turn, pair in enumerate(history)]
+    troubles = _troubles(exchanges)
+    fit = _fit(troubles, exchanges)
+    after, change = _panas(request, [x.felt for x in exchanges], fit)
+    off = [FOLLOW_UPS[name] for name, number in troubles.most_common(2) if number and fit > 1]
+
+    def option(question: str, ours: str) -> str:
+        """Our text, or the given option that shares most with it."""
+        given = request.options.get(question, ())
+        return ours if not given or ours in given else max(given, key=lambda text: shared(text, ours))
+
     return Reflect(
         panas={} if request.wants_change else after,
         panas_change=change if request.wants_change else None,
-        q1=(_option(options.get("q1_lookingFor", ()), Q1_OPTIONS[_goal(messages, felt)]),),
-        q2=_option(options.get("q2_emotionClarity", ()), Q2_OPTIONS[_clarity(felt)]),
-        q3=_option(options.get("q3_modelFit", ()), Q3_OPTIONS[fit]),
-        q3_follow_up=tuple(
-            dict.fromkeys(_option(options.get("q3_followUp_whatFeltOff", ()), text) for text in off)
-        )
-        if fit > 1
-        else (),
+        q1=(option("q1_lookingFor", Q1_OPTIONS[_goal(exchanges)]),),
+        q2=option("q2_emotionClarity", Q2_OPTIONS[_clarity([x.felt for x in exchanges])]),
+        q3=option("q3_modelFit", Q3_OPTIONS[fit]),
+        q3_follow_up=tuple(dict.fromkeys(option("q3_followUp_whatFeltOff", text) for text in off)),
         branches=dict.fromkeys(BRANCHES, SCORES[fit]),
     )
 
 
-def _option(given: Sequence[str], ours: str) -> str:
-    """Our text, or the given option that shares most with it."""
-    if not given or ours in given:
-        return ours
-    return max(given, key=lambda text: shared(text, ours))
-
-
-def _troubles(history: Sequence[tuple[str, str]]) -> Counter[str]:
+def _troubles(exchanges: Sequence[Exchange]) -> Counter[str]:
     """The faults of the replies, and how often each occurred."""
     found: Counter[str] = Counter()
-    for turn, (message, reply) in enumerate(history):
-        exchange = Exchange(message, reply, tuple(history[:turn]))
-        wish = Wish(message, tuple(earlier for earlier, _ in history[:turn]))
-        found["advice"] += bool(exchange.advice) and not wish.practical and bool(wish.felt.tags)
-        found["missed"] += bool(wish.felt.tags) and not exchange.claims
-        found["generic"] += exchange.has(REPLY["generic"])
-        found["stiff"] += exchange.stiff
-        found["repeats"] += exchange.repeats_advice and not wish.practical
+    for x in exchanges:
+        found["advice"] += bool(x.advice) and not x.practical and bool(x.felt.tags)
+        found["missed"] += bool(x.felt.tags) and not x.claims
+        found["generic"] += x.has("generic")
+        found["stiff"] += x.stiff
+        found["repeats"] += x.repeats_advice and not x.practical
     return found
 
 
-def _fit(troubles: Counter[str], messages: Sequence[str]) -> int:
+def _fit(troubles: Counter[str], exchanges: Sequence[Exchange]) -> int:
     """How well the replies fit: the place among the four answers, best first."""
-    answers = [plain(message) for message in messages[1:]]
-    protests = sum(WISH["complaint"].search(text) is not None for text in answers)
-    thanks = sum(WISH["thanks"].search(text) is not None for text in answers)
-    load = (troubles.total() - 0.5 * troubles["advice"] + 2 * protests - 0.5 * thanks) / (len(messages) or 1)
-    return sum(load > limit for limit in LIMITS)
+    protests = sum(x.seeks("complaint") for x in exchanges[1:])
+    thanks = sum(x.seeks("thanks") for x in exchanges[1:])
+    load = troubles.total() - 0.5 * troubles["advice"] + 2 * protests - 0.5 * thanks
+    return sum(load / (len(exchanges) or 1) > limit for limit in LIMITS)
 
 
 def _panas(request: Request, felt: Sequence[Feelings], fit: int) -> tuple[dict[str, int], dict[str, int]]:
@@ -112,20 +101,15 @@ def _panas(request: Request, felt: Sequence[Feelings], fit: int) -> tuple[dict[s
     return {name: after[name] for name in EMOTIONS}, {name: change[name] for name in EMOTIONS}
 
 
-def _goal(messages: Sequence[str], felt: Sequence[Feelings]) -> int:
+def _goal(exchanges: Sequence[Exchange]) -> int:
     """The person's goal: a place among the options of Q1."""
-    low = [plain(message) for message in messages]
-    opening = low[0] if low else ""
-    if any(WISH["no_advice"].search(text) for text in low):
+    if any(x.seeks("no_advice") for x in exchanges):
         return 0
-    if any(WISH["calm"].search(text) for text in low[:2]):
+    if any(x.seeks("calm") for x in exchanges[:2]):
         return 5
-    if "?" in opening and WISH["advice"].search(opening):
-        return 2 if WISH["decision"].search(opening) else 4
-    asked = sum(Wish(message).asks for message in messages)
-    if asked > len(messages) / 2:
-        return 4
-    return 1
+    if exchanges and "?" in exchanges[0].message and exchanges[0].seeks("advice"):
+        return 2 if exchanges[0].seeks("decision") else 4
+    return 4 if sum(x.asks for x in exchanges) > len(exchanges) / 2 else 1
 
 
 def _clarity(felt: Sequence[Feelings]) -> int:
