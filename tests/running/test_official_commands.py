@@ -6,16 +6,15 @@ The addresses of the providers are those of servers on loopback; nothing else is
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from attune_env.running import providers
 from attune_episodes import MODES, Settings
+from tests.command import attune_here, data_folder, names, read
 from tests.endpoint import Server, answers_of, first_of, serve
-from tests.front.command import data_folder, names, read
-from tests.front.inside import attune_here
 from tests.running.playing import judge_answers, small
 
 KEYS = ("OPENROUTER_API_KEY", "OPENAI_API_KEY", "RLVR_PRIME_API_KEY", "PRIME_API_KEY")
@@ -30,78 +29,71 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def place(tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with two conversations in it, no key in the environment, providers on loopback."""
+    """A folder with two conversations in it, keys in the environment, providers on loopback."""
     server.calls.clear()
     server.key = None
     for provider in ("openrouter", "openai", "prime"):
         monkeypatch.setitem(providers._PLACES, provider, (server.url, providers._PLACES[provider][1]))
     for name in KEYS:
-        monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv(name, "sk-from-the-environment")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     data_folder(tmp_path / "data", ("c-1", "c-2"))
     return tmp_path
 
 
-def run(
-    place: Path,
-    server: Server,
-    line: str,
-    monkeypatch: pytest.MonkeyPatch,
-    variable: str = "PRIME_API_KEY",
-    folder: str = "results",
-) -> list[str]:
+def run(place: Path, line: str, folder: str = "results") -> list[str]:
     """The result files that the command leaves, once it has been typed."""
-    monkeypatch.setenv(variable, "sk-from-the-environment")
     assert line.startswith("attune-bench ")
     attune_here(line.removeprefix("attune-bench "), place)
     return [name for name in names(place / folder) if not name.startswith("_")]
 
 
-def test_export_of_each_key(place: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    for provider, variable in (("openrouter", KEYS[0]), ("openai", KEYS[1]), ("prime", KEYS[3])):
-        server.key = f"key-of-{provider}"
-        monkeypatch.setenv(variable, server.key)
-        attune_here(["run", provider, "m", "data"], place)
-        monkeypatch.delenv(variable)
-    assert len([name for name in names(place / "results") if not name.startswith("_")]) == 6
+@pytest.mark.parametrize(("provider", "variable"), [
+    ("openrouter", "OPENROUTER_API_KEY"), ("openai", "OPENAI_API_KEY"), ("prime", "PRIME_API_KEY"),
+])  # fmt: skip
+def test_export_of_each_key(
+    place: Path, server: Server, monkeypatch: pytest.MonkeyPatch, provider: str, variable: str
+) -> None:
+    for name in KEYS:
+        monkeypatch.delenv(name)
+    server.key = f"key-of-{provider}"
+    monkeypatch.setenv(variable, server.key)
+    assert len(run(place, f"attune-bench run {provider} m data")) == 2
 
 
-def test_prime_config_file(place: Path, server: Server) -> None:
+def test_prime_config_file(place: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in KEYS:
+        monkeypatch.delenv(name)
     server.key = "pk-of-the-file"
     (place / "home" / ".prime").mkdir(parents=True)
     config = {"api_key": server.key, "team_id": "team", "inference_url": server.url}
     (place / "home" / ".prime" / "config.json").write_text(json.dumps(config))
-    attune_here(["run", "prime", "anthropic/claude-sonnet-4", "data"], place)
+    run(place, "attune-bench run prime anthropic/claude-sonnet-4 data")
     assert {call.headers["x-prime-team-id"] for call in server.calls} == {"team"}
     assert {call.status for call in server.calls} == {200}
 
 
-def test_run_default_mode_only(place: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    line = "attune-bench run openrouter anthropic/claude-sonnet-4 data"
-    assert run(place, server, line, monkeypatch, "OPENROUTER_API_KEY") == [
-        "c-1_openrouter_anthropic_claude-sonnet-4_default.json",
-        "c-2_openrouter_anthropic_claude-sonnet-4_default.json",
-    ]
-    assert {call.body["model"] for call in server.calls} == {"anthropic/claude-sonnet-4"}
-
-
-def test_run_all_modes(place: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    line = "attune-bench run prime anthropic/claude-sonnet-4 data --modes all"
-    made = run(place, server, line, monkeypatch)
-    assert sorted(made) == sorted(
-        f"c-{n}_prime_anthropic_claude-sonnet-4_{mode}.json" for n in (1, 2) for mode in MODES
+@pytest.mark.parametrize(("line", "modes"), [
+    ("run openrouter anthropic/claude-sonnet-4 data", ["default"]),
+    ("run prime anthropic/claude-sonnet-4 data --modes all", MODES),
+    ("run prime anthropic/claude-sonnet-4 ./data/ --modes default verbose", ["default", "verbose"]),
+    ("run openai gpt-4o data --modes default verbose", ["default", "verbose"]),
+])  # fmt: skip
+def test_modes(place: Path, server: Server, line: str, modes: Sequence[str]) -> None:
+    _, provider, model, *_ = line.split()
+    name = f"{provider}_{model.replace('/', '_')}"
+    assert sorted(run(place, f"attune-bench {line}")) == sorted(
+        f"c-{n}_{name}_{mode}.json" for n in (1, 2) for mode in modes
     )
+    assert {call.body["model"] for call in server.calls} == {model}
+    before = len(server.calls)
+    run(place, f"attune-bench {line}")  # skips what is complete
+    assert len(server.calls) == before
 
 
-def test_run_specific_modes(place: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    line = "attune-bench run openai gpt-4o data --modes default verbose"
-    made = run(place, server, line, monkeypatch, "OPENAI_API_KEY")
-    assert made == [f"c-{n}_openai_gpt-4o_{mode}.json" for n in (1, 2) for mode in ("default", "verbose")]
-
-
-def test_run_with_a_judge(place: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_with_a_judge(place: Path, server: Server) -> None:
     line = "attune-bench run prime anthropic/claude-sonnet-4 data --judge-model anthropic/claude-opus-4.6"
-    made = run(place, server, line, monkeypatch)
+    made = run(place, line)
     # 2 conversations of 2 turns: 2 x (2 x 5 + 1)
     assert len(server.calls) == 22
     for name in made:
@@ -110,31 +102,18 @@ def test_run_with_a_judge(place: Path, server: Server, monkeypatch: pytest.Monke
             assert list(turn["em_draft_judge_scores_by_model"]) == ["anthropic/claude-opus-4.6"]
 
 
-def test_run_with_folder_timeout_and_key(
-    place: Path, server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_run_with_folder_timeout_and_key(place: Path, server: Server) -> None:
     server.key = "sk-given"
     line = (
         "attune-bench run prime anthropic/claude-opus-4.6 data "
         "-o ./my-results/ --call-timeout 300 --api-key sk-given"
     )
-    assert len(run(place, server, line, monkeypatch, folder="my-results")) == 2
-
-
-def test_the_same_command_again_skips_what_is_complete(
-    place: Path, server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    line = "attune-bench run openai gpt-4o data --modes default verbose"
-    run(place, server, line, monkeypatch, "OPENAI_API_KEY")
-    before = len(server.calls)
-    run(place, server, line, monkeypatch, "OPENAI_API_KEY")
-    assert len(server.calls) == before
+    assert len(run(place, line, "my-results")) == 2
 
 
 def test_failed_conversations_are_listed_with_what_to_run_again(
     place: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "k")
     book = answers_of(small("c-1"))
     with serve(book) as poor:  # knows nothing of c-2
         monkeypatch.setitem(providers._PLACES, "openai", (poor.url, providers._PLACES["openai"][1]))
@@ -148,18 +127,10 @@ def test_failed_conversations_are_listed_with_what_to_run_again(
     assert not (place / "results" / "_skipped_gpt-4o.json").exists()
 
 
-def test_score_and_report(place: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    run(place, server, "attune-bench run openai gpt-4o data", monkeypatch, "OPENAI_API_KEY")
+def test_score_and_report(place: Path) -> None:
+    run(place, "attune-bench run openai gpt-4o data")
     attune_here("score --results ./results/ --ground-truth data --output ./scores.json", place)
     scores = read(place / "scores.json")
     assert scores["metadata"]["n_conversations"] == 2
     out, _ = attune_here("report --scores ./scores.json", place)
     assert "openai/gpt-4o" in out
-
-
-@pytest.mark.parametrize("options", ["--modes default verbose", "--modes all"])
-def test_run_multiple_modes_at_once(
-    place: Path, server: Server, monkeypatch: pytest.MonkeyPatch, options: str
-) -> None:
-    line = f"attune-bench run prime anthropic/claude-sonnet-4 ./data/ {options}"
-    assert len(run(place, server, line, monkeypatch)) == 2 * (2 if "verbose" in options else 4)

@@ -93,13 +93,11 @@ def document(draw: random.Random, base: Base, largest: int = 1_000_000) -> bytes
 def lines(draw: random.Random, bases: list[Base], largest: int = 1_000_000) -> bytes:
     """The bytes of one hostile JSONL file; the bases are one line each."""
     if draw.random() < 0.1:
-        unit = draw.choice(
-            ("12", "[]", "{}", "", " ", '{"turns":[0]}', '{"conversationId":"x","turns":[{}]}', "x" * 90)
-        )
+        units = "12", "[]", "{}", "", " ", '{"turns":[0]}', '{"conversationId":"x","turns":[{}]}', "x" * 90
+        unit = draw.choice(units)
         made = [unit] * (size(draw, largest, 0.05) // (len(unit) + 1))
     else:
-        made = [
-            text_of(draw, draw.choice(bases), largest).replace("\n", " ") for _ in range(draw.randrange(1, 4))
-        ]
+        texts = (text_of(draw, draw.choice(bases), largest) for _ in range(draw.randrange(1, 4)))
+        made = [text.replace("\n", " ") for text in texts]
         made += draw.choice(([], [""], ["", "\r"], ["{}"]))
     return draw.choice(("\n", "\n", "\n\n", "\r\n")).join(made).encode("utf-8", "surrogatepass")

@@ -43,18 +43,8 @@ STARTS: Final = (
     '{"emotions":[', '{"picks":', '{"draft":"', "😀", '{"a":', '{"a":-',
 )  # fmt: skip
 ENDS: Final = (
-    "",
-    "}",
-    '"}',
-    "]}",
-    "]",
-    '</think>{"picks":{}}',
-    "\n```",
-    '{"picks":{"1":"A"}}',
-    "😀",
-    " x",
-    "\n}",
-)
+    "", "}", '"}', "]}", "]", '</think>{"picks":{}}', "\n```", '{"picks":{"1":"A"}}', "😀", " x", "\n}",
+)  # fmt: skip
 ITEMS: Final = (
     "[]", "{}", "1", '""', '"ab"', "null", "1.5", '{"a":1}', "NaN", "[[]]", '"\\ud83d"',
     '{"emotion":"Upset"}', '{"emotion":"x","intensity":9}', '"Proud"', "0", "-1", '{"a":1,"a":1}', '"é"',
@@ -63,8 +53,25 @@ MEMBERS: Final = (
     '"{n:x}":1', '"{n:x}":[]', '"{n:x}":{{}}', '"{n:x}":"{n:x}"', '"a":1', '"a":[]', '"a":{n}',
     '"B{n}":"yes"', '"b{n}":"no"', '"{n}":"A"', '"__proto__{n}":null',
 )  # fmt: skip
-YES: Final = ('"yes"', '"YES"', '" y "', "true", '"true"')
-NO: Final = ('"no"', '"No"', '"n"', "false", '"FALSE"')
+OPPOSITES: Final = {
+    "observed": (('"yes"', '"YES"', '" y "', "true", '"true"'), ('"no"', '"No"', '"n"', "false", '"FALSE"')),
+    "picks": (('"A"', '"a"', '" A "'), ('"B"', '"b"', '"B "')),
+}
+"""Field -> spellings of one answer and of the other."""
+BOTH_WAYS: Final = (
+    '{{"{field}": {{"{key}": {one}, "{key}": {two}}}}}',
+    '{{"{field}": {{"{key}": {one}, "{lower}": {two}}}}}',
+    '{{"{field}": {{"{lower}": {one}, "{key}": {two}}}}}',
+    '{{"{field}": {{"{key}": [{one}, {two}]}}}}', '{{"{field}": {{"{key}": "yes and no, A or B"}}}}',
+    '{{"{field}": {{"{key}": {one}}}, "{field}": {{"{key}": {two}}}}}',
+    '{{"{field}": {{"{key}": {one}}}}}\n{{"{field}": {{"{key}": {two}}}}}',
+    'First {{"{field}": {{"{key}": {one}}}}}, or rather {{"{field}": {{"{key}": {two}}}}}.',
+    '```json\n{{"{field}": {{"{key}": {one}}}}}\n```\n```json\n{{"{field}": {{"{key}": {two}}}}}\n```',
+    '{{"{field}": [{{"{key}": {one}}}, {{"{key}": {two}}}]}}',
+    '[{{"{field}": {{"{key}": {one}}}}}, {{"{field}": {{"{key}": {two}}}}}]',
+    '{{"{field}": {{"{key}": {one}}}}} {{"{field}": {{"{key}": {two}}}',
+)  # fmt: skip
+"""Ways to give both answers to one question."""
 FIELDS: Final = (
     '{{"draft": "{0}"}}', '{{"reasoning": "{0}", "observed": {{}}}}', '{{"q2_emotionClarity": "{0}"}}',
     '{{"observed": {{"B1": "{0}"}}}}', '{{"emotions": ["{0}"]}}', '{{"picks": {{"1": "{0}"}}}}',
@@ -141,48 +148,25 @@ def flat(draw: random.Random, length: int) -> str:
     many = items(draw, length)
     body = f"{{{many}}}" if many.startswith('"') and '":' in many[:12] else f"[{many}]"
     name = draw.choice(("a", "observed", "emotions", "picks", "post_panas", "q1_lookingFor"))
-    return draw.choice(
-        ("{0}", '{{"{1}":{0}}}', '{{"{1}":{0},}}', "x {0}", '{{"{1}":{0}', "```\n{0}\n```")
-    ).format(body, name)
+    around = ("{0}", '{{"{1}":{0}}}', '{{"{1}":{0},}}', "x {0}", '{{"{1}":{0}', "```\n{0}\n```")
+    return draw.choice(around).format(body, name)
 
 
 def long_text(draw: random.Random, length: int) -> str:
     """One long string, of narrow or wide characters, in a field of an answer."""
-    unit = draw.choice(
-        ("x", "é", "中", "😀", " ", "\\\\", "\\u00e9", "\\ud83d", '\\"', LONE, "{", "<think>", "9")
-    )
+    units = ("x", "é", "中", "😀", " ", "\\\\", "\\u00e9", "\\ud83d", '\\"', LONE, "{", "<think>", "9")
+    unit = draw.choice(units)
     text = unit * (length // len(unit)) + draw.choice(("", "", "😀", LONE, "\u202e", "x"))
     return draw.choice(FIELDS).format(text)
 
 
-def both_ways(draw: random.Random, question: str, number: str) -> str:
+def both_ways(draw: random.Random, field: str, key: str) -> str:
     """A question (or comparison) answered with yes and with no (A and B): it must count as unanswered."""
-    yes, no = draw.choice(YES), draw.choice(NO)
-    if draw.random() < 0.5:
-        yes, no = no, yes
-    first, second = f'"{question}": {yes}', f'"{question}": {no}'
-    lower = f'"{question.lower()}": {no}'
+    sides = [draw.choice(side) for side in OPPOSITES[field]]
+    one, two = draw.sample(sides, 2)
+    text = draw.choice(BOTH_WAYS).format(field=field, key=key, lower=key.lower(), one=one, two=two)
     more = draw.choice(("", ', "preferred": {}', ', "emotions": []'))
-    return draw.choice((
-        f'{{"observed": {{{first}, {second}}}{more}}}',
-        f'{{"observed": {{{first}, {lower}}}{more}}}',
-        f'{{"observed": {{{lower}, {first}}}{more}}}',
-        f'{{"observed": {{{first}}}, "observed": {{{second}}}{more}}}',
-        f'{{"observed": {{{first}}}}}\n{{"observed": {{{second}}}}}',
-        f'First {{"observed": {{{first}}}}}, or rather {{"observed": {{{second}}}}}.',
-        f'```json\n{{"observed": {{{first}}}}}\n```\n```json\n{{"observed": {{{second}}}}}\n```',
-        f'{{"observed": [{{{first}}}, {{{second}}}]{more}}}',
-        f'[{{"observed": {{{first}}}}}, {{"observed": {{{second}}}}}]',
-        f'{{"observed": {{"{question}": [{yes}, {no}]}}{more}}}',
-        f'{{"observed": {{"{question}": "yes and no"}}{more}}}',
-        f'{{"observed": {{{first}}}}} {{"observed": {{{second}}}',
-        f'{{"picks": {{"{number}": "A", "{number}": "B"}}}}',
-        f'{{"picks": {{"{number}": ["A", "B"]}}}}',
-        f'{{"picks": {{"{number}": "A or B"}}}}',
-        f'{{"picks": {{"{number}": "B"}}, "picks": {{"{number}": "A"}}}}',
-        f'{{"picks": {{"{number}": "B"}}}} {{"picks": {{"{number}": "A"}}}}',
-        f'[{{"picks": {{"{number}": "B"}}}}, {{"picks": {{"{number}": "A"}}}}]',
-    ))  # fmt: skip
+    return f"{text[:-1]}{more}}}" if text.startswith("{") and text.endswith("}}") else text
 
 
 def wrapped(draw: random.Random, text: str, other: str) -> str:

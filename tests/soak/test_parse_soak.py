@@ -49,8 +49,8 @@ def check(index: int) -> str:
     conversation, request, valid = draw.choice(pool())
     twice = draw.random() < 0.1 and bool(request.questions or request.comparisons)
     if twice:
-        question = request.questions[0] if request.questions else "B1"
-        text = both_ways(draw, question, "1")
+        field, key = ("observed", request.questions[0]) if request.questions else ("picks", "1")
+        text = both_ways(draw, field, key)
     else:
         text = reply(draw, valid, draw.choice(pool())[2])
     size = len(text) if len(text) < 10_000 else len(text.encode("utf-8", "surrogatepass"))
