@@ -13,8 +13,7 @@ from typing import Any
 
 import pytest
 
-from attune_data import Conversations, DataError, SettingsError, load
-from attune_data.validate import conversation_from
+from attune_data import DataError, SettingsError, load
 from attune_env.analyses.leaderboard import printed_tables
 from attune_env.analyses.sources import Sources, read_parts
 from attune_env.report.table import Cell, Table, field_text
@@ -26,13 +25,14 @@ from attune_env.results import (
     save_results,
     score_results,
     write_json,
-)
+)  # fmt: skip
 from attune_env.running import run_builtin
 from attune_episodes import Settings, builtin_policy, plan, rollout
 from attune_episodes.prompts import FOLDER
+from tests.command import attune, change, data_folder, names, read, snapshot
 from tests.data.builders import Json, replaced, write
 from tests.data.test_security import HOSTILE
-from tests.front.command import attune, change, data_folder, names, own, read, snapshot
+from tests.running.playing import small
 
 EVIL = "".join(HOSTILE)
 
@@ -40,13 +40,6 @@ EVIL = "".join(HOSTILE)
 def met(identity: str) -> str:
     """A harmless id whose file has the name of the one of `identity`."""
     return f"{identity.replace('/', '_')}-{hashlib.sha256(identity.encode()).hexdigest()[:8]}"
-
-
-def data_of(*identities: str) -> Conversations:
-    return Conversations([conversation_from(own(i, f"P{n}"), "memory") for n, i in enumerate(identities)])
-
-
-# --- names of result files ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("identity", [
@@ -61,7 +54,7 @@ def test_a_result_file_is_a_plain_name_whatever_id_and_model_say(identity: str, 
 
 
 def test_a_conversation_does_not_take_the_place_of_anothers_result(tmp_path: Path) -> None:
-    data = data_of("a/b", met("a/b"))
+    data = small("a/b", met("a/b"))
     assert len({result_name(c.conversation_id, "builtin/empty", "default") for c in data}) == 1
     for overwrite in (False, True):
         with pytest.raises(DataError, match='found the result of conversation "a/b" by "builtin/empty"'):
@@ -81,10 +74,10 @@ def test_a_conversation_does_not_take_the_place_of_anothers_result(tmp_path: Pat
 def test_a_model_does_not_take_the_place_of_anothers_result(
     tmp_path: Path, one: tuple[str, str], other: tuple[str, str]
 ) -> None:
+    data = small(one[0], other[0])
     first, second = (
-        rollout(c, builtin_policy("empty", data_of(identity)), em_model=model)
+        rollout(data.by_id[identity], builtin_policy("empty", data), em_model=model)
         for identity, model in (one, other)
-        for c in data_of(identity)
     )
     (path,) = save_results([first], tmp_path)
     with pytest.raises(DataError, match=f'expected a result of conversation "{other[0]}"'):
@@ -93,20 +86,13 @@ def test_a_model_does_not_take_the_place_of_anothers_result(
     assert save_results([first], tmp_path) == [path]  # its own is replaced as ever
 
 
-def test_a_result_counts_for_the_conversation_that_it_names_whatever_its_file_is_called(
-    tmp_path: Path,
-) -> None:
-    data = data_of("é", "e\u0301")
+def test_a_result_counts_for_the_conversation_that_it_names(tmp_path: Path) -> None:
+    data = small("é", "e\u0301")
     for name, identity in (("1", "e\u0301"), ("2", "é")):
         write_json(tmp_path / f"{name}.json", {"conversationId": identity, "em_model": "lab/x"})
     found, problems, _ = read_results(tmp_path, data)
-    assert [(r.path.name, r.prediction.conversation_id) for r in found] == [
-        ("1.json", "e\u0301"), ("2.json", "é"),
-    ]  # fmt: skip
-    assert problems == []
-
-
-# --- links and rights -----------------------------------------------------------------------------------
+    named = {r.path.name: r.prediction.conversation_id for r in found}
+    assert (named, problems) == ({"1.json": "e\u0301", "2.json": "é"}, [])
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
@@ -117,16 +103,12 @@ def test_a_link_in_place_of_a_result_is_replaced_and_what_it_leads_to_stays(
     (tmp_path / "out").mkdir()
     link = tmp_path / "out" / "c_builtin_empty_default.json"
     link.symlink_to(mine)
-    run_builtin("empty", data_of("c"), tmp_path / "out", overwrite=overwrite)
+    run_builtin("empty", small("c"), tmp_path / "out", overwrite=overwrite)
     assert mine.read_text() == "mine"
     assert not link.is_symlink()
     assert read(link)["conversationId"] == "c"
 
 
-# --- result files of others -----------------------------------------------------------------------------
-
-
-@pytest.mark.slow
 def test_what_a_result_file_says_cannot_start_a_line_of_an_error(tmp_path: Path) -> None:
     data_folder(tmp_path / "data", ["c-1"])
     attune("run", "builtin", "empty", "data", "-o", "out", cwd=tmp_path)
@@ -142,7 +124,6 @@ def test_what_a_result_file_says_cannot_start_a_line_of_an_error(tmp_path: Path)
     assert "labels x\\nerror: all is lost" in err
 
 
-@pytest.mark.slow
 def test_a_result_file_names_no_templates_to_read(tmp_path: Path) -> None:
     data_folder(tmp_path / "data", ["c-1"])
     attune("run", "builtin", "oracle", "data", "-o", "out", cwd=tmp_path)
@@ -180,12 +161,9 @@ def test_result_and_score_files_name_no_folder_of_this_machine(
     assert marks["settings"]["prompts"]["name"] == "custom (prompts)"
 
 
-# --- scores files of others -----------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def scores(tmp_path_factory: pytest.TempPathFactory) -> Json:
-    place, data = tmp_path_factory.mktemp("scores"), data_of("c-1", "c-2")
+    place, data = tmp_path_factory.mktemp("scores"), small("c-1", "c-2")
     for policy in ("oracle", "empty"):
         run_builtin(policy, data, place)
     found, _, _ = read_results(place, data)
@@ -258,9 +236,6 @@ def test_a_scores_file_says_where_profiles_are_only_on_this_machine(tmp_path: Pa
         assert str(caught.value).isprintable()
 
 
-# --- prompts of others ----------------------------------------------------------------------------------
-
-
 def prompts(tmp_path: Path, edit: Callable[[Path], object]) -> str:
     folder = Path(shutil.copytree(FOLDER / "compact", tmp_path / "theirs"))
     edit(folder)
@@ -292,9 +267,6 @@ def test_a_template_is_no_link_to_a_file_elsewhere(tmp_path: Path, name: str) ->
 
     with pytest.raises(DataError, match=f"{re.escape(name)}: found a link out of the folder"):
         Settings(prompts=prompts(tmp_path, link))
-
-
-# --- terminals and spreadsheets -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("text", [
@@ -339,12 +311,9 @@ def test_nothing_is_lost_where_a_run_meets_a_foreign_file(tmp_path: Path) -> Non
     write(tmp_path / "out" / "notes.txt", "mine")
     write(tmp_path / "out" / "_skipped_x.json", "mine")
     there = snapshot(tmp_path)
-    run_builtin("empty", data_of("_skipped_x"), tmp_path / "out", overwrite=True)
+    run_builtin("empty", small("_skipped_x"), tmp_path / "out", overwrite=True)
     assert {name: content for name, content in snapshot(tmp_path).items() if name in there} == there
     assert len(names(tmp_path / "out")) == 3
-
-
-# --- the command line -----------------------------------------------------------------------------------
 
 
 def test_a_scores_file_makes_no_report_fetch_a_dataset(tmp_path: Path, scores: Json) -> None:
@@ -366,9 +335,7 @@ def test_names_of_files_cannot_forge_a_line_of_an_error(tmp_path: Path) -> None:
     assert "error: forged" not in told.stderr.splitlines()
 
 
-@pytest.mark.parametrize(
-    "wrong", [None, {}, [], "many", 10**400, 7], ids=["none", "object", "list", "text", "huge", "other"]
-)
+@pytest.mark.parametrize("wrong", [None, {}, [], "many", 10**400, 7], ids=lambda value: str(value)[:9])
 def test_what_a_scores_file_counts_is_counted_again(tmp_path: Path, scores: Json, wrong: Any) -> None:
     counts = ("models", "modes", "n_conversations", "n_results")
     forged = scores | {"metadata": scores["metadata"] | dict.fromkeys(counts, wrong)}
