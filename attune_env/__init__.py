@@ -45,39 +45,21 @@ if TYPE_CHECKING:
     from attune_episodes.verifiers_env import AttuneEnv, AttuneHarness, AttuneTaskset
     from attune_rewards import RewardSpec, Score
 
-_HOME = {
-    **dict.fromkeys(["BenchmarkTrainingError", "Conversation", "Conversations", "load"], "attune_data"),
-    "Codebook": "attune_data.codebook",
-    **dict.fromkeys(["Level", "Simulation", "simulate"], "attune_data.simulate"),
-    **dict.fromkeys(["official_subset", "select", "split"], "attune_data.selection"),
-    **dict.fromkeys(["RewardSpec", "Score"], "attune_rewards"),
-    **dict.fromkeys(
-        [
-            "Episode",
-            "Policy",
-            "Request",
-            "Rollout",
-            "Settings",
-            "Step",
-            "Unparsed",
-            "builtin_policy",
-            "parse",
-            "plan",
-            "render",
-            "rollout",
-            "rollout_async",
-            "rollout_batch",
-            "score",
-            "score_row",
-        ],
-        "attune_episodes",
-    ),
-    **dict.fromkeys(["reward_functions", "row_reward", "training_dataset"], "attune_episodes.trainers"),
+_NAMES = {
+    "attune_data": "BenchmarkTrainingError Conversation Conversations load",
+    "attune_data.codebook": "Codebook",
+    "attune_data.selection": "official_subset select split",
+    "attune_data.simulate": "Level Simulation simulate",
+    "attune_env": "testing",
+    "attune_env.results": "save_results",
+    "attune_episodes": "Episode Policy Request Rollout Settings Step Unparsed builtin_policy parse plan"
+    " render rollout rollout_async rollout_batch score score_row",
+    "attune_episodes.trainers": "reward_functions row_reward training_dataset",
     # what verifiers looks for under the id `attune-env`: exactly one of each in `__all__`
-    **dict.fromkeys(["AttuneEnv", "AttuneHarness", "AttuneTaskset"], "attune_episodes.verifiers_env"),
-    "save_results": "attune_env.results",
-    "testing": "attune_env",
+    "attune_episodes.verifiers_env": "AttuneEnv AttuneHarness AttuneTaskset",
+    "attune_rewards": "RewardSpec Score",
 }
+_HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 """Public name -> the module that it comes from."""
 
 __all__ = [

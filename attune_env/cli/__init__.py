@@ -15,12 +15,9 @@ from attune_env.cli import data, profile, rewards, serve
 from attune_env.cli.demo import demo
 from attune_env.cli.options import command
 from attune_env.cli.paths import paths
-from attune_env.cli.rejudge import rejudge
-from attune_env.cli.report import report
-from attune_env.cli.run import run
+from attune_env.cli.report import report, stats, subset
+from attune_env.cli.run import rejudge, run
 from attune_env.cli.score import score
-from attune_env.cli.stats import stats
-from attune_env.cli.subset import subset
 from attune_env.cli.view import view
 
 WIDE: Final = {"terminal_width": 400, "max_content_width": 400}

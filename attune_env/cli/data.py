@@ -13,18 +13,9 @@ from typing import TYPE_CHECKING, Final, Literal
 import typer
 
 from attune_data.errors import DataError, Problem, SettingsError, one_line
+from attune_env.cli import shared
 from attune_env.cli.common import numbers_of, progress_bar, read_data, tell
-from attune_env.cli.options import (
-    DATA_ARGUMENT,
-    NEEDED,
-    OVERWRITE,
-    SEED,
-    SKIP_INVALID,
-    WHERE,
-    argument,
-    command,
-    option,
-)
+from attune_env.cli.options import NEEDED, argument, command, option
 
 if TYPE_CHECKING:
     from attune_data import Conversation
@@ -43,7 +34,7 @@ Part = Literal["all", "seen", "unseen"]
 
 
 @command(app)
-def validate(*, path: str = DATA_ARGUMENT) -> None:
+def validate(path: str = shared.DATA_ARGUMENT) -> None:
     """Check conversation files: every problem is listed, one a line, with its place.
 
     Exit code 1 if anything is wrong; warnings alone leave it at 0.
@@ -76,11 +67,10 @@ def validate(*, path: str = DATA_ARGUMENT) -> None:
 
 @command(app)
 def stats(
-    *,
-    path: str = DATA_ARGUMENT,
+    path: str = shared.DATA_ARGUMENT,
     as_json: bool = option("Print everything as JSON.", False, "--json"),
-    where: str | None = WHERE,
-    skip_invalid: bool = SKIP_INVALID,
+    where: str | None = shared.WHERE,
+    skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
     """Describe a data set: turns, base rates of every question, tags, goals, gaps.
 
@@ -104,17 +94,16 @@ def stats(
 
 @command(app)
 def split(
-    *,
-    path: str = DATA_ARGUMENT,
+    path: str = shared.DATA_ARGUMENT,
     output: Path = FOLDER,
     into: str = option("Parts and their shares, which sum to 1.", "train=0.8,test=0.2", metavar="SHARES"),
-    seed: int = SEED,
+    seed: int = shared.SEED,
     stratify: Literal["topic", "category", "diagnosis"] | None = option(
         "Divide each group of participants by these shares."
     ),
-    where: str | None = WHERE,
-    overwrite: bool = OVERWRITE,
-    skip_invalid: bool = SKIP_INVALID,
+    where: str | None = shared.WHERE,
+    overwrite: bool = shared.OVERWRITE,
+    skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
     """Divide conversations into parts by participant: nobody is in two of them.
 
@@ -148,12 +137,11 @@ def split(
 
 @command(app)
 def subset(
-    *,
     name: str = argument("Sample200, Subsample100, Subsample50, Subsample25 or 20.", "NAME"),
-    path: str = DATA_ARGUMENT,
+    path: str = shared.DATA_ARGUMENT,
     output: Path = FOLDER,
-    overwrite: bool = OVERWRITE,
-    skip_invalid: bool = SKIP_INVALID,
+    overwrite: bool = shared.OVERWRITE,
+    skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
     """Copy one of the benchmark's own subsets out of a folder of its files, by file number.
 
@@ -172,10 +160,9 @@ def subset(
 
 @command(app)
 def simulate(
-    *,
     output: Path = DESTINATION,
     number: int = option("How many conversations.", 100, "-n", min=1),
-    seed: int = SEED,
+    seed: int = shared.SEED,
     level: str = option(f"How hard participants are to read: {', '.join(LEVELS)}.", "default"),
     start: int = option("Index of the first one: item i of a seed is always the same.", 0, min=0),
     topics: Part = option("unseen: three topics that seen does not have.", "all"),
@@ -183,7 +170,7 @@ def simulate(
     format: Literal["files", "jsonl", "dataset"] | None = option(
         "files (conversation_N.json), jsonl, or a saved dataset."
     ),
-    overwrite: bool = OVERWRITE,
+    overwrite: bool = shared.OVERWRITE,
 ) -> None:
     """Make annotated conversations of simulated participants: training data that is not the benchmark.
 
@@ -212,11 +199,10 @@ def simulate(
 
 @command(imports)
 def esconv(
-    *,
     file: Path = argument("ESConv.json, or one in its format.", "FILE"),
     output: Path = DESTINATION,
-    overwrite: bool = OVERWRITE,
-    skip_invalid: bool = SKIP_INVALID,
+    overwrite: bool = shared.OVERWRITE,
+    skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
     """Import ESConv: emotional support chats between a seeker and a supporter.
 
@@ -231,14 +217,13 @@ def esconv(
 
 @command(imports)
 def prism(
-    *,
     path: Path = argument("Folder of conversations.jsonl and survey.jsonl, or the former.", "PATH"),
     output: Path = DESTINATION,
     pairs: Literal["all", "alternates"] = option(
         "alternates: without comparisons of the reply in the thread, which tells their winner.", "all"
     ),
-    overwrite: bool = OVERWRITE,
-    skip_invalid: bool = SKIP_INVALID,
+    overwrite: bool = shared.OVERWRITE,
+    skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
     """Import PRISM: conversations with several models at once, every reply scored.
 

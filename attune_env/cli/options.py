@@ -1,22 +1,14 @@
-"""Options that several commands share, each defined once; `command` lets a command take groups of them."""
+"""Options and arguments as defaults of parameters; `command` registers a function that has them."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import Field, dataclass, field, fields, is_dataclass
-from enum import StrEnum
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_type_hints
+from dataclasses import Field, field, fields, is_dataclass
+from typing import Any, Final, TypeVar, get_type_hints
 
 import typer
-
-from attune_data.errors import SettingsError
-
-if TYPE_CHECKING:
-    from attune_data import Conversations
-    from attune_episodes.settings import Settings
 
 CHOSEN, ASKED, SERVER, JUDGES = "Which conversations", "What is asked", "Models behind a server", "Judges"
 """Panels of the help."""
@@ -62,8 +54,6 @@ def command(app: typer.Typer, name: str | None = None, panel: str | None = None)
             return function(**given)
 
         called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        called.__annotations__ = {one.name: one.annotation for one in parameters}
-        del called.__wrapped__
         app.command(name, rich_help_panel=panel)(called)
         return function
 
@@ -77,145 +67,3 @@ def _parameter(name: str, hint: Any, given: Field[Any]) -> inspect.Parameter:
         names = (f"--{name.replace('_', '-')}", *names)
     info = kind(given.default, *names, **about)
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=info, annotation=hint)
-
-
-SKIP_INVALID = option("Leave out files that cannot be read, and say which.", False, panel=CHOSEN)
-OVERWRITE = option("Replace what an earlier call wrote there.", False)
-SEED = option("Seed of all random draws.", 0)
-DATA_ARGUMENT = argument(
-    "Folder of conversation_N.json, .json or .jsonl file, saved dataset, dataset name, or: sample.", "PATH"
-)
-DATA = option('The annotated conversations, or "sample".', NEEDED, "-d", metavar="PATH", panel=CHOSEN)
-RESULTS = option("Folder of result files.", NEEDED, "-r", metavar="FOLDER")
-WHERE = option(
-    'Only conversations that meet them all: "diagnosis=ADHD|Anxiety,category=Family,who_5<13".',
-    metavar="CONDITIONS",
-    panel=CHOSEN,
-)
-NUMBER = option("Only the first N conversations (of those left).", None, "-n", min=1, panel=CHOSEN)
-CODEBOOK = option(
-    "Official annotation_codebook.json; by default the one beside the data, else our wording.",
-    metavar="FILE",
-    panel=ASKED,
-)
-PROMPTS = option("full, compact, or a folder of templates.", "full", panel=ASKED)
-JUDGE_MODEL = option(
-    "Another model that rates each draft; may be given several times.", metavar="MODEL", panel=JUDGES
-)
-Scoring = Literal["canonical", "strict"]
-RESAMPLE = option("Units of the bootstrap; auto: participants where one owns several.", "auto")
-Resampled = Literal["auto", "conversation", "participant"]
-BOOTSTRAP_SEED = option("Seed of the bootstrap.", 0)
-Format = StrEnum("Format", ["svg", "png", "pdf"])
-"""Of figures; Typer takes no list of a Literal."""
-
-
-@dataclass(frozen=True)
-class Selection:
-    """The conversations of a command's data that it is about."""
-
-    where: str | None = WHERE
-    number: int | None = NUMBER
-    skip_invalid: bool = SKIP_INVALID
-
-    def read(self, path: str, *, in_memory: bool = True) -> Conversations:
-        """The chosen conversations of a path."""
-        from attune_env.cli.common import read_data
-
-        chosen = read_data(path, skip_invalid=self.skip_invalid, where=self.where, in_memory=in_memory)
-        return chosen[: self.number]
-
-
-@dataclass(frozen=True)
-class Asking:
-    """The settings that decide how a conversation is asked about, besides the mode."""
-
-    panas_strategy: Literal["absolute", "delta", "blind_delta"] = option(
-        "How feelings afterwards are asked.", "absolute", panel=ASKED
-    )
-    labels: Literal["masked", "official"] = option(
-        "masked hides which response is which.", "masked", panel=ASKED
-    )
-    stages: str | None = option(
-        "Comma-separated subset of draft,assess,assess_hp,prefer,reflect.", panel=ASKED
-    )
-    prompts: str = PROMPTS
-    codebook: Path | None = CODEBOOK
-
-    def settings(self, data: str, seed: int = 0, mode: str = "default") -> Settings:
-        """The settings of an episode; the codebook beside the data is taken where none is given."""
-        from attune_env.cli.common import find_codebook
-        from attune_episodes.settings import Settings
-        from attune_rewards.predictions import STAGES
-
-        stages = STAGES if self.stages is None else tuple(name.strip() for name in self.stages.split(","))
-        book = find_codebook(self.codebook, data)
-        return Settings(**{**vars(self), "stages": stages, "codebook": book, "seed": seed, "mode": mode})
-
-
-_server = functools.partial(option, panel=SERVER)
-
-
-@dataclass(frozen=True, repr=False)
-class Server:
-    """The options of models behind a server; None where not given. A key may be in it."""
-
-    base_url: str | None = _server(
-        "Address of the server: http://localhost:8000/v1 (vLLM, SGLang, llama.cpp, Ollama, …).", metavar="URL"
-    )
-    api_key: str | None = _server(
-        "The key. Others on this machine see it while the command runs: better set the variable.",
-        metavar="KEY",
-    )
-    api_key_var: str | None = _server("The environment variable that holds the key.", metavar="NAME")
-    concurrency: int | None = _server(
-        "Requests at once; fewer for a while when the server says it is too many. (16)", min=1, max=1024
-    )
-    call_timeout: float | None = _server("For one request. (300)", min=0.1, metavar="SECONDS")
-    structured: Literal["auto", "on", "off"] | None = _server(
-        "auto: JSON schemas where the server takes them."
-    )
-    retries: int | None = _server("Further attempts after a passing fault. (6)", min=0, max=100)
-    reasks: int | None = _server("Further asks after an unreadable answer. (2)", min=0, max=100)
-    max_calls: int | None = _server("Stop after so many requests, retries included.", min=1)
-    max_cost: float | None = _server("Stop when so much is spent.", min=0.0, metavar="DOLLARS")
-    price_in: float | None = _server(
-        "Per million tokens in, where the server tells no cost.", metavar="DOLLARS"
-    )
-    price_out: float | None = _server("Per million tokens out.", metavar="DOLLARS")
-    dry_run: bool = _server("Print how many calls and tokens it takes; send nothing.", False)
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """How a model behind a server draws its answers."""
-
-    temperature: float | None = _server("By default the server's own.")
-    max_tokens: int | None = _server("Longest answer. By default the server's own.", min=1)
-
-
-@dataclass(frozen=True)
-class Judging:
-    """The judges of drafts, and where they are."""
-
-    judge_model: list[str] | None = JUDGE_MODEL
-    judge_provider: str | None = option(
-        "Where the judges are, if not where the model is.", metavar="PROVIDER", panel=JUDGES
-    )
-    judge_base_url: str | None = option("Address of the judges' server.", metavar="URL", panel=JUDGES)
-    judge_api_key_var: str | None = option(
-        "The variable that holds the judges' key.", metavar="NAME", panel=JUDGES
-    )
-
-
-def refuse(provider: str, *groups: object) -> None:
-    """Raises SettingsError where an option of servers is given for a provider that is none."""
-    # by identity: a temperature of 0 is given too
-    given = [
-        f"--{name.replace('_', '-')}"
-        for group in groups
-        for name, value in vars(group).items()
-        if value is not None and value is not False and value != []
-    ]
-    if given:
-        raise SettingsError(f"{', '.join(given)}: only for models behind a server, not for {provider}")

@@ -11,15 +11,12 @@ from attune_env.cli.options import argument
 
 
 class Place(NamedTuple):
-    """A folder of files for another program."""
+    """A folder of files: its content and reader, the reader's module, and the extra that brings that."""
 
     folder: Path
     holds: str
-    """Its content, and who reads it."""
     needs: str
-    """The module that reads it."""
     extra: str
-    """The extra that brings that module."""
 
 
 PLACES: Final = {
@@ -34,7 +31,7 @@ PLACES: Final = {
 
 
 def paths(
-    *, name: str | None = argument(f"One of: {', '.join(PLACES)}. Without one: a list.", "[NAME]", None)
+    name: str | None = argument(f"One of: {', '.join(PLACES)}. Without one: a list.", "[NAME]", None),
 ) -> None:
     """Print the folder of files that another program reads.
 

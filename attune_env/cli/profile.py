@@ -4,29 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Final
 
 import typer
 
 from attune_data.errors import DataError, Problem, UnknownNameError
 from attune_env.cli import server as servers
+from attune_env.cli import shared
 from attune_env.cli.common import left_out, output_folder, read_data, selected, stoppable
-from attune_env.cli.options import (
-    DATA,
-    DATA_ARGUMENT,
-    NEEDED,
-    SKIP_INVALID,
-    WHERE,
-    Drawn,
-    Selection,
-    Server,
-    argument,
-    command,
-    option,
-    refuse,
-)
-
-NULLS: Final = "prior, random, empty"
+from attune_env.cli.options import NEEDED, argument, command, option
 
 app = typer.Typer(
     help="Experimental: guess participants' profiles from conversations, and score the guesses.",
@@ -38,11 +23,13 @@ app = typer.Typer(
 def run(
     *,
     provider: str = argument(servers.PROVIDER_HELP, "PROVIDER"),
-    model: str = argument(f"The model's name as the server has it. For builtin: {NULLS}.", "MODEL"),
-    path: str = DATA_ARGUMENT,
-    selection: Selection,
-    server: Server,
-    drawn: Drawn,
+    model: str = argument(
+        "The model's name as the server has it. For builtin: prior, random, empty.", "MODEL"
+    ),
+    path: str = shared.DATA_ARGUMENT,
+    selection: shared.Selection,
+    server: shared.Server,
+    drawn: shared.Drawn,
     experimental: bool = option(
         "Needed: I have read the warning, and this use is one that it allows.", False
     ),
@@ -75,7 +62,7 @@ def run(
     if provider not in servers.PROVIDERS:
         raise UnknownNameError("provider", provider, servers.PROVIDERS)
     if provider == "builtin":
-        refuse(provider, server, drawn)
+        shared.refuse(provider, server, drawn)
     form = form_with(read_json(options), str(options)) if options else Form()
     conversations = selection.read(path)
     output_folder(output)
@@ -103,12 +90,11 @@ def run(
 
 @command(app)
 def score(
-    *,
     results: Path = option("Folder of guesses.", NEEDED, "-r"),
-    data: str = DATA,
+    data: str = shared.DATA,
     output: Path | None = option("File for the scores; by default none is written.", None, "-o"),
-    where: str | None = WHERE,
-    skip_invalid: bool = SKIP_INVALID,
+    where: str | None = shared.WHERE,
+    skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
     """Score guesses against the participants' own statements, beside constants that read nothing.
 

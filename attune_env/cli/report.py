@@ -1,32 +1,29 @@
-"""`attune report`: scores as tables in a terminal, and as a folder with a page, figures and tables."""
+"""`attune report | subset | stats`: scores as tables in a terminal, as a page with figures, as a CSV file."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attune_data.errors import SettingsError, one_line
+from attune_env.cli import shared
 from attune_env.cli.common import command_line, output_folder, progress_bar, tell
-from attune_env.cli.options import (
-    BOOTSTRAP_SEED,
-    OVERWRITE,
-    RESAMPLE,
-    WHERE,
-    Format,
-    Resampled,
-    Scoring,
-    argument,
-    option,
-)
+from attune_env.cli.options import NEEDED, argument, option
 
 if TYPE_CHECKING:
+    from attune_env.analyses import Chapter
     from attune_env.analyses.sources import Sources
+
+HEAD = "model,kind,mode,metric,n,"
+"""How a file that this command wrote begins."""
+Values = list[str] | None
+"""Of one filter; a conversation with any of them is meant."""
 
 
 def report(
-    *,
     files: list[Path] | None = argument(
         "Scores files made by `attune score`; several make one report.", "SCORES", None
     ),
@@ -37,18 +34,18 @@ def report(
     results: Path | None = option("Folder of result files; by default where the scores were made from."),
     mode: str | None = option("The mode that analyses are about; by default the benchmark's primary one."),
     side_by_side: bool = option("Show scores that do not belong in one table in tables of their own.", False),
-    scoring: Scoring | None = option(
+    scoring: shared.Scoring | None = option(
         "The scoring variant that leads; by default the one the file was made with."
     ),
-    resample: Resampled = RESAMPLE,
-    seed: int = BOOTSTRAP_SEED,
-    where: str | None = WHERE,
-    formats: list[Format] | None = option("What figures are written as; by default all."),
+    resample: shared.Resampled = shared.RESAMPLE,
+    seed: int = shared.BOOTSTRAP_SEED,
+    where: str | None = shared.WHERE,
+    formats: list[shared.Format] | None = option("What figures are written as; by default all."),
     only: list[str] | None = option("With -o: only this analysis, by its name in the page.", metavar="NAME"),
     conversations: bool = option(
         "With -o: one page per conversation.", True, "--conversations/--no-conversations"
     ),
-    overwrite: bool = OVERWRITE,
+    overwrite: bool = shared.OVERWRITE,
 ) -> None:
     """Show scores as tables; with -o write the whole report: a page, figures, tables, conversations.
 
@@ -99,9 +96,9 @@ def report(
     print(f"open {output / 'report.html'}")
 
 
-def formats_of(formats: list[Format] | None) -> tuple[str, ...]:
+def formats_of(formats: list[shared.Format] | None) -> tuple[str, ...]:
     """The formats asked for, each once; all of them by default."""
-    return tuple(dict.fromkeys(map(str, formats or Format)))
+    return tuple(dict.fromkeys(map(str, formats or shared.Format)))
 
 
 def say_chosen(scores: Mapping[str, Any], scored: int, where: str) -> None:
@@ -125,3 +122,107 @@ def command_of(asked: Sources, command: str = "report", **more: object) -> str:
         side_by_side=asked.side_by_side,
         **more,
     )
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Values of fields of the data, by the field's name."""
+
+    diagnosis: Values = option('A diagnosis, or "any" or "none"; may be repeated.')
+    category: Values = option("Category of the topic.")
+    subtopic: Values = option("Subtopic.")
+    topic: Values = option("The topic's own text.")
+    attitude: Values = option("Attitude to the topic.")
+    model: Values = option("The model that answered in the conversation.", None, "--om")
+    gender: Values = option("Gender.")
+    age_range: Values = option("Range of age.")
+    country: Values = option("Country.")
+    education: Values = option("Education.")
+    work_edu_background: Values = option("Field of work or study.")
+    english_proficiency: Values = option("Proficiency in English.")
+    profile_type: Values = option("Kind of profile.")
+    participant: Values = option("Participant id.")
+    provenance: Values = option("Provenance mark.")
+
+
+def subset(
+    *,
+    scores: list[Path] = option("A scores file made by `attune score`.", NEEDED, "-s"),
+    data: str | None = option("The annotated conversations; by default as the scores file says.", None, "-d"),
+    filters: Filters,
+    where: str | None = option('Any field, numbers too: "who_5<13,turns>=4".', metavar="CONDITIONS"),
+    compare: bool = option("Set them against the others, with intervals on the difference.", False),
+    output: Path | None = option("Folder for a page and tables; without it nothing is written.", None, "-o"),
+    mode: str | None = option("The mode; by default the primary one."),
+    scoring: shared.Scoring | None = option("The scoring variant that leads."),
+    resample: shared.Resampled = shared.RESAMPLE,
+    seed: int = shared.BOOTSTRAP_SEED,
+    formats: list[shared.Format] | None = option("With -o: what figures are written as."),
+    overwrite: bool = shared.OVERWRITE,
+) -> None:
+    """Show the scores of the conversations that meet every filter given, alone or against the others.
+
+    Example: attune subset -s scores.json -d "Test Samples/Sample200" --diagnosis ADHD --compare
+
+    Example: attune subset -s scores.json --category Family --where "who_5<13" --compare -o family
+    """
+    from attune_env.analyses.leaderboard import EVERY_METRIC, LEADERS, printed_tables
+    from attune_env.analyses.sources import Part, Sources, narrowed_study, read_parts
+    from attune_env.analyses.subset import subset_contrast, where_of
+    from attune_env.pages.folder import check_destination
+    from attune_env.pages.report import Wanted, write_report
+
+    chosen = where_of({field: values or () for field, values in vars(filters).items()}, where)
+    if output is not None:
+        check_destination(output_folder(output), overwrite=overwrite)
+    asked = Sources(scores, data, None, mode, scoring, None, False, resample, seed, needs_data=True)
+    (whole,), warnings = read_parts(asked, "attune subset")
+    tell(warnings)
+    command = command_of(replace(asked, where=str(chosen)), "subset", compare=compare)
+    study = narrowed_study(whole.study, str(chosen), command)
+    say_chosen(study.scores, whole.scored, str(chosen))
+    tables = printed_tables(study.scores, resample=study.resample, seed=study.seed, every=not compare)
+    chapters: list[Chapter] = [("The subset", (LEADERS, EVERY_METRIC))]
+    if compare:
+        found = subset_contrast(whole.study, chosen)
+        tables = [*tables, *found.tables(whole.study)]
+        chapters.insert(0, ("Against the others", (found,)))
+    for table in tables:
+        table.print()
+    if output is not None:
+        part, wanted = Part("subset", study), Wanted(formats_of(formats))
+        made = write_report(output, [part], wanted, chapters=chapters, overwrite=overwrite)
+        print(f"wrote {output}: {made.summary}")
+
+
+def stats(
+    path: Path | None = argument("A scores file made by `attune score`.", "SCORES", None),
+    scores: Path | None = option("The same, as an option.", None, "-s"),
+    output: Path | None = option("Write a CSV file, one row per model and metric.", None, "-o"),
+    every: bool = option("Every metric of the file, not only those of a report.", False, "--all"),
+    overwrite: bool = shared.OVERWRITE,
+) -> None:
+    """Summarise each model's scores: n, mean (also with gaps as 0), deviation, quartiles, per metric.
+
+    Example: attune stats scores.json
+
+    Example: attune stats scores.json --all -o stats.csv
+    """
+    from attune_env.analyses.model_stats import model_stats, stats_csv
+    from attune_env.report.files import check_replaceable
+    from attune_env.results import read_scores
+    from attune_env.results.files import write_text
+
+    if (path is None) == (scores is None):
+        raise SettingsError("name one scores file: attune stats scores.json, or --scores scores.json")
+    if output is not None:
+        if output.suffix.lower() != ".csv":
+            raise SettingsError(f"{output}: a table goes into a file that ends in .csv")
+        check_replaceable(output, HEAD, "-o", overwrite=overwrite)
+    content = read_scores(path or scores or Path())
+    tables = model_stats(content, every=every)
+    for table in tables:
+        table.print()
+    if output is not None:
+        write_text(output, stats_csv(content, tables))
+        print(f"wrote {output}")

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import typer
 
+from attune_env.cli import shared
 from attune_env.cli.common import command_line, progress_bar, read_data
-from attune_env.cli.options import CHOSEN, OVERWRITE, SKIP_INVALID, WHERE, argument, command, option
+from attune_env.cli.options import CHOSEN, argument, command, option
 
 app = typer.Typer(help="List, explain and attack rewards.", no_args_is_help=True)
 AUDITED_BY = "made by attune rewards audit"
@@ -27,9 +28,7 @@ def list_() -> None:
 
 
 @command(app)
-def explain(
-    *, name: str = argument("A preset, a part, or a .json or .py file with a reward.", "NAME")
-) -> None:
+def explain(name: str = argument("A preset, a part, or a .json or .py file with a reward.", "NAME")) -> None:
     """Explain a reward (its tree, weights and baselines) or one part (what it scores and how).
 
     Example: attune rewards explain skill
@@ -46,7 +45,6 @@ def explain(
 
 @command(app)
 def audit(
-    *,
     data: str | None = option(
         "Conversations; by default 500 simulated ones.", None, "-d", metavar="PATH", panel=CHOSEN
     ),
@@ -54,9 +52,9 @@ def audit(
         "A reward; may be repeated. By default all presets.", metavar="PRESET|FILE"
     ),
     output: Path | None = option("Write the tables to this Markdown file too.", None, "-o"),
-    where: str | None = WHERE,
-    overwrite: bool = OVERWRITE,
-    skip_invalid: bool = SKIP_INVALID,
+    where: str | None = shared.WHERE,
+    overwrite: bool = shared.OVERWRITE,
+    skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
     """Attack rewards with baselines and a search; exit 1 where one rewards an attack more than it should.
 

@@ -1,32 +1,25 @@
-"""`attune run`: a model or a built-in policy over data into result files."""
+"""`attune run` and `attune rejudge`: models, built-in policies and judges over data, into result files."""
 
 from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 from attune_data.errors import SettingsError, UnknownNameError
 from attune_env.cli import server as servers
-from attune_env.cli.common import command_line, output_folder, progress_bar, stoppable
-from attune_env.cli.options import (
-    ASKED,
-    DATA_ARGUMENT,
-    SERVER,
-    Asking,
-    Drawn,
-    Judging,
-    Selection,
-    Server,
-    argument,
-    option,
-    refuse,
+from attune_env.cli import shared
+from attune_env.cli.common import (
+    command_line,
+    find_codebook,
+    output_folder,
+    progress_bar,
+    read_data,
+    selected,
+    stoppable,
 )
-
-if TYPE_CHECKING:
-    from attune_env.running.settings import Model, Training
-    from attune_episodes.settings import Mode
+from attune_env.cli.options import ASKED, SERVER, argument, option
 
 POLICIES: Final = (
     "empty", "always-yes", "always-no", "random", "mode", "prior", "longest", "shortest", "copy", "asked",
@@ -42,12 +35,12 @@ def run(
     model: str = argument(
         f"The model's name as the server has it. For builtin: {', '.join(POLICIES)}.", "MODEL"
     ),
-    path: str = DATA_ARGUMENT,
-    selection: Selection,
-    asking: Asking,
-    server: Server,
-    drawn: Drawn,
-    judging: Judging,
+    path: str = shared.DATA_ARGUMENT,
+    selection: shared.Selection,
+    asking: shared.Asking,
+    server: shared.Server,
+    drawn: shared.Drawn,
+    judging: shared.Judging,
     output: Path = option("Folder of the result files.", Path("results"), "-o"),
     overwrite: bool = option("Make existing results again.", False),
     modes: list[str] | None = option(
@@ -85,19 +78,28 @@ def run(
 
     Example: attune run builtin prior sample -o results
     """
+    from attune_env.running.settings import Training
+    from attune_episodes.settings import MODES
+
     if provider not in servers.PROVIDERS:
         raise UnknownNameError("provider", provider, servers.PROVIDERS)
     builtin = provider == "builtin"
     if builtin:
-        refuse(
+        shared.refuse(
             provider, server, drawn, judging, SimpleNamespace(samples=samples, retry_skipped=retry_skipped)
         )
         if model not in POLICIES:
             raise UnknownNameError("built-in policy", model, POLICIES)
     elif fit:
         raise SettingsError("--fit is for built-in policies: a model behind a server is not fitted")
-    training = read_training(training_run, training_step)
-    wanted = read_modes(modes or ["default"])
+    if training_run is not None and training_step is None:
+        raise SettingsError("--training-run needs --training-step: results belong to a step of the run")
+    training = None if training_step is None else Training(training_step, training_run)
+    named = modes or ["default"]
+    for name in named:
+        if name not in (*MODES, "all"):
+            raise UnknownNameError("mode", name, (*MODES, "all"))
+    wanted = [mode for mode in MODES if mode in named or "all" in named]
     settings = asking.settings(path, seed or 0)
     # a built-in policy is fitted on all of them; a server is asked about one after the other
     conversations = selection.read(path, in_memory=builtin)
@@ -155,40 +157,65 @@ def run(
                 watcher=shown,
             )
     except OtherJudgesError as error:
-        advice = f": {_rejudging(judges, output, path)}" if judges else ""
-        raise SettingsError(f"{error}{advice}") from None
+        if not judges:
+            raise SettingsError(str(error)) from None
+        endpoint = judges[0].endpoint
+        advice = command_line(
+            *("rejudge", endpoint.provider, judges[0].name),
+            results=output,
+            data=path,
+            judge_model=[judge.name for judge in judges[1:]],
+            base_url=endpoint.base_url if endpoint.provider == "custom" else None,
+        )
+        raise SettingsError(f"{error}: {advice}") from None
     done = f"wrote {report.written} results to {output}, {report.complete_before} were complete already"
     servers.end(report, done, score, options.command)
 
 
-def _rejudging(judges: list[Model], output: Path, data: str) -> str:
-    """The command that has existing drafts judged."""
-    first, *others = judges
-    return command_line(
-        *("rejudge", first.endpoint.provider, first.name),
-        results=output,
-        data=data,
-        judge_model=[judge.name for judge in others],
-        base_url=first.endpoint.base_url if first.endpoint.provider == "custom" else None,
-    )
+def rejudge(
+    *,
+    provider: str = argument("Where the judge is: openrouter, openai, prime, custom.", "PROVIDER"),
+    judge: str = argument("The judge's name as the server has it.", "MODEL"),
+    results: Path = shared.RESULTS,
+    data: str = shared.DATA,
+    selection: shared.Selection,
+    server: shared.Server,
+    output: Path | None = option(
+        "Folder for the files with the judgements; by default in place.", None, "-o"
+    ),
+    judge_model: list[str] | None = shared.JUDGE_MODEL,
+    codebook: Path | None = shared.CODEBOOK,
+    prompts: str = shared.PROMPTS,
+    overwrite: bool = option("Ask again what these judges have said before.", False),
+) -> None:
+    """Let judges rate the drafts of result files; the evaluated model is not asked again.
 
+    Judgements that stood in the files are replaced. Several judges (--judge-model) are averaged.
 
-def read_training(run: str | None, step: int | None) -> Training | None:
-    """The training step that the results belong to; None where none is given."""
-    from attune_env.running.settings import Training
+    Run the same command again after an interruption: what was answered is not asked again.
 
-    if step is not None:
-        return Training(step, run)
-    if run is not None:
-        raise SettingsError("--training-run needs --training-step: results belong to a step of the run")
-    return None
+    Example: attune rejudge openrouter anthropic/claude-opus-4.6 --results results --data sample
+    """
+    from attune_env.running import rejudge as rejudging
+    from attune_episodes.settings import Settings
 
+    judges = servers.chosen_models(provider, [judge, *(judge_model or ())], server, shared.Drawn(), None)
+    settings = Settings(prompts=prompts, codebook=find_codebook(codebook, data))
+    conversations = read_data(data, skip_invalid=selection.skip_invalid)
+    # a result of a conversation that was not chosen is no problem, one of an unknown conversation is
+    only = selected(conversations, selection.where)[: selection.number].by_id
+    asked: dict[str, Any] = {"only": only, "settings": settings, "skip_invalid": selection.skip_invalid}
+    if server.dry_run:
+        estimates = rejudging.estimate_rejudging(results, conversations, judges=len(judges), **asked)
+        servers.show_estimate(estimates, price=None, judge_price=judges[0].price, judges=len(judges))
+        return
+    from attune_env.cli.watching import watcher
 
-def read_modes(names: list[str]) -> list[Mode]:
-    """The modes named, in the protocol's order; `all` is all four."""
-    from attune_episodes.settings import MODES
-
-    for name in names:
-        if name not in (*MODES, "all"):
-            raise UnknownNameError("mode", name, (*MODES, "all"))
-    return [mode for mode in MODES if "all" in names or mode in names]
+    folder = output_folder(output or results)
+    options = servers.options_of(server, judges[0].endpoint, overwrite=overwrite)
+    with stoppable(), watcher(f"judging {results.name}") as shown:
+        report = rejudging.rejudge(
+            results, conversations, judges, output, options=options, watcher=shown, **asked
+        )
+    done = f"judged {report.written} results in {folder}, {report.complete_before} were judged already"
+    servers.end(report, done, servers.score_command(folder, data, selection.where), options.command)

@@ -7,30 +7,30 @@ from pathlib import Path
 from typing import Literal
 
 from attune_data.errors import DataError, Problem, SettingsError
+from attune_env.cli import shared
 from attune_env.cli.common import find_codebook, left_out, progress_bar, read_data, selected, tell
-from attune_env.cli.options import CODEBOOK, DATA, RESULTS, SKIP_INVALID, WHERE, Scoring, option
+from attune_env.cli.options import option
 
 
 def score(
-    *,
-    results: Path = RESULTS,
-    data: str = DATA,
+    results: Path = shared.RESULTS,
+    data: str = shared.DATA,
     output: Path = option("Scores file to write.", Path("scores.json"), "-o"),
-    scoring: Scoring = option(
+    scoring: shared.Scoring = option(
         "The scoring mode that tables lead with; both are always written.", "canonical"
     ),
     q1_overlap: Literal["jaccard", "f1"] = option(
         "Q1: intersection/union (the README's) or set F1 (the public port's).", "jaccard"
     ),
     reparse: bool = option("Read the raw replies again with this version's parser.", False),
-    codebook: Path | None = CODEBOOK,
+    codebook: Path | None = shared.CODEBOOK,
     bertscore: Path | None = option(
         "Also BERTScores of the drafts, by the language model saved there; never downloaded.",
         metavar="FOLDER",
     ),
     bertscore_layer: int | None = option("Whose embeddings are compared; known for published names.", min=1),
-    where: str | None = WHERE,
-    skip_invalid: bool = SKIP_INVALID,
+    where: str | None = shared.WHERE,
+    skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
     """Score result files (the official runner's or ours) against the annotations.
 

@@ -9,9 +9,10 @@ from typing import Literal
 
 import typer
 
+from attune_env.cli import shared
 from attune_env.cli.common import stoppable
 from attune_env.cli.data import LEVELS
-from attune_env.cli.options import ASKED, CHOSEN, NUMBER, WHERE, Asking, command, option
+from attune_env.cli.options import ASKED, CHOSEN, command, option
 
 app = typer.Typer(help="Serve conversations as an environment.", no_args_is_help=True)
 _limit = partial(option, panel="Limits")
@@ -32,9 +33,9 @@ class Sessions:
 class Source:
     """The conversations, as `attune_episodes.data_arguments.DataArguments` names them."""
 
-    where: str | None = WHERE
+    where: str | None = shared.WHERE
     split: str | None = _chosen("Of a dataset that has several.")
-    number: int | None = NUMBER
+    number: int | None = shared.NUMBER
     provenance: Literal["simulated", "imported", "own", "benchmark"] | None = _chosen(
         "The mark of records that carry none."
     )
@@ -45,7 +46,7 @@ class Source:
 @command(app)
 def openenv(
     *,
-    asking: Asking,
+    asking: shared.Asking,
     limits: Sessions,
     data: str = _chosen("A path, a dataset name, sample, or simulated.", "sample", "-d", metavar="PATH"),
     host: str = option("Address to serve on.", "127.0.0.1"),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import typer
 
 from attune_data.errors import SettingsError, one_line, show
-from attune_env.cli.options import Drawn, Judging, Server
+from attune_env.cli.shared import Drawn, Judging, Server
 
 if TYPE_CHECKING:
     from attune_data import Conversations
@@ -214,7 +214,7 @@ def show_estimate(
 
     `price` is the evaluated model's, `judge_price` that of the judges, `judges` how many there are.
     """
-    from attune_env.report.table import DASH, Table
+    from attune_env.report.table import Table
 
     headings = (
         "mode", "conversations", "calls", "judge calls", "tokens in", "tokens out", "judge tokens in", "cost",
@@ -222,10 +222,9 @@ def show_estimate(
     table = Table("what this run would take (nothing was sent)", headings)
     for one in estimates:
         parts = [p.of(usage) for p, usage in ((price, one.usage), (judge_price, one.judge_usage)) if p]
-        cost = f"${sum(parts):.2f}" if parts else DASH
         tokens = (one.usage.tokens_in, one.usage.tokens_out, one.judge_usage.tokens_in)
-        numbers = (one.conversations, one.calls, one.judge_calls, *tokens)
-        table.rows.append((one.mode, *map(str, numbers), cost))
+        cost = f"${sum(parts):.2f}" if parts else None
+        table.rows.append((one.mode, one.conversations, one.calls, one.judge_calls, *tokens, cost))
     table.notes = [
         "calls are exact but for retries and re-asks; what is complete already is not taken off",
         "tokens are estimated at 4 bytes each; a model that reasons, or a verbose mode, writes more",

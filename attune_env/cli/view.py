@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attune_data.errors import DataError, SettingsError, UnknownNameError, one_line, show
+from attune_env.cli import shared
 from attune_env.cli.common import find_codebook, numbers_of, read_data
-from attune_env.cli.options import SKIP_INVALID, argument, option
+from attune_env.cli.options import argument, option
 
 if TYPE_CHECKING:
     from attune_data import Conversation, Conversations
 
 
 def view(
-    *,
     conversation: str = argument("Its id, or N of its conversation_N.json.", "CONVERSATION"),
     data: str = option("The annotated conversations.", "sample", "-d", metavar="PATH"),
     results: Path | None = option("Folder of result files: what models predicted."),
@@ -27,7 +27,7 @@ def view(
     codebook: Path | None = option(
         "Wording of the questions; by default the codebook beside the data, else ours."
     ),
-    skip_invalid: bool = SKIP_INVALID,
+    skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
     """Show one conversation: the transcript, truth and predictions side by side, what each step earned.
 

@@ -7,8 +7,8 @@ import resource
 import pytest
 
 from attune_data import SettingsError
-from attune_env.cli.options import Drawn, Server, refuse
 from attune_env.cli.server import BESIDE, allow_connections
+from attune_env.cli.shared import Drawn, Server, refuse
 
 
 def test_an_option_of_servers_is_refused_for_others_also_where_it_is_0() -> None:

@@ -11,9 +11,9 @@ import pytest
 
 from attune_data import SettingsError, load
 from attune_env.cli import spelt_out
-from attune_env.cli.options import Drawn, Judging
-from attune_env.cli.options import Server as Asked
 from attune_env.cli.server import again_command, chosen_judges, chosen_models
+from attune_env.cli.shared import Drawn, Judging
+from attune_env.cli.shared import Server as Asked
 from attune_env.running.providers import endpoint_of
 from attune_env.running.settings import Price
 from attune_episodes import Settings
