@@ -139,11 +139,8 @@ class DataArguments:
         if self.where is not None:
             found = select(found, self.where)
         if not found:
-            raise DataError(
-                Problem(
-                    found.source, "", "no conversation", "at least one conversation to play", "see load(…)"
-                )
-            )
+            wanted = "at least one conversation to play"
+            raise DataError(Problem(found.source, "", "no conversation", wanted, "see load(…)"))
         return found
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 from attune_data.constants import JUDGE_DIMENSIONS
 from attune_data.errors import UnknownNameError
@@ -14,6 +14,8 @@ from attune_episodes.parsing import Unparsed
 from attune_episodes.parsing.extract import kept
 from attune_episodes.settings import Settings
 from attune_rewards.predictions import Judged, YesNo
+
+T = TypeVar("T")
 
 
 def combined(judgements: Iterable[Judgement]) -> Judged:
@@ -24,11 +26,8 @@ def combined(judgements: Iterable[Judgement]) -> Judged:
     got an answer: there is no assessment then.
     """
     said = list(judgements)
-    scores = {}
-    for name in JUDGE_DIMENSIONS:
-        given = [one.scores[name] for one in said if name in one.scores]
-        if given:
-            scores[name] = math.fsum(given) / len(given)
+    rated = {name: [one.scores[name] for one in said if name in one.scores] for name in JUDGE_DIMENSIONS}
+    scores = {name: math.fsum(given) / len(given) for name, given in rated.items() if given}
     answers: dict[str, YesNo] = {}
     for question in sorted({q for one in said for q in one.answers}, key=lambda q: (len(q), q)):
         votes = Counter(one.answers[question] for one in said if question in one.answers)
@@ -43,15 +42,13 @@ def judged_fields(by_model: Mapping[str, Judgement]) -> dict[str, dict[str, Any]
     A judge that said nothing of one kind is not named in that kind's field. No judgement: four empty
     objects, as in a record without a judge.
     """
-    models = sorted(by_model)
-    one = combined(by_model[model] for model in models)
+    said = sorted(by_model.items())
+    one = combined(judgement for _, judgement in said)
     return {
         "em_draft_judge_scores": dict(one.scores),
-        "em_draft_judge_scores_by_model": {m: dict(by_model[m].scores) for m in models if by_model[m].scores},
+        "em_draft_judge_scores_by_model": {m: dict(j.scores) for m, j in said if j.scores},
         "em_draft_binary_assessment": dict(one.binary or {}),
-        "em_draft_binary_assessment_by_model": {
-            m: dict(by_model[m].answers) for m in models if by_model[m].answers
-        },
+        "em_draft_binary_assessment_by_model": {m: dict(j.answers) for m, j in said if j.answers},
     }
 
 
@@ -76,8 +73,7 @@ def add_judgements(
     What is ours stands under `attune.judge`: the models, their providers where given, the fingerprints of
     template and codebook, the outcome of each reply (`ok` or `unparsed:<code>`), and the replies.
 
-    Raises:
-        UnknownNameError: a turn that the record does not have.
+    Raises UnknownNameError for a turn that the record does not have.
     """
     numbers = [entry.get("turnNumber") for entry in record["turns"]]
     for number in judged:
@@ -90,27 +86,22 @@ def add_judgements(
         turns.append({**entry, **judged_fields(parsed)})
     asked = settings or Settings()
     models = sorted({model for here in judged.values() for model in here})
-    marks = {
-        "models": models,
-        **({} if providers is None else {"providers": {m: providers[m] for m in models if m in providers}}),
-        "template": asked.prompt_set.judge_fingerprint,
-        "codebook": {"name": asked.codebook.name, "fingerprint": asked.codebook.fingerprint},
-        "outcomes": {
-            str(number): {
-                model: said.reason if isinstance(said, Unparsed) else "ok"
-                for model, said in sorted(judged[number].items())
-            }
-            for number in sorted(judged)
-        },
-    }
+    marks: dict[str, Any] = {"models": models}
+    if providers is not None:
+        marks["providers"] = {m: providers[m] for m in models if m in providers}
+    marks["template"] = asked.prompt_set.judge_fingerprint
+    marks["codebook"] = {"name": asked.codebook.name, "fingerprint": asked.codebook.fingerprint}
+    marks["outcomes"] = _sorted(judged, lambda said: said.reason if isinstance(said, Unparsed) else "ok")
     if replies is not None:
-        marks["replies"] = {
-            str(number): {model: kept(said) for model, said in sorted(replies[number].items())}
-            for number in sorted(replies)
-        }
+        marks["replies"] = _sorted(replies, kept)
     ours = record.get("attune")
     return {
         **record,
         "turns": turns,
         "attune": {**(ours if isinstance(ours, Mapping) else {}), "judge": marks},
     }
+
+
+def _sorted(said: Mapping[int, Mapping[str, T]], value: Callable[[T], str]) -> dict[str, dict[str, str]]:
+    """Turn -> judge model -> the value, as JSON holds it, whatever the order they came in."""
+    return {str(n): {m: value(one) for m, one in sorted(said[n].items())} for n in sorted(said)}

@@ -76,21 +76,17 @@ def judge_request(
         draft: the drafted reply, plain text.
         settings: the codebook and the prompt set count, nothing else.
 
-    Returns:
-        None where there is nothing to judge or nothing to judge it by: the draft is None or blank; or the
-        turn has neither a human-edited reply (absent or blank) nor an applicable yes/no question. With one
-        of the two, only that half is asked.
+    Returns None where there is nothing to judge or nothing to judge it by: the draft is None or blank; or the
+    turn has neither a human-edited reply (absent or blank) nor an applicable yes/no question. With one of the
+    two, only that half is asked.
 
-    Raises:
-        UnknownNameError: the conversation has no such turn.
-        DataError: the judge's template is at fault.
+    Raises UnknownNameError for a turn that does not exist, DataError for a judge's template at fault.
     """
     asked = settings or Settings()
-    truth = truth_of(conversation)
-    here = truth.turn(turn_number)
-    turn = conversation.turn(turn_number)
+    here, turn = truth_of(conversation).turn(turn_number), conversation.turn(turn_number)
     if here is None or turn is None:
-        raise UnknownNameError("turn", str(turn_number), [str(known.turn) for known in truth.turns])
+        known = [str(turn.turn_number) for turn in conversation.turns]
+        raise UnknownNameError("turn", str(turn_number), known)
     draft = sound(draft or "").strip()
     reference = reference_of(conversation, here)
     if not draft or not (reference or here.applicable):
@@ -100,7 +96,7 @@ def judge_request(
     book = asked.codebook
     dimensions = JUDGE_DIMENSIONS if reference else ()
     texts = [text for pair in history for text in pair] + [turn.user_message, reference, draft]
-    values: Mapping[str, Any] = {
+    values = {
         "turn": turn_number,
         "mark": unused_mark(texts, conversation.conversation_id, turn_number),
         "history": history,
@@ -110,10 +106,8 @@ def judge_request(
         "dimensions": [(name, book.judge[name]) for name in dimensions],
         "questions": [(id_, book.binary_text(id_, observer=True)) for id_ in here.applicable],
     }
-    text = asked.prompt_set.render(JUDGE, dict(values))
-    return JudgeRequest(
-        conversation.conversation_id, turn_number, (Message("user", text),), dimensions, here.applicable
-    )
+    messages = (Message("user", asked.prompt_set.render(JUDGE, values)),)
+    return JudgeRequest(conversation.conversation_id, turn_number, messages, dimensions, here.applicable)
 
 
 def reference_of(conversation: Conversation, turn: TurnTruth) -> str:

@@ -1,8 +1,8 @@
 """Prompt templates: folders of Jinja files that a person can read and edit.
 
 `full/` follows the protocol: one growing thread in which earlier answers are replaced by a placeholder.
-`compact/` puts everything into one short message, for small models; its results say so. A folder of
-one's own works the same: copy one, edit, and name its path in `Settings(prompts=…)`.
+`compact/` puts everything into one short message, for small models; its results say so. A folder of your
+own works the same: copy one, edit, and name its path in `Settings(prompts=…)`.
 """
 
 from __future__ import annotations
@@ -64,8 +64,7 @@ class PromptSet:
             return _packaged(str(name))
         if not os.path.isdir(name):  # False, too, for what cannot be a path
             raise UnknownNameError("prompt set", name, (*NAMES, "a folder of templates"))
-        _check_inside(Path(name))
-        return _load(Path(name), f"custom ({Path(name).name})")
+        return _load(Path(name), f"custom ({Path(name).name})", foreign=True)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -82,7 +81,7 @@ class PromptSet:
         source = self.judge if template == JUDGE else self.texts[TEMPLATES.index(template)]
         try:
             return compiled(source).render(values).strip()
-        except Exception as error:  # whatever a template of one's own may do wrong
+        except Exception as error:  # whatever a template of your own may do wrong
             raise DataError(
                 Problem(f"prompts {self.name}", f"{template}.md", str(error), "a template that renders",
                         "compare it with the one in the package")
@@ -114,37 +113,34 @@ def _packaged(name: str) -> PromptSet:
     return _load(FOLDER / name, name)
 
 
-def _check_inside(folder: Path) -> None:
-    """Raises DataError where a file of the set is a link out of its folder.
+def _load(folder: Path, name: str, *, foreign: bool = False) -> PromptSet:
+    """The set in a folder; in a foreign one a file may be no link out of it.
 
     A set may come from somebody else, and what is in it goes to a model: a link could send any file.
     """
-    home = folder.resolve()
-    files = [*(f"{template}.md" for template in (*TEMPLATES, JUDGE)), "set.json"]
-    if problems := [
-        Problem(str(folder), file, "a link out of the folder", "a file of the set", "put a copy in its place")
-        for file in files
-        if (folder / file).is_symlink() and home not in (folder / file).resolve().parents
-    ]:
-        raise DataError(problems)
-
-
-def _load(folder: Path, name: str) -> PromptSet:
+    files = [f"{template}.md" for template in TEMPLATES]
     problems = [
-        Problem(str(folder), f"{template}.md", "no such file", "a template", "copy it from the package")
-        for template in TEMPLATES
-        if not (folder / f"{template}.md").is_file()
+        Problem(str(folder), file, "no such file", "a template", "copy it from the package")
+        for file in files
+        if not (folder / file).is_file()
     ]
+    if foreign:
+        home = folder.resolve()
+        problems = [
+            Problem(str(folder), file, "a link out of the folder", "a file of the set",
+                    "put a copy in its place")
+            for file in (*files, f"{JUDGE}.md", "set.json")
+            if (folder / file).is_symlink() and home not in (folder / file).resolve().parents
+        ] or problems  # fmt: skip
     if problems:
         raise DataError(problems)
-    about = folder / "set.json"
+    about, judge = folder / "set.json", folder / f"{JUDGE}.md"
     facts = read_json(about) if about.is_file() else {}
     if not isinstance(facts, dict):
         raise DataError(Problem(str(about), "", "no object", '{"threaded": …, "placeholder": …}'))
-    judge = folder / f"{JUDGE}.md"
     return PromptSet(
         name=name,
-        texts=tuple(read_text(folder / f"{template}.md") for template in TEMPLATES),
+        texts=tuple(read_text(folder / file) for file in files),
         threaded=bool(facts.get("threaded", True)),
         placeholder=str(facts.get("placeholder", "[[ your earlier answer is not shown here ]]")),
         judge=read_text(judge if judge.is_file() else FOLDER / "full" / f"{JUDGE}.md"),
