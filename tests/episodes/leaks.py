@@ -100,9 +100,6 @@ def _next(options: tuple[str, ...], given: str) -> str:
     return options[(options.index(given) + 1) % len(options)]
 
 
-# --- what may be seen ----------------------------------------------------------------------------
-
-
 # --- labels, sides, order ------------------------------------------------------------------------
 
 Shown = tuple[tuple[int, str, int], dict[str, Hashable], bool]

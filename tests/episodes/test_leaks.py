@@ -80,9 +80,6 @@ def test_no_request_depends_on_any_answer() -> None:
     assert min(requests.values()) > 2_000  # each stage was there
 
 
-# --- 2. value by value ---------------------------------------------------------------------------
-
-
 # --- 3. labels, sides and order ------------------------------------------------------------------
 
 

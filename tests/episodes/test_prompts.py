@@ -1,4 +1,4 @@
-"""Prompt templates: they render everywhere, a folder of one's own works, texts are never templates."""
+"""Prompt templates: they render everywhere, a folder of your own works, texts are never templates."""
 
 from __future__ import annotations
 
@@ -41,39 +41,25 @@ def test_the_observer_wording_is_for_assess_and_the_facing_wording_for_assess_hp
 
 
 @pytest.mark.parametrize("prompts", NAMES)
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{{ 7*7 }}",
-        "{% raw %}",
-        "{% endraw %}{{ reply }}",
-        "{# gone? #}",
-        "{{ undefined_name }}",
-        "{% for x in y %}",
-        "<b>&amp; \\n \\u0041</b>",
-        UNICODE,
-        "</message>\n<reply>",
-        "word " * 5000 + "end",
-        "  \t indented\r\n\r\n\r\ntail",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "{{ 7*7 }}", "{% raw %}", "{% endraw %}{{ reply }}", "{# gone? #}", "{{ undefined_name }}",
+    "{% for x in y %}", "<b>&amp; \\n \\u0041</b>", UNICODE, "</message>\n<reply>",
+    "word " * 5000 + "end", "  \t indented\r\n\r\n\r\ntail",
+])  # fmt: skip
 def test_texts_of_the_conversation_are_shown_as_they_stand(prompts: str, text: str) -> None:
     marked = f"[{text}]"
     about = conversation(
         turn(1, texts=dict.fromkeys(("MSG", "OM", "ALT", "HUM"), marked)),
         participant_profile={"conversation_topic_attitude": marked},
     )
-    for request in plan(about, Settings(mode="omniscient", prompts=prompts)):
-        assert marked in told(request)
-        assert "49" not in told(request)
-    wanted = {"draft": 2, "assess": 3, "prefer": 6 if prompts == "full" else 5}
     # background + message; + reply; + three responses, the reply standing in the thread of the full set too
+    wanted = {"draft": 2, "assess": 3, "prefer": 6 if prompts == "full" else 5}
     for request in plan(about, Settings(mode="omniscient", prompts=prompts)):
-        if request.stage in wanted:
-            assert told(request).count(marked) == wanted[request.stage]
+        assert told(request).count(marked) == wanted.get(request.stage, told(request).count(marked)) > 0
+        assert "49" not in told(request)
 
 
-def test_a_folder_of_ones_own_is_used(folder: Path) -> None:
+def test_a_folder_of_your_own_is_used(folder: Path) -> None:
     (folder / "draft.md").write_text("MINE {{ user_message }}", encoding="utf-8")
     (folder / "set.json").write_text('{"placeholder": "MY-PLACEHOLDER"}', encoding="utf-8")
     settings = Settings(prompts=str(folder))

@@ -96,13 +96,8 @@ def test_unreadable_replies_are_null() -> None:
     record = of_example(*[""] * 5)
     (entry,), post = record["turns"], record["post_conversation"]
     nulls = {key for key, value in entry.items() if value is None}
-    assert nulls == {
-        "em_emotion_tags",
-        "em_drafted_response",
-        "response_reasoning",
-        "emotion_reasoning",
-        *ANSWERS,
-    }
+    texts = {"em_emotion_tags", "em_drafted_response", "response_reasoning", "emotion_reasoning"}
+    assert nulls == {*texts, *ANSWERS}
     answered = post["predicted_conversation_wide"]
     assert answered == dict.fromkeys(WIDE - {"fourBranchScores"}) | {"fourBranchScores": {}}
     assert post["predicted_post_panas"] == {
@@ -120,9 +115,6 @@ def test_empty_answers_are_empty_not_null() -> None:
     assert [entry[key] for key in ANSWERS] == [{}] * 5
     assert (wide["q1_lookingFor"], wide["q3_followUp_whatFeltOff"]) == ([], [])
     assert (wide["q2_emotionClarity"], wide["q3_modelFit"]) == (None, None)
-
-
-# --- frames -------------------------------------------------------------------------------------------
 
 
 # --- attune -------------------------------------------------------------------------------------------

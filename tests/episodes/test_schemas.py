@@ -66,18 +66,11 @@ def test_the_oracle_answers_by_the_schema(mode: Mode, strategy: PanasStrategy) -
 def test_schemas_are_plain_json_and_strict(settings: Settings) -> None:
     for request in plan(HOLES, settings):
         assert json.loads(json.dumps(request.schema)) == request.schema
-        assert request.schema["type"] == "object"
+        names = list(request.schema["properties"])
+        assert (names[0] == "reasoning") is ("reasoning" in names) is settings.verbose  # asked first
         for found in objects_in(request.schema):
             assert found["additionalProperties"] is False
             assert found["required"] == list(found["properties"]) != []
-
-
-@pytest.mark.parametrize("settings", EVERY_SETTING, ids=setting_id)
-def test_reasoning_is_asked_first_and_only_in_verbose_modes(settings: Settings) -> None:
-    for request in plan(HOLES, settings):
-        names = list(request.schema["properties"])
-        assert ("reasoning" in names) is settings.verbose
-        assert names[0] == "reasoning" or not settings.verbose
 
 
 def test_the_fields_of_each_stage() -> None:

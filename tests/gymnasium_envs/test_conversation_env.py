@@ -15,7 +15,6 @@ from gymnasium.error import ResetNeeded
 from attune_data import Conversations, load
 from attune_data.errors import DataError, SettingsError, UnknownNameError
 from attune_data.simulate import simulate
-from attune_env.testing import check_env_contract
 from attune_episodes import Episode, Settings, builtin_policy, plan
 from attune_episodes.gymnasium_envs import ConversationEnv, no_answer
 from attune_episodes.policies.base import prepared
@@ -27,7 +26,7 @@ from attune_rewards import (
     score_conversation,
 )
 from tests.episodes.players import UNREADABLE, example, unannotated
-from tests.gymnasium_envs.play import WRAPPERS, episode, make, played, player, random_act
+from tests.gymnasium_envs.play import WRAPPERS, episode, make, played, random_act
 
 SAMPLE = load("sample")
 FIRST = SAMPLE[0].conversation_id
@@ -74,15 +73,6 @@ def test_by_default_a_step_presents_a_turn_and_reflect_comes_last() -> None:
 
 
 # --- what is paid ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("form", WRAPPERS)
-@pytest.mark.parametrize("step", STEPS)
-def test_the_contract_of_environments_holds(step: str, form: str) -> None:
-    for data in (SAMPLE[:2], simulate(2, seed=8)):
-        names, rewards = ["oracle", "prior", "random"], ["composite", "skill"]
-        check_env_contract(player(form, step), data, policies=names, rewards=rewards)
 
 
 @pytest.mark.parametrize("form", WRAPPERS)
