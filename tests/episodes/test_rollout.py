@@ -7,6 +7,7 @@ import copy
 import json
 import pickle
 from collections.abc import Awaitable, Callable
+from types import SimpleNamespace
 
 import pytest
 
@@ -24,11 +25,11 @@ from attune_episodes import (
     rollout_batch,
 )
 from attune_episodes.policies.base import as_policy
-from attune_rewards import Assess, Draft, Prediction, Prefer, Reflect, RewardSpec
-from attune_rewards.predictions import AssessHP
-from tests.episodes.players import example
+from attune_rewards import Prediction, Prefer, RewardSpec
+from tests.episodes.players import PREDICTION_CLASSES, example
 
 ONE = example()
+SAMPLE = load("sample")
 PAYS = 0.245 / 2  # "A" in both comparisons: the second is right, pairwise weighs .245
 Chat = list[dict[str, str]]
 
@@ -54,25 +55,18 @@ class Typed:
     name = "typed"
 
     def reply(self, request: Request) -> Prediction:
-        replies: dict[str, Prediction] = {
-            "draft": Draft("hm"),
-            "assess": Assess(),
-            "assess_hp": AssessHP(),
-            "prefer": Prefer({0: "A", 1: "A"}),
-            "reflect": Reflect(),
-        }
-        return replies[request.stage]
+        return Prefer({0: "A", 1: "A"}) if request.stage == "prefer" else PREDICTION_CLASSES[request.stage]
 
 
 class Awaiting(Typed):
     name = "awaiting"
 
-    async def later(self, request: Request) -> Prediction:
-        await asyncio.sleep(0)
-        return Typed().reply(request)
-
     def reply(self, request: Request) -> Awaitable[Prediction]:  # type: ignore[override]  # async this time
-        return self.later(request)
+        async def later() -> Prediction:
+            await asyncio.sleep(0)
+            return Typed().reply(request)
+
+        return later()
 
 
 class PerConversation:
@@ -175,11 +169,7 @@ def test_at_most_so_many_calls_at_a_time(concurrency: int) -> None:
     assert most == concurrency
 
 
-class NameOnly:
-    name = "nobody"
-
-
-@pytest.mark.parametrize("thing", [None, 42, "oracle", NameOnly(), ["a"]])
+@pytest.mark.parametrize("thing", [None, 42, "oracle", SimpleNamespace(name="nobody"), ["a"]])
 def test_what_cannot_answer_is_refused_saying_what_can(thing: object) -> None:
     with pytest.raises(TypeError, match=r"is no policy: give an object with .*reply\(request\)"):
         as_policy(thing)
@@ -191,15 +181,8 @@ def test_a_reply_that_is_neither_text_nor_prediction_is_a_type_error(reply: obje
         rollout(ONE, lambda messages: reply)  # type: ignore[arg-type, return-value]  # the slip under test
 
 
-SAMPLE = load("sample")
-
-
-def fresh() -> Conversation:
-    return load("sample")[0]
-
-
 def test_new_specs_and_seeds_do_not_grow_what_is_kept() -> None:
-    about = fresh()
+    about = load("sample")[0]
     for seed in range(3 * KEPT):
         episode = Episode(about, Settings(seed=seed), RewardSpec.weighted("own", {"q2": 1.0 + seed}))
         episode.submit("draft")
@@ -210,7 +193,7 @@ def test_new_specs_and_seeds_do_not_grow_what_is_kept() -> None:
 
 
 def test_what_was_used_still_pickles_and_compares() -> None:
-    about, asked = fresh(), Settings(seed=2)
+    about, asked = load("sample")[0], Settings(seed=2)
     played = rollout(about, builtin_policy("longest", SAMPLE), asked)
     for thing in (about, asked, plan(about, asked), played.steps, RewardSpec.preset("composite")):
         assert pickle.loads(pickle.dumps(thing)) == thing
@@ -219,7 +202,7 @@ def test_what_was_used_still_pickles_and_compares() -> None:
 
 
 def test_a_kept_plan_cannot_be_changed_from_outside() -> None:
-    about = fresh()
+    about = load("sample")[0]
     request = plan(about)[1]
     request.schema["required"].clear()
     request.chat()[0]["content"] = "changed"
@@ -227,7 +210,7 @@ def test_a_kept_plan_cannot_be_changed_from_outside() -> None:
         request.messages[0]["content"] = "changed"  # type: ignore[index]  # the slip under test
     again = plan(about)[1]
     assert again.schema["required"]
-    assert again.messages == plan(fresh())[1].messages
+    assert again.messages == plan(load("sample")[0])[1].messages
 
 
 def test_an_error_of_a_policy_names_the_request() -> None:
