@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from attune_data import Conversations, garbage
+from attune_data import Conversations, gc_pause
 from attune_data.errors import SettingsError, show
 from attune_env.results.files import Names, existing_record, result_name, source_file
 from attune_env.running.asker import Asker
@@ -168,7 +168,7 @@ class Session:
             control = Control(options.concurrency, options.caps)
             tally = Tally(control, conversations=len(todo))
             loop = Loop(todo, journal, tally, options, self.folder, self.watcher)
-            with garbage.settled():
+            with gc_pause.settled():
                 asyncio.run(self._ask(models, clients, loop, todo))
             skipped = None
             complete = [*self.complete, *loop.complete]
@@ -209,7 +209,7 @@ class Session:
                 f"results made: {states.count('made')}, still to be made: {left}"
             )
         todo = []
-        with garbage.paused():
+        with gc_pause.paused():
             for job, state in zip(jobs, states, strict=True):
                 job.anew = self.options.overwrite and not (goes_on and state)
                 if not job.anew and state != "left" and self._exists(job):

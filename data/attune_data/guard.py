@@ -8,7 +8,6 @@ it comes, so that an endless stream can be guarded too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
@@ -83,24 +82,37 @@ def training_stream(
     first = next(items, None)
     if first is None:
         raise _nothing()
-    one_pass = iter(conversations) is items  # an iterator, or what hands the same one out each time
-    source = _Once(chain([first], items)) if one_pass else conversations
-    stream = _Checked(source, allow_benchmark_training)
+    # an iterator, or what hands the same one out each time
+    once = iter(conversations) is items
+    stream = _Checked(chain([first], items) if once else conversations, allow_benchmark_training, once)
     stream.check(first, 0)
     return stream
 
 
-@dataclass(frozen=True, slots=True)
 class _Checked(Iterable[Conversation]):
-    """A source whose every item passes the guard."""
+    """A source whose every item passes the guard; an iterator says so when it is read a second time."""
 
-    source: Iterable[Conversation]
-    allowed: bool
+    def __init__(self, source: Iterable[Conversation] | None, allowed: bool, once: bool) -> None:
+        self.source = source
+        self.allowed = allowed
+        self.once = once
 
     def __iter__(self) -> Iterator[Conversation]:
-        for index, item in enumerate(self.source):
+        source = self.source
+        if source is None:
+            raise SettingsError(
+                "this iterator of conversations has been read, or came from another process; to read it "
+                "again give a list, or an object whose __iter__ starts again"
+            )
+        if self.once:
+            self.source = None
+        for index, item in enumerate(source):
             self.check(item, index)
             yield item
+
+    def __reduce__(self) -> tuple[type[_Checked], tuple[Iterable[Conversation] | None, bool, bool]]:
+        """Pickles (`datasets` takes fingerprints so) an iterator as read: its items stay here."""
+        return _Checked, (None if self.once else self.source, self.allowed, self.once)
 
     def check(self, item: object, index: int) -> None:
         where = f"item {index} of the stream"
@@ -108,26 +120,6 @@ class _Checked(Iterable[Conversation]):
         if conversation.origin == "benchmark" and not self.allowed:
             named = _named(conversation, where)
             raise BenchmarkTrainingError(f"a conversation may not be trained on: {named}. {_WAYS_ON}")
-
-
-class _Once(Iterable[Conversation]):
-    """An iterator that says so when it is read a second time."""
-
-    def __init__(self, items: Iterator[Conversation] | None = None) -> None:
-        self._items = items
-
-    def __iter__(self) -> Iterator[Conversation]:
-        items, self._items = self._items, None
-        if items is None:
-            raise SettingsError(
-                "this iterator of conversations has been read, or came from another process; to read it "
-                "again give a list, or an object whose __iter__ starts again"
-            )
-        return items
-
-    def __reduce__(self) -> tuple[type[_Once], tuple[()]]:
-        """Pickles (`datasets` takes fingerprints so) as one that has been read: its items stay here."""
-        return _Once, ()
 
 
 def _check_kind(item: object, where: str) -> Conversation:

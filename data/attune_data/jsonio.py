@@ -138,12 +138,11 @@ class _Reader:
 
     def collect(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         merged = dict(pairs)
-        if len(merged) == len(pairs):
-            return merged
-        self.suspicious = True
-        marked = _Twice(merged)
-        marked.keys_twice = tuple(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
-        return marked
+        if len(merged) < len(pairs):
+            self.suspicious = True
+            merged = _Twice(merged)
+            merged.keys_twice = tuple(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
+        return merged
 
     def whole(self, digits: str) -> int:
         if len(digits) < 1000:

@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, overload
 
-from attune_data import garbage
+from attune_data import gc_pause
 from attune_data.constants import PROVENANCES, Provenance
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
 from attune_data.jsonio import MAX_LISTED, read_json
@@ -106,7 +106,7 @@ class Conversations(Sequence[Conversation]):
         if isinstance(index, str):
             raise TypeError(f"index by number or slice; by id it is .by_id[{index!r}]")
         found = self._items[index]
-        return self.narrowed_to(found) if isinstance(found, tuple) else _conversation(found)
+        return self.filtered(found) if isinstance(found, tuple) else _conversation(found)
 
     def __len__(self) -> int:
         return len(self._items)
@@ -135,9 +135,9 @@ class Conversations(Sequence[Conversation]):
 
     def chosen(self, indices: Iterable[int]) -> Conversations:
         """Those at these places, in this order; reads none that is not in memory."""
-        return self.narrowed_to(self._items[index] for index in indices)
+        return self.filtered(self._items[index] for index in indices)
 
-    def narrowed_to(self, items: Iterable[Conversation | Place]) -> Conversations:
+    def filtered(self, items: Iterable[Conversation | Place]) -> Conversations:
         """Some of its own conversations, still with where they came from."""
         return Conversations(items, source=self.source, left_out=self.left_out, files=self.files)
 
@@ -215,7 +215,7 @@ def load(
     problems: list[Problem] = []
     items: list[Conversation | Place] = []
     files: dict[str, str] = {}
-    with garbage.paused():  # 2x faster
+    with gc_pause.paused():  # 2x faster
         for file, read in _records(name, path, split):
             again = partial(_marked, file, read, provenance, forced)
             try:

@@ -289,6 +289,12 @@ class Conversation(Record):
         profile = self.participant_profile
         return (profile.participant_id if profile else None) or self.conversation_id
 
+    @property
+    def diagnoses(self) -> tuple[str, ...] | None:
+        """The participant's diagnoses as stated; None where nothing is."""
+        profile = self.participant_profile
+        return profile.demographics.diagnoses if profile and profile.demographics else None
+
     def turn(self, number: int) -> Turn | None:
         """The turn with that number, or None."""
         return next((turn for turn in self.turns if turn.turn_number == number), None)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from attune_data import constants
+from attune_data.affect import Polarity
 from attune_data.means import mean
 from attune_data.schema import Conversation, ConversationWide, Turn
 from attune_data.validate import oddities
@@ -54,12 +55,13 @@ def describe(conversations: Sequence[Conversation]) -> dict[str, Any]:
             for branch in constants.BRANCHES
         },
         "panas_change": {
-            polarity: mean(_changes(conversations, polarity)) for polarity in ("positive", "negative")
+            "positive": mean(_changes(conversations, "positive")),
+            "negative": mean(_changes(conversations, "negative")),
         },
         "categories": _ranked(
             c.metadata.category for c in conversations if c.metadata and c.metadata.category
         ),
-        "diagnoses": _ranked(d for c in conversations for d in _diagnoses(c)),
+        "diagnoses": _ranked(d for c in conversations for d in c.diagnoses or ()),
         "missing": _missing(conversations, turns),
         "contradictions": [str(p) for c in conversations for p in oddities(c, c.conversation_id)],
     }
@@ -99,19 +101,10 @@ def _wins(turns: Sequence[Turn]) -> dict[str, float | None]:
     return {name: won[name] / entered[name] if entered[name] else None for name in constants.RESPONSES}
 
 
-def _changes(conversations: Sequence[Conversation], polarity: Any) -> list[float]:
-    changes = []
-    for conversation in conversations:
-        pre = conversation.pre_panas.total(polarity) if conversation.pre_panas else None
-        post = conversation.post_panas.total(polarity) if conversation.post_panas else None
-        if pre is not None and post is not None:
-            changes.append(post - pre)
-    return changes
-
-
-def _diagnoses(conversation: Conversation) -> tuple[str, ...]:
-    profile = conversation.participant_profile
-    return (profile.demographics.diagnoses or ()) if profile and profile.demographics else ()
+def _changes(conversations: Sequence[Conversation], polarity: Polarity) -> list[float]:
+    both = [(c.pre_panas, c.post_panas) for c in conversations if c.pre_panas and c.post_panas]
+    totals = [(pre.total(polarity), post.total(polarity)) for pre, post in both]
+    return [post - pre for pre, post in totals if pre is not None and post is not None]
 
 
 def _missing(conversations: Sequence[Conversation], turns: Sequence[Turn]) -> dict[str, int]:

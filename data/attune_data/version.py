@@ -2,16 +2,10 @@
 
 from importlib.metadata import PackageNotFoundError, version
 
-
-def _installed() -> str:
-    """The version of the distribution that these packages came with."""
-    try:
-        return version("attune-env")
-    except PackageNotFoundError:
-        return version("attune-core")  # the lower floors by themselves: packaging/core
-
-
-__version__ = _installed()
+try:
+    __version__ = version("attune-env")
+except PackageNotFoundError:
+    __version__ = version("attune-core")  # the lower floors by themselves: packaging/core
 
 SCORING_VERSION = "v0"
 """Bumped with every change that can move a score; the changelog says so."""

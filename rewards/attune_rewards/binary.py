@@ -153,16 +153,12 @@ METRICS: Final[tuple[Metric, ...]] = (
 )  # fmt: skip
 
 
-def _strict(side: Side, turn: TurnTruth, said: Assess) -> float:
-    return right_share(getattr(turn, side), getattr(said, side))
-
-
 def _leaf(name: str, side: Side, canonical: str, what: str) -> Leaf[TurnTruth, Assess]:
     return Leaf(
         name=name,
         stage="assess",
         node="binary",
-        value=partial(_strict, side),
+        value=lambda turn, said: right_share(getattr(turn, side), getattr(said, side)),
         annotated=lambda turn: bool(getattr(turn, side)),
         answered=lambda turn, said: given_share(getattr(turn, side), getattr(said, side)),
         reads=(side,),

@@ -6,7 +6,6 @@ Source: AttuneBench v1.0, 4-Branch.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Final
 
 from attune_data.affect import SCALE
@@ -68,26 +67,14 @@ METRICS: Final = (
 )  # fmt: skip
 
 
-def _strict(name: str, truth: ConversationTruth, said: Reflect) -> float:
-    return strict_score(truth.branches[name], said.branches.get(name))
-
-
-def _rated(name: str, truth: ConversationTruth) -> bool:
-    return name in truth.branches
-
-
-def _predicted(name: str, truth: ConversationTruth, said: Reflect) -> float:
-    return float(said.branches.get(name) is not None)
-
-
-LEAVES: Final = tuple(
-    Leaf(
+def _leaf(name: str) -> Leaf[ConversationTruth, Reflect]:
+    return Leaf(
         name=f"branch_{name}",
         stage="reflect",
         node="branches",
-        value=partial(_strict, name),
-        annotated=partial(_rated, name),
-        answered=partial(_predicted, name),
+        value=lambda truth, said: strict_score(truth.branches[name], said.branches.get(name)),
+        annotated=lambda truth: name in truth.branches,
+        answered=lambda truth, said: float(said.branches.get(name) is not None),
         reads=(f"branches.{name}",),
         text=PartText(
             f"how well the model did at {name} feelings, as the person rated it from 1 to 7",
@@ -96,5 +83,6 @@ LEAVES: Final = tuple(
             "no whole number from 1 to 7",
         ),
     )
-    for name in BRANCHES
-)
+
+
+LEAVES: Final = tuple(map(_leaf, BRANCHES))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any, Final
 
 from attune_data.affect import SCALE
@@ -54,15 +53,11 @@ def _text(said: TurnPrediction) -> str:
     return said.draft.text if said.draft else ""
 
 
-def _near(name: ResponseName, turn: TurnTruth, said: TurnPrediction) -> float | None:
-    return similarity(_text(said), turn.responses.get(name))
-
-
 def _similarity(ending: str, name: ResponseName, **more: Any) -> TurnMetric:
     return TurnMetric(
         f"response_similarity_{ending}",
         f"shared tokens / all tokens of the draft and the {name} response",
-        partial(_near, name),
+        lambda turn, said: similarity(_text(said), turn.responses.get(name)),
         needs=("draft",),
         edges="no draft 0",
         **more,

@@ -84,10 +84,6 @@ METRICS: Final = (
 )  # fmt: skip
 
 
-def _strict(turn: TurnTruth, said: Prefer) -> float:
-    return right_share(turn.winners, said.picks)
-
-
 def _strict_tau(turn: TurnTruth, said: Prefer) -> float:
     """Of the picks in comparisons with a winner, so that the annotations' own answers earn 1."""
     picks = {index: said.picks[index] for index, _ in turn.winners if index in said.picks}
@@ -104,7 +100,7 @@ LEAVES: Final = (
         name="pairwise",
         stage="prefer",
         node="evaluation",
-        value=_strict,
+        value=lambda turn, said: right_share(turn.winners, said.picks),
         annotated=lambda turn: bool(turn.winners),
         answered=_picked,
         reads=("comparisons",),

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import partial
 from operator import itemgetter
 from typing import Final
 
-from attune_data.affect import EMOTIONS, NEGATIVE, POSITIVE, SCALE, TOTALS, side_total
+from attune_data.affect import EMOTIONS, NEGATIVE, POSITIVE, SCALE, TOTALS, Polarity, side_total
 from attune_data.means import mean
 from attune_rewards.metric import ReflectMetric
 from attune_rewards.parts import Leaf, PartText
@@ -172,29 +171,25 @@ METRICS: Final = (
 )  # fmt: skip
 
 
-def _strict(side: int, truth: ConversationTruth, said: Reflect) -> float:
-    predicted = valid_total(said.panas, side)
-    adjusted = baseline_adjusted(truth.pre_totals[side], truth.post_totals[side], predicted)
-    return 0.0 if adjusted is None else (adjusted + 1) / 2
+def _side(side: int, name: str, polarity: Polarity) -> Leaf[ConversationTruth, Reflect]:
+    """The leaf of one side: 0 positive, 1 negative."""
 
+    def value(truth: ConversationTruth, said: Reflect) -> float:
+        predicted = valid_total(said.panas, side)
+        adjusted = baseline_adjusted(truth.pre_totals[side], truth.post_totals[side], predicted)
+        return 0.0 if adjusted is None else (adjusted + 1) / 2
 
-def _moved(side: int, truth: ConversationTruth) -> bool:
-    pre, post = truth.pre_totals[side], truth.post_totals[side]
-    return pre is not None and post is not None and pre != post
+    def moved(truth: ConversationTruth) -> bool:
+        pre, post = truth.pre_totals[side], truth.post_totals[side]
+        return pre is not None and post is not None and pre != post
 
-
-def _valid(side: int, truth: ConversationTruth, said: Reflect) -> float:
-    return float(valid_total(said.panas, side) is not None)
-
-
-_SIDES: Final = tuple(
-    Leaf(
+    return Leaf(
         name=f"panas_{name}",
         stage="reflect",
         node="panas",
-        value=partial(_strict, side),
-        annotated=partial(_moved, side),
-        answered=partial(_valid, side),
+        value=value,
+        annotated=moved,
+        answered=lambda truth, said: float(valid_total(said.panas, side) is not None),
         reads=("pre_totals", "post_totals"),
         text=PartText(
             f"the person's {polarity} affect after the conversation: the sum of ten items",
@@ -204,8 +199,6 @@ _SIDES: Final = tuple(
             "any of the ten items without a valid answer",
         ),
     )
-    for side, (name, polarity) in enumerate((("pa", "positive"), ("na", "negative")))
-)
 
 
 def _items(truth: ConversationTruth, said: Reflect) -> float:
@@ -217,7 +210,8 @@ def _items(truth: ConversationTruth, said: Reflect) -> float:
 
 
 LEAVES: Final = (
-    *_SIDES,
+    _side(0, "pa", "positive"),
+    _side(1, "na", "negative"),
     Leaf(
         name="panas_item_normalized",
         stage="reflect",

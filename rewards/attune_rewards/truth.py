@@ -6,12 +6,12 @@ defined. An empty list is an annotation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from attune_data.affect import EMOTIONS
-from attune_data.constants import BRANCHES, ResponseName, Side
+from attune_data.constants import BRANCHES, Answer, ResponseName, Side
 from attune_data.schema import Conversation, PairwiseComparison, Panas
 from attune_data.schema import Turn as ConversationTurn
 from attune_rewards.predictions import Tag, YesNo
@@ -71,10 +71,7 @@ class ConversationTruth:
 
 def truth_of(conversation: Conversation) -> ConversationTruth:
     """The annotations of a conversation as scoring reads them (kept on the conversation)."""
-    known: ConversationTruth | None = conversation.memo.get("truth")
-    if known is None:
-        known = conversation.memo["truth"] = _compile(conversation)
-    return known
+    return conversation.memoised("truth", None, lambda: _compile(conversation))
 
 
 def _compile(conversation: Conversation) -> ConversationTruth:
@@ -99,28 +96,22 @@ def _compile(conversation: Conversation) -> ConversationTruth:
 
 def _turn(turn: ConversationTurn) -> TurnTruth:
     tags = turn.mood_shift_tags
-    observed = tuple(
-        (j.question_id, answer)
-        for j in turn.judgements
-        if (answer := j.observed_truth) is not None and answer != "na"
-    )
-    preferred = tuple(
-        (j.question_id, answer)
-        for j in turn.judgements
-        if (answer := j.preferred_truth) is not None and answer != "na"
-    )
     winners = tuple((i, c.winner) for i, c in enumerate(turn.comparisons) if c.winner is not None)
     return TurnTruth(
         turn=turn.turn_number,
         tags=None if tags is None else tuple(Tag(tag.emotion, tag.intensity) for tag in tags),
         has_judgements=bool(turn.judgements),
-        observed=observed,
-        preferred=preferred,
+        observed=_yes_no((j.question_id, j.observed_truth) for j in turn.judgements),
+        preferred=_yes_no((j.question_id, j.preferred_truth) for j in turn.judgements),
         comparisons=turn.comparisons,
         winners=winners,
         responses=turn.responses,
         applicable=tuple(dict.fromkeys(j.question_id for j in turn.judgements if j.applicable)),
     )
+
+
+def _yes_no(answers: Iterable[tuple[str, Answer | None]]) -> tuple[tuple[str, YesNo], ...]:
+    return tuple((question, answer) for question, answer in answers if answer is not None and answer != "na")
 
 
 def _items(panas: Panas | None) -> dict[str, int | None]:

@@ -87,7 +87,7 @@ def split(
     parts = _filled(_cut(ordered, sizes, fractions), sizes)
     place = {who: name for name, members in parts.items() for who in members}
     return {
-        name: conversations.narrowed_to(c for c in conversations if place[c.participant] == name)
+        name: conversations.filtered(c for c in conversations if place[c.participant] == name)
         for name in fractions
     }
 
@@ -137,10 +137,9 @@ def _stratum(conversation: Conversation, stratify: Strata | None) -> _Stratum:
     if stratify is None:
         return ()
     if stratify == "diagnosis":
-        profile = conversation.participant_profile
-        found = profile.demographics.diagnoses if profile and profile.demographics else None
-        said = stated(found)
-        return (said, *sorted({folded(name) for name in found or ()})) if said == "any" else (said,)
+        said = stated(conversation.diagnoses)
+        named = sorted({folded(name) for name in conversation.diagnoses or ()})
+        return (said, *named) if said == "any" else (said,)
     metadata = conversation.metadata or Metadata()
     category = folded(metadata.category or "")
     topic = folded(metadata.text or metadata.subtopic or "")

@@ -69,4 +69,4 @@ def official_subset(conversations: Conversations, name: str) -> Conversations:
                     f"every file of {known}",
                     f"load the folder {known} itself, or the one of all conversations")
         )  # fmt: skip
-    return conversations.narrowed_to(conversations.by_id[found[number]] for number in SUBSETS[known])
+    return conversations.filtered(conversations.by_id[found[number]] for number in SUBSETS[known])

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-Json = dict[str, Any]
+from tests.data.builders import Json, write
 
 LONG = "und dann noch einmal von vorn, " * 4_000
 """One message of 124,000 characters."""
@@ -15,35 +15,25 @@ LONG = "und dann noch einmal von vorn, " * 4_000
 
 def said(text: str, *, feedback: Any = None, speaker: str = "seeker") -> Json:
     """A message of the seeker; `feedback` is theirs on the replies before it."""
-    return {
-        "speaker": speaker,
-        "annotation": {} if feedback is None else {"feedback": feedback},
-        "content": text,
-    }
+    annotation = {} if feedback is None else {"feedback": feedback}
+    return {"speaker": speaker, "annotation": annotation, "content": text}
 
 
 def replied(text: str, strategy: str | None = None, *, speaker: str = "supporter") -> Json:
-    return {
-        "speaker": speaker,
-        "annotation": {} if strategy is None else {"strategy": strategy},
-        "content": text,
-    }
+    annotation = {} if strategy is None else {"strategy": strategy}
+    return {"speaker": speaker, "annotation": annotation, "content": text}
 
 
 def chat(*dialog: Json, before: Any = "4", after: Any = "2", **overrides: Any) -> Json:
     """One ESConv conversation with every field; None in `overrides` leaves the field out."""
+    ratings = {"initial_emotion_intensity": before, "final_emotion_intensity": after}
     record = {
         "experience_type": "Current Experience",
         "emotion_type": "nervousness",
         "problem_type": "job crisis",
         "situation": "A talk with my manager is due.",
         "survey_score": {
-            "seeker": {
-                "initial_emotion_intensity": before,
-                "empathy": "5",
-                "relevance": "4",
-                "final_emotion_intensity": after,
-            },
+            "seeker": ratings | {"empathy": "5", "relevance": "4"},
             "supporter": {"relevance": "5"},
         },
         "dialog": list(dialog) or [said("I have a talk with my manager today."), replied("Oh?", "Question")],
@@ -72,28 +62,20 @@ def real_esconv() -> list[Json]:
             replied("What happened?", "Questions", speaker="listener"),
             said("تركني صديقي 😔", speaker="speaker", feedback="3"),
             replied("So he left without a word.", "Restatement or Paraphrasing", speaker="listener"),
-            emotion_type="sadness",
-            experience_type="Previous Experience",
-            before="5",
-            after="3",
+            emotion_type="sadness", experience_type="Previous Experience", before="5", after="3",
         ),
         # a failed one: no survey, the supporter alone
-        {
-            "experience_type": "Current Experience",
-            "emotion_type": "fear",
-            "problem_type": "breakup with partner",
-            "survey_score": {"seeker": {}, "supporter": {}},
-            "dialog": [replied("hello?", "Others", speaker="listener")],
-        },
+        chat(
+            replied("hello?", "Others", speaker="listener"),
+            emotion_type="fear", survey_score={"seeker": {}, "supporter": {}}, situation=None,
+        ),
         {"dialog": [said(LONG), replied("  ", "Question"), replied("Das klingt zäh.", None), said("ja")]},
         chat(
             said("I lied to my sister and cannot look at her."),
             replied("You care about her, and that shows.", "Affirmation and Reassurance"),
-            emotion_type="Guilt",
-            before="",
-            after=3,
+            emotion_type="Guilt", before="", after=3,
         ),
-    ]
+    ]  # fmt: skip
 
 
 def message(turn: int, text: str) -> Json:
@@ -104,16 +86,8 @@ def message(turn: int, text: str) -> Json:
 def reply(
     turn: int, within: int, text: str, score: Any = None, *, chosen: Any = False, model: str = "model-a"
 ) -> Json:
-    return {
-        "turn": turn,
-        "role": "model",
-        "content": text,
-        "model_name": model,
-        "model_provider": "provider",
-        "score": score,
-        "if_chosen": chosen,
-        "within_turn_id": within,
-    }
+    said = {"turn": turn, "role": "model", "content": text, "score": score, "if_chosen": chosen}
+    return said | {"model_name": model, "model_provider": "provider", "within_turn_id": within}
 
 
 def tree(identity: str, *history: Json, user: str = "user0", **overrides: Any) -> Json:
@@ -167,32 +141,23 @@ def real_prism() -> list[Json]:
 
 
 def real_survey() -> list[Json]:
-    return [
-        {
-            "user_id": "user0",
-            "age": "25-34 years old",
-            "gender": "Non-binary / third gender",
-            "education": "Prefer not to say",
-            "english_proficiency": "Fluent",
-            "location": {"birth_country": "Peru", "reside_country": "Côte d'Ivoire"},
-            "religion": {"categorised": "Agnostic"},
-            "self_description": "I like quiet mornings.",
-        },
-    ]
-
-
-def write_json(path: Path, value: Any) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
-    path.write_text(text, encoding="utf-8")
-    return path
+    person = {
+        "user_id": "user0",
+        "age": "25-34 years old",
+        "gender": "Non-binary / third gender",
+        "education": "Prefer not to say",
+        "english_proficiency": "Fluent",
+        "location": {"birth_country": "Peru", "reside_country": "Côte d'Ivoire"},
+        "religion": {"categorised": "Agnostic"},
+        "self_description": "I like quiet mornings.",
+    }
+    return [person]
 
 
 def write_prism(folder: Path, trees: Iterable[Any], survey: Sequence[Any] | None = None) -> Path:
     """A folder with `conversations.jsonl` and, if given, `survey.jsonl`; texts are lines as they are."""
-    folder.mkdir(parents=True, exist_ok=True)
     for name, rows in (("conversations.jsonl", trees), ("survey.jsonl", survey)):
         if rows is not None:
             lines = (row if isinstance(row, str) else json.dumps(row) for row in rows)
-            (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+            write(folder / name, "".join(f"{line}\n" for line in lines))
     return folder

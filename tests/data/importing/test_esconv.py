@@ -9,11 +9,12 @@ import pytest
 
 from attune_data import Conversation
 from attune_data.importing import Imported, import_esconv
-from tests.data.importing.exports import LONG, chat, real_esconv, replied, said, write_json
+from tests.data.builders import write
+from tests.data.importing.exports import LONG, chat, real_esconv, replied, said
 
 
 def imported(folder: Path, *chats: Any) -> Imported:
-    return import_esconv(write_json(folder / "ESConv.json", list(chats)))
+    return import_esconv(write(folder / "ESConv.json", list(chats)))
 
 
 def one(folder: Path, *chats: Any) -> Conversation:

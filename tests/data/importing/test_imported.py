@@ -21,7 +21,6 @@ from tests.data.importing.exports import (
     replied,
     said,
     tree,
-    write_json,
     write_prism,
 )
 from tests.front.inside import attune_here
@@ -51,7 +50,7 @@ def changed(record: Any, place: Place, new: Any) -> Any:
 def test_the_place_in_an_esconv_file_that_differs_is_named(
     tmp_path: Path, place: Place, new: Any, named: str, found: str, expected: str
 ) -> None:
-    path = write_json(tmp_path / "e.json", [chat(), changed(chat(), place, new)])
+    path = write(tmp_path / "e.json", [chat(), changed(chat(), place, new)])
     problem = only_problem(lambda: import_esconv(path))
     assert (problem.file, problem.place, problem.found) == (str(path), named, found)
     assert problem.expected.startswith(expected)
@@ -109,13 +108,13 @@ def test_a_survey_that_differs_is_named_by_line(
 def test_a_file_that_holds_no_list_of_chats_is_refused(
     tmp_path: Path, value: Any, found: str, advice: str
 ) -> None:
-    problem = only_problem(lambda: import_esconv(write_json(tmp_path / "e.json", value)))
+    problem = only_problem(lambda: import_esconv(write(tmp_path / "e.json", value)))
     assert problem.found == found
     assert problem.advice.startswith(advice)
 
 
 def test_paths_that_hold_nothing_to_import_are_named(tmp_path: Path) -> None:
-    write_json(tmp_path / "data" / "conversations.jsonl", "")
+    write(tmp_path / "data" / "conversations.jsonl", "")
     for load_from in (import_esconv, import_prism):
         assert only_problem(lambda: load_from(tmp_path / "no")).found == "no such file or directory"  # noqa: B023
     assert only_problem(lambda: import_prism(tmp_path)).advice == f"did you mean {tmp_path}/data?"
@@ -123,7 +122,7 @@ def test_paths_that_hold_nothing_to_import_are_named(tmp_path: Path) -> None:
 
 
 def test_a_file_without_any_exchange_says_why_nothing_is_left(tmp_path: Path) -> None:
-    path = write_json(tmp_path / "e.json", [chat(said("a")), chat(replied("b"))])
+    path = write(tmp_path / "e.json", [chat(said("a")), chat(replied("b"))])
     with pytest.raises(ValueError, match=r"\[0\].dialog.*\n.*\[1\].dialog"):
         import_esconv(path)
 
@@ -136,7 +135,7 @@ def test_an_id_given_twice_names_both_lines(tmp_path: Path) -> None:
 
 
 def test_the_command_writes_what_load_reads_and_says_what_it_holds(tmp_path: Path) -> None:
-    source = write_json(tmp_path / "ESConv.json", real_esconv())
+    source = write(tmp_path / "ESConv.json", real_esconv())
     printed, told = attune_here("data import esconv ESConv.json -o out", tmp_path)
     assert load(tmp_path / "out").fingerprint == import_esconv(source).conversations.fingerprint
     assert told.startswith("left out: ESConv.json: [2].dialog: found ")
@@ -178,7 +177,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("imported")
     history = TREES[0]["conversation_history"]
     trees = [tree(f"c{i}", *history, user=f"user{i}") for i in range(4)]
-    write_folder(import_esconv(write_json(folder / "E.json", real_esconv())).conversations, folder / "assess")
+    write_folder(import_esconv(write(folder / "E.json", real_esconv())).conversations, folder / "assess")
     write_folder(import_prism(write_prism(folder, trees)).conversations, folder / "prefer")
     return {stage: folder / stage for stage in ("assess", "prefer")}
 

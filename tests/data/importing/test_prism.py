@@ -10,8 +10,8 @@ import pytest
 from attune_data import Conversation
 from attune_data.importing import Imported, import_prism
 from attune_data.schema import PairwiseComparison, Turn
+from tests.data.builders import Json
 from tests.data.importing.exports import (
-    Json,
     first_turn,
     message,
     real_prism,

@@ -1,4 +1,4 @@
-"""The cycle collector kept out of the way where it costs much and finds nothing."""
+"""The cycle collector, kept out of the way where it costs much and finds nothing."""
 
 from __future__ import annotations
 
