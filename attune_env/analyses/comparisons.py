@@ -16,7 +16,7 @@ from attune_env.figures.plots import dots
 from attune_env.report.groups import METRICS, TURN, WIDE, Metric
 from attune_env.report.names import references
 from attune_env.report.table import Column, Table
-from attune_env.statistics.bootstrap import Interval
+from attune_env.statistics.bootstrap import Interval, known
 from attune_env.statistics.comparisons import compare_metrics, holm, separation
 from attune_env.statistics.ranks import FEWEST, rank_correlations
 from attune_env.statistics.sign_flip import sign_flip
@@ -29,11 +29,6 @@ if TYPE_CHECKING:
 INPUTS: tuple[Metric, ...] = tuple(metric for metric in (*TURN, *WIDE) if metric.role == "input")
 """The inputs of the canonical Composite."""
 OM, HP, GAP = "avg_binary_om_accuracy", "avg_binary_human_accuracy", "perspective_gap_om_hp"
-
-
-def known(value: float) -> float | None:
-    """The number, None where it is undefined."""
-    return None if np.isnan(value) else float(value)
 
 
 def _compared(study: Study, least: int = 2) -> Sequence[Metric]:
@@ -173,7 +168,7 @@ def _variance(study: Study) -> list[Table]:
     for metric in _compared(study):
         values = study.table.metric(metric.name, study.models)
         s = variance_split(values[:, ~np.isnan(values).all(axis=0)])
-        if s.model is not None and s.variance is not None:
+        if s is not None:
             shares = (
                 s.model,
                 s.conversation,

@@ -15,12 +15,11 @@ from attune_data.questionnaires import QUESTIONNAIRES
 from attune_data.schema import Conversation
 from attune_data.selection.diagnoses import DECLINED, NONE, folded, stated
 from attune_env.analyses.analysis import Absent, Analysis
-from attune_env.analyses.comparisons import known
 from attune_env.analyses.conversations import TurnTable
 from attune_env.analyses.study import Study, label_of, over_models
 from attune_env.figures.plots import dots
 from attune_env.report.table import Cell, Column, Table
-from attune_env.statistics.bootstrap import Array, Interval
+from attune_env.statistics.bootstrap import Array, Interval, known
 from attune_env.statistics.comparisons import holm
 from attune_env.statistics.contrasts import Contrast, contrasts
 

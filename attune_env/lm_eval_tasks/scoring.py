@@ -92,5 +92,5 @@ def bootstrap_error(pairs: Sequence[tuple[float | None, str]]) -> float | Litera
     if len({owner for value, owner in pairs if value is not None}) < 2:
         return "N/A"
     table = np.array([[math.nan if value is None else value] for value, _ in pairs], dtype=np.float64)
-    means = Bootstrap(len(owners), owners).means(table)[:, 0]
+    means = Bootstrap(len(owners), owners).means(table)[0]
     return float(np.nanstd(means, ddof=1))

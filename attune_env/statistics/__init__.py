@@ -3,7 +3,7 @@
 from attune_env.statistics.bootstrap import Bootstrap, Interval
 from attune_env.statistics.comparisons import Comparison, Separation, compare, compare_metrics, separation
 from attune_env.statistics.contrasts import Contrast, contrasts
-from attune_env.statistics.ranks import RankCorrelations, rank_correlations
+from attune_env.statistics.ranks import rank_correlations
 from attune_env.statistics.score_table import ScoreTable
 from attune_env.statistics.sign_flip import SignFlip, sign_flip
 from attune_env.statistics.variance import VarianceSplit, variance_split
@@ -14,7 +14,6 @@ __all__ = [
     "Comparison",
     "Contrast",
     "Interval",
-    "RankCorrelations",
     "ScoreTable",
     "Separation",
     "SignFlip",

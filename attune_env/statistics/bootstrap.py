@@ -6,8 +6,8 @@ differences between columns are paired for free. Source: AttuneBench v1.0, 10,00
 
 from __future__ import annotations
 
-import math
-from collections.abc import Hashable, Iterator, Sequence
+import warnings
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -17,8 +17,6 @@ import numpy.typing as npt
 
 RESAMPLES: Final = 10_000
 LEVEL: Final = 0.95
-CHUNK: Final = 1_000
-"""Resamples at a time, for callers that multiply `drawn` themselves."""
 AT_A_TIME: Final = 4_000_000
 """Counts that are drawn at a time."""
 PRODUCT: Final = 262_144
@@ -35,20 +33,19 @@ MEANINGFUL: Final = 5
 """With fewer units than this a percentile interval says little; tables mark it."""
 
 Array = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean with its percentile interval."""
+    """A mean with its percentile interval; by default undefined."""
 
-    mean: float | None
+    mean: float | None = None
     """None where no value is defined."""
-    low: float | None
-    high: float | None
-    n: int
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
     """Defined values."""
-    units: int
+    units: int = 0
     """Resampled units (conversations or participants) that hold a defined value."""
 
     @property
@@ -69,10 +66,12 @@ class Bootstrap:
 
     Args:
         rows: how many rows (conversations) there are.
-        clusters: one label a row; rows of one label are drawn together (participants). None: each row
-            is a unit of its own.
+        clusters: one label per row; rows of one label are drawn together (participants). None: each row
+            is its own unit.
         resamples: how many resamples.
         seed: seeds the generator; same rows, clusters and seed give the same intervals.
+
+    Values of columns have the shape (rows, columns), with NaN where undefined.
     """
 
     def __init__(
@@ -85,14 +84,14 @@ class Bootstrap:
     ) -> None:
         if rows < 1:
             raise ValueError("a bootstrap needs at least one row")
-        if clusters is not None and len(clusters) != rows:
-            raise ValueError(f"{len(clusters)} cluster labels for {rows} rows; one a row is needed")
         labels: Sequence[Hashable] = range(rows) if clusters is None else clusters
+        if len(labels) != rows:
+            raise ValueError(f"{len(labels)} cluster labels for {rows} rows; one per row is needed")
         numbers = {label: i for i, label in enumerate(dict.fromkeys(labels))}
         self.cluster_of_row = np.array([numbers[label] for label in labels])
         self.units = len(numbers)
         """How many units there are to draw."""
-        draw = _drawn if self.units * resamples > KEPT else _drawn_once
+        draw = _drawn.__wrapped__ if self.units * resamples > KEPT else _drawn
         self.drawn = draw(self.units, resamples, seed)
         """(resamples, units): how often each unit is drawn; not to be changed."""
 
@@ -110,41 +109,27 @@ class Bootstrap:
         np.add.at(sums, self.cluster_of_row, rows)
         return sums
 
-    def totals(self, sums: Array) -> Array:
-        """(columns, resamples): the sum over each resample's units; `sums` has shape (units, columns)."""
-        return weighted(self.drawn, sums)
-
     def means(self, values: npt.ArrayLike) -> Array:
-        """(resamples, columns): the mean of the defined values of each column in each resample.
+        """(columns, resamples): the mean of the defined values of each column in each resample.
 
-        `values` has shape (rows, columns); NaN = undefined. A resample that holds no defined value of a
-        column gives NaN there.
+        NaN where a resample holds no defined value of a column.
         """
-        return self.mean_draws(values).T
-
-    def mean_draws(self, values: npt.ArrayLike) -> Array:
-        """(columns, resamples): `means` the other way round, as `percentiles` takes them."""
         table = np.asarray(values, dtype=np.float64)
         defined = ~np.isnan(table)
-        means = self.totals(self.unit_sums(np.where(defined, table, 0.0)))
-        masks: dict[bytes, int] = {}  # most columns are undefined in the same rows: these are counted once
-        mask_of = [masks.setdefault(mask.tobytes(), len(masks)) for mask in defined.T]
-        first = [mask_of.index(number) for number in range(len(masks))]
-        counts = self.totals(self.unit_sums(defined[:, first].astype(np.float64)))
+        means = weighted(self.drawn, self.unit_sums(np.where(defined, table, 0.0)))
+        # most columns are undefined in the same rows: these are counted once
+        masks, mask_of = np.unique(defined, axis=1, return_inverse=True)
+        counts = weighted(self.drawn, self.unit_sums(masks))
         with np.errstate(invalid="ignore"):
-            for column, mask in enumerate(mask_of):
+            for column, mask in enumerate(mask_of.flat):
                 means[column] /= counts[mask]
         return means
 
-    def intervals(self, values: npt.ArrayLike, level: float = LEVEL) -> list[Interval]:
-        """One interval a column of `values`, shape (rows, columns), NaN = undefined."""
+    def intervals(self, values: npt.ArrayLike) -> list[Interval]:
+        """The mean of each column with its interval."""
         table = np.asarray(values, dtype=np.float64)
-        found: list[Interval] = []
-        for start in range(0, table.shape[1], BLOCK):
-            block = table[:, start : start + BLOCK]
-            bounds = percentiles(self.mean_draws(block), level)
-            found += self.with_bounds(block, bounds)
-        return found
+        blocks = (table[:, start : start + BLOCK] for start in range(0, table.shape[1], BLOCK))
+        return [one for block in blocks for one in self.with_bounds(block, percentiles(self.means(block)))]
 
     def ratios(self, numerators: npt.ArrayLike, denominators: npt.ArrayLike) -> list[Interval]:
         """One interval per column of Σ numerator / Σ denominator, the sums over rows.
@@ -157,31 +142,31 @@ class Bootstrap:
         found: list[Interval] = []
         for start in range(0, above.shape[1], BLOCK):
             upper, lower = above[:, start : start + BLOCK], below[:, start : start + BLOCK]
-            counted = self.totals(lower)
+            counted = weighted(self.drawn, lower)
             ratios = np.full_like(counted, np.nan)
-            np.divide(self.totals(upper), counted, out=ratios, where=counted > 0)
-            totals, n, units = upper.sum(axis=0), lower.sum(axis=0), (lower > 0).sum(axis=0)
-            found += [
-                Interval(float(totals[i] / n[i]), float(low), float(high), round(n[i]), int(units[i]))
-                if n[i]
-                else Interval(None, None, None, 0, 0)
-                for i, (low, high) in enumerate(percentiles(ratios).T)
-            ]
+            np.divide(weighted(self.drawn, upper), counted, out=ratios, where=counted > 0)
+            n = lower.sum(axis=0)
+            with np.errstate(invalid="ignore"):
+                means = upper.sum(axis=0) / n
+            found += _intervals(means, percentiles(ratios), n, (lower > 0).sum(axis=0))
         return found
 
     def with_bounds(self, values: Array, bounds: Array) -> list[Interval]:
-        """Intervals around the means of `values` (rows, columns) with `bounds` (2, columns)."""
+        """Intervals around the means of `values` with `bounds` (2, columns)."""
         defined = ~np.isnan(values)
-        n = defined.sum(axis=0)
-        units = (self.unit_sums(defined) > 0).sum(axis=0)
-        return [
-            Interval(float(column[known].mean()), float(low), float(high), int(number), int(held))
-            if number
-            else Interval(None, None, None, 0, 0)
-            for column, known, low, high, number, held in zip(
-                values.T, defined.T, *bounds, n, units, strict=True
-            )
+        means = [
+            column[known].mean() if known.any() else np.nan
+            for column, known in zip(values.T, defined.T, strict=True)
         ]
+        return _intervals(means, bounds, defined.sum(axis=0), (self.unit_sums(defined) > 0).sum(axis=0))
+
+
+def _intervals(means: npt.ArrayLike, bounds: Array, n: npt.ArrayLike, units: npt.ArrayLike) -> list[Interval]:
+    columns = zip(np.asarray(means), *bounds, np.asarray(n), np.asarray(units), strict=True)
+    return [
+        Interval(float(mean), float(low), float(high), round(number), int(held)) if number else Interval()
+        for mean, low, high, number, held in columns
+    ]
 
 
 def weighted(weights: npt.NDArray[Any], sums: Array) -> Array:
@@ -202,40 +187,29 @@ def weighted(weights: npt.NDArray[Any], sums: Array) -> Array:
     return totals
 
 
-def percentiles(samples: Array, level: float = LEVEL) -> Array:
-    """(2, columns): the quantiles that hold the middle `level` of each column; linear between neighbours.
+def percentiles(samples: Array) -> Array:
+    """(2, columns): the quantiles that hold the middle 95 % of each row of `samples` (columns, resamples).
 
-    `samples` has shape (columns, resamples) and is **sorted in place**; NaN are left out, and a column of
-    nothing else gives NaN. The same numbers as `numpy.quantile`, which is slower on several quantiles.
+    Linear between neighbours; NaN are left out, and a row of nothing else gives NaN.
     """
-    samples.sort(axis=1)  # NaN come last
-    known = samples.shape[1] - np.isnan(samples).sum(axis=1)
-    columns = np.arange(len(samples))
-    bounds = np.full((2, len(samples)), math.nan)
-    for place, share in enumerate(((1 - level) / 2, (1 + level) / 2)):
-        at = np.maximum(known - 1, 0) * share
-        below = np.floor(at).astype(np.intp)
-        left = samples[columns, below]
-        right = samples[columns, np.minimum(below + 1, np.maximum(known - 1, 0))]
-        part, step = at - below, right - left
-        # from the nearer neighbour, so that the ends are met exactly
-        bounds[place] = np.where(part < 0.5, left + step * part, right - step * (1 - part))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "All-NaN slice", RuntimeWarning)
+        bounds: Array = np.nanquantile(samples, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=1)
     return bounds
 
 
+def known(value: float) -> float | None:
+    """The number; None where it is NaN."""
+    return None if np.isnan(value) else float(value)
+
+
+@lru_cache(maxsize=4)
 def _drawn(units: int, resamples: int, seed: int) -> npt.NDArray[Any]:
     generator, even = np.random.default_rng(seed), np.full(units, 1 / units)
     drawn = np.empty((resamples, units), dtype=np.uint16 if units < 65_536 else np.uint32)
-    for rows in _parts(resamples, units):
-        part = drawn[rows]
+    step = max(AT_A_TIME // units, 1)
+    for start in range(0, resamples, step):
+        part = drawn[start : start + step]
         part[:] = generator.multinomial(units, even, size=len(part))
     drawn.flags.writeable = False
     return drawn
-
-
-def _parts(resamples: int, units: int) -> Iterator[slice]:
-    step = max(AT_A_TIME // max(units, 1), 1)
-    return (slice(start, start + step) for start in range(0, resamples, step))
-
-
-_drawn_once = lru_cache(maxsize=4)(_drawn)

@@ -8,23 +8,14 @@ metric (Holm 1979).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
 import numpy as np
 
-from attune_env.statistics.bootstrap import (
-    BLOCK,
-    LEVEL,
-    RESAMPLES,
-    Array,
-    Bootstrap,
-    Counts,
-    Interval,
-    percentiles,
-)
+from attune_env.statistics.bootstrap import BLOCK, RESAMPLES, Array, Bootstrap, Interval, known, percentiles
 from attune_env.statistics.sign_flip import SignPatterns
 
 ALPHA: Final = 0.05
@@ -65,28 +56,35 @@ class Separation:
     by_holm: int
 
 
+def separation(comparisons: Sequence[Comparison]) -> Separation:
+    """How many of the pairs that can be compared are separated, by both rules."""
+    pairs = sum(one.difference.n > 0 for one in comparisons)
+    by_interval = sum(one.separated for one in comparisons)
+    return Separation(pairs, by_interval, sum(one.separated_holm for one in comparisons))
+
+
 def holm(p: Array) -> Array:
     """Holm's step-down correction; NaN stays NaN and is not counted.
 
     With the m values sorted, p(1) ≤ … ≤ p(m): corrected p(k) = max over j ≤ k of min(1, (m - j + 1) p(j)).
     """
     corrected = np.full(len(p), np.nan)
-    known = np.flatnonzero(~np.isnan(p))
-    order = known[np.argsort(p[known], kind="stable")]
+    defined = np.flatnonzero(~np.isnan(p))
+    order = defined[np.argsort(p[defined], kind="stable")]
     factors = np.arange(len(order), 0, -1)
     corrected[order] = np.maximum.accumulate(np.minimum(factors * p[order], 1.0))
     return corrected
 
 
 def compare(
-    kernel: Bootstrap, values: Array, *, draws: int = RESAMPLES, seed: int = 0, level: float = LEVEL
+    kernel: Bootstrap, values: Array, *, draws: int = RESAMPLES, seed: int = 0
 ) -> tuple[Comparison, ...]:
     """Every pair of columns of one metric; `values` has shape (rows, models). See `compare_metrics`."""
-    return compare_metrics(kernel, values[:, :, None], draws=draws, seed=seed, level=level)[0]
+    return compare_metrics(kernel, values[:, :, None], draws=draws, seed=seed)[0]
 
 
 def compare_metrics(
-    kernel: Bootstrap, values: Array, *, draws: int = RESAMPLES, seed: int = 0, level: float = LEVEL
+    kernel: Bootstrap, values: Array, *, draws: int = RESAMPLES, seed: int = 0
 ) -> list[tuple[Comparison, ...]]:
     """Every pair of models on every metric, on the rows that both have.
 
@@ -95,75 +93,45 @@ def compare_metrics(
         values: (rows, models, metrics); NaN = undefined.
         draws: sign patterns, see `sign_flip`.
         seed: of the sign patterns.
-        level: of the intervals.
 
     Returns the pairs (first < second) of each metric. A pair without a shared defined row has an undefined
     difference and no p.
     """
     models, metrics = values.shape[1:]
-    pairs = np.array(list(combinations(range(models), 2)), dtype=np.intp).reshape(-1, 2)
-    if not len(pairs):
+    if models < 2:
         return [() for _ in range(metrics)]
     patterns = SignPatterns(kernel, draws=draws, seed=seed)
-    found: list[tuple[Comparison, ...]] = []
     step = max(BLOCK // models, 1)
-    for start in range(0, metrics, step):
-        some = values[:, :, start : start + step].transpose(0, 2, 1)
-        of_models = _of_models(kernel, patterns, some)
-        for metric, (means, signed) in enumerate(zip(*of_models, strict=True)):
-            found.append(_compared(kernel, patterns, some[:, metric], means, signed, pairs, level))
-    return found
+    blocks = (values[:, :, start : start + step] for start in range(0, metrics, step))
+    return [found for block in blocks for found in _compared(kernel, patterns, block.transpose(0, 2, 1))]
 
 
-def separation(comparisons: Sequence[Comparison]) -> Separation:
-    """How many of the pairs that can be compared are separated, by both rules."""
-    compared = [one for one in comparisons if one.difference.n]
-    return Separation(
-        len(compared), sum(one.separated for one in compared), sum(one.separated_holm for one in compared)
-    )
+def _compared(kernel: Bootstrap, patterns: SignPatterns, values: Array) -> Iterator[tuple[Comparison, ...]]:
+    """The pairs of each metric; `values` has shape (rows, metrics, models).
 
-
-def _of_models(kernel: Bootstrap, patterns: SignPatterns, values: Array) -> tuple[Array, Array]:
-    """Means, (metrics, models, resamples), and signed sums, (metrics, models, patterns).
-
-    `values` has shape (rows, metrics, models). One matrix product for all: where two models are defined in
-    the same rows, the means and sums of their differences are the differences of these. Values are centred,
-    so that little is lost in taking them.
+    One matrix product for all: where two models are defined in the same rows, the resampled means and signed
+    sums of their differences are the differences of theirs. Values are centred, so that little is lost in
+    taking them.
     """
     rows, metrics, models = values.shape
-    known = ~np.isnan(values)
-    middle = np.nansum(values, axis=(0, 2)) / np.maximum(known.sum(axis=(0, 2)), 1)
-    columns = (values - middle[:, None]).reshape(rows, -1)
-    shape = (metrics, models, -1)
-    return kernel.mean_draws(columns).reshape(shape), patterns.sums(columns).reshape(shape)
-
-
-def _compared(
-    kernel: Bootstrap,
-    patterns: SignPatterns,
-    values: Array,
-    model_means: Array,
-    model_sums: Array,
-    pairs: Counts,
-    level: float,
-) -> tuple[Comparison, ...]:
-    """Every pair on one metric, from what its models have in each resample and under each pattern."""
-    first, second = pairs.T
-    differences = values[:, first] - values[:, second]
-    means = model_means[first] - model_means[second]
-    signed = model_sums[first] - model_sums[second]
+    first, second = np.array(list(combinations(range(models), 2)), dtype=np.intp).T
     missing = np.isnan(values)
-    apart = (missing[:, first] != missing[:, second]).any(axis=0)
-    if apart.any():  # some row is only one model's: what the models have says nothing of shared rows
-        means[apart] = kernel.mean_draws(differences[:, apart])
-        signed[apart] = patterns.sums(differences[:, apart])
-    intervals = kernel.with_bounds(differences, percentiles(means, level))
-    p = patterns.p(signed, differences)
-    return tuple(
-        Comparison(int(one), int(other), interval, _known(raw), _known(corrected))
-        for (one, other), interval, raw, corrected in zip(pairs, intervals, p, holm(p), strict=True)
+    middle = np.nansum(values, axis=(0, 2)) / np.maximum((~missing).sum(axis=(0, 2)), 1)
+    columns = (values - middle[:, None]).reshape(rows, -1)
+    model_means, model_sums = (
+        found.reshape(metrics, models, -1) for found in (kernel.means(columns), patterns.sums(columns))
     )
-
-
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
+    for metric in range(metrics):
+        differences = values[:, metric, first] - values[:, metric, second]
+        means = model_means[metric, first] - model_means[metric, second]
+        signed = model_sums[metric, first] - model_sums[metric, second]
+        apart = (missing[:, metric, first] != missing[:, metric, second]).any(axis=0)
+        if apart.any():  # some row is only one model's: what the models have says nothing of shared rows
+            means[apart] = kernel.means(differences[:, apart])
+            signed[apart] = patterns.sums(differences[:, apart])
+        intervals = kernel.with_bounds(differences, percentiles(means))
+        p = patterns.p(signed, differences)
+        yield tuple(
+            Comparison(int(one), int(other), interval, known(raw), known(corrected))
+            for one, other, interval, raw, corrected in zip(first, second, intervals, p, holm(p), strict=True)
+        )

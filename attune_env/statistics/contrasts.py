@@ -6,7 +6,7 @@ labels are permuted, are the kernel's units: participants, where one holds sever
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 import numpy as np
@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from attune_env.statistics.bootstrap import (
     BLOCK,
-    LEVEL,
     RESAMPLES,
     Array,
     Bootstrap,
     Interval,
+    known,
     percentiles,
     weighted,
 )
@@ -50,9 +50,8 @@ def contrasts(
     *,
     draws: int = RESAMPLES,
     seed: int = 0,
-    level: float = LEVEL,
 ) -> list[Contrast]:
-    """One contrast a column.
+    """One contrast per column.
 
     Args:
         kernel: the resamples; its units are what labels belong to.
@@ -62,9 +61,8 @@ def contrasts(
             did not say whether they have a diagnosis belong to neither side).
         draws: permutations B.
         seed: of the permutations; not the bootstrap's stream, even with the same seed.
-        level: of the intervals.
 
-    In each resample both means are computed anew; resamples where a side is empty take no part. The p of a
+    In each resample both means are computed again; resamples where a side is empty take no part. The p of a
     column is (1 + b)/(1 + B), where b permutations of the units' labels give a difference at least as large,
     in size; a unit's conversations move together. Where a unit has rows on both sides (topics of one
     person's conversations), labels are permuted among rows.
@@ -75,34 +73,25 @@ def contrasts(
     others = ~labels if outside is None else np.asarray(outside, dtype=bool)
     if (labels & others).any():
         raise ValueError("a row cannot be inside and outside of the subgroup")
-    ours = np.where(labels[:, None], values, np.nan)
-    theirs = np.where(others[:, None], values, np.nan)
-    both = np.where((labels | others)[:, None], values, np.nan)
-    mixed = bool(((kernel.unit_sums(labels[:, None]) > 0) & (kernel.unit_sums(others[:, None]) > 0)).any())
+    sides = [np.where(side[:, None], values, np.nan) for side in (labels, others, labels | others)]
+    mixed = bool((kernel.unit_sums(np.column_stack([labels, others])) > 0).all(axis=1).any())
     units = np.arange(len(values)) if mixed else kernel.cluster_of_row
-    p = _permuted(both, labels, units, draws, seed)
-    moved: Literal["units", "rows"] = "rows" if mixed else "units"
+    p = _permuted(sides[2], labels, units, draws, seed)
     found: list[Contrast] = []
     for start in range(0, values.shape[1], BLOCK):
-        part = slice(start, start + BLOCK)
-        means = np.split(kernel.mean_draws(np.hstack([ours[:, part], theirs[:, part]])), 2)
-        bounds = percentiles(means[0] - means[1], level)
-        sides = [
-            kernel.with_bounds(side[:, part], percentiles(mean, level))
-            for side, mean in zip((ours, theirs), means, strict=True)
-        ]
-        whole = kernel.with_bounds(both[:, part], bounds)
-        for one, other, joint, p_value in zip(*sides, whole, p[part], strict=True):
-            difference = _difference(one, other, joint)
-            known = difference.mean is not None and not np.isnan(p_value)
-            found.append(Contrast(one, other, difference, float(p_value) if known else None, moved))
+        ours, theirs, both = (side[:, start : start + BLOCK] for side in sides)
+        means = np.split(kernel.means(np.hstack([ours, theirs])), 2)
+        bounds = [percentiles(one) for one in (*means, means[0] - means[1])]
+        columns = (
+            kernel.with_bounds(side, ends) for side, ends in zip((ours, theirs, both), bounds, strict=True)
+        )
+        for one, other, joint, p_value in zip(*columns, p[start : start + BLOCK], strict=True):
+            if one.mean is None or other.mean is None:
+                difference, chance = Interval(n=joint.n, units=joint.units), None
+            else:
+                difference, chance = replace(joint, mean=one.mean - other.mean), known(p_value)
+            found.append(Contrast(one, other, difference, chance, "rows" if mixed else "units"))
     return found
-
-
-def _difference(inside: Interval, outside: Interval, joint: Interval) -> Interval:
-    if inside.mean is None or outside.mean is None:
-        return Interval(None, None, None, joint.n, joint.units)
-    return Interval(inside.mean - outside.mean, joint.low, joint.high, joint.n, joint.units)
 
 
 def _permuted(

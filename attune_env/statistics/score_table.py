@@ -63,33 +63,27 @@ class ScoreTable:
         `auto` draws participants where one owns several conversations, else conversations.
         """
         flat = [flatten(entry) for entry in entries]
-        metrics = tuple(sorted({name for one in flat for name in one}))
-        places = {name: i for i, name in enumerate(metrics)}
+        metrics = sorted({name for one in flat for name in one})
         owner_of = {entry["conversationId"]: participant_of(entry) for entry in entries}
-        ids = tuple(sorted(owner_of))
-        rows = {identity: i for i, identity in enumerate(ids)}
-        keys = tuple(sorted({(entry["em_model"], entry["mode"]) for entry in entries}))
-        columns = {key: i for i, key in enumerate(keys)}
+        ids = sorted(owner_of)
+        keys = sorted({(entry["em_model"], entry["mode"]) for entry in entries})
+        rows, columns, places = ({name: i for i, name in enumerate(axis)} for axis in (ids, keys, metrics))
         values = np.full((len(ids), len(keys), len(metrics)), np.nan)
         for entry, one in zip(entries, flat, strict=True):
-            here = values[rows[entry["conversationId"]], columns[entry["em_model"], entry["mode"]]]
+            at = rows[entry["conversationId"]], columns[entry["em_model"], entry["mode"]]
             for name, value in one.items():
                 if value is not None:
-                    here[places[name]] = value
+                    values[*at, places[name]] = value
         several = max(Counter(owner_of.values()).values(), default=0) > 1
         unit = ("participant" if several else "conversation") if resample == "auto" else resample
         owners = tuple(owner_of[identity] for identity in ids)
-        return cls(ids, owners, keys, metrics, values, unit, seed, resamples)
+        return cls(tuple(ids), owners, tuple(keys), tuple(metrics), values, unit, seed, resamples)
 
     @cached_property
     def kernel(self) -> Bootstrap:
         """The resampling weights that all statistics of these conversations share: differences are paired."""
-        return Bootstrap(len(self.ids), self.clusters, resamples=self.resamples, seed=self.seed)
-
-    @property
-    def clusters(self) -> tuple[str, ...]:
-        """A label per row: rows of one label are one unit."""
-        return self.owners if self.unit == "participant" else self.ids
+        clusters = self.owners if self.unit == "participant" else self.ids
+        return Bootstrap(len(self.ids), clusters, resamples=self.resamples, seed=self.seed)
 
     def metric(self, name: str, keys: Sequence[Key] | None = None) -> Array:
         """(rows, keys) of one metric; all NaN where no entry has it."""

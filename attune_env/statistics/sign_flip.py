@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from attune_env.statistics.bootstrap import RESAMPLES, Array, Bootstrap, Counts, weighted
+from attune_env.statistics.bootstrap import RESAMPLES, Array, Bootstrap, weighted
 
 EXACT: Final = 13
 """Up to this many units all 2^units patterns are gone through (8,192): fewer than would be drawn."""
@@ -23,20 +23,14 @@ TIED: Final = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class SignFlip:
-    """The test's outcome, one entry a column."""
+    """The test's outcome, one entry per column."""
 
     mean: Array
     """Mean of the defined differences; NaN where there is none."""
     p: Array
     """Two-sided, in (0, 1]; NaN where nothing is defined."""
-    n: Counts
-    """Defined differences."""
-    units: Counts
-    """Units that hold one."""
-    patterns: int
-    """B: sign patterns besides the observed one."""
     exact: bool
-    """Whether these are all there are."""
+    """Whether all patterns were gone through."""
 
 
 class SignPatterns:
@@ -71,7 +65,7 @@ class SignPatterns:
         """
         by_unit = self.kernel.unit_sums(np.nan_to_num(differences))
         reach = np.abs(by_unit.sum(axis=0)) - TIED * np.abs(by_unit).max(axis=0)
-        reached = (np.abs(flipped, out=flipped) >= reach[:, None]).sum(axis=1)
+        reached = (np.abs(flipped) >= reach[:, None]).sum(axis=1)
         p: Array = (1 + reached) / (1 + len(self.signs))
         p[np.isnan(differences).all(axis=0)] = np.nan
         return p
@@ -93,10 +87,6 @@ def sign_flip(kernel: Bootstrap, differences: Array, *, draws: int = RESAMPLES, 
     Undefined: a column without any defined difference. A column of zeros has p = 1.
     """
     patterns = SignPatterns(kernel, draws=draws, seed=seed)
-    defined = ~np.isnan(differences)
-    n = defined.sum(axis=0)
     with np.errstate(invalid="ignore"):
-        mean = np.nansum(differences, axis=0) / n
-    p = patterns.p(patterns.sums(differences), differences)
-    units = (kernel.unit_sums(defined) > 0).sum(axis=0)
-    return SignFlip(mean, p, n, units, len(patterns.signs), patterns.exact)
+        mean = np.nansum(differences, axis=0) / (~np.isnan(differences)).sum(axis=0)
+    return SignFlip(mean, patterns.p(patterns.sums(differences), differences), patterns.exact)

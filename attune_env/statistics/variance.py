@@ -17,15 +17,15 @@ from attune_env.statistics.bootstrap import Array
 class VarianceSplit:
     """Shares of the variance of one metric's scores; each triple adds up to 1."""
 
-    model: float | None
-    """Share of the variance components (the main figures): σ²_model / σ²; None where undefined."""
-    conversation: float | None
-    rest: float | None
-    squares_model: float | None
+    model: float
+    """Share of the variance components (the main figures): σ²_model / σ²."""
+    conversation: float
+    rest: float
+    squares_model: float
     """Share of the sums of squares (η²): SS_model / SS_total."""
-    squares_conversation: float | None
-    squares_rest: float | None
-    variance: float | None
+    squares_conversation: float
+    squares_rest: float
+    variance: float
     """σ² = the sum of the three components, in squared units of the metric."""
     rows: int
     """Conversations that every model has: the others are left out."""
@@ -34,7 +34,7 @@ class VarianceSplit:
     models: int
 
 
-def variance_split(values: Array) -> VarianceSplit:
+def variance_split(values: Array) -> VarianceSplit | None:
     """Splits the variance of one metric; `values` has shape (rows, models), NaN = undefined.
 
     With `x_ij` the score of model j on conversation i, n complete rows, k models, and means `x_i.`, `x_.j`
@@ -53,27 +53,24 @@ def variance_split(values: Array) -> VarianceSplit:
     there are. The shares of the sums of squares are given beside them; they count chance into model and
     conversation (about 1/k of pure chance falls to conversations).
 
-    Rows that lack any model's value are dropped; models without any value must be left out before. Undefined:
-    fewer than two complete rows or models, or scores that do not vary.
+    Rows that lack any model's value are dropped; models without any value must be left out before. None where
+    it is undefined: fewer than two complete rows or models, or scores that do not vary.
     """
     complete = values[~np.isnan(values).any(axis=1)]
     n, k = complete.shape
-    facts = {"rows": n, "dropped": len(values) - n, "models": k}
     if n < 2 or k < 2:
-        return VarianceSplit(None, None, None, None, None, None, None, **facts)
+        return None
     centred = complete - complete.mean()
     by_model, by_row = centred.mean(axis=0), centred.mean(axis=1)
     total = float((centred**2).sum())
     if total <= np.finfo(float).eps ** 2 * centred.size * max(float(np.abs(complete).max()), 1.0) ** 2:
-        return VarianceSplit(None, None, None, None, None, None, None, **facts)
+        return None
     ss_model, ss_row = n * float((by_model**2).sum()), k * float((by_row**2).sum())
     ss_rest = float(((centred - by_model - by_row[:, None]) ** 2).sum())
     rest = ss_rest / ((n - 1) * (k - 1))
     model = max(0.0, (ss_model / (k - 1) - rest) / n)
     row = max(0.0, (ss_row / (n - 1) - rest) / k)
     whole = rest + model + row
-    return VarianceSplit(
-        model / whole, row / whole, rest / whole,
-        ss_model / total, ss_row / total, ss_rest / total,
-        whole, **facts,
-    )  # fmt: skip
+    components = model / whole, row / whole, rest / whole
+    squares = ss_model / total, ss_row / total, ss_rest / total
+    return VarianceSplit(*components, *squares, whole, n, len(values) - n, k)

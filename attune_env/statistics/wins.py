@@ -25,15 +25,12 @@ def win_rates(kernel: Bootstrap, values: Array) -> list[list[Interval | None]]:
     both are defined; without any the rate is undefined.
     """
     models = values.shape[1]
-    pairs = list(combinations(range(models), 2))
     table: list[list[Interval | None]] = [[None] * models for _ in range(models)]
-    if not pairs:
-        return table
-    first, second = (list(side) for side in zip(*pairs, strict=True))
+    pairs = list(combinations(range(models), 2))
+    first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
     differences = values[:, first] - values[:, second]
     won = (np.sign(np.where(np.abs(differences) <= ROUNDING, 0.0, differences)) + 1) / 2
-    found = kernel.intervals(np.where(np.isnan(differences), np.nan, won))
-    for (a, b), rate in zip(pairs, found, strict=True):
+    for (a, b), rate in zip(pairs, kernel.intervals(won), strict=True):
         table[a][b] = table[b][a] = rate
         if rate.mean is not None and rate.low is not None and rate.high is not None:
             table[b][a] = Interval(1 - rate.mean, 1 - rate.high, 1 - rate.low, rate.n, rate.units)

@@ -112,6 +112,6 @@ def test_the_other_side_is_the_negative_and_columns_stand_alone(values: Array, l
         assert (one.p is None) == (other.p is None) == (one.difference.mean is None)
     means = kernel.means(np.where(inside[:, None], values, NAN))
     means -= kernel.means(np.where(inside[:, None], NAN, values))
-    for one, draws in zip(found, means.T, strict=True):
+    for one, draws in zip(found, means, strict=True):
         if one.difference.mean is not None:
             assert one.difference.low == pytest.approx(float(np.nanquantile(draws, 0.025)), nan_ok=True)

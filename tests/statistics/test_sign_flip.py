@@ -23,7 +23,7 @@ def kernel(rows: int, clusters: list[int] | None = None) -> Bootstrap:
 def test_three_differences_by_hand() -> None:
     # |±1 ±2 ±3| over the 8 patterns: 6, 0, 2, 4 and their mirrors. Only all plus and all minus reach 6: 2/8
     found = sign_flip(kernel(3), np.array([[1.0], [2.0], [3.0]]))
-    assert (found.exact, found.patterns) == (True, 7)
+    assert found.exact
     assert found.p.tolist() == [2 / 8]
     assert found.mean.tolist() == [2.0]
     # 1 + 2 - 3 = 0: every pattern reaches 0
@@ -36,9 +36,7 @@ def test_rows_of_a_participant_flip_together() -> None:
     # sums by participant 1 + 2 = 3 and 4: |±3 ±4| = 7, 1, 1, 7: 2 of 4. By rows it would be 2 of 8
     values = np.array([[1.0], [4.0], [2.0]])
     found = sign_flip(kernel(3, [7, 8, 7]), values)
-    assert (found.p.tolist(), found.patterns) == ([2 / 4], 3)
-    assert found.n.tolist() == [3]
-    assert found.units.tolist() == [2]
+    assert found.p.tolist() == [2 / 4]
     assert sign_flip(kernel(3), values).p.tolist() == [2 / 8]
 
 
@@ -49,7 +47,6 @@ def test_what_is_undefined_has_no_p_and_zeros_have_p_1() -> None:
     assert np.isnan(found.mean[0])
     # of the last column one row is defined: +1 and -1 both reach 1
     assert found.p[1:].tolist() == [1.0, 1.0]
-    assert found.n.tolist() == [0, 2, 1]
 
 
 def test_all_patterns_are_those_of_scipys_exact_test() -> None:
