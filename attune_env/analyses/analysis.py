@@ -8,14 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from attune_env.analyses.study import Study
+from attune_env.figures.plots import Plot
 from attune_env.report.table import Table
 from attune_env.statistics.bootstrap import Interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Tables = Mapping[str, Table]
-"""The tables of an analysis by their names."""
 Draw = Callable[[], "Figure"]
 
 
@@ -28,7 +27,7 @@ class Finding:
     """An analysis applied to a study."""
 
     analysis: Analysis
-    tables: Tables
+    tables: Mapping[str, Table]
     draws: Mapping[str, Draw]
     """File name of a figure without ending -> what draws it; needs matplotlib."""
     signal: bool
@@ -47,30 +46,25 @@ class Analysis:
     """How the numbers were computed and how to read them."""
     tables: Callable[[Study], Sequence[Table]]
     """Raises `Absent` where the inputs do not allow it."""
-    plots: Mapping[str, partial[Figure]] = field(default_factory=dict)
-    """File name of a figure without ending -> what draws it; its argument `table` names a table."""
+    plots: Mapping[str, Plot] = field(default_factory=dict)
+    """File name of a figure without ending -> the figure."""
     signal: str = ""
     """Column of differences: where no interval in it excludes 0, there is nothing to see."""
 
     def run(self, study: Study) -> Finding:
         """Applies it; raises `Absent` where the inputs do not allow it."""
         tables = {table.name: table for table in self.tables(study)}
-        few = f"† fewer than five {study.table.unit}s: the interval is not meaningful."
         for table in tables.values():
             cells = [cell for row in table.rows for cell in row if isinstance(cell, Interval)]
             if any(not cell.meaningful and cell.mean is not None for cell in cells):
+                few = f"† fewer than five {study.table.unit}s: the interval is not meaningful."
                 table.notes.append(few)
-        draws = {
-            name: partial(plot, tables)
-            for name, plot in self.plots.items()
-            if plot.keywords["table"] in tables
-        }
-        return Finding(self, tables, draws, not self.signal or self._signal(tables))
-
-    def _signal(self, tables: Tables) -> bool:
-        return any(
-            one.leaves_out_zero
+        draws = {name: partial(plot, tables) for name, plot in self.plots.items() if plot.table in tables}
+        differences = [
+            cell
             for table in tables.values()
             if self.signal in [head.key for head in table.heads]
-            for one in table.intervals(self.signal)
-        )
+            for cell in table.intervals(self.signal)
+        ]
+        signal = not self.signal or any(cell.leaves_out_zero for cell in differences)
+        return Finding(self, tables, draws, signal)

@@ -6,8 +6,9 @@ A file is read, its answers are taken, and it is let go. Truths, parsing and mat
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -16,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from attune_data.affect import EMOTIONS, canonical_emotion
-from attune_data.constants import BRANCHES
+from attune_data.constants import BINARY_IDS, BRANCHES, PAIRWISE_IDS
 from attune_data.errors import DataError
 from attune_data.means import finite
 from attune_env.analyses.analysis import Absent
@@ -25,7 +26,7 @@ from attune_env.results.marks import mapping, marks_of, parts_of
 from attune_env.results.recorded import named_file
 from attune_env.statistics.bootstrap import Array, Interval
 from attune_rewards.matching import LONGEST_KEPT, best_pairs, similarities
-from attune_rewards.predictions import Assess, ConversationPrediction
+from attune_rewards.predictions import Assess, ConversationPrediction, Prefer, Tag
 from attune_rewards.records import read_record
 from attune_rewards.truth import ConversationTruth, TurnTruth, truth_of
 
@@ -38,14 +39,23 @@ INVENTED, MISSED, OTHER = "(invented)", "(missed)", "(another name)"
 """In place of a felt tag, in place of a predicted one, and a predicted name outside the 20."""
 SPENT: Final = ("cost", "calls", "tokens_in", "tokens_out", "seconds")
 COLUMNS: Final = {
-    "judgements": ("key", "row", "side", "question", "yes", "said"),
-    "choices": ("key", "row", "question", "winner", "pick", "first", "longer"),
-    "tags": ("key", "row", "felt", "read"),
-    "tagged_turns": ("key", "row", "answered"),
-    "affect": ("key", "row", "item", "before", "after", "said"),
-    "branches": ("key", "row", "branch", "truth", "said"),
-    "spent": ("key", "row", *SPENT),
+    "judgements": ("side", "question", "yes", "said"),
+    "choices": ("question", "winner", "pick", "first", "longer"),
+    "tags": ("felt", "read"),
+    "tagged_turns": ("answered",),
+    "affect": ("item", "before", "after", "said"),
+    "branches": ("branch", "truth", "said"),
+    "spent": SPENT,
 }
+"""Columns of each table of `Answers`, after `key` and `row`."""
+ORDERED: Final = {
+    "side": ("OM", "HP"), "question": (*BINARY_IDS, *PAIRWISE_IDS), "item": EMOTIONS, "branch": BRANCHES,
+    "felt": EMOTIONS,
+}  # fmt: skip
+"""Columns whose values go in this order, others after them by name."""
+Rates = dict[tuple[Any, ...], dict[str, Interval]]
+Taken = Iterator[tuple[str, tuple[Any, ...]]]
+"""(table, its cells after `key` and `row`)"""
 
 
 @dataclass(frozen=True)
@@ -68,6 +78,12 @@ class Answers:
     missing: int
     """Scored results whose file or conversation is not available."""
 
+    @property
+    def notes(self) -> list[str]:
+        """A note on scored results that are not in an analysis of single answers."""
+        text = f"{self.missing} scored results are left out: their file or conversation is not available."
+        return [text] if self.missing else []
+
 
 def answers_of(study: Study, kind: str, reason: str) -> pd.DataFrame:
     """One of the tables of `Answers`; raises `Absent` with what is missing, or `reason` where it is empty."""
@@ -87,13 +103,18 @@ def of_models(study: Study, answers: pd.DataFrame) -> pd.DataFrame:
     return answers[answers["key"].isin([study.keys.index(key) for key in study.models])]
 
 
+def of_one(answers: pd.DataFrame) -> pd.DataFrame:
+    """Those of the model with most answers, for the truths: they are the same for all."""
+    return answers[answers["key"] == answers["key"].mode()[0]]
+
+
 def rates(
     study: Study, answers: pd.DataFrame, measures: Mapping[str, tuple[str, str]], by: Sequence[str]
-) -> dict[tuple[Any, ...], dict[str, Interval]]:
+) -> Rates:
     """Ratios of sums per group, with intervals over conversations: every answer counts the same.
 
     `measures` names, for each ratio, the columns of its numerator and denominator. Groups come in sorted
-    order.
+    order, so that of `key` is the study's.
     """
     groups = answers.groupby(list(by), sort=True, observed=True)
     number, size = groups.ngroup().to_numpy(), groups.ngroups
@@ -104,8 +125,10 @@ def rates(
         weights = answers[column].to_numpy(dtype=np.float64)
         return np.bincount(place, weights, rows * size).reshape(rows, size).astype(np.float64)
 
-    above = np.stack([sums(one) for one, _ in measures.values()], axis=2).reshape(rows, -1)
-    below = np.stack([sums(one) for _, one in measures.values()], axis=2).reshape(rows, -1)
+    above, below = (
+        np.stack([sums(pair[side]) for pair in measures.values()], axis=2).reshape(rows, -1)
+        for side in (0, 1)
+    )
     found = iter(study.table.kernel.ratios(above, below))
     first = np.unique(number, return_index=True)[1]
     labels = answers[list(by)].iloc[first].itertuples(index=False, name=None)
@@ -127,24 +150,31 @@ def scored_record(folder: Path, entry: Mapping[str, Any]) -> Mapping[str, Any] |
 
 def read_answers(study: Study) -> Answers:
     """The answers of the study's mode; `Study.answers` keeps them."""
-    taken = _Taken(strict=study.variant == "strict")
+    lists: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
+    missing = 0
     rows = {identity: row for row, identity in enumerate(study.table.ids)}
     truths = {row: truth_of(record) for row, record in enumerate(study.records) if record is not None}
     for entry in study.entries:
         if entry["mode"] != study.mode or study.results is None:
             continue
-        key, row = study.keys.index((entry["em_model"], entry["mode"])), rows[entry["conversationId"]]
-        record = scored_record(study.results, entry)
+        at = study.keys.index((entry["em_model"], entry["mode"])), rows[entry["conversationId"]]
+        record, conversation = scored_record(study.results, entry), study.records[at[1]]
         if record is not None:
-            taken.lists["spent"].append((key, row, *spent(record)))
-        conversation = study.records[row]
+            lists["spent"].append((*at, *spent(record)))
         if record is None or conversation is None:
-            taken.missing += 1
+            missing += 1
             continue
         prediction, _ = read_record(record, conversation)
-        taken.add((key, row), truths[row], record, prediction)
-    frames = {name: pd.DataFrame(taken.lists[name], columns=columns) for name, columns in COLUMNS.items()}
-    return Answers(**frames, missing=taken.missing)
+        for kind, cells in _taken(truths[at[1]], record, prediction, strict=study.variant == "strict"):
+            lists[kind].append((*at, *cells))
+    frames = {}
+    for name, columns in COLUMNS.items():
+        frame = frames[name] = pd.DataFrame(lists[name], columns=["key", "row", *columns])
+        for column in ORDERED.keys() & set(columns):
+            held = set(frame[column])
+            known = [value for value in ORDERED[column] if value in held]
+            frame[column] = pd.Categorical(frame[column], [*known, *sorted(held - set(known))], ordered=True)
+    return Answers(**frames, missing=missing)
 
 
 def spent(record: Mapping[str, Any]) -> list[float]:
@@ -163,87 +193,64 @@ def _number(value: object) -> float:
 _CODE: Final = {"yes": 1, "no": 0, "A": 0, "B": 1}
 
 
-@dataclass
-class _Taken:
-    """Collects the answers of one result after another."""
-
-    strict: bool
-    """The strict variant calls a turn that is not in the file unanswered; the canonical one skips it."""
-    missing: int = 0
-    lists: dict[str, list[tuple[Any, ...]]] = field(default_factory=lambda: {name: [] for name in COLUMNS})
-
-    def add(
-        self,
-        at: tuple[int, int],
-        truth: ConversationTruth,
-        record: Mapping[str, Any],
-        prediction: ConversationPrediction,
-    ) -> None:
-        shown: dict[int, dict[int, int]] = {}
-        for number, sides in _shown(record):
-            shown.setdefault(number, sides)  # of a turn that is listed twice the first counts
-        for turn in truth.turns:
-            said = prediction.turns.get(turn.turn)
-            if said is None and not self.strict:
-                continue
-            skipped = prediction.not_asked_in(turn.turn)
-            if "assess" not in skipped:
-                self._tags(at, turn, said.assess if said else None)
-                observed = said.assess.observed if said and said.assess else {}
-                preferred = said.assess.preferred if said and said.assess else {}
-                for side, pairs, given in (
-                    ("OM", turn.observed, observed),
-                    ("HP", turn.preferred, preferred),
-                ):
-                    self.lists["judgements"] += [
-                        (*at, side, question, want == "yes", _CODE.get(given.get(question, ""), SILENT))
-                        for question, want in pairs
-                    ]
-            if "prefer" not in skipped:
-                picks = said.prefer.picks if said and said.prefer else {}
-                self._choices(at, turn, picks, shown.get(turn.turn, {}))
-        if "reflect" not in prediction.not_asked:
-            panas = prediction.reflect.panas if prediction.reflect else {}
-            branches = prediction.reflect.branches if prediction.reflect else {}
-            self.lists["affect"] += [
-                (*at, name, before, after, panas.get(name, np.nan))
-                for name in EMOTIONS
-                if (before := truth.pre.get(name)) is not None and (after := truth.post.get(name)) is not None
-            ]
-            self.lists["branches"] += [
-                (*at, name, truth.branches[name], branches.get(name, np.nan))
-                for name in BRANCHES
-                if truth.branches.get(name) is not None
-            ]
-
-    def _tags(self, at: tuple[int, int], turn: TurnTruth, assess: Assess | None) -> None:
-        if turn.tags is None:
-            return
-        answered = assess is not None and assess.tags is not None
-        self.lists["tagged_turns"].append((*at, answered))
-        if assess is not None and assess.tags is not None:
-            felt, read = (tuple(_known(tag.emotion) for tag in tags) for tags in (turn.tags, assess.tags))
-            pairs = _kept_pairs if len(felt) + len(read) <= LONGEST_KEPT else _pairs
-            self.lists["tags"] += [(*at, *pair) for pair in pairs(felt, read)]
-
-    def _choices(
-        self, at: tuple[int, int], turn: TurnTruth, picks: Mapping[int, str], shown: Mapping[int, int]
-    ) -> None:
-        for index, winner in turn.winners:
-            pair = turn.comparisons[index]
-            texts = [turn.responses.get(name) for name in (pair.response_a, pair.response_b)]
-            a, b = (-1 if text is None else len(text) for text in texts)
-            longer = -1 if a == b or min(a, b) < 0 else int(b > a)
-            pick = _CODE.get(picks.get(index, ""), SILENT)
-            self.lists["choices"].append(
-                (*at, pair.question_id, int(winner == "B"), pick, shown.get(index, -1), longer)
-            )
+def _taken(
+    truth: ConversationTruth, record: Mapping[str, Any], prediction: ConversationPrediction, *, strict: bool
+) -> Taken:
+    """The answers of one result: a turn that is not in it is unanswered if `strict`, else skipped."""
+    shown: dict[int, dict[int, int]] = {}
+    for number, sides in _shown(record):
+        shown.setdefault(number, sides)  # of a turn that is listed twice the first counts
+    for turn in truth.turns:
+        said = prediction.turns.get(turn.turn)
+        if said is None and not strict:
+            continue
+        skipped = prediction.not_asked_in(turn.turn)
+        if "assess" not in skipped:
+            yield from _assessed(turn, said.assess if said else None)
+        if "prefer" not in skipped:
+            yield from _choices(turn, said.prefer if said else None, shown.get(turn.turn, {}))
+    if "reflect" not in prediction.not_asked:
+        panas = prediction.reflect.panas if prediction.reflect else {}
+        branches = prediction.reflect.branches if prediction.reflect else {}
+        for name in EMOTIONS:
+            before, after = truth.pre.get(name), truth.post.get(name)
+            if before is not None and after is not None:
+                yield "affect", (name, before, after, panas.get(name, np.nan))
+        for name in BRANCHES:
+            if truth.branches.get(name) is not None:
+                yield "branches", (name, truth.branches[name], branches.get(name, np.nan))
 
 
-def _known(name: str) -> str:
-    return canonical_emotion(name) or OTHER
+def _assessed(turn: TurnTruth, said: Assess | None) -> Taken:
+    if turn.tags is not None:
+        answered = said is not None and said.tags is not None
+        yield "tagged_turns", (answered,)
+        if said is not None and said.tags is not None:
+            felt, read = _names(turn.tags), _names(said.tags)
+            pairs = _pairs if len(felt) + len(read) <= LONGEST_KEPT else _pairs.__wrapped__
+            yield from (("tags", pair) for pair in pairs(felt, read))
+    for side, wants, field in (("OM", turn.observed, "observed"), ("HP", turn.preferred, "preferred")):
+        given = getattr(said, field) if said else {}
+        for question, want in wants:
+            yield "judgements", (side, question, want == "yes", _CODE.get(given.get(question, ""), SILENT))
 
 
+def _choices(turn: TurnTruth, said: Prefer | None, shown: Mapping[int, int]) -> Taken:
+    picks = said.picks if said else {}
+    for index, winner in turn.winners:
+        pair = turn.comparisons[index]
+        texts = [turn.responses.get(name) for name in (pair.response_a, pair.response_b)]
+        a, b = (-1 if text is None else len(text) for text in texts)
+        longer = -1 if a == b or min(a, b) < 0 else int(b > a)
+        pick = _CODE.get(picks.get(index, ""), SILENT)
+        yield "choices", (pair.question_id, int(winner == "B"), pick, shown.get(index, -1), longer)
+
+
+def _names(tags: Iterable[Tag]) -> tuple[str, ...]:
+    return tuple(canonical_emotion(tag.emotion) or OTHER for tag in tags)
+
+
+@lru_cache(maxsize=65_536)
 def _pairs(felt: tuple[str, ...], read: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """The engine's matching of tags, then what is left over on either side."""
     names = ["" if name == OTHER else name for name in read]
@@ -254,9 +261,6 @@ def _pairs(felt: tuple[str, ...], read: tuple[str, ...]) -> tuple[tuple[str, str
         *((one, MISSED) for row, one in enumerate(felt) if row not in rows),
         *((INVENTED, one) for column, one in enumerate(read) if column not in columns),
     )
-
-
-_kept_pairs = lru_cache(maxsize=65_536)(_pairs)
 
 
 def _shown(record: Mapping[str, Any]) -> Iterator[tuple[int, dict[int, int]]]:

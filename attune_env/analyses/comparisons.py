@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import Final
 
 import numpy as np
 
-from attune_env.analyses.analysis import Absent, Analysis, Tables
+from attune_env.analyses.analysis import Absent, Analysis
 from attune_env.analyses.study import Study, label_of
-from attune_env.figures.heat import heat
-from attune_env.figures.plots import dots
-from attune_env.report.groups import METRICS, TURN, WIDE, Metric
-from attune_env.report.names import references
-from attune_env.report.table import Column, Table
+from attune_env.figures.heat import Heat
+from attune_env.figures.plots import Dots
+from attune_env.report.groups import INPUTS, METRICS
+from attune_env.report.table import Column, Table, points, share
 from attune_env.statistics.bootstrap import Interval, known
 from attune_env.statistics.comparisons import compare_metrics, holm, separation
 from attune_env.statistics.ranks import FEWEST, rank_correlations
 from attune_env.statistics.sign_flip import sign_flip
 from attune_env.statistics.variance import variance_split
 from attune_env.statistics.wins import METRIC, win_rates
+from attune_rewards.metric import Metric
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-INPUTS: tuple[Metric, ...] = tuple(metric for metric in (*TURN, *WIDE) if metric.role == "input")
-"""The inputs of the canonical Composite."""
 OM, HP, GAP = "avg_binary_om_accuracy", "avg_binary_human_accuracy", "perspective_gap_om_hp"
+P, HOLM = Column("p", places=4), Column("p, Holm", "p_holm", places=4)
+SHARES: Final = ("model", "conversation", "rest")
 
 
 def _compared(study: Study, least: int = 2) -> Sequence[Metric]:
@@ -43,36 +39,31 @@ def _compared(study: Study, least: int = 2) -> Sequence[Metric]:
 
 def _pairs(study: Study) -> list[Table]:
     metrics = _compared(study)
-    values = study.table.of_metrics([metric.name for metric in metrics], study.models)
-    found = compare_metrics(study.table.kernel, values, seed=study.seed)
-    counts = Table(
-        study.titled("Pairs of models separated"),
-        ("metric", "counts as", Column("by the 95 % interval", "by_interval"),
-         Column("with Holm", "by_holm"), "pairs"),
-        keys=2, name="pairs_separated",
+    values = study.table.of_metrics([metric.column for metric in metrics], study.models)
+    found = list(zip(metrics, compare_metrics(study.table.kernel, values, seed=study.seed), strict=True))
+    counts = [(metric, separation(pairs)) for metric, pairs in found]
+    separated = study.sheet(
+        "pairs_separated",
+        "Pairs of models separated",
+        ("metric", "counts as", Column("by the 95 % interval", "by_interval"), Column("with Holm", "by_holm"),
+         "pairs"),
+        ((m.label, m.role, one.by_interval, one.by_holm, one.pairs) for m, one in counts),
+        keys=2,
     )  # fmt: skip
-    pairs = Table(
-        study.titled("Differences of all pairs of models, each in the unit of its metric"),
-        ("metric", "first", "second", Column("first - second", "difference"), Column("p", places=4),
-         Column("p, Holm", "p_holm", places=4), Column("interval excludes 0", "separated"), "n"),
-        keys=3, name="pairs",
+    pairs = study.sheet(
+        "pairs",
+        "Differences of all pairs of models, each in the unit of its metric",
+        ("metric", "first", "second", Column("first - second", "difference"), P, HOLM,
+         Column("interval excludes 0", "separated"), "n"),
+        (
+            (metric.label, study.models[pair.first][0], study.models[pair.second][0], pair.difference, pair.p,
+             pair.p_holm, "yes" if pair.separated else "no", pair.difference.n)
+            for metric, compared in found
+            for pair in compared
+        ),
+        keys=3,
     )  # fmt: skip
-    for metric, compared in zip(metrics, found, strict=True):
-        one = separation(compared)
-        counts.rows.append((metric.label, metric.role, one.by_interval, one.by_holm, one.pairs))
-        for pair in compared:
-            names = study.models[pair.first][0], study.models[pair.second][0]
-            separated = "yes" if pair.separated else "no"
-            pairs.rows.append(
-                (metric.label, *names, pair.difference, pair.p, pair.p_holm, separated, pair.difference.n)
-            )
-    return [counts, pairs]
-
-
-def _pairs_plot(tables: Tables, table: str) -> Figure:
-    first = str(tables[table].rows[0][0])
-    return heat(tables, "pairs", "first", "second", "difference", where=("metric", first),
-                unit=f"row minus column, {first}; bold: significant")  # fmt: skip
+    return [separated, pairs]
 
 
 def _perspective(study: Study) -> list[Table]:
@@ -80,18 +71,17 @@ def _perspective(study: Study) -> list[Table]:
     if np.isnan(differences).all():
         raise Absent("no conversation has both binary accuracies")
     means = study.means([OM, HP, GAP], study.models)
-    test = sign_flip(study.table.kernel, differences, seed=study.seed)
-    table = Table(
-        study.titled("Perspective gap, points of 100"),
-        ("model", Column("Binary OM", "binary_om", places=1, scale=100),
-         Column("Binary HP", "binary_hp", places=1, scale=100),
-         Column("gap OM - HP", "gap", places=1, scale=100), Column("p", places=4),
-         Column("p, Holm", "p_holm", places=4), "n"),
-        dim=references(study.models), name="perspective_gap",
-    )  # fmt: skip
-    for key, p, corrected in zip(study.models, test.p, holm(test.p), strict=True):
-        om, hp, gap = means[key].values()
-        table.rows.append((key[0], om, hp, gap, known(p), known(corrected), gap.n))
+    p = sign_flip(study.table.kernel, differences, seed=study.seed).p
+    heads = points("Binary OM"), points("Binary HP"), points("gap OM - HP", "gap")
+    table = study.sheet(
+        "perspective_gap",
+        "Perspective gap, points of 100",
+        ("model", *heads, P, HOLM, "n"),
+        (
+            (key[0], *means[key].values(), known(raw), known(corrected), means[key][GAP].n)
+            for key, raw, corrected in zip(study.models, p, holm(p), strict=True)
+        ),
+    )
     return [table]
 
 
@@ -105,82 +95,68 @@ def _wins(study: Study) -> list[Table]:
     def beats(rate: Interval | None) -> bool:
         return rate is not None and rate.meaningful and (rate.low or 0.0) > 0.5
 
-    table = Table(
-        study.titled("Kendall tau to the participant's ranking, and win rates against the other models"),
-        ("model", Column("Kendall tau", "tau"), Column("mean win rate", share=True),
-         Column("beats significantly", "beats"), Column("beaten significantly", "beaten"), "n"),
-        dim=references(study.models), name="preference_tau",
-    )  # fmt: skip
-    matrix = Table(
-        study.titled("Share of conversations where the model's tau is higher than the other's"),
-        ("model", "against", Column("win rate", "win_rate"), "n"), keys=2, name="preference_wins",
-    )  # fmt: skip
+    rows = []
     for number, (key, tau, row) in enumerate(zip(study.models, taus, rates, strict=True)):
         shares = [rate.mean for rate in row if rate is not None and rate.mean is not None]
         mean = float(np.mean(shares)) if shares else None
-        lost = sum(beats(other[number]) for other in rates)
-        table.rows.append((key[0], tau, mean, sum(map(beats, row)), lost, tau.n))
-        matrix.rows += [
+        rows.append(
+            (key[0], tau, mean, sum(map(beats, row)), sum(beats(other[number]) for other in rates), tau.n)
+        )
+    table = study.sheet(
+        "preference_tau",
+        "Kendall tau to the participant's ranking, and win rates against the other models",
+        ("model", Column("Kendall tau", "tau"), share("mean win rate"), 
+         Column("beats significantly", "beats"), Column("beaten significantly", "beaten"), "n"),
+        rows,
+    )  # fmt: skip
+    matrix = study.sheet(
+        "preference_wins",
+        "Share of conversations where the model's tau is higher than the other's",
+        ("model", "against", "win rate", "n"),
+        (
             (key[0], other[0], rate, rate.n)
+            for key, row in zip(study.models, rates, strict=True)
             for other, rate in zip(study.models, row, strict=True)
             if rate is not None
-        ]
+        ),
+        keys=2,
+    )
     return [table, matrix]
 
 
 def _correlations(study: Study) -> list[Table]:
     beside = METRICS["avg_pairwise_kendall_tau"]
     metrics = [m for m in (*_compared(study, FEWEST), *study.defined([beside])) if m != study.leading]
-    values = study.table.of_metrics([metric.name for metric in metrics], study.models)
+    values = study.table.of_metrics([metric.column for metric in metrics], study.models)
     found = rank_correlations(study.table.kernel, values)
-    table = Table(
-        study.titled("Spearman's rank correlation between metrics, over models"),
-        ("metric", Column("other metric"), Column("rho", places=2), "models"),
-        keys=2, name="metric_correlations",
-    )  # fmt: skip
-    table.rows += [
-        (metrics[a].label, metrics[b].label, found[a, b], found[a, b].n)
-        for a, b in combinations(range(len(metrics)), 2)
-    ]
+    table = study.sheet(
+        "metric_correlations",
+        "Spearman's rank correlation between metrics, over models",
+        ("metric", "other metric", Column("rho", places=2), "models"),
+        (
+            (metrics[a].label, metrics[b].label, found[a, b], found[a, b].n)
+            for a, b in combinations(range(len(metrics)), 2)
+        ),
+        keys=2,
+    )
     if all(rho.mean is None for rho in table.intervals("rho")):
         raise Absent("no two metrics vary over three models that have both")
     return [table]
 
 
 def _variance(study: Study) -> list[Table]:
-    table = Table(
-        study.titled("Shares of the variance of scores"),
-        (
-            "metric",
-            Column("model", share=True),
-            Column("conversation", share=True),
-            Column("rest", share=True),
-            Column("model, of squares", "squares_model", share=True),
-            Column("conversation, of squares", "squares_conversation", share=True),
-            Column("rest, of squares", "squares_rest", share=True),
-            "sd",
-            "models",
-            "n",
-            "left out",
-        ),
-        name="variance",
-    )
+    rows = []
     for metric in _compared(study):
-        values = study.table.metric(metric.name, study.models)
+        values = study.table.metric(metric.column, study.models)
         s = variance_split(values[:, ~np.isnan(values).all(axis=0)])
         if s is not None:
-            shares = (
-                s.model,
-                s.conversation,
-                s.rest,
-                s.squares_model,
-                s.squares_conversation,
-                s.squares_rest,
-            )
-            table.rows.append((label_of(metric), *shares, s.variance**0.5, s.models, s.rows, s.dropped))
-    if not table.rows:
+            shares = s.model, s.conversation, s.rest, s.squares_model, s.squares_conversation, s.squares_rest
+            rows.append((label_of(metric), *shares, s.variance**0.5, s.models, s.rows, s.dropped))
+    if not rows:
         raise Absent("no metric varies over two conversations that two models share")
-    return [table]
+    squares = (share(f"{name}, of squares", f"squares_{name}") for name in SHARES)
+    heads: list[Column | str] = ["metric", *map(share, SHARES), *squares, "sd", "models", "n", "left out"]
+    return [study.sheet("variance", "Shares of the variance of scores", heads, rows)]
 
 
 PAIRS = Analysis(
@@ -191,9 +167,10 @@ PAIRS = Analysis(
     "read the paper's figure); beside it a sign-flip test, Holm-corrected over the pairs of a metric. Of "
     "models that do not differ, the interval separates about one pair in twenty.",
     _pairs,
-    {"pairs-matrix": partial(_pairs_plot, table="pairs")},
+    {"pairs-matrix": Heat("pairs", "first", "second", "difference", where=("metric", None),
+                          unit="row minus column, {}; bold: significant")},
     signal="difference",
-)
+)  # fmt: skip
 PERSPECTIVE = Analysis(
     "perspective-gap",
     "Perspective gap",
@@ -201,8 +178,8 @@ PERSPECTIVE = Analysis(
     "Gap = Binary OM (what the recorded assistant did) − Binary HP accuracy (what the person would have "
     "wanted), within each conversation. p: two-sided sign-flip test, Holm over the models.",
     _perspective,
-    {"perspective-gap": partial(dots, table="perspective_gap", columns=["binary_om", "binary_hp", "gap"],
-                                unit="points of 100, with 95 % interval")},
+    {"perspective-gap": Dots("perspective_gap", ["binary_om", "binary_hp", "gap"],
+                             unit="points of 100, with 95 % interval")},
     signal="gap",
 )  # fmt: skip
 WINS = Analysis(
@@ -213,18 +190,11 @@ WINS = Analysis(
     "ranking unrelated to the person's. A beats B on a conversation where its τ is higher, a tie counts ½.",
     _wins,
     {
-        "preference-tau": partial(dots, table="preference_tau", columns=["tau"], line=0.0, unit="Kendall τ"),
-        "preference-wins": partial(
-            heat,
-            table="preference_wins",
-            rows="model",
-            columns="against",
-            value="win_rate",
-            range_=(0.0, 1.0),
-            unit="row wins against column, share",
-        ),
+        "preference-tau": Dots("preference_tau", ["tau"], line=0.0, unit="Kendall τ"),
+        "preference-wins": Heat("preference_wins", "model", "against", "win_rate", range_=(0.0, 1.0),
+                                unit="row wins against column, share"),
     },
-)
+)  # fmt: skip
 CORRELATIONS = Analysis(
     "metric-correlations",
     "Do metrics rank models alike?",
@@ -233,8 +203,8 @@ CORRELATIONS = Analysis(
     "other conversations would change, not other models. Where means are close, resampling adds noise to "
     "the ranks and pulls ρ towards 0.",
     _correlations,
-    {"metric-correlations": partial(heat, table="metric_correlations", rows="other_metric", columns="metric",
-                                    value="rho", range_=(-1.0, 1.0), unit="Spearman's ρ; bold: significant")},
+    {"metric-correlations": Heat("metric_correlations", "other_metric", "metric", "rho", range_=(-1.0, 1.0),
+                                 unit="Spearman's ρ; bold: significant")},
     signal="rho",
 )  # fmt: skip
 VARIANCE = Analysis(
@@ -245,16 +215,5 @@ VARIANCE = Analysis(
     "depend on how many models or conversations there are; the rest holds the interaction and chance. "
     "Conversations that every model has; shares of the sums of squares in the table.",
     _variance,
-    {
-        "variance": partial(
-            heat,
-            table="variance",
-            rows="metric",
-            columns="",
-            value="",
-            across=("model", "conversation", "rest"),
-            range_=(0.0, 100.0),
-            unit="% of the variance",
-        )
-    },
+    {"variance": Heat("variance", "metric", SHARES, range_=(0.0, 100.0), unit="% of the variance")},
 )

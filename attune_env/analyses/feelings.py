@@ -2,125 +2,96 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
 from attune_data.affect import EMOTIONS, ITEMS, POLARITY
-from attune_data.constants import BRANCHES
-from attune_env.analyses.agreement import missing
 from attune_env.analyses.analysis import Absent, Analysis
-from attune_env.analyses.answers import INVENTED, MISSED, OTHER, answers_of, of_models, rates
+from attune_env.analyses.answers import INVENTED, MISSED, OTHER, answers_of, of_models, of_one, rates
 from attune_env.analyses.study import Study
-from attune_env.figures.heat import heat
-from attune_env.figures.plots import dots
-from attune_env.report.names import references
-from attune_env.report.table import Cell, Column, Table
+from attune_env.figures.heat import Heat
+from attune_env.figures.plots import Dots
+from attune_env.report.table import DASH, Cell, Column, Table, share
 from attune_rewards.branches import MIDPOINT
 
-POINT = {item.name: (item.valence, item.arousal) for item in ITEMS}
+POINT: Final = {item.name: (item.valence, item.arousal) for item in ITEMS}
 """Item -> its valence and arousal, 0 to 1."""
-PLANE = ("valence error", "arousal error", "distance")
-
-
-def _tags(study: Study) -> pd.DataFrame:
-    """The pairs of tags with the offset of the predicted from the felt one."""
-    tags = answers_of(study, "tags", "no annotated turn was answered with tags")
-    matched = (tags["felt"] != INVENTED) & ~tags["read"].isin([MISSED, OTHER])
-    if not of_models(study, tags[matched]).size:
-        raise Absent("no felt item was matched with a predicted one")
-    felt, read = (
-        np.array([POINT.get(name, (np.nan, np.nan)) for name in tags[side]]) for side in ("felt", "read")
-    )
-    offset = np.where(matched.to_numpy()[:, None], read - felt, 0.0)
-    return tags.assign(
-        matched=matched.astype(int), valence=offset[:, 0], arousal=offset[:, 1],
-        distance=np.hypot(*offset.T), same=(tags["felt"] == tags["read"]) & matched,
-        is_felt=tags["felt"] != INVENTED, missed=tags["read"] == MISSED,
-    )  # fmt: skip
-
-
-_MEASURES = {
-    "valence": ("valence", "matched"), "arousal": ("arousal", "matched"),
-    "distance": ("distance", "matched"), "same": ("same", "matched"), "missed": ("missed", "is_felt"),
-}  # fmt: skip
 
 
 def _feelings(study: Study) -> list[Table]:
-    tags = _tags(study)
+    tags = answers_of(study, "tags", "no annotated turn was answered with tags")
+    felt, read = tags["felt"].astype(str), tags["read"]
+    matched = (felt != INVENTED) & ~read.isin([MISSED, OTHER])
+    if of_models(study, tags[matched]).empty:
+        raise Absent("no felt item was matched with a predicted one")
+    points = [np.array([POINT.get(name, (np.nan, np.nan)) for name in side]) for side in (felt, read)]
+    offset = np.where(matched.to_numpy()[:, None], points[1] - points[0], 0.0)
+    tags = tags.assign(
+        matched=matched, valence=offset[:, 0], arousal=offset[:, 1], distance=np.hypot(*offset.T),
+        same=(felt == read) & matched, is_felt=felt != INVENTED, missed=read == MISSED,
+    )  # fmt: skip
+    measures = {name: (name, "matched") for name in ("valence", "arousal", "distance", "same")}
+    measures["missed"] = "missed", "is_felt"
     turns = study.answers.tagged_turns.groupby("key")["answered"].agg(["sum", "mean"])
-    by_model = Table(
-        study.titled("Errors of feelings by model"),
-        ("model", *(Column(head) for head in PLANE), "pairs", Column("same item", share=True),
-         Column("missed", share=True), Column("invented per turn", places=2), "other names",
-         Column("turns unanswered", share=True)),
-        dim=references(study.keys), foldable=("other names", "turns unanswered"), name="feelings_by_model",
-        notes=missing(study),
-    )  # fmt: skip
-    models = rates(study, tags, _MEASURES, ["key"])
-    for place, key in enumerate(study.keys):
-        if (one := models.get((place,))) is None:
-            continue
-        here = tags[tags["key"] == place]
-        answered = float(turns.loc[place, "sum"])
-        invented = float((here["felt"] == INVENTED).sum())
-        by_model.rows.append((
-            key[0], one["valence"], one["arousal"], one["distance"], one["valence"].n, one["same"].mean,
-            one["missed"].mean, invented / answered if answered else None,
-            int((here["read"] == OTHER).sum()), 1 - float(turns.loc[place, "mean"]),
+    rows: list[tuple[Cell, ...]] = []
+    for (key,), one in rates(study, tags, measures, ["key"]).items():
+        here, (answered, part) = tags[tags["key"] == key], turns.loc[key]
+        rows.append((
+            study.keys[key][0], one["valence"], one["arousal"], one["distance"], one["valence"].n,
+            one["same"].mean, one["missed"].mean, (here["felt"] == INVENTED).sum() / answered,
+            int((here["read"] == OTHER).sum()), 1 - part,
         ))  # fmt: skip
-    by_model.dim = {i for i, row in enumerate(by_model.rows) if (row[0], study.mode) not in study.models}
+    by_model = study.sheet(
+        "feelings_by_model",
+        "Errors of feelings by model",
+        ("model", "valence error", "arousal error", "distance", "pairs", share("same item"), share("missed"),
+         Column("invented per turn", places=2), "other names", share("turns unanswered")),
+        rows,
+        foldable=("other names", "turns unanswered"),
+        notes=study.answers.notes,
+    )  # fmt: skip
     everyone = of_models(study, tags)
-    items = rates(study, everyone, _MEASURES, ["felt"])
-    by_item = Table(
-        study.titled("Errors by felt item, all models together"),
-        ("felt", "valence", "arousal", *(Column(head) for head in PLANE[:2]), "pairs",
-         Column("same item", share=True), Column("missed", share=True),
-         Column("most often read as", "read_as", prose=True), Column("in", "read_as_share", share=True)),
-        name="feelings_by_item",
+    counts = pd.crosstab(everyone["felt"], everyone["read"]).reindex(columns=[*EMOTIONS, OTHER], fill_value=0)
+    rows = []
+    for (name,), one in rates(study, everyone, measures, ["felt"]).items():
+        if name in POINT:
+            found = counts.loc[name]
+            others = found.drop(name)
+            top = others.idxmax() if others.any() else None
+            as_other = (top, others[top] / found.sum()) if top else (DASH, None)
+            means = one["valence"], one["arousal"], one["valence"].n, one["same"].mean, one["missed"].mean
+            rows.append((name, *POINT[name], *means, *as_other))
+    by_item = study.sheet(
+        "feelings_by_item",
+        "Errors by felt item, all models together",
+        ("felt", "valence", "arousal", "valence error", "arousal error", "pairs", share("same item"),
+         share("missed"), Column("most often read as", "read_as"), share("in", "read_as_share")),
+        rows,
     )  # fmt: skip
-    counts = pd.crosstab(everyone["felt"], everyone["read"])
-    for name in EMOTIONS:
-        if (one := items.get((name,))) is None:
-            continue
-        found = counts.loc[name].drop(MISSED, errors="ignore")
-        others = found.drop(name, errors="ignore").reindex([*EMOTIONS, OTHER], fill_value=0)
-        top = others.idxmax() if others.max() else ""
-        by_item.rows.append((
-            name, *POINT[name], one["valence"], one["arousal"], one["valence"].n, one["same"].mean,
-            one["missed"].mean, str(top) or "–", float(others[top] / found.sum()) if top else None,
-        ))  # fmt: skip
     return [by_model, by_item, _confusion(study, tags, everyone)]
 
 
 def _confusion(study: Study, tags: pd.DataFrame, everyone: pd.DataFrame) -> Table:
-    """Counts in long form: pooled over models, and those of each model."""
-    table = Table(
-        study.titled("Which item is read as which: counts"),
-        ("model", "felt", Column("read as", "read_as"), "count",
-         Column("of the felt item", "share_of_felt", share=True)),
-        keys=3, name="feelings_confusion",
-    )  # fmt: skip
+    """Counts in long form: pooled over models, and those of each model; items by valence."""
+    order = [*sorted(EMOTIONS, key=lambda name: (POINT[name][0], name)), INVENTED, OTHER, MISSED]
+    rows: list[tuple[Cell, ...]] = []
     blocks = [("all models", everyone)]
     blocks += [(key[0], tags[tags["key"] == place]) for place, key in enumerate(study.keys)]
-    order = sorted(EMOTIONS, key=lambda name: (POINT[name][0], name))
     for model, some in blocks:
-        counts = some.groupby(["felt", "read"]).size()
-        for felt in (*order, INVENTED):
-            for read in (*order, OTHER, MISSED):
-                if (number := int(counts.get((felt, read), 0))) > 0:
-                    part = number / int(counts[felt].sum()) if felt != INVENTED else None
-                    table.rows.append((model, felt, read, number, part))
-    return table
-
-
-CHANGE = ("predicted change", "real change", "absolute error", "error of no change", "gain over no change")
+        counts = some.groupby(["felt", "read"], observed=True).size()
+        sums = counts.groupby("felt", observed=True).sum()
+        for felt, read in sorted(counts.index, key=lambda pair: [order.index(name) for name in pair]):
+            number = int(counts[felt, read])
+            rows.append((model, felt, read, number, None if felt == INVENTED else number / int(sums[felt])))
+    columns = ("model", "felt", "read as", "count", share("of the felt item", "share_of_felt"))
+    return study.sheet("feelings_confusion", "Which item is read as which: counts", columns, rows, keys=3)
 
 
 def _panas(study: Study) -> list[Table]:
-    found = answers_of(study, "affect", "no PANAS item is known before, after and predicted")
+    reason = "no PANAS item is known before, after and predicted"
+    found = answers_of(study, "affect", reason)
     said = found["said"].notna()
     values = {
         "predicted": found["said"] - found["before"],
@@ -130,89 +101,82 @@ def _panas(study: Study) -> list[Table]:
     }
     values["gain"] = values["naive"] - values["error"]
     found = found.assign(n=said, asked=1, **{name: one.where(said, 0.0) for name, one in values.items()})
-    if not of_models(study, found)["n"].any():
-        raise Absent("no PANAS item is known before, after and predicted")
+    everyone = of_models(study, found)
+    if not everyone["n"].any():
+        raise Absent(reason)
     measures = {**{name: (name, "n") for name in values}, "answered": ("n", "asked")}
-    columns: tuple[Column | str, ...] = (
-        *(Column(head, "gain" if head == CHANGE[4] else "", places=2) for head in CHANGE),
+    columns = (
+        Column("predicted change", places=2),
+        Column("real change", places=2),
+        Column("absolute error", places=2),
+        Column("error of no change", places=2),
+        Column("gain over no change", "gain", places=2),
         "n",
     )
-    by_item = Table(
-        study.titled("PANAS items, all models together, points of 1 to 7"), ("item", "side", *columns),
-        keys=2, name="panas_items",
-    )  # fmt: skip
-    items = rates(study, of_models(study, found), measures, ["item"])
-    for name in EMOTIONS:
-        one = items.get((name,))
-        if one and one["gain"].mean is not None:
-            by_item.rows.append((name, POLARITY[name], *(one[m] for m in values), one["gain"].n))
-    by_model = Table(
-        study.titled("PANAS items by model, points of 1 to 7"),
-        ("model", *columns, Column("answered here", share=True)),
-        foldable=("answered here",), name="panas_items_by_model", notes=missing(study),
-    )  # fmt: skip
-    models = rates(study, found, measures, ["key"])
-    _by_key(
-        study, by_model, models, lambda one: (*(one[m] for m in values), one["gain"].n, one["answered"].mean)
+
+    def cells(one: dict[str, Any]) -> tuple[Cell, ...]:
+        return *(one[name] for name in values), one["gain"].n
+
+    by_item = study.sheet(
+        "panas_items",
+        "PANAS items, all models together, points of 1 to 7",
+        ("item", "side", *columns),
+        (
+            (item, POLARITY[item], *cells(one))
+            for (item,), one in rates(study, everyone, measures, ["item"]).items()
+            if one["gain"].n
+        ),
+        keys=2,
+    )
+    by_model = study.sheet(
+        "panas_items_by_model",
+        "PANAS items by model, points of 1 to 7",
+        ("model", *columns, share("answered here")),
+        (
+            (study.keys[key][0], *cells(one), one["answered"].mean)
+            for (key,), one in rates(study, found, measures, ["key"]).items()
+        ),
+        foldable=("answered here",),
+        notes=study.answers.notes,
     )
     return [by_model, by_item]
 
 
-def _by_key(study: Study, table: Table, found: Any, cells: Any) -> None:
-    """A row per model of a table, in the study's order; references are faint."""
-    faint = references(study.keys)
-    for place, key in enumerate(study.keys):
-        if (one := found.get((place,))) is not None:
-            if place in faint:
-                table.dim.add(len(table.rows))
-            table.rows.append((key[0], *cells(one)))
-
-
 def _branches(study: Study) -> list[Table]:
-    found = answers_of(study, "branches", "no branch score is both rated and predicted")
+    reason = "no branch score is both rated and predicted"
+    found = answers_of(study, "branches", reason)
     said = found["said"].notna()
     error = (found["said"] - found["truth"]).where(said, 0.0)
     found = found.assign(n=said, asked=1, signed=error, absolute=error.abs())
-    if not of_models(study, found)["n"].any():
-        raise Absent("no branch score is both rated and predicted")
-    once = found[found["key"] == found["key"].mode()[0]].groupby("branch")["truth"]
-    median = once.agg(lambda rated: (rated - rated.median()).abs().mean())
-    middle = once.agg(lambda rated: (rated - MIDPOINT).abs().mean())
+    everyone = of_models(study, found)
+    if not everyone["n"].any():
+        raise Absent(reason)
+    truths = of_one(found).groupby("branch", observed=True)["truth"]
+    median = truths.agg(lambda rated: (rated - rated.median()).abs().mean())
+    middle = truths.agg(lambda rated: (rated - MIDPOINT).abs().mean())
     measures = {"signed": ("signed", "n"), "absolute": ("absolute", "n"), "answered": ("n", "asked")}
-    table = Table(
-        study.titled("Errors of branch scores, points of 1 to 7"),
+    pooled = rates(study, everyone, measures, ["branch"]) if len(study.models) > 1 else {}
+    blocks: list[Any] = [("all models", branch, one, None) for (branch,), one in pooled.items()]
+    blocks += [
+        (study.keys[key][0], branch, one, one["answered"].mean)
+        for (key, branch), one in rates(study, found, measures, ["key", "branch"]).items()
+        if one["signed"].n
+    ]
+    table = study.sheet(
+        "four_branches",
+        "Errors of branch scores, points of 1 to 7",
+        ("model", "branch", Column("signed error", places=2), Column("absolute error", places=2),
+         Column("always the median", "median_mae", 2), Column("always 4", "midpoint_mae", 2), "n",
+         share("answered here")),
         (
-            "model",
-            "branch",
-            Column("signed error", places=2),
-            Column("absolute error", places=2),
-            Column("always the median", "median_mae", places=2),
-            Column("always 4", "midpoint_mae", places=2),
-            "n",
-            Column("answered here", share=True),
+            (model, branch, one["signed"], one["absolute"], median[branch], middle[branch], one["signed"].n,
+             answered)
+            for model, branch, one, answered in blocks
         ),
         keys=2,
         foldable=("answered here",),
-        name="four_branches",
-        notes=missing(study),
-    )
-    everyone = rates(study, of_models(study, found), measures, ["branch"])
-    singly = rates(study, found, measures, ["key", "branch"])
-    faint = references(study.keys)
-
-    def row(model: str, branch: str, one: Any, answered: float | None) -> tuple[Cell, ...]:
-        constants = (float(median[branch]), float(middle[branch]))
-        return model, branch, one["signed"], one["absolute"], *constants, one["signed"].n, answered
-
-    if len(study.models) > 1:
-        table.rows += [row("all models", one, everyone[one,], None) for one in BRANCHES if (one,) in everyone]
-    for place, key in enumerate(study.keys):
-        for branch in BRANCHES:
-            one = singly.get((place, branch))
-            if one and one["signed"].mean is not None:
-                if place in faint:
-                    table.dim.add(len(table.rows))
-                table.rows.append(row(key[0], branch, one, one["answered"].mean))
+        notes=study.answers.notes,
+    )  # fmt: skip
     return [table]
 
 
@@ -226,25 +190,14 @@ FEELINGS = Analysis(
     "valid answer are left out.",
     _feelings,
     {
-        "feelings-error": partial(
-            dots,
-            table="feelings_by_model",
-            columns=["valence_error", "arousal_error"],
-            line=0.0,
-            unit="predicted minus felt, 0 to 1 (right: pleasanter, more aroused)",
-        ),
-        "feelings-confusion": partial(
-            heat,
-            table="feelings_confusion",
-            rows="felt",
-            columns="read_as",
-            value="share_of_felt",
-            where=("model", "all models"),
-            range_=(0.0, 100.0),
-            unit="felt (row) and predicted (column) items, % of the row, all models",
+        "feelings-error": Dots("feelings_by_model", ["valence_error", "arousal_error"], line=0.0,
+                               unit="predicted minus felt, 0 to 1 (right: pleasanter, more aroused)"),
+        "feelings-confusion": Heat(
+            "feelings_confusion", "felt", "read_as", "share_of_felt", where=("model", "all models"),
+            range_=(0.0, 100.0), unit="felt (row) and predicted (column) items, % of the row, all models",
         ),
     },
-)
+)  # fmt: skip
 PANAS = Analysis(
     "panas-items",
     "PANAS by item",
@@ -253,10 +206,10 @@ PANAS = Analysis(
     "assuming no change minus the model's, above 0 where the model predicts more accurately.",
     _panas,
     {
-        "panas-items-by-model": partial(dots, table="panas_items_by_model", columns=["gain"], line=0.0,
-                                        unit="gain over assuming no change, points of 1 to 7"),
-        "panas-items": partial(dots, table="panas_items", columns=["real_change", "predicted_change", "gain"],
-                               line=0.0, unit="points of 1 to 7, all models"),
+        "panas-items-by-model": Dots("panas_items_by_model", ["gain"], line=0.0,
+                                     unit="gain over assuming no change, points of 1 to 7"),
+        "panas-items": Dots("panas_items", ["real_change", "predicted_change", "gain"], line=0.0,
+                            unit="points of 1 to 7, all models"),
     },
     signal="gain",
 )  # fmt: skip
@@ -269,21 +222,9 @@ FOUR_BRANCHES = Analysis(
     "the mean absolute error of such a constant answer.",
     _branches,
     {
-        "four-branches": partial(
-            dots,
-            table="four_branches",
-            columns=["signed_error"],
-            split="branch",
-            line=0.0,
-            unit="predicted minus rated, points of 1 to 7",
-        ),
-        "four-branches-absolute": partial(
-            dots,
-            table="four_branches",
-            columns=["absolute_error"],
-            split="branch",
-            mark="median_mae",
-            unit="absolute error, points of 1 to 7",
-        ),
+        "four-branches": Dots("four_branches", ["signed_error"], split="branch", line=0.0,
+                              unit="predicted minus rated, points of 1 to 7"),
+        "four-branches-absolute": Dots("four_branches", ["absolute_error"], split="branch",
+                                       mark="median_mae", unit="absolute error, points of 1 to 7"),
     },
-)
+)  # fmt: skip

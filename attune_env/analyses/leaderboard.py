@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from attune_env.analyses.analysis import Absent, Analysis, Tables
+from attune_env.analyses.analysis import Absent, Analysis
 from attune_env.analyses.study import Study
-from attune_env.figures.plots import dots
-from attune_env.report.groups import GROUPS, LEADERBOARD, METRICS, TURN, WIDE
-from attune_env.report.names import mode_text, references, role_of
-from attune_env.report.table import Cell, Column, Table
+from attune_env.figures.plots import Dots
+from attune_env.report.groups import GROUPS, INPUTS, LEADERBOARD, METRICS, TURN
+from attune_env.report.names import mode_text, role_of
+from attune_env.report.table import Cell, Column, Table, points, share
 from attune_env.running.samples import sample_spread
 from attune_env.statistics.bootstrap import Interval
 from attune_env.statistics.score_table import Key, Resample
@@ -24,22 +23,22 @@ from attune_rewards.tree import COMPOSITE
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PILLARS = tuple(f"{pillar.name.capitalize()} {pillar.weight:.0%}" for pillar in COMPOSITE.children)
-ROLES = (
+PILLARS: Final = tuple(f"{pillar.name.capitalize()} {pillar.weight:.0%}" for pillar in COMPOSITE.children)
+ROLES: Final = (
     "counts as: total = the canonical Composite; input = enters it; beside = reported alongside; "
     "diagnostic = no paper metric."
 )
-KEY_COLUMNS = (Column("model"), Column("kind"), Column("mode"))
+KEY_COLUMNS: Final = ("model", "kind", "mode")
 """The columns that name a row of a table of models."""
-SHARES = {"parsed": "parse_rate", "answered": "answered_share", "unscored": "unscored_share"}
+SHARES: Final = {"parsed": "parse_rate", "answered": "answered_share", "unscored": "unscored_share"}
 """Coverage measure -> its name in aggregates."""
-PUBLISHED: tuple[tuple[str, Mapping[str, float]], ...] = (
-    ("published: best annotator, human pilot", {"avg_pairwise_accuracy": 0.722}),
-    (
-        "published: best model, human pilot",
-        {"avg_pairwise_accuracy": 0.665, "avg_binary_human_accuracy": 0.853},
-    ),
-)
+PUBLISHED: Final[Mapping[str, Mapping[str, float]]] = {
+    "published: best annotator, human pilot": {"avg_pairwise_accuracy": 0.722},
+    "published: best model, human pilot": {
+        "avg_pairwise_accuracy": 0.665,
+        "avg_binary_human_accuracy": 0.853,
+    },
+}
 """The authors' figures for other conversations (AttuneBench v1.0, 3 annotators, 7 conversations)."""
 
 
@@ -56,31 +55,22 @@ def leaderboard_table(study: Study) -> Table:
     heads = ("Strict", "Canonical") if strict else ("Composite", "Strict")
     keys = [*study.keys, *(key for key in study.ranked if key[1] != study.mode)]
     found = study.means((leading, other, *pillars), keys)
-    rows: list[tuple[Cell, ...]] = [
+    table = study.sheet(
+        "leaderboard",
+        "",
+        (*KEY_COLUMNS, Column(heads[0], leading, places=1), Column(heads[1], other, places=1),
+         *map(points, PILLARS, pillars), "n", *map(share, SHARES)),
         (
-            *named(key),
-            *found[key].values(),
-            found[key][leading].n,
-            *(study.aggregates[key].get(share) for share in SHARES.values()),
-        )
-        for key in keys
-    ]
-    return Table(
-        f"Leaderboard, {study.variant} scoring, points of 100",
-        (
-            *KEY_COLUMNS,
-            *(Column(head, name, places=1) for head, name in zip(heads, (leading, other), strict=True)),
-            *(Column(head, name, places=1, scale=100) for head, name in zip(PILLARS, pillars, strict=True)),
-            Column("n"),
-            *(Column(head, share=True) for head in SHARES),
+            (*named(key), *found[key].values(), found[key][leading].n,
+             *map(study.aggregates[key].get, SHARES.values()))
+            for key in keys
         ),
-        rows,
-        notes(study),
-        references(keys),
-        foldable=("kind", "mode", "n", *SHARES),
         keys=len(KEY_COLUMNS),
-        name="leaderboard",
-    )
+        notes=notes(study),
+        foldable=("kind", "mode", "n", *SHARES),
+    )  # fmt: skip
+    table.title = f"Leaderboard, {study.variant} scoring, points of 100"
+    return table
 
 
 def notes(study: Study) -> list[str]:
@@ -104,40 +94,32 @@ def metric_tables(study: Study) -> list[Table]:
     found = study.means(list(METRICS), study.keys)
     usual = {key: max(one.n for one in values.values()) for key, values in found.items()}
     shown = {name for values in found.values() for name, one in values.items() if one.mean is not None}
+    published = PUBLISHED if study.scores["metadata"]["data"]["provenance"] == "benchmark" else {}
     tables = []
-    benchmark = study.scores["metadata"]["data"]["provenance"] == "benchmark"
     for title, group in GROUPS:
-        metrics = [metric for metric in group if metric.name in shown]
-        rows: list[tuple[Cell, ...]] = [
-            (*named(key), *(found[key][m.name] for m in metrics), usual[key]) for key in study.keys
-        ]
-        dim = references(study.keys)
-        for name, values in PUBLISHED if benchmark else ():
-            if any(metric.name in values for metric in metrics):
-                dim.add(len(rows))
-                rows.append((name, "", "", *(values.get(m.name) for m in metrics), 7))
-        columns = [Column(f"{m.label} ({m.role})", m.name, m.places, m.scale) for m in metrics]
-        name = title.lower().replace(" ", "_").replace("-", "_")
-        heads = (*KEY_COLUMNS, *columns, Column("n"))
-        if metrics:
-            tables.append(
-                Table(
-                    study.titled(title),
-                    heads,
-                    rows,
-                    [],
-                    dim,
-                    foldable=("kind", "mode", "n"),
-                    keys=3,
-                    name=name,
-                )
-            )
+        metrics = [metric for metric in group if metric.column in shown]
+        if not metrics:
+            continue
+        table = study.sheet(
+            title.lower().replace(" ", "_").replace("-", "_"),
+            title,
+            (*KEY_COLUMNS,
+             *(Column(f"{m.label} ({m.role})", m.column, m.places, m.scale) for m in metrics), "n"),
+            ((*named(key), *(found[key][m.column] for m in metrics), usual[key]) for key in study.keys),
+            keys=3,
+            foldable=("kind", "mode", "n"),
+        )  # fmt: skip
+        for name, values in published.items():
+            if any(metric.column in values for metric in metrics):
+                table.dim.add(len(table.rows))
+                table.rows.append((name, "", "", *(values.get(m.column) for m in metrics), 7))
+        tables.append(table)
     if not tables:
         raise Absent(f"no metric of a report is defined in mode {study.mode}")
-    absent = [metric.label for metric in METRICS.values() if metric.name not in shown]
+    absent = [metric.label for name, metric in METRICS.items() if name not in shown]
     fewer = [
-        f"{METRICS[name].label} n = {found[key][name].n} for {key[0]}"
-        for name in METRICS if name in shown
+        f"{metric.label} n = {found[key][name].n} for {key[0]}"
+        for name, metric in METRICS.items() if name in shown
         for key in study.keys if found[key][name].n != usual[key]
     ]  # fmt: skip
     more = f" and {len(fewer) - 6} more" if len(fewer) > 6 else ""
@@ -153,80 +135,66 @@ def metric_tables(study: Study) -> list[Table]:
 def coverage_table(study: Study) -> Table:
     """Every mean twice: over what is scored, and with what is unscored as 0."""
     shown = study.defined(METRICS.values(), study.keys)
-    values = study.table.of_metrics([m.name for m in shown], study.keys)
+    values = study.table.of_metrics([m.column for m in shown], study.keys)
     held = study.table.has_result(study.keys)
     filled = np.where(held[:, :, None] & np.isnan(values), 0.0, values)
-    kernel, rows = study.table.kernel, len(values)
-    means, zeros = (iter(kernel.intervals(one.reshape(rows, -1))) for one in (values, filled))
-    table = Table(
-        study.titled("What the means rest on"),
-        (
-            *KEY_COLUMNS,
-            Column("metric"),
-            Column("counts as"),
-            Column("mean over scored", "mean"),
-            Column("mean, unscored as 0", "mean_unscored_as_0"),
-            Column("n"),
-            Column("results"),
-            Column("unscored", share=True),
-            Column("parsed", share=True),
-        ),
+    kernel, rows = study.table.kernel, []
+    means, zeros = (iter(kernel.intervals(one.reshape(len(one), -1))) for one in (values, filled))
+    for key, results in zip(study.keys, map(int, held.sum(axis=0)), strict=True):
+        for metric in shown:
+            mean, zero = scaled(next(means), metric.scale), scaled(next(zeros), metric.scale)
+            filled_mean = zero if better(metric.column) == "higher" else None
+            rows.append((
+                *named(key), metric.label, metric.role, mean, filled_mean, mean.n,
+                 results, 1 - mean.n / results if results else None,
+                study.aggregates[key].get("parse_rate"),
+            ))  # fmt: skip
+    return study.sheet(
+        "means_rest_on",
+        "What the means rest on",
+        (*KEY_COLUMNS, "metric", "counts as", Column("mean over scored", "mean"),
+         Column("mean, unscored as 0", "mean_unscored_as_0"), "n", "results", share("unscored"),
+         share("parsed")),
+        rows,
+        keys=5,
         notes=[
             "n = conversations where the metric is defined; results = conversations that the model was "
             "scored on; unscored = 1 - n/results. Errors, distances and gaps have no second mean: 0 is not "
             "their lowest score."
         ],
-        keys=5,
         foldable=("kind", "mode", "parsed"),
-        name="means_rest_on",
-    )
-    for number, key in enumerate(study.keys):
-        results = int(held[:, number].sum())
-        for metric in shown:
-            mean, zero = next(means), next(zeros)
-            table.rows.append((
-                *named(key), metric.label, metric.role, scaled(mean, metric.scale),
-                scaled(zero, metric.scale) if better(metric.name) == "higher" else None,
-                mean.n, results, 1 - mean.n / results if results else None,
-                study.aggregates[key].get("parse_rate"),
-            ))  # fmt: skip
-    faint = references(study.keys)
-    table.dim = {row for row in range(len(table.rows)) if row // max(len(shown), 1) in faint}
-    return table
+    )  # fmt: skip
 
 
 def scaled(interval: Interval, scale: float) -> Interval:
     """An interval in another unit."""
-    ends = (None if end is None else end * scale for end in (interval.mean, interval.low, interval.high))
-    mean, low, high = ends
-    return replace(interval, mean=mean, low=low, high=high)
+    ends = (interval.mean, interval.low, interval.high)
+    mean, low, high = (None if end is None else end * scale for end in ends)
+    return Interval(mean, low, high, interval.n, interval.units)
 
 
-def samples_table(scores: Mapping[str, Any], mode: str = "") -> Table | None:
-    """How far a model's samples lie apart, beside its conversations; None where no model has several."""
+def samples_table(scores: Mapping[str, Any], mode: str = "") -> list[Table]:
+    """How far a model's samples lie apart, beside its conversations; nothing where no model has several."""
     variant = scores["metadata"]["settings"]["scoring"]
     rows: list[tuple[Cell, ...]] = [
         (one.em_model, mode_text(one.mode), one.samples, one.mean, one.sd_samples, one.se_conversations)
         for one in sample_spread(scores, LEADERBOARD[variant][0])
         if mode in ("", one.mode)
     ]
-    if not rows:
-        return None
-    heads = (
-        Column("model"), Column("mode"), Column("samples"), Column("mean", places=1),
-        Column("sd over samples", places=2), Column("se over conversations", places=2),
+    columns = (
+        "model", "mode", "samples", Column("mean", places=1), Column("sd over samples", places=2),
+        Column("se over conversations", places=2),
     )  # fmt: skip
     note = (
         "sd over samples = of the samples' means: the effect of asking again; se over conversations = the "
         "effect of other conversations. Samples are compared on the conversations that all of them have."
     )
     title = f"Samples, {variant} Composite, points of 100"
-    return Table(title, heads, rows, [note], keys=2, name="samples")
+    return [Table(title, columns, rows, [note], keys=2, name="samples")] if rows else []
 
 
 def _every(study: Study) -> list[Table]:
-    samples = samples_table(study.scores, study.mode)
-    return [*metric_tables(study), coverage_table(study), *([samples] if samples else [])]
+    return [*metric_tables(study), coverage_table(study), *samples_table(study.scores, study.mode)]
 
 
 def _first(study: Study) -> list[Table]:
@@ -242,19 +210,18 @@ def printed_tables(
     study = Study(scores, resample=resample, seed=seed)
     if not every:
         return [leaderboard_table(study)]
-    samples = samples_table(scores)
     metrics = [table.transposed("metric") for table in metric_tables(study)]
-    return [leaderboard_table(study), *([samples] if samples else []), *metrics]
+    return [leaderboard_table(study), *samples_table(scores), *metrics]
 
 
-def _pillars(tables: Tables, table: str) -> Figure:
-    """The leading Composite and its pillars, in the mode of the study."""
-    whole = tables[table]
-    first, _, *pillars = [head.key for head in whole.heads[len(KEY_COLUMNS) :]]
-    modes = whole.column("mode")
-    shown = replace(whole, columns=whole.heads, rows=whole.rows[: modes.count(modes[0])])
-    columns = [first, *pillars[: len(PILLARS)]]
-    return dots({table: shown}, table, columns, unit="points of 100, with 95 % interval")
+@dataclass(frozen=True)
+class Pillars(Dots):
+    """The leading Composite and its pillars."""
+
+    def draw(self, table: Table) -> tuple[Figure, str]:
+        """Its columns depend on the scoring variant."""
+        first, _, *pillars = [head.key for head in table.heads[len(KEY_COLUMNS) :]]
+        return Dots.draw(replace(self, columns=[first, *pillars[: len(PILLARS)]]), table)
 
 
 LEADERS = Analysis(
@@ -264,7 +231,11 @@ LEADERS = Analysis(
     "Means over conversations with 95 % bootstrap intervals from the same resamples for all models. The "
     "ceiling is in the table only.",
     _first,
-    {"leaderboard": partial(_pillars, table="leaderboard")},
+    {
+        "leaderboard": Pillars(
+            "leaderboard", (), where=("mode", None), unit="points of 100, with 95 % interval"
+        )
+    },
 )
 EVERY_METRIC = Analysis(
     "metrics",
@@ -275,19 +246,9 @@ EVERY_METRIC = Analysis(
     "Published figures are of other conversations; they stand beside results on the benchmark's data only.",
     _every,
     {
-        "turn-metrics": partial(
-            dots,
-            table="turn_by_turn_scores",
-            across=3,
-            columns=[m.name for m in TURN if m.role != "diagnostic"],
-            unit="mean, each panel on its own scale",
-        ),
-        "conversation-metrics": partial(
-            dots,
-            table="conversation_wide_scores",
-            across=3,
-            columns=[m.name for m in WIDE if m.role == "input"],
-            unit="mean, each panel on its own scale",
-        ),
+        "turn-metrics": Dots("turn_by_turn_scores", [m.column for m in TURN if m.role != "diagnostic"],
+                             across=3, unit="mean, each panel on its own scale"),
+        "conversation-metrics": Dots("conversation_wide_scores", [m.column for m in INPUTS], across=3,
+                                     unit="mean, each panel on its own scale"),
     },
-)
+)  # fmt: skip

@@ -19,7 +19,7 @@ from attune_rewards.metrics import better
 QUARTERS: Final = (0.25, 0.5, 0.75)
 _SPREAD: Final = ("sd", "se", "min", "q1", "median", "q3", "max")
 COLUMNS: Final = (
-    Column("metric", prose=True),
+    Column("metric"),
     Column("n"),
     Column("defined", share=True),
     Column("mean"),

@@ -2,39 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from statistics import median
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from attune_data.means import finite
 from attune_data.questionnaires import QUESTIONNAIRES
 from attune_data.schema import Conversation
 from attune_data.selection.diagnoses import DECLINED, NONE, folded, stated
 from attune_env.analyses.analysis import Absent, Analysis
-from attune_env.analyses.conversations import TurnTable
+from attune_env.analyses.conversations import turn_means, turn_scores
 from attune_env.analyses.study import Study, label_of, over_models
-from attune_env.figures.plots import dots
-from attune_env.report.table import Cell, Column, Table
+from attune_env.figures.plots import Dots
+from attune_env.report.table import Cell, Column, Table, points
 from attune_env.statistics.bootstrap import Array, Interval, known
 from attune_env.statistics.comparisons import holm
-from attune_env.statistics.contrasts import Contrast, contrasts
+from attune_env.statistics.contrasts import Bools, Contrast, contrasts
 
-Bools = npt.NDArray[np.bool_]
-SHOWN = {
-    "avg_emotion_va_score": "Emotion VA",
+VA: Final = "Emotion VA"
+SHOWN: Final = {
+    "avg_emotion_va_score": VA,
     "avg_emotion_f1": "Emotion F1",
     "avg_binary_om_accuracy": "Binary OM",
     "avg_binary_human_accuracy": "Binary HP",
     "avg_pairwise_accuracy": "Pairwise",
 }
 """Metrics that stand beside the Composite."""
-TAGGED = {"emotion_va_score": "Emotion VA, tagged turns only", "emotion_f1": "Emotion F1, tagged turns only"}
-NEUTRAL = "neutral turns (of the data)"
-DRAWS = 2_000
+TAGGED: Final = {
+    "emotion_va_score": "Emotion VA, tagged turns only",
+    "emotion_f1": "Emotion F1, tagged turns only",
+}
+NEUTRAL: Final = "neutral turns (of the data)"
+DRAWS: Final = 2_000
 """Permutations per group where there are many groups."""
 
 
@@ -52,42 +54,38 @@ def between(contrast: Contrast) -> Interval:
     return replace(contrast.difference, units=min(contrast.inside.units, contrast.outside.units))
 
 
+def _cells(found: Sequence[Contrast]) -> Iterator[tuple[Cell, ...]]:
+    """Means on both sides, their difference, p, p corrected over them all (Holm), n on both sides."""
+    corrected = holm(np.array([np.nan if one.p is None else one.p for one in found]))
+    for one, p in zip(found, corrected, strict=True):
+        yield one.inside, one.outside, between(one), one.p, known(p), one.inside.n, one.outside.n
+
+
 def contrast_rows(
     study: Study, groups: Sequence[Group], columns: Mapping[str, Array], draws: int = 10_000
 ) -> list[tuple[Cell, ...]]:
-    """A row per column and group: means on both sides, their difference, p (Holm over the groups), n."""
+    """A row per column and group: both names, then the columns of `_heads`."""
     values = np.stack(list(columns.values()), axis=1)
     kernel, seed = study.table.kernel, study.seed
     found = [contrasts(kernel, values, g.inside, g.outside, draws=draws, seed=seed) for g in groups]
-    rows: list[tuple[Cell, ...]] = []
-    for place, label in enumerate(columns):
-        singly = [one[place] for one in found]
-        corrected = holm(np.array([np.nan if one.p is None else one.p for one in singly]))
-        rows += [
-            (
-                group.name,
-                label,
-                one.inside,
-                one.outside,
-                between(one),
-                one.p,
-                known(p),
-                one.inside.n,
-                one.outside.n,
-            )
-            for group, one, p in zip(groups, singly, corrected, strict=True)
-        ]
-    return rows
+    return [
+        (group.name, label, *cells)
+        for label, singly in zip(columns, zip(*found, strict=True), strict=True)
+        for group, cells in zip(groups, _cells(singly), strict=True)
+    ]
 
 
-def contrast_columns(head: str, inside: str, outside: str) -> tuple[Column, ...]:
-    """The columns of `contrast_rows`, in points of 100."""
+def _heads(inside: str, outside: str) -> tuple[Column, ...]:
+    """What `_cells` holds, in points of 100."""
     return (
-        Column(head), Column("metric"), Column(inside, "inside", places=1, scale=100),
-        Column(outside, "outside", places=1, scale=100), Column("difference", places=1, scale=100),
-        Column("p", places=4), Column("p, Holm", "p_holm", places=4), Column("n", "n_inside"),
+        points(inside, "inside"),
+        points(outside, "outside"),
+        points("difference"),
+        Column("p", places=4),
+        Column("p, Holm", "p_holm", places=4),
+        Column("n", "n_inside"),
         Column(f"n {outside}", "n_outside"),
-    )  # fmt: skip
+    )
 
 
 def _columns(study: Study) -> dict[str, Array]:
@@ -156,9 +154,9 @@ def trait_groups(study: Study) -> list[Group]:
             middle = median(values[stating].tolist())
             inside = values > middle
             title += f" > {middle:g}"
-        inside &= stating
-        if inside.any() and (stating & ~inside).any():
-            groups.append(Group(title, inside, stating & ~inside))
+        outside = stating & ~inside
+        if inside.any() and outside.any():
+            groups.append(Group(title, inside, outside))
     return groups
 
 
@@ -179,38 +177,41 @@ def _clinical(study: Study) -> list[Table]:
     if not anyone.inside.any() or not anyone.outside.any():
         sizes = f"{int(anyone.inside.sum())} with a diagnosis, {int(anyone.outside.sum())} without"
         raise Absent(f"conversations of both groups are needed; there are {sizes}")
-    turns = TurnTable.of(study, list(TAGGED), study.models)
-    tagged = {label: over_models(turns.tagged_only(name)) for name, label in TAGGED.items()}
-    pooled = contrast_rows(study, [anyone], {**_columns(study), **tagged, NEUTRAL: _neutral(study)})
-    if next(row for row in pooled if row[1] == "Emotion VA")[2].mean is None:  # type: ignore[union-attr]
+    turns = turn_scores(study, list(TAGGED))
+    only = turns["tagged"].eq(1).astype(int) - 1  # 0 in tagged turns, else -1
+    columns = _columns(study) | {
+        label: over_models(turn_means(study, turns, name, only)[:, :, 0]) for name, label in TAGGED.items()
+    }
+    pooled = contrast_rows(study, [anyone], columns | {NEUTRAL: _neutral(study)})
+    table = study.sheet(
+        "clinical_affect_gap",
+        "Any diagnosis against none, all models, points of 100",
+        ("metric", *_heads("any diagnosis", "none")),
+        (row[1:] for row in pooled),
+    )
+    if dict(zip(table.column("metric"), table.intervals("difference"), strict=True))[VA].mean is None:
         raise Absent("no model has an Emotion VA in both groups")
-    heads = contrast_columns("group", "any diagnosis", "none")
-    table = Table(
-        study.titled("Any diagnosis against none, all models, points of 100"), heads[1:],
-        [row[1:] for row in pooled], name="clinical_affect_gap",
-    )  # fmt: skip
     values = study.table.metric("avg_emotion_va_score", study.models)
-    models = {key[0]: values[:, number] for number, key in enumerate(study.models)}
     found = contrasts(study.table.kernel, values, anyone.inside, anyone.outside, seed=study.seed)
-    corrected = holm(np.array([np.nan if one.p is None else one.p for one in found]))
-    by_model = Table(
-        study.titled("Emotion VA, any diagnosis against none, points of 100"),
-        (Column("model"), *heads[2:]), name="clinical_affect_gap_by_model", notes=["Holm over the models."],
-    )  # fmt: skip
-    by_model.rows = [
-        (model, one.inside, one.outside, between(one), one.p, known(p), one.inside.n, one.outside.n)
-        for model, one, p in zip(models, found, corrected, strict=True)
-    ]
-    columns, va, om = _columns(study) | tagged, "Emotion VA", "Binary OM"
-    shown = (label_of(study.leading), va, TAGGED["emotion_va_score"], om)
-    diagnoses = Table(
-        study.titled("Each diagnosis against none, all models, points of 100"),
-        contrast_columns("diagnosis", "this diagnosis", "none"),
+    by_model = study.sheet(
+        "clinical_affect_gap_by_model",
+        "Emotion VA, any diagnosis against none, points of 100",
+        ("model", *_heads("any diagnosis", "none")),
+        ((key[0], *cells) for key, cells in zip(study.models, _cells(found), strict=True)),
+        notes=["Holm over the models."],
+    )
+    if not each:
+        return [table, by_model]
+    shown = (label_of(study.leading), VA, TAGGED["emotion_va_score"], "Binary OM")
+    diagnoses = study.sheet(
+        "by_diagnosis",
+        "Each diagnosis against none, all models, points of 100",
+        ("diagnosis", "metric", *_heads("this diagnosis", "none")),
         contrast_rows(study, each, {name: columns[name] for name in shown}),
-        keys=2, name="by_diagnosis",
+        keys=2,
         notes=["One person may state several. Holm over the diagnoses of a metric."],
-    )  # fmt: skip
-    return [table, by_model, *([diagnoses] if each else [])]
+    )
+    return [table, by_model, diagnoses]
 
 
 def _neutral(study: Study) -> Array:
@@ -225,9 +226,9 @@ def _neutral(study: Study) -> Array:
 def _split(study: Study, name: str, head: str, groups: Sequence[Group]) -> list[Table]:
     if not groups:
         raise Absent(f"no {head} splits the scored conversations into two groups")
-    rows = contrast_rows(study, groups, _columns(study), DRAWS)
     title = f"Each {head} against the others, all models, points of 100"
-    return [Table(study.titled(title), contrast_columns(head, "inside", "others"), rows, keys=2, name=name)]
+    rows = contrast_rows(study, groups, _columns(study), DRAWS)
+    return [study.sheet(name, title, (head, "metric", *_heads("inside", "others")), rows, keys=2)]
 
 
 def _topics(study: Study) -> list[Table]:
@@ -241,7 +242,7 @@ def _traits(study: Study) -> list[Table]:
     return _split(study, "traits", "group", trait_groups(study))
 
 
-_OVERLAP = (
+_OVERLAP: Final = (
     "p: permutation of the groups' labels, Holm over the groups of a metric. Groups overlap in "
     "participants and topics: a difference is no cause. Conversations that do not say are left out."
 )
@@ -254,31 +255,21 @@ CLINICAL = Analysis(
     "share of neutral turns stands beside.",
     _clinical,
     {
-        "clinical-affect-gap": partial(
-            dots,
-            table="clinical_affect_gap_by_model",
-            line=None,
-            columns=["inside", "outside", "difference"],
-            unit="Emotion VA, %",
-        ),
-        "clinical-affect-gap-metrics": partial(
-            dots,
-            table="clinical_affect_gap",
-            columns=["difference"],
-            line=0.0,
-            unit="any diagnosis minus none, all models, points",
-        ),
+        "clinical-affect-gap": Dots("clinical_affect_gap_by_model", ["inside", "outside", "difference"],
+                                    unit="Emotion VA, %"),
+        "clinical-affect-gap-metrics": Dots("clinical_affect_gap", ["difference"], line=0.0,
+                                            unit="any diagnosis minus none, all models, points"),
     },
     signal="difference",
-)
+)  # fmt: skip
 TRAITS = Analysis(
     "traits",
     "Traits",
     "Does accuracy depend on the participant's questionnaires?",
     f"Groups by published screening cuts where there are any, else above the median. {_OVERLAP}",
     _traits,
-    {"traits": partial(dots, table="traits", columns=["difference"], split="metric", line=0.0, across=3,
-                       unit="group minus the others, all models, points")},
+    {"traits": Dots("traits", ["difference"], split="metric", line=0.0, across=3,
+                    unit="group minus the others, all models, points")},
     signal="difference",
 )  # fmt: skip
 TOPICS = Analysis(
@@ -287,7 +278,7 @@ TOPICS = Analysis(
     "Does accuracy depend on what the conversation is about?",
     f"Each category against all conversations of other categories. {_OVERLAP}",
     _topics,
-    {"topics": partial(dots, table="topics", columns=["difference"], split="metric", line=0.0, across=3,
-                       unit="category minus the others, all models, points")},
+    {"topics": Dots("topics", ["difference"], split="metric", line=0.0, across=3,
+                    unit="category minus the others, all models, points")},
     signal="difference",
 )  # fmt: skip

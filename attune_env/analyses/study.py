@@ -12,10 +12,12 @@ import numpy as np
 
 from attune_data import Conversations
 from attune_data.schema import Conversation
-from attune_env.report.groups import LEADERBOARD, METRICS, Metric
-from attune_env.report.names import mode_text, role_of
+from attune_env.report.groups import LEADERBOARD, METRICS
+from attune_env.report.names import mode_text, references, role_of
+from attune_env.report.table import Cell, Column, Table
 from attune_env.statistics.bootstrap import Array, Interval
 from attune_env.statistics.score_table import Key, Resample, ScoreTable
+from attune_rewards.metric import Metric
 
 if TYPE_CHECKING:
     from attune_env.analyses.answers import Answers
@@ -48,8 +50,8 @@ class Study:
 
     def __post_init__(self) -> None:
         if not self.mode:
-            modes = sorted({entry["mode"] for entry in self.entries})
-            object.__setattr__(self, "mode", PRIMARY if PRIMARY in modes else modes[0])
+            modes = {entry["mode"] for entry in self.entries}
+            object.__setattr__(self, "mode", PRIMARY if PRIMARY in modes else min(modes))
 
     @property
     def entries(self) -> Sequence[Mapping[str, Any]]:
@@ -63,14 +65,14 @@ class Study:
         return str(self.scores["metadata"]["settings"]["scoring"])
 
     @property
-    def composite(self) -> str:
+    def leading(self) -> Metric:
         """The metric that leads: the Composite of the variant."""
-        return LEADERBOARD[self.variant][0]
+        return METRICS[self.composite]
 
     @property
-    def leading(self) -> Metric:
-        """The same, as a reported metric."""
-        return METRICS[self.composite]
+    def composite(self) -> str:
+        """Its name in score files."""
+        return LEADERBOARD[self.variant][0]
 
     @cached_property
     def table(self) -> ScoreTable:
@@ -125,14 +127,27 @@ class Study:
         known = self.conversations.by_id if self.conversations is not None else {}
         return [known.get(identity) for identity in self.table.ids]
 
-    def titled(self, text: str) -> str:
-        """A table's title with the mode, marked where it is not the primary one."""
-        return f"{text}; mode {mode_text(self.mode)}"
+    def sheet(
+        self,
+        name: str,
+        title: str,
+        columns: Sequence[Column | str],
+        rows: Iterable[tuple[Cell, ...]],
+        *,
+        keys: int = 1,
+        notes: Iterable[str] = (),
+        foldable: Sequence[str] = (),
+    ) -> Table:
+        """A table about this study: its title says the mode, and baselines and the ceiling are faint."""
+        held = list(rows)
+        title = f"{title}; mode {mode_text(self.mode)}"
+        dim = references(str(row[0]) for row in held)
+        return Table(title, columns, held, list(notes), dim, foldable, keys, name)
 
     def defined(self, metrics: Iterable[Metric], keys: Sequence[Key] | None = None) -> list[Metric]:
         """Those of `metrics` that some of the models has a value of."""
         chosen = self.models if keys is None else keys
-        return [m for m in metrics if not np.isnan(self.table.metric(m.name, chosen)).all()]
+        return [m for m in metrics if not np.isnan(self.table.metric(m.column, chosen)).all()]
 
     def means(self, metrics: Sequence[str], keys: Sequence[Key]) -> dict[Key, dict[str, Interval]]:
         """The mean of each metric for each key with its interval, all from the same resamples."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from itertools import product
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from attune_data.errors import SettingsError, one_line
 from attune_data.selection.facts import Facts, facts_of
@@ -15,13 +14,13 @@ from attune_data.selection.where import Condition, Wanted, Where
 from attune_env.analyses.analysis import Analysis
 from attune_env.analyses.participants import between
 from attune_env.analyses.study import Study
-from attune_env.figures.plots import dots
-from attune_env.report.groups import GROUPS, Metric
-from attune_env.report.names import counted, references, role_of
+from attune_env.figures.plots import Dots
+from attune_env.report.groups import GROUPS
+from attune_env.report.names import counted, role_of
 from attune_env.report.table import Column, Table
-from attune_env.statistics.contrasts import contrasts
+from attune_env.statistics.contrasts import Bools, contrasts
+from attune_rewards.metric import Metric
 
-Bools = npt.NDArray[np.bool_]
 _UNKNOWN: Final = Wanted("unknown")
 
 
@@ -84,16 +83,13 @@ def subset_contrast(study: Study, where: Where) -> Analysis:
     tables = [
         table for title, group in GROUPS if (table := _table(study, where, title, group, inside, outside))
     ]
-    unsure = int((~inside & ~outside).sum())
+    unsure = counted(int((~inside & ~outside).sum()), "conversation")
     tables[-1].notes = [
         "difference = subset - others, in the metric's unit; p by permutation of who belongs to the subset, "
-        "two-sided, uncorrected: with many rows some are small by chance.",
-        *(
-            [f"{counted(unsure, 'conversation')} on neither side: the field is not stated there."]
-            if unsure
-            else []
-        ),
+        "two-sided, uncorrected: with many rows some are small by chance."
     ]
+    if not (inside | outside).all():
+        tables[-1].notes.append(f"{unsure} on neither side: the field is not stated there.")
     sizes = f"{counted(int(inside.sum()), 'conversation')} against {int(outside.sum())}"
     return Analysis(
         "subset",
@@ -102,10 +98,8 @@ def subset_contrast(study: Study, where: Where) -> Analysis:
         "Mean over the conversations of the subset minus mean over the others; intervals draw both groups "
         "again in each resample.",
         lambda _: tables,
-        {
-            tables[-1].name: partial(dots, table=tables[-1].name, columns=["difference"], split="metric",
-                                     label="model", line=0.0, unit="subset minus the others, 95 % interval")
-        },
+        {tables[-1].name: Dots(tables[-1].name, ["difference"], split="metric", label="model", line=0.0,
+                               unit="subset minus the others, 95 % interval")},
         signal="difference",
     )  # fmt: skip
 
@@ -116,25 +110,28 @@ def _table(
     metrics = study.defined(group, study.keys)
     if not metrics:
         return None
-    values = np.concatenate([m.scale * study.table.metric(m.name, study.keys) for m in metrics], axis=1)
-    found = iter(contrasts(study.table.kernel, values, inside, outside, seed=study.seed))
+    values = np.concatenate([m.scale * study.table.metric(m.column, study.keys) for m in metrics], axis=1)
+    found = contrasts(study.table.kernel, values, inside, outside, seed=study.seed)
     places = 2 if title == "Composite" else max(metric.places for metric in metrics)
-    table = Table(
-        study.titled(one_line(f"{title}: {where} against the others")),
-        (Column("model"), Column("kind", prose=True), Column("metric", prose=True),
-         Column("counts as", prose=True), Column("subset", places=places), Column("n subset"),
-         Column("others", places=places), Column("n others"), Column("difference", places=places),
-         Column("p", places=4)),
-        keys=4, name=f"subset_{Column(title).key}",
+    return study.sheet(
+        f"subset_{Column(title).key}",
+        one_line(f"{title}: {where} against the others"),
+        (
+            "model",
+            "kind",
+            "metric",
+            "counts as",
+            Column("subset", places=places),
+            "n subset",
+            Column("others", places=places),
+            "n others",
+            Column("difference", places=places),
+            Column("p", places=4),
+        ),
+        (
+            (key[0], role_of(key[0]), metric.label, metric.role, one.inside, one.inside.n, one.outside,
+             one.outside.n, between(one), one.p)
+            for (metric, key), one in zip(product(metrics, study.keys), found, strict=True)
+        ),
+        keys=4,
     )  # fmt: skip
-    faint = references(study.keys)
-    for metric in metrics:
-        for number, key in enumerate(study.keys):
-            one = next(found)
-            if number in faint:
-                table.dim.add(len(table.rows))
-            table.rows.append(
-                (key[0], role_of(key[0]), metric.label, metric.role, one.inside, one.inside.n, one.outside,
-                 one.outside.n, between(one), one.p)
-            )  # fmt: skip
-    return table

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
 from attune_env.analyses.analysis import Absent, Analysis
 from attune_env.analyses.study import Study, label_of
-from attune_env.figures.plots import dots
+from attune_env.figures.plots import Dots
 from attune_env.report.names import counted, listed, role_of, short_names
-from attune_env.report.table import Cell, Column, Table
+from attune_env.report.table import Column, Table
 from attune_env.statistics.bootstrap import MEANINGFUL, Interval
 from attune_env.statistics.score_table import Key
 from attune_rewards.tree import LEAVES
@@ -35,7 +34,7 @@ def part_name(leaf: str) -> str:
 def best_of(study: Study, role: str) -> Key | None:
     """The policy of a role with the highest leading Composite."""
     known = [key for key in study.keys if role_of(key[0]) == role]
-    return next((key for key in known if study.means([study.composite], [key])[key][study.composite].n), None)
+    return next((key for key in known if study.defined([study.leading], [key])), None)
 
 
 def judged(study: Study) -> list[Key]:
@@ -54,28 +53,28 @@ def verdict_tables(study: Study) -> list[Table]:
         raise Absent("nothing but baselines was scored")
     values = study.table.metric(study.composite, [*keys, baseline])
     differences = study.table.kernel.intervals(values[:, :-1] - values[:, -1:])
-    means = study.means([study.composite], [*keys, baseline, *([ceiling] if ceiling else [])])
-    top = means[ceiling][study.composite].mean if ceiling else None
-    table = Table(
-        study.titled("Verdict: each model against the best baseline, points of 100"),
+    *means, low = study.table.intervals(study.composite, [*keys, baseline])
+    top = study.table.intervals(study.composite, [ceiling])[0].mean if ceiling else None
+    rows = [
+        (key[0], _verdict(difference), baseline[0].partition("/")[2], mean, low.mean, difference,
+         None if top is None or mean.mean is None else top - mean.mean, difference.n)
+        for key, mean, difference in zip(keys, means, differences, strict=True)
+    ]  # fmt: skip
+    table = study.sheet(
+        "verdict",
+        "Verdict: each model against the best baseline, points of 100",
         (
-            Column("model"),
-            Column("verdict", prose=True),
-            Column("best baseline", "baseline", prose=True),
+            "model",
+            "verdict",
+            Column("best baseline", "baseline"),
             Column(label_of(study.leading), study.composite, places=1),
             Column("of the baseline", "baseline_mean", places=1),
             Column("difference", places=1),
             Column("below the ceiling", "below_ceiling", places=1),
-            Column("n"),
+            "n",
         ),
-        name="verdict",
+        rows,
     )
-    low = means[baseline][study.composite].mean
-    for key, difference in zip(keys, differences, strict=True):
-        mean = means[key][study.composite]
-        left = None if top is None or mean.mean is None else top - mean.mean
-        row: tuple[Cell, ...] = (key[0], _verdict(difference), baseline[0].partition("/")[2])
-        table.rows.append((*row, mean, low, difference, left, difference.n))
     return [table]
 
 
@@ -94,32 +93,24 @@ def profile_tables(study: Study) -> list[Table]:
         raise Absent("the policy prior was not scored: run `attune run builtin prior DATA` and score it too")
     keys = [key for key in judged(study) if key != prior]
     parts = [leaf for leaf in LEAVES if f"strict_{leaf}" in study.table.metrics]
-    names = [f"strict_{leaf}" for leaf in parts]
     if not keys or not parts:
         raise Absent("no model has strict scores of single parts")
+    names = [f"strict_{leaf}" for leaf in parts]
     values, base = study.table.of_metrics(names, keys), study.table.of_metrics(names, [prior])
     both = ~np.isnan(values) & ~np.isnan(base)
-    above = np.where(both, values - base, 0.0)
-    below = np.where(both, 1.0 - base, 0.0)
-    found = iter(study.table.kernel.ratios(*(one.reshape(len(values), -1) for one in (above, below))))
-    table = Table(
-        study.titled("Profile: share of the way from prior (0) to the annotations (1)"),
-        (
-            Column("model"), Column("part"), Column("gain", places=2), Column("score", places=3),
-            Column("prior", places=3), Column("n"),
-        ),
-        keys=2,
-        name="profile",
-    )  # fmt: skip
-    counts = both.sum(axis=0)
+    above, below = (np.where(both, one, 0.0).reshape(len(both), -1) for one in (values - base, 1.0 - base))
+    found = iter(study.table.kernel.ratios(above, below))
+    rows = []
     for number, key in enumerate(keys):
         for place, leaf in enumerate(parts):
-            gain, n = next(found), int(counts[number, place])
+            gain, shared = next(found), both[:, number, place]
+            n = int(shared.sum())
             if n and gain.mean is not None:
-                shared = both[:, number, place]
-                means = (float(one[shared, at, place].mean()) for one, at in ((values, number), (base, 0)))
-                table.rows.append((key[0], part_name(leaf), replace(gain, n=n), *means, n))
-    return [table]
+                means = float(values[shared, number, place].mean()), float(base[shared, 0, place].mean())
+                rows.append((key[0], part_name(leaf), replace(gain, n=n), *means, n))
+    columns = ("model", "part", Column("gain", places=2), "score", "prior", "n")
+    title = "Profile: share of the way from prior (0) to the annotations (1)"
+    return [study.sheet("profile", title, columns, rows, keys=2)]
 
 
 def summary(study: Study) -> list[str]:
@@ -128,9 +119,7 @@ def summary(study: Study) -> list[str]:
         (table,) = verdict_tables(study)
     except Absent as reason:
         return [f"There is no verdict: {reason}."]
-    names = dict(
-        zip(table.column("model"), short_names([str(one) for one in table.column("model")]), strict=True)
-    )
+    names = short_names([str(model) for model in table.column("model")])
     baseline = f"{table.column('baseline')[0]}, the best baseline"
     says = {
         ABOVE: ("scores", "score", f"significantly above {baseline}"),
@@ -138,20 +127,18 @@ def summary(study: Study) -> list[str]:
         BELOW: ("scores", "score", f"significantly below {baseline}, which does not read the text"),
         FEW: ("was", "were", f"scored on too few conversations to compare with {baseline}"),
     }
-    found = []
+    lines = []
     for verdict, (one, several, text) in says.items():
-        these = [str(names[row[0]]) for row in table.rows if row[1] == verdict]
+        these = [name for name, said in zip(names, table.column("verdict"), strict=True) if said == verdict]
         if these:
-            found.append(f"{listed(these)} {one if len(these) == 1 else several} {text}.")
-    difference, left = table.intervals("difference")[0], table.column("below_ceiling")[0]
-    if difference.mean is not None:
-        first = (
-            f"The highest score, that of {names[table.rows[0][0]]}," if len(table.rows) > 1 else "Its score"
-        )
-        way = "above" if difference.mean > 0 else "below"
+            lines.append(f"{listed(these)} {one if len(these) == 1 else several} {text}.")
+    difference, left = table.intervals("difference")[0].mean, table.column("below_ceiling")[0]
+    if difference is not None:
+        first = f"The highest score, that of {names[0]}," if len(names) > 1 else "Its score"
+        way = "above" if difference > 0 else "below"
         gap = f" and {left:.1f} below the ceiling" if isinstance(left, float) else ""
-        found.append(f"{first} lies {abs(difference.mean):.1f} points {way} that baseline{gap}.")
-    return [*found, *_parts(study), *_unreadable(study)][:6]
+        lines.append(f"{first} lies {abs(difference):.1f} points {way} that baseline{gap}.")
+    return [*lines, *_parts(study), *_unreadable(study)][:6]
 
 
 def _parts(study: Study) -> list[str]:
@@ -160,10 +147,11 @@ def _parts(study: Study) -> list[str]:
         (table,) = profile_tables(study)
     except Absent:
         return []
-    better: dict[str, bool] = {}
-    for part, gain in zip(table.column("part"), table.intervals("gain"), strict=True):
-        better[str(part)] = better.get(str(part), False) or (gain.leaves_out_zero and (gain.mean or 0) > 0)
-    yes, no = ([part for part, found in better.items() if found == kind] for kind in (True, False))
+    parts, gains = [str(part) for part in table.column("part")], table.intervals("gain")
+    better = {
+        part for part, gain in zip(parts, gains, strict=True) if gain.leaves_out_zero and (gain.mean or 0) > 0
+    }
+    yes, no = ([part for part in dict.fromkeys(parts) if (part in better) == kind] for kind in (True, False))
     one = len(set(table.column("model"))) == 1
     who, nobody = ("It reads", "It does not read") if one else ("At least one reads", "None reads")
     than = "significantly better than answers that read nothing"
@@ -197,6 +185,6 @@ PROFILE = Analysis(
     "what the best constant answers get, 1 what the annotations get; 95 % intervals over conversations. "
     "Values beyond the axis are written at its edge.",
     profile_tables,
-    {"profile": partial(dots, table="profile", columns=["gain"], split="model", label="part", line=0.0,
-                        limits=(-1.05, 1.05), unit="(score − prior) / (1 − prior), with 95 % interval")},
+    {"profile": Dots("profile", ["gain"], split="model", label="part", line=0.0, limits=(-1.05, 1.05),
+                     unit="(score − prior) / (1 − prior), with 95 % interval")},
 )  # fmt: skip

@@ -48,7 +48,6 @@ def _verdicts(found: Audit) -> Table:
         f"Audit of {audited}: does anything that reads nothing beat the prior?",
         ("reward", "verdict", "prior", "best attack", "gain", "highest bound", "best of surface",
          "gain of it", "oracle"),
-        left=("verdict", "best attack", "highest bound", "best of surface"),
     )  # fmt: skip
     for verdict in found.verdicts:
         name, bound = verdict.bound
@@ -121,7 +120,6 @@ def _parts(found: Audit) -> Table:
     table = Table(
         "Where: mean score of each part, before nulls are taken off",
         ("part", "prior", "best attack", "earns", "lexicon", "ceiling", "oracle"),
-        left=("best attack",),
     )
     attacks = [row.name for row in found.rows if row.gated]
     over = []

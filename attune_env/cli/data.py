@@ -126,7 +126,7 @@ def split(
     parts = divide(conversations, shares, seed=seed, stratify=stratify)
     write_parts(parts, output, numbers=numbers_of(conversations), overwrite=overwrite)
     headings = ("part", "conversations", "share", "asked", "participants", "fingerprint", "folder")
-    table = Table(f"{path}, seed {seed}", headings, left=("fingerprint", "folder"))
+    table = Table(f"{path}, seed {seed}", headings)
     for name, part in parts.items():
         given = (f"{len(part) / len(conversations):.1%}", f"{shares[name]:.1%}")
         people = str(len({one.participant for one in part}))
@@ -276,7 +276,7 @@ def _import(read: Callable[[], Imported], output: Path, *, overwrite: bool) -> N
     for title, counts, last in tables:
         if counts:
             rows = [(count.what, str(count.count), count.why) for count in counts]
-            Table(f"{source}: {title}", ("what", "count", last), list(rows), left=(last,)).print()
+            Table(f"{source}: {title}", ("what", "count", last), list(rows)).print()
     for note in imported.notes:
         print(f"note: {note}")
     noun = "conversation" if number == 1 else "conversations"

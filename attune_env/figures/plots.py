@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from attune_env.figures.style import BLUE, FAINT, INK, ORANGE, PALETTE, name_text, panels, style
 from attune_env.report.names import short_names
@@ -15,105 +17,238 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Panel = tuple[str, Column, list[tuple[str, Cell]], set[int], list[float | None]]
-"""Title, column, (label, cell) per row, faint rows, marks."""
 ROW, FRAME = 0.23, 1.0
 """Inches of a row, and of title, axis and label."""
-MOST = 40
+MOST: Final = 40
 """Rows of a figure; tables hold all."""
-LEAST_WIDTH = 1e-9
-CEILING = "builtin/oracle"
-MODELS = ("model", "against", "first", "second")
+LEAST_WIDTH: Final = 1e-9
+CEILING: Final = "builtin/oracle"
+MODELS: Final = ("model", "against", "first", "second")
 """Columns that hold names of models."""
 
 
-def dots(
-    tables: Mapping[str, Table],
-    table: str,
-    columns: Sequence[str],
-    *,
-    split: str = "",
-    label: str = "",
-    mark: str = "",
-    line: float | None = None,
-    across: int = 4,
-    unit: str = "",
-    limits: tuple[float, float] | None = None,
-) -> Figure:
-    """One panel per column: a row per row of the table, a dot at the mean, a line over its interval.
+@dataclass(frozen=True)
+class Plot(ABC):
+    """A figure drawn from one table of an analysis; columns go by their names in CSV files."""
 
-    Args:
-        tables: of the analysis.
-        table: the one that is drawn.
-        columns: what the panels show, by name in CSV files.
-        split: column that makes panels instead: one for each of its values, of the first of `columns`.
-        label: column that names the rows; by default the first.
-        mark: column of a value to compare with, drawn as an upright mark.
-        line: value to compare with, drawn across each panel.
-        across: panels side by side.
-        unit: what the x axes hold.
-        limits: of the x axes; an arrow marks what lies outside.
+    table: str
+    """The table's name."""
+    _: KW_ONLY
+    where: tuple[str, str | None] | None = None
+    """(column, value): only these rows; None: those with the first row's value."""
+    unit: str = ""
+    """What the numbers are; `{}` stands for the value in `where`."""
+
+    def __call__(self, tables: Mapping[str, Table]) -> Figure:
+        """Draws it; needs matplotlib."""
+        table, unit = tables[self.table], self.unit
+        if self.where is not None:
+            held = table.column(self.where[0])
+            value = held[0] if self.where[1] is None else self.where[1]
+            kept = [i for i, one in enumerate(held) if one == value]
+            dim = {place for place, i in enumerate(kept) if i in table.dim}
+            table = replace(table, columns=table.heads, rows=[table.rows[i] for i in kept], dim=dim)
+            unit = unit.format(value)
+        with style():
+            figure, note = self.draw(table)
+            figure.supxlabel("; ".join(filter(None, (unit, note))), fontsize=9)
+        return figure
+
+    @abstractmethod
+    def draw(self, table: Table) -> tuple[Figure, str]:
+        """The figure, and what its label says besides the unit."""
+
+
+class Panel(NamedTuple):
+    """One panel of dots."""
+
+    title: str
+    column: Column
+    rows: list[tuple[str, Cell, float | None]]
+    """(label, cell, mark)"""
+    faint: set[int]
+
+    @property
+    def best(self) -> float | None:
+        """The highest mean of a baseline, where there are other rows too."""
+        held = [mean for row in self.faint if (mean := mean_of(self.rows[row][1])) is not None]
+        return max(held, default=None) if len(self.faint) < len(self.rows) else None
+
+
+@dataclass(frozen=True)
+class Dots(Plot):
+    """One panel per column: a row per row of the table, a dot at the mean, a line over its interval.
 
     The ceiling has no row: it would squeeze all others. The best baseline is a dashed line.
     """
-    source = tables[table]
-    made = [
-        panel
-        for panel in _panels(source, columns, split, label, mark)
-        if any(mean_of(cell) is not None for _, cell in panel[2])
-    ]
-    across = min(across, max(len(made), 1))
-    down = -(-len(made) // across)
-    height = down * (FRAME + ROW * max((len(panel[2]) for panel in made), default=1))
-    longest = max((len(name_text(text)) for panel in made for text, _ in panel[2]), default=0)
-    best = line is None and not mark and any(_best(panel) is not None for panel in made)
-    width = 0.6 + 0.065 * longest + 1.9 * across
-    figure, axes = panels(down, across, width=max(width, 5.0), height=max(1.9, height))
-    for number, (axis, panel) in enumerate(zip(axes, made, strict=False)):
-        _dots(axis, panel, line, limits, labelled=number % across == 0, best=best)
-    for axis in axes[len(made) :]:
-        axis.set_visible(False)
-    notes = [
-        unit,
-        *(["dashed: the best baseline"] if best else []),
-        *([f"| {_named(source, mark)}"] * bool(mark)),
-    ]
-    with style():
-        figure.supxlabel("; ".join(note for note in notes if note), fontsize=9)
-    return figure
 
+    columns: Sequence[str]
+    """What the panels show; those that the table lacks are left out."""
+    _: KW_ONLY
+    split: str = ""
+    """Column that makes panels instead: one for each of its values, of the first of `columns`."""
+    label: str = ""
+    """Column that names the rows; by default the first."""
+    mark: str = ""
+    """Column of a value to compare with, drawn as an upright mark."""
+    line: float | None = None
+    """Value to compare with, drawn across each panel."""
+    across: int = 4
+    """Panels side by side."""
+    limits: tuple[float, float] | None = None
+    """Of the x axes; an arrow marks what lies outside."""
 
-def _named(table: Table, key: str) -> str:
-    return table.heads[table.place(key)].name if key else ""
-
-
-def _panels(table: Table, columns: Sequence[str], split: str, label: str, mark: str) -> list[Panel]:
-    key = label or table.heads[0].key
-    names = axis_labels(key, [str(text) for text in table.column(key)])
-    rows = [i for i, first in enumerate(table.column(table.heads[0].key)) if first != CEILING]
-    marks = table.column(mark) if mark else [None] * len(names)
-    groups: list[tuple[str, str, list[int]]]
-    if split:
-        values = [str(value) for value in table.column(split)]
-        distinct = list(dict.fromkeys(values[i] for i in rows))
-        titles = axis_labels(split, distinct)
-        groups = [
-            (title, columns[0], [i for i in rows if values[i] == value])
-            for title, value in zip(titles, distinct, strict=True)
+    def draw(self, table: Table) -> tuple[Figure, str]:
+        """The panels that hold a number."""
+        made = [
+            panel
+            for panel in self._panels(table)
+            if any(mean_of(cell) is not None for _, cell, _ in panel.rows)
         ]
-    else:
-        kept = [key for key in columns if key in [head.key for head in table.heads]]
-        groups = [(_named(table, key), key, rows) for key in kept]
-    return [
+        across = min(self.across, max(len(made), 1))
+        down = -(-len(made) // across)
+        height = down * (FRAME + ROW * max((len(panel.rows) for panel in made), default=1))
+        longest = max((len(name_text(row[0])) for panel in made for row in panel.rows), default=0)
+        best = self.line is None and not self.mark and any(panel.best is not None for panel in made)
+        width = 0.6 + 0.065 * longest + 1.9 * across
+        figure, axes = panels(down, across, width=max(width, 5.0), height=max(1.9, height))
+        for number, (axis, panel) in enumerate(zip(axes, made, strict=False)):
+            self._dots(axis, panel, labelled=number % across == 0, best=panel.best if best else None)
+        for axis in axes[len(made) :]:
+            axis.set_visible(False)
+        mark = f"| {table.heads[table.place(self.mark)].name}" if self.mark else ""
+        return figure, "dashed: the best baseline" if best else mark
+
+    def _panels(self, table: Table) -> list[Panel]:
+        first = table.heads[0].key
+        key = self.label or first
+        names = axis_labels(key, [str(text) for text in table.column(key)])
+        rows = [i for i, name in enumerate(table.column(first)) if name != CEILING]
+        marks = table.column(self.mark) if self.mark else [None] * len(names)
+        if self.split:
+            values = table.column(self.split)
+            distinct = list(dict.fromkeys(str(values[i]) for i in rows))
+            groups = [
+                (title, self.columns[0], [i for i in rows if str(values[i]) == value])
+                for title, value in zip(axis_labels(self.split, distinct), distinct, strict=True)
+            ]
+        else:
+            kept = [head for key in self.columns for head in table.heads if head.key == key]
+            groups = [(head.name, head.key, rows) for head in kept]
+        return [
+            Panel(
+                title,
+                table.heads[table.place(key)],
+                [(names[i], table.column(key)[i], mean_of(marks[i])) for i in chosen[:MOST]],
+                {place for place, i in enumerate(chosen[:MOST]) if i in table.dim},
+            )
+            for title, key, chosen in groups
+        ]
+
+    def _dots(self, axis: Axes, panel: Panel, *, labelled: bool, best: float | None) -> None:
+        """Draws one panel."""
+        scale = 100.0 if panel.column.share else panel.column.scale
+        low, high = self.limits or (-float("inf"), float("inf"))
+        for row, (_, cell, mark) in enumerate(panel.rows):
+            if (mean := mean_of(cell)) is None:
+                continue
+            colour = FAINT if row in panel.faint else BLUE
+            _point(axis, row, cell, scale, colour, bar=low <= scale * mean <= high)
+            if mark is not None:
+                axis.plot([scale * mark], [row], "|", color=ORANGE, markersize=9, markeredgewidth=1.8)
+        if self.line is not None:
+            axis.axvline(self.line, color=INK, linewidth=0.8, zorder=0)
+        if best is not None:
+            axis.axvline(scale * best, color=FAINT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0)
+        if self.limits is not None:
+            axis.set_xlim(low, high)
+            for row, (_, cell, _) in enumerate(panel.rows):
+                value = (mean_of(cell) or 0.0) * scale
+                if not low <= value <= high:
+                    end, arrow, side = (low, "◂", "left") if value < low else (high, "▸", "right")
+                    axis.annotate(f"{arrow} {value:.2g}", (end, row), fontsize=7.5, color=BLUE, va="center",
+                                  ha=side)  # fmt: skip
+        elif (ends := axis.get_xlim())[1] - ends[0] < LEAST_WIDTH:  # nothing but rounding
+            axis.set_xlim(ends[0] - 1, ends[1] + 1)
+        axis.set_yticks(range(len(panel.rows)), [name_text(row[0]) if labelled else "" for row in panel.rows])
+        axis.set_ylim(len(panel.rows) - 0.5, -0.5)
+        axis.tick_params(axis="y", length=0)
+        axis.locator_params(axis="x", nbins=5)
+        axis.grid(axis="x")
+        axis.spines["left"].set_visible(False)
+        axis.set_title(name_text(panel.title.partition(" (")[0]))
+
+
+@dataclass(frozen=True)
+class Lines(Plot):
+    """Means with intervals over ordered steps.
+
+    With `x`, a panel per column, a line per value of `series` over the numbers in column `x`. Without it,
+    one panel: a line per row over `columns`.
+    """
+
+    columns: Sequence[str]
+    """Those that the table lacks are left out."""
+    _: KW_ONLY
+    x: str = ""
+    series: str = ""
+
+    def draw(self, table: Table) -> tuple[Figure, str]:
+        """One panel, or one per column."""
+        heads = [head for key in self.columns for head in table.heads if head.key == key]
+        cells = [table.column(head.key) for head in heads]
+        if self.x:
+            names = [str(name) for name in table.column(self.series)]
+            steps = [float(mean_of(cell) or 0.0) for cell in table.column(self.x)]
+            charts = [
+                (head, [
+                    (name, [(at, cell) for at, cell, other in zip(steps, column, names, strict=True)
+                            if other == name])
+                    for name in dict.fromkeys(names)
+                ])
+                for head, column in zip(heads, cells, strict=True)
+            ]  # fmt: skip
+        else:
+            rows = zip(table.rows, zip(*cells, strict=True), strict=True)
+            charts = [(heads[0], [(str(row[0]), list(enumerate(of_row))) for row, of_row in rows])]
+        width = 2.4 + 2.0 * len(charts) + (0 if self.x else 2.4)
+        figure, axes = panels(1, len(charts), width=width, height=2.8)
+        for axis, (head, shown) in zip(axes, charts, strict=True):
+            for (name, points), colour in zip(shown, PALETTE, strict=False):
+                _line(axis, points, colour, head.scale, name)
+            axis.set_title(head.name if self.x else "")
+            axis.grid(axis="y")
+            axis.margins(x=0.1)
+            if not self.x:
+                axis.set_xticks(range(len(heads)), [head.name for head in heads])
+        if len(charts[0][1]) > 1:
+            axes[-1].legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=8)
+        return figure, ""
+
+
+def _line(axis: Axes, points: Sequence[tuple[float, Cell]], colour: str, scale: float, name: str) -> None:
+    known = [(at, cell, mean) for at, cell in points if (mean := mean_of(cell)) is not None]
+    axis.plot([at for at, _, _ in known], [scale * mean for _, _, mean in known], color=colour,
+              label=name_text(name))  # fmt: skip
+    for at, cell, _ in known:
+        _point(axis, at, cell, scale, colour, upright=True)
+
+
+def _point(
+    axis: Axes, at: float, cell: Cell, scale: float, colour: str, *, upright: bool = False, bar: bool = True
+) -> None:
+    """A dot at a mean, hollow on too few units, and a bar over its interval: in row or column `at`."""
+    sure = not isinstance(cell, Interval) or cell.meaningful
+    ends = {cell.low, cell.high} if isinstance(cell, Interval) and sure and bar else set()
+    for values, looks in (
+        (sorted(scale * (end or 0.0) for end in ends), {"linewidth": 1.6}),
         (
-            title,
-            table.heads[table.place(key)],
-            [(names[i], table.column(key)[i]) for i in chosen[:MOST]],
-            {place for place, i in enumerate(chosen[:MOST]) if i in table.dim},
-            [mean_of(marks[i]) for i in chosen[:MOST]],
-        )
-        for title, key, chosen in groups
-    ]
+            [scale * (mean_of(cell) or 0.0)],
+            {"marker": "o", "markersize": 4.5, "mfc": colour if sure else "white"},
+        ),
+    ):
+        places = [at] * len(values)
+        axis.plot(*((places, values) if upright else (values, places)), color=colour, **looks)
 
 
 def axis_labels(key: str, names: Sequence[str]) -> list[str]:
@@ -131,127 +266,3 @@ def mean_of(cell: Cell) -> float | None:
     if isinstance(cell, Interval):
         return cell.mean
     return float(cell) if isinstance(cell, (int, float)) else None
-
-
-def _dots(
-    axis: Axes,
-    panel: Panel,
-    line: float | None,
-    limits: tuple[float, float] | None,
-    *,
-    labelled: bool,
-    best: bool,
-) -> None:
-    """Draws one panel."""
-    title, column, rows, faint, marks = panel
-    scale = 100.0 if column.share else column.scale
-    with style():
-        for row, (_, cell) in enumerate(rows):
-            colour = FAINT if row in faint else BLUE
-            mean = mean_of(cell)
-            if mean is None:
-                continue
-            sure = not isinstance(cell, Interval) or cell.meaningful
-            inside = limits is None or limits[0] <= scale * mean <= limits[1]
-            ends = (cell.low, cell.high) if isinstance(cell, Interval) and sure and inside else ()
-            if None not in ends and len(set(ends)) == 2:
-                axis.plot([scale * (end or 0.0) for end in ends], [row, row], color=colour, linewidth=1.6)
-            axis.plot(
-                [scale * mean], [row], "o", color=colour, markersize=4.5,
-                markerfacecolor=colour if sure else "white",
-            )  # fmt: skip
-            if (value := marks[row]) is not None:
-                axis.plot([scale * value], [row], "|", color=ORANGE, markersize=9, markeredgewidth=1.8)
-        if line is not None:
-            axis.axvline(line, color=INK, linewidth=0.8, zorder=0)
-        if best and (top := _best(panel)) is not None:
-            axis.axvline(scale * top, color=FAINT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0)
-        if limits is not None:
-            axis.set_xlim(*limits)
-            _outside(axis, [(mean_of(cell) or 0.0) * scale for _, cell in rows], limits)
-        elif (ends := axis.get_xlim())[1] - ends[0] < LEAST_WIDTH:  # nothing but rounding
-            axis.set_xlim(ends[0] - 1, ends[1] + 1)
-        axis.set_yticks(range(len(rows)), [name_text(text) if labelled else "" for text, _ in rows])
-        axis.set_ylim(len(rows) - 0.5, -0.5)
-        axis.tick_params(axis="y", length=0)
-        axis.locator_params(axis="x", nbins=5)
-        axis.grid(axis="x")
-        axis.spines["left"].set_visible(False)
-        axis.set_title(name_text(title.partition(" (")[0]))
-
-
-def _best(panel: Panel) -> float | None:
-    """The highest mean of a baseline, where there are other rows too."""
-    _, _, rows, faint, _ = panel
-    held = [mean for row in faint if (mean := mean_of(rows[row][1])) is not None]
-    return max(held, default=None) if len(faint) < len(rows) else None
-
-
-def _outside(axis: Axes, values: Sequence[float], limits: tuple[float, float]) -> None:
-    for row, value in enumerate(values):
-        for end, beyond, arrow in ((limits[0], value < limits[0], "◂"), (limits[1], value > limits[1], "▸")):
-            if beyond:
-                axis.annotate(f"{arrow} {value:.2g}", (end, row), fontsize=7.5, color=BLUE, va="center",
-                              ha="left" if arrow == "◂" else "right")  # fmt: skip
-
-
-def lines(
-    tables: Mapping[str, Table],
-    table: str,
-    columns: Sequence[str],
-    *,
-    x: str = "",
-    series: str = "",
-    unit: str = "",
-) -> Figure:
-    """Means with intervals over ordered steps.
-
-    With `x`, a panel per column, a line per value of `series` over the numbers in column `x`. Without it,
-    one panel: a line per row over `columns`.
-    """
-    source = tables[table]
-    if x:
-        names = [str(name) for name in source.column(series)] if series else [""] * len(source.rows)
-        steps = [float(mean_of(cell) or 0.0) for cell in source.column(x)]
-        charts = [
-            (_named(source, key), source.heads[source.place(key)].scale, [
-                (name, [(steps[i], source.column(key)[i]) for i in range(len(names)) if names[i] == name])
-                for name in dict.fromkeys(names)
-            ])
-            for key in columns
-        ]  # fmt: skip
-    else:
-        places = [source.place(key) for key in columns]
-        drawn = [
-            (str(row[0]), [(float(step), row[place]) for step, place in enumerate(places)])
-            for row in source.rows
-        ]
-        charts = [("", source.heads[places[0]].scale, drawn)]
-    figure, axes = panels(1, len(charts), width=2.4 + 2.0 * len(charts) + (2.4 if not x else 0), height=2.8)
-    for axis, (title, scale, shown) in zip(axes, charts, strict=True):
-        for (name, points), colour in zip(shown, PALETTE, strict=False):
-            _line(axis, points, colour, scale, name)
-        with style():
-            axis.set_title(title)
-            axis.grid(axis="y")
-            axis.margins(x=0.1)
-            if not x:
-                axis.set_xticks(range(len(columns)), [_named(source, key) for key in columns])
-    with style():
-        if len(charts[0][2]) > 1:
-            axes[-1].legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=8)
-        figure.supxlabel(unit, fontsize=9)
-    return figure
-
-
-def _line(axis: Axes, points: Sequence[tuple[float, Cell]], colour: str, scale: float, name: str) -> None:
-    known = [(at, cell, mean) for at, cell in points if (mean := mean_of(cell)) is not None]
-    with style():
-        axis.plot([at for at, _, _ in known], [scale * mean for _, _, mean in known], color=colour,
-                  label=name_text(name))  # fmt: skip
-        for at, cell, mean in known:
-            sure = isinstance(cell, Interval) and cell.meaningful
-            if sure and isinstance(cell, Interval) and cell.low is not None and cell.high is not None:
-                axis.plot([at, at], [scale * cell.low, scale * cell.high], color=colour, linewidth=1.4)
-            axis.plot([at], [scale * mean], "o", color=colour, markersize=4.5,
-                      markerfacecolor=colour if sure else "white")  # fmt: skip

@@ -75,20 +75,15 @@ def style() -> Iterator[None]:
         yield
 
 
-def panels(
-    rows: int = 1, columns: int = 1, *, width: float = 6.5, height: float = 3.0, **options: Any
-) -> tuple[Figure, list[Axes]]:
+def panels(rows: int = 1, columns: int = 1, *, width: float, height: float) -> tuple[Figure, list[Axes]]:
     """A figure of `width` × `height` inches and its panels, row by row.
 
-    No global state: figures need no closing, and threads do not meet. `options` go to `Figure.subplots`
-    (sharex, sharey, width_ratios).
+    No global state: figures need no closing, and threads do not meet.
     """
     from matplotlib.figure import Figure
 
-    with style():
-        figure = Figure(figsize=(width, height), layout="constrained")
-        axes = figure.subplots(rows, columns, squeeze=False, **options)
-    return figure, [axis for row in axes for axis in row]
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
 
 
 def drawn(figure: Figure, formats: Sequence[str]) -> dict[str, bytes]:

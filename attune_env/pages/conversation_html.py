@@ -120,8 +120,8 @@ def index_page(study: Study, names: Mapping[str, str], title: str) -> str:
     real = "models" if not study.only_policies else "policies without the ceiling"
     short = short_names([key[0] for key in study.keys])
     table = Table(
-        study.titled(f"{len(hardest)} conversations"),
-        ("conversation", Column("topic", prose=True), "turns", Column(f"mean of {real}", places=1),
+        f"{len(hardest)} conversations; mode {mode_text(study.mode)}",
+        ("conversation", "topic", "turns", Column(f"mean of {real}", places=1),
          *(Column(name, places=1) for name in short)),
         notes=[
             f"{study.variant} Composite of each conversation, points of 100.",

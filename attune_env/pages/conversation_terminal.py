@@ -86,7 +86,7 @@ def _text(title: str, text: str) -> None:
 def _grid(grid: Grid, view: ConversationView) -> None:
     if not grid.rows:
         return
-    table = Table(grid.title, (*grid.heads, *view.models), keys=len(grid.heads), left=tuple(view.models))
+    table = Table(grid.title, (*grid.heads, *view.models), keys=len(grid.heads))
     table.rows = [
         (*texts, *(f"{SIGNS[cell.mark]}{cell.text}" for cell in cells)) for texts, cells in grid.rows
     ]

@@ -6,64 +6,47 @@ from collections.abc import Mapping
 from typing import Any
 
 from attune_data.codebook import Codebook
-from attune_env.report.table import DASH, Table, share_text
+from attune_env.report.table import DASH, Cell, Table, share_text
 
 
 def data_tables(facts: Mapping[str, Any], source: str) -> list[Table]:
     """The output of `attune_data.stats.describe` as tables."""
-    overview = Table(f"{source}", ("what", "value"), left=("value",))
     per = facts["turns_per_conversation"]
-    overview.rows = [
-        ("conversations", str(facts["conversations"])),
-        ("participants", str(facts["participants"])),
-        ("participants with several", _counts(facts["participants_with_several"])),
-        (
-            "turns",
-            f"{facts['turns']} ({per['min']} to {per['max']} a conversation, mean {_number(per['mean'])})",
-        ),
-        ("tags a turn", _number(facts["tags_per_turn"])),
-        ("neutral turns", share_text(facts["neutral_turns"])),
-        ("mean intensity", _number(facts["intensity"])),
-        ("comparisons a turn", _number(facts["comparisons_per_turn"])),
-        ("winner is side A", share_text(facts["winner_a"])),
-        ("goals", _counts(facts["goals"])),
-        ("clarity", _counts(facts["clarity"])),
-        ("fit", _counts(facts["fit"])),
-        ("categories", _counts(facts["categories"])),
-        ("diagnoses", _counts(facts["diagnoses"])),
-        ("PANAS change, positive", _number(facts["panas_change"]["positive"])),
-        ("PANAS change, negative", _number(facts["panas_change"]["negative"])),
-        ("provenance", _counts(facts["provenance"])),
-        ("fingerprint", facts["fingerprint"]),
-    ]
-    tags = Table("Emotions felt", ("emotion", "times"), [(k, str(v)) for k, v in facts["tags"].items()])
-    wins = Table(
-        "Responses: share of comparisons won",
-        ("response", "won"),
-        [(name, share_text(won)) for name, won in facts["wins"].items()],
-    )
+    overview = {
+        "conversations": str(facts["conversations"]),
+        "participants": str(facts["participants"]),
+        "participants with several": _counts(facts["participants_with_several"]),
+        "turns": f"{facts['turns']} ({per['min']} to {per['max']} a conversation, "
+        f"mean {_number(per['mean'])})",
+        "tags a turn": _number(facts["tags_per_turn"]),
+        "neutral turns": share_text(facts["neutral_turns"]),
+        "mean intensity": _number(facts["intensity"]),
+        "comparisons a turn": _number(facts["comparisons_per_turn"]),
+        "winner is side A": share_text(facts["winner_a"]),
+        **{name: _counts(facts[name]) for name in ("goals", "clarity", "fit", "categories", "diagnoses")},
+        "PANAS change, positive": _number(facts["panas_change"]["positive"]),
+        "PANAS change, negative": _number(facts["panas_change"]["negative"]),
+        "provenance": _counts(facts["provenance"]),
+        "fingerprint": facts["fingerprint"],
+    }
     book = Codebook.own()
-    questions = Table(
-        "Yes/no questions: share of yes among yes/no answers",
-        ("id", "applicable", "observed", "preferred", "question"),
-        [
-            (q, str(row["applicable"]), share_text(row["observed_yes"]), share_text(row["preferred_yes"]),
-             book.binary_text(q, observer=True))
-            for q, row in facts["questions"].items()
-            if row["annotated"]
-        ],
-        left=("question",),
-    )  # fmt: skip
-    gaps = Table(
-        "Missing and contradictory",
-        ("what", "count"),
-        [
-            *((str(name), str(count)) for name, count in facts["missing"].items()),
-            ("warnings", str(len(facts["contradictions"]))),
-        ],
-        notes=facts["contradictions"][:20],
-    )
-    return [overview, tags, wins, questions, gaps]
+    questions: list[tuple[Cell, ...]] = [
+        (q, str(row["applicable"]), share_text(row["observed_yes"]), share_text(row["preferred_yes"]),
+         book.binary_text(q, observer=True))
+        for q, row in facts["questions"].items()
+        if row["annotated"]
+    ]  # fmt: skip
+    missing = {**facts["missing"], "warnings": len(facts["contradictions"])}
+    wins: list[tuple[Cell, ...]] = [(name, share_text(won)) for name, won in facts["wins"].items()]
+    return [
+        Table(source, ("what", "value"), list(overview.items())),
+        Table("Emotions felt", ("emotion", "times"), [(k, str(v)) for k, v in facts["tags"].items()]),
+        Table("Responses: share of comparisons won", ("response", "won"), wins),
+        Table("Yes/no questions: share of yes among yes/no answers",
+              ("id", "applicable", "observed", "preferred", "question"), questions),
+        Table("Missing and contradictory", ("what", "count"), [(k, str(v)) for k, v in missing.items()],
+              facts["contradictions"][:20]),
+    ]  # fmt: skip
 
 
 def _number(value: float | None) -> str:

@@ -2,43 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
-from attune_rewards.metric import Group, Role
 from attune_rewards.metrics import SHOWN
 from attune_rewards.tree import COMPOSITE
 
-
-@dataclass(frozen=True, slots=True)
-class Metric:
-    """One reported metric."""
-
-    name: str
-    """Its name in score files."""
-    label: str
-    role: Role
-    places: int = 3
-    scale: float = 1.0
-    """The factor that scales values for display."""
-
-
-def _of(group: Group) -> tuple[Metric, ...]:
-    return tuple(
-        Metric(m.column, m.label, m.role, m.places, m.scale) for m in SHOWN if m.group == group and m.role
-    )
-
-
-TURN: Final = _of("turn")
-WIDE: Final = _of("wide")
-COMPOSITES: Final = _of("composite")
+TURN, WIDE, COMPOSITES = (
+    tuple(metric for metric in SHOWN if metric.group == group) for group in ("turn", "wide", "composite")
+)
 GROUPS: Final = (
     ("Turn-by-turn scores", TURN),
     ("Conversation-wide scores", WIDE),
     ("Composite", COMPOSITES),
 )
-METRICS: Final = {metric.name: metric for _, group in GROUPS for metric in group}
+METRICS: Final = {metric.column: metric for _, group in GROUPS for metric in group}
 """Every metric that a report shows, by its name in score files."""
+INPUTS: Final = tuple(metric for metric in (*TURN, *WIDE) if metric.role == "input")
+"""The inputs of the canonical Composite, pillars aside."""
 
 _PILLARS: Final = tuple(pillar.name for pillar in COMPOSITE.children)
 LEADERBOARD: Final = {

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from attune_data.errors import one_line
-from attune_env.statistics.score_table import Key
 from attune_episodes.policies import KINDS
 
 SHORT = 26
@@ -23,9 +22,9 @@ def role_of(em_model: str) -> str:
     return "baseline" if KINDS[name] in ("content-free", "shallow") else KINDS[name]
 
 
-def references(keys: Iterable[Key]) -> set[int]:
-    """The rows that are baselines or the ceiling."""
-    return {number for number, key in enumerate(keys) if role_of(key[0]) in ("baseline", "ceiling")}
+def references(models: Iterable[str]) -> set[int]:
+    """The places of baselines and the ceiling."""
+    return {number for number, model in enumerate(models) if role_of(model) in ("baseline", "ceiling")}
 
 
 def mode_text(mode: str) -> str:

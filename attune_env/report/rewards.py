@@ -17,7 +17,7 @@ AUDIT_NOTE = "What can be earned without reading: attune rewards audit; the figu
 
 def preset_list() -> Table:
     """The presets: what each is for, its parts, and what reading nothing earns."""
-    table = Table("Presets", ("reward", "parts", "prior earns", "for"), left=("for",))
+    table = Table("Presets", ("reward", "parts", "prior earns", "for"))
     for name, what in PRESET_TEXTS.items():
         spec = RewardSpec.preset(name)
         table.rows.append((name, str(len(spec.parts)), _prior(spec), what))
@@ -32,7 +32,7 @@ def preset_list() -> Table:
 
 def part_list() -> Table:
     """The parts that rewards are made of."""
-    table = Table("Parts", ("part", "stage", "prior earns", "scores"), left=("stage", "scores"))
+    table = Table("Parts", ("part", "stage", "prior earns", "scores"))
     baselines = RewardSpec.preset("skill").baselines
     for part in PARTS:
         text = text_of(part)
@@ -45,7 +45,7 @@ def explain_part(name: str) -> Table:
     """One part: what it scores, how, where, and what earns nothing."""
     text = text_of(next(part for part in PARTS if part.name == name))
     baseline = RewardSpec.preset("skill").baselines.get(name)
-    table = Table(f"Part {name}", ("about", "text"), left=("text",))
+    table = Table(f"Part {name}", ("about", "text"))
     table.rows = [
         ("scores", text.what),
         ("stage", text.stage),

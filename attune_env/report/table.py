@@ -7,8 +7,9 @@ import io
 import math
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from attune_data.errors import one_line
@@ -24,6 +25,8 @@ _NUMBER = re.compile(r"[-+]?[\d.,]+%?( \[-?[\d.]+, -?[\d.]+\])?†?( n=\d+)?", r
 _FORMULA = tuple('=+-@＝＋－＠"#')
 """First characters of a cell that a spreadsheet would run as a formula or take for the start of a quoted
 field, or that a script would take for a comment line."""
+_WORDS = re.compile(r"[^\W\d]{2}|^[✓≈✗]")
+"""In a cell of text."""
 _GAP = 3
 """Columns of the terminal between two columns of a table."""
 _LONGEST = 2_000
@@ -58,8 +61,6 @@ class Column:
     """Factor for display; a CSV file holds values as they are."""
     share: bool = False
     """Shown as a percentage."""
-    prose: bool = False
-    """Aligned left."""
 
     @property
     def key(self) -> str:
@@ -91,6 +92,12 @@ class Column:
         return Shown(text, value="" if isinstance(cell, str) else _unrounded(cell))
 
 
+share = partial(Column, share=True)
+"""A column of shares, shown as percentages."""
+points = partial(Column, places=1, scale=100)
+"""A column of shares, shown as points of 100."""
+
+
 @dataclass(slots=True)
 class Table:
     """A titled table with notes below it."""
@@ -101,8 +108,6 @@ class Table:
     notes: list[str] = field(default_factory=list)
     dim: set[int] = field(default_factory=set)
     """Rows shown faint: baselines and the ceiling."""
-    left: Sequence[str] = ()
-    """Columns given as text that are aligned left; the key columns are anyway."""
     foldable: Sequence[str] = ()
     """Columns that become a note where every row holds the same value."""
     keys: int = 1
@@ -112,10 +117,7 @@ class Table:
     heads: list[Column] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.heads = [
-            column if isinstance(column, Column) else Column(column, prose=column in self.left)
-            for column in self.columns
-        ]
+        self.heads = [column if isinstance(column, Column) else Column(column) for column in self.columns]
 
     def place(self, key: str) -> int:
         """The place of a column by its name in CSV files."""
@@ -128,12 +130,12 @@ class Table:
 
     def intervals(self, key: str) -> list[Interval]:
         """The intervals of a column; an undefined one where a cell is something else."""
-        nothing = Interval(None, None, None, 0, 0)
-        return [cell if isinstance(cell, Interval) else nothing for cell in self.column(key)]
+        return [cell if isinstance(cell, Interval) else Interval() for cell in self.column(key)]
 
     def left_aligned(self, place: int) -> bool:
-        """Whether a column is aligned left."""
-        return place < self.keys or self.heads[place].prose
+        """Whether a column is aligned left: it names the row, or holds words."""
+        texts = (row[place] for row in self.rows)
+        return place < self.keys or any(isinstance(text, str) and _WORDS.search(text) for text in texts)
 
     def texts(self) -> list[tuple[str, ...]]:
         """Every row as text."""
@@ -143,15 +145,13 @@ class Table:
 
     def folded(self) -> Table:
         """The table without foldable columns that never vary; a note says what they hold."""
-        same = {
-            i: head.text(self.rows[0][i])
-            for i, head in enumerate(self.heads)
-            if head.name in self.foldable and self.rows and len({row[i] for row in self.rows}) == 1
-        }
-        if not same:
+        held = [{row[i] for row in self.rows} for i in range(len(self.heads))]
+        kept = [i for i, head in enumerate(self.heads) if head.name not in self.foldable or len(held[i]) != 1]
+        if len(kept) == len(self.heads):
             return self
-        kept = [i for i in range(len(self.heads)) if i not in same]
-        said = ", ".join(f"{self.heads[i].name} {text}" for i, text in same.items())
+        said = ", ".join(
+            f"{head.name} {head.text(*held[i])}" for i, head in enumerate(self.heads) if i not in kept
+        )
         return replace(
             self,
             columns=[self.heads[i] for i in kept],
@@ -163,13 +163,12 @@ class Table:
     def transposed(self, head: str) -> Table:
         """A row per column and a column per row, which the key columns name."""
         table = self.folded()
-        names = [" ".join(text[: table.keys]) for text in table.texts()]
-        rows = zip(*(text[table.keys :] for text in table.texts()), strict=True)
-        heads = table.heads[table.keys :]
-        return replace(
-            table, columns=(head, *names), keys=1, dim=set(),
-            rows=[(column.name, *row) for column, row in zip(heads, rows, strict=True)],
-        )  # fmt: skip
+        keys, texts = table.keys, table.texts()
+        rows = zip(
+            [column.name for column in table.heads[keys:]], *(row[keys:] for row in texts), strict=True
+        )
+        columns = (head, *(" ".join(row[:keys]) for row in texts))
+        return replace(table, columns=columns, rows=list(rows), keys=1, dim=set())
 
     def csv_text(self) -> str:
         """The table as CSV (RFC 4180 quoting, lines end with a line feed), unrounded.
@@ -188,9 +187,9 @@ class Table:
             writer.writerow([text for c, wide in zip(row, spread, strict=True) for text in _csv(c, wide)])
         return stream.getvalue()
 
-    def markdown(self, escape: object = None) -> str:
+    def markdown(self, escape: Callable[[str], str] | None = None) -> str:
         """The table as Markdown, without title and notes; `escape` makes a cell safe to show."""
-        safe = escape if callable(escape) else _escaped
+        safe = escape or _escaped
         lines = [
             [safe(head.name) for head in self.heads],
             ["---" if self.left_aligned(i) else "---:" for i in range(len(self.heads))],
@@ -272,7 +271,7 @@ def _widths(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
 def _unrounded(number: int | float | None) -> str:
     if number is None:
         return ""
-    return repr(float(number) if isinstance(number, float) else number)
+    return repr(float(number) if isinstance(number, float) else number)  # NumPy's floats are written as 0.5
 
 
 def _csv(cell: Cell, is_interval: bool) -> list[str]:

@@ -146,7 +146,7 @@ class Bootstrap:
             ratios = np.full_like(counted, np.nan)
             np.divide(weighted(self.drawn, upper), counted, out=ratios, where=counted > 0)
             n = lower.sum(axis=0)
-            with np.errstate(invalid="ignore"):
+            with np.errstate(invalid="ignore", divide="ignore"):
                 means = upper.sum(axis=0) / n
             found += _intervals(means, percentiles(ratios), n, (lower > 0).sum(axis=0))
         return found

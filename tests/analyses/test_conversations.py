@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attune_env.analyses import Absent, Study
-from attune_env.analyses.conversations import DIFFICULTY, DRIFT, TurnTable
+from attune_env.analyses.conversations import DIFFICULTY, DRIFT, turn_means, turn_scores
+from attune_env.statistics.bootstrap import Array
 from tests.analyses.made import A, B, Json, columns, entry, means, person, study, tables
 
 OM = "binary_om_accuracy"
@@ -18,38 +19,40 @@ def scores(*values: float) -> list[Json]:
     return [{OM: value} for value in values]
 
 
-def turns(made: Study) -> TurnTable:
-    return TurnTable.of(made, [OM], made.models)
+def thirds(made: Study) -> Array:
+    """Of the first conversation: (models, 3)."""
+    turns = turn_scores(made, [OM])
+    return turn_means(made, turns, OM, turns["third"], 3)[0]
 
 
 def test_a_turn_that_a_result_lacks_does_not_move_the_others() -> None:
     made = study([entry("c", A, turns=scores(0.1, 0.2, 0.3)),
                   entry("c", B, turns=[{"turnNumber": 3, OM: 0.9}])])  # fmt: skip
-    thirds = turns(made).thirds(OM)[0][made.models.index((B, "default"))]
-    assert thirds[2] == 0.9
-    assert np.isnan(thirds[:2]).all()
+    found = thirds(made)[made.models.index((B, "default"))]
+    assert found[2] == 0.9
+    assert np.isnan(found[:2]).all()
 
 
 def test_turns_of_the_record_count_also_where_nobody_was_scored_on_them() -> None:
     entries = [entry("c", turns=scores(0.1, 0.2))]
     with_record = study(entries, [person("c", tagged=[True] * 6)])
-    assert turns(with_record).third.tolist() == [0, 0]
-    assert turns(study(entries)).third.tolist() == [-1, -1]
+    assert turn_scores(with_record, [OM])["third"].tolist() == [0, 0]
+    assert turn_scores(study(entries), [OM])["third"].tolist() == [-1, -1]
 
 
 def test_tagged_turns_are_those_whose_person_tagged_an_emotion() -> None:
     made = study([entry("c", turns=scores(1.0, 0.2, 0.6))], [person("c", tagged=[False, True, True])])
-    assert turns(made).tagged_only(OM)[0, 0] == pytest.approx(0.4)
-    unknown = turns(study([entry("c", turns=scores(1.0, 0.2))]))
-    assert np.isnan(unknown.tagged_only(OM)).all()
+    assert turn_scores(made, [OM])["tagged"].tolist() == [0, 1, 1]
+    unknown = turn_scores(study([entry("c", turns=scores(1.0, 0.2))]), [OM])
+    assert np.isnan(unknown["tagged"]).all()
 
 
 @given(st.lists(st.floats(0, 1), min_size=3, max_size=12))
 def test_thirds_weighted_by_their_sizes_give_the_mean_of_all_turns(values: list[float]) -> None:
-    table = turns(study([entry("c", turns=scores(*values))]))
-    sizes = np.bincount(table.third, minlength=3)
+    made = study([entry("c", turns=scores(*values))])
+    sizes = np.bincount(turn_scores(made, [OM])["third"], minlength=3)
     assert sizes.max() - sizes.min() <= 1
-    assert (table.thirds(OM)[0, 0] * sizes).sum() / sizes.sum() == pytest.approx(np.mean(values))
+    assert (thirds(made)[0] * sizes).sum() / sizes.sum() == pytest.approx(np.mean(values))
 
 
 def test_drift_is_the_change_within_conversations() -> None:

@@ -70,10 +70,10 @@ def test_means_stand_with_gaps_as_zero_beside_what_they_rest_on() -> None:
 
 
 def test_the_groups_hold_every_metric_with_its_role() -> None:
-    metrics: Json = {m.name: 0.5 for _, group in GROUPS for m in group}
+    metrics: Json = {m.column: 0.5 for _, group in GROUPS for m in group}
     found = list(tables(EVERY_METRIC, study([entry(f"c{i}", **metrics) for i in range(5)])).values())
     for (_, group), table in zip(GROUPS, found, strict=False):
-        assert [c.key for c in table.heads[3:-1]] == [m.name for m in group]
+        assert [c.key for c in table.heads[3:-1]] == [m.column for m in group]
         assert [c.name for c in table.heads[3:-1]] == [f"{m.label} ({m.role})" for m in group]
 
 
@@ -90,14 +90,13 @@ def test_published_values_stand_beside_the_benchmark_only(provenance: str) -> No
     content["metadata"]["data"]["provenance"] = provenance
     table = tables(EVERY_METRIC, Study(content))["turn_by_turn_scores"]
     shown = [str(model) for model in table.column("model") if str(model).startswith("published")]
-    assert shown == ([name for name, _ in PUBLISHED] if provenance == "benchmark" else [])
+    assert shown == (list(PUBLISHED) if provenance == "benchmark" else [])
 
 
 def test_samples_are_of_one_mode() -> None:
     values = {A: [60.0, 62], f"{A}@sample2": [64.0, 66]}
     other = columns(COMPOSITE, {B: [1.0, 2], f"{B}@sample2": [1.0, 2]}, mode="verbose")
-    table = samples_table(scored([*columns(COMPOSITE, values), *other]), "default")
-    assert table is not None
+    (table,) = samples_table(scored([*columns(COMPOSITE, values), *other]), "default")
     assert table.column("model") == [A]
     # means 61 and 65: standard deviation 4/√2
     assert table.column("sd_over_samples") == [pytest.approx(8**0.5)]

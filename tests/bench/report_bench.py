@@ -33,7 +33,7 @@ from tests.analyses.planted import is_diagnosed, people, planted_scores
 CONVERSATIONS = 200
 ROUNDS = 5
 REPORTS = 3
-REPORTED = [metric.name for _, group in GROUPS for metric in group]
+REPORTED = [metric.column for _, group in GROUPS for metric in group]
 
 
 def _seconds(call: Callable[[], object]) -> tuple[float, str]:

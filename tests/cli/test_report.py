@@ -70,7 +70,7 @@ def test_every_metric_of_the_groups_stands_in_score_files(scores: Path) -> None:
 
     flat = flatten(read(scores)["conversations"][0])
     for metric in (*TURN, *WIDE, *COMPOSITES):
-        assert metric.name in flat
+        assert metric.column in flat
 
 
 def test_means_are_those_of_the_scores_file(scores: Path) -> None:

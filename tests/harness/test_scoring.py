@@ -66,7 +66,7 @@ def test_both_harnesses_and_the_report_call_a_metric_the_same() -> None:
     }
     for names in (OF_ALL, *OF_STAGE.values(), inspect):
         assert set(names) <= file.keys() | own
-    shown = {metric.name for _, group in GROUPS for metric in group if metric.role != "diagnostic"}
+    shown = {metric.column for _, group in GROUPS for metric in group if metric.role != "diagnostic"}
     judged = {"avg_draft_judge_score", "avg_draft_binary_alignment"}
     assert shown - judged <= inspect
     for stages, names in ((STAGES, OF_ALL), *(((stage,), names) for stage, names in OF_STAGE.items())):
