@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import takewhile
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from attune_env.figures.style import BLUE, FAINT, INK, ORANGE, PALETTE, name_text, panels, style
 from attune_env.report.names import short_names
@@ -239,16 +239,15 @@ def _point(
 ) -> None:
     """A dot at a mean, hollow on too few units, and a bar over its interval: in row or column `at`."""
     sure = not isinstance(cell, Interval) or cell.meaningful
-    ends = {cell.low, cell.high} if isinstance(cell, Interval) and sure and bar else set()
-    for values, looks in (
-        (sorted(scale * (end or 0.0) for end in ends), {"linewidth": 1.6}),
-        (
-            [scale * (mean_of(cell) or 0.0)],
-            {"marker": "o", "markersize": 4.5, "mfc": colour if sure else "white"},
-        ),
-    ):
+
+    def plot(values: Sequence[float], looks: str, **options: Any) -> None:
         places = [at] * len(values)
-        axis.plot(*((places, values) if upright else (values, places)), color=colour, **looks)
+        axis.plot(*((places, values) if upright else (values, places)), looks, color=colour, **options)
+
+    if isinstance(cell, Interval) and sure and bar and cell.low != cell.high:
+        plot([scale * (end or 0.0) for end in (cell.low, cell.high)], "-", linewidth=1.6)
+    face = colour if sure else "white"
+    plot([scale * (mean_of(cell) or 0.0)], "o", markersize=4.5, markerfacecolor=face)
 
 
 def axis_labels(key: str, names: Sequence[str]) -> list[str]:

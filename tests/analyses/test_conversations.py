@@ -22,7 +22,8 @@ def scores(*values: float) -> list[Json]:
 def thirds(made: Study) -> Array:
     """Of the first conversation: (models, 3)."""
     turns = turn_scores(made, [OM])
-    return turn_means(made, turns, OM, turns["third"], 3)[0]
+    found: Array = turn_means(made, turns, OM, turns["third"], 3)[0]
+    return found
 
 
 def test_a_turn_that_a_result_lacks_does_not_move_the_others() -> None:

@@ -27,7 +27,7 @@ from attune_env.statistics import (
     variance_split,
     win_rates,
 )
-from attune_env.statistics.bootstrap import RESAMPLES, _drawn_once
+from attune_env.statistics.bootstrap import RESAMPLES, _drawn
 from tests.analyses.planted import is_diagnosed, people, planted_scores
 
 CONVERSATIONS = 200
@@ -40,7 +40,7 @@ def _seconds(call: Callable[[], object]) -> tuple[float, str]:
     """The median wall-clock time; it with the fastest round and the CPU time of all threads as text."""
     times, started_cpu = [], time.process_time()
     for _ in range(ROUNDS):
-        _drawn_once.cache_clear()  # the drawing counts, each time
+        _drawn.cache_clear()  # the drawing counts, each time
         started = time.perf_counter()
         call()
         times.append(time.perf_counter() - started)
