@@ -65,7 +65,6 @@ def explain_reward(spec: RewardSpec) -> Table:
     table = Table(
         f"Reward {spec.name}",
         ("part", "weight", "share", "baseline", "stage", "scores"),
-        left=("stage", "scores"),
     )
     shares = spec.root.weights(spec.parts)
     for depth, node in _walk(spec.root):
