@@ -73,11 +73,11 @@ class Heat(Plot):
         for (row, column), number in np.ndenumerate(values):
             if np.isnan(number):
                 continue
+            text = f"{round(float(number), places) + 0.0:.{places}f}".replace("-", "−")
             red, green, blue, _ = image.cmap((number - low) / ((high - low) or 1.0))
             cell = cells[down[row], across[column]]
             axis.text(
-                column, row, f"{round(float(number), places) + 0.0:.{places}f}".replace("-", "−"), ha="center",
-                va="center", fontsize=7, in_layout=False,
+                column, row, text, ha="center", va="center", fontsize=7, in_layout=False,
                 color="white" if 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.45 else "#111111",
                 fontweight="bold" if isinstance(cell, Interval) and cell.leaves_out_zero else "normal",
             )  # fmt: skip
