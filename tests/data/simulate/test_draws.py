@@ -12,21 +12,13 @@ from hypothesis import strategies as st
 
 from attune_data.simulate.draws import Draws, squash
 
-PINNED = [0.727254290221524, 0.8473297109514758, 0.4038345053027428]
 KEYS = st.tuples(st.integers(), st.text(max_size=5))
-WEIGHTS = st.dictionaries(st.integers(), st.floats(0, 1e6), max_size=8)
-
-
-# --- the stream --------------------------------------------------------------------------------------
 
 
 def test_the_stream_of_a_key_is_pinned() -> None:
     # whoever changes this changes every simulated conversation: raise simulate.stream.VERSION
     draws = Draws(7, "person", 3)
-    assert [draws.uniform() for _ in range(3)] == PINNED
-
-
-# --- curves ------------------------------------------------------------------------------------------
+    assert [draws.uniform() for _ in range(3)] == [0.727254290221524, 0.8473297109514758, 0.4038345053027428]
 
 
 @pytest.mark.parametrize(("x", "wanted"), [
@@ -35,13 +27,9 @@ def test_the_stream_of_a_key_is_pinned() -> None:
     (-1.5, 0.2),
     (8 / 3, 0.9),  # x/2 = 4/3, √(1 + 16/9) = 5/3, ½ + ½·4/5
     (2.0, 0.5 + 0.5 / math.sqrt(2)),  # x/2 = 1, √2
-    (-5 / 6, 0.5 - 2.5 / 13),  # x/2 = -5/12, √(1 + 25/144) = 13/12, ½ - ½·5/13
 ])  # fmt: skip
 def test_squash_by_hand(x: float, wanted: float) -> None:
     assert squash(x) == pytest.approx(wanted, abs=1e-15)
-
-
-# --- draws -------------------------------------------------------------------------------------------
 
 
 @given(key=KEYS)
@@ -51,37 +39,22 @@ def test_normal_is_twelve_uniforms_less_six(key: tuple[int, str]) -> None:
     assert draws.uniform() == twin.uniform()  # neither has drawn more
 
 
-@given(key=KEYS, weights=WEIGHTS, bad=st.dictionaries(st.integers(), st.just(0.0), max_size=4))
-def test_weighted_never_takes_a_key_without_weight(
-    key: tuple[int, str], weights: dict[int, float], bad: dict[int, float]
-) -> None:
-    weights |= bad
-    draws = Draws(*key)
-    if any(weights.values()):
-        assert all(weights[draws.weighted(weights)] > 0 for _ in range(5))
-    else:
-        with pytest.raises(ValueError, match="no weight is above 0"):
-            draws.weighted(weights)
-
-
-@given(key=KEYS, weights=st.lists(st.integers(0, 9), min_size=1).filter(any))
+@given(key=KEYS, weights=st.lists(st.integers(0, 9)))
 def test_weighted_cuts_the_line_at_the_running_sums(key: tuple[int, str], weights: list[int]) -> None:
     # weights 1, 0, 3: below ¼ it is the first, from there on the third
+    if not any(weights):
+        with pytest.raises(ValueError, match="no weight is above 0"):
+            Draws(*key).weighted(dict(enumerate(weights)))
+        return
     u = Draws(*key).uniform() * sum(weights)
     wanted = next(i for i in range(len(weights)) if u < sum(weights[: i + 1]))
     assert Draws(*key).weighted(dict(enumerate(weights))) == wanted
 
 
-@given(key=KEYS, items=st.lists(st.integers()))
-def test_shuffled_is_a_permutation(key: tuple[int, str], items: list[int]) -> None:
-    before = list(items)
-    assert sorted(Draws(*key).shuffled(items)) == sorted(items)
-    assert items == before
-
-
-def test_every_order_comes_as_often() -> None:
-    draws = Draws("orders")
-    counts = Counter(tuple(draws.shuffled("abc")) for _ in range(6000))
+def test_every_order_comes_as_often_and_nothing_is_shuffled_in_place() -> None:
+    draws, items = Draws("orders"), ["a", "b", "c"]
+    counts = Counter(tuple(draws.shuffled(items)) for _ in range(6000))
+    assert items == ["a", "b", "c"]
     assert set(counts) == set(permutations("abc"))
     # 1000 each, five standard deviations of √(6000 · ⅙ · ⅚)
     assert all(abs(n - 1000) <= 5 * math.sqrt(6000 / 6 * 5 / 6) for n in counts.values())

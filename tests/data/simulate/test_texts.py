@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from typing import Any
 
 from attune_data.affect import NEGATIVE, POLARITY, POSITIVE
 from attune_data.constants import BINARY_IDS
@@ -14,39 +12,23 @@ from attune_data.simulate.constructs import WISHES
 from attune_data.simulate.grammar import Template
 from attune_data.simulate.texts import PARTS, Said, Texts, texts
 
-HALF_MADE = {
-    "a double space": re.compile(r"  "),
-    "a space before a mark": re.compile(r" [,.;:?!](?!\w)"),
-    "a bracket": re.compile(r"[\[\]{}|]|=>"),
-    "two marks": re.compile(r",[,.;:?!]|[.;:?!],|[?!]\.|:\.|(?<!\.)\.\.(?!\.)|\.{4}"),
-    "space at an end": re.compile(r"\A\s|\s\Z"),
-    "a slot that was not filled": re.compile(r"\bNone\b|\bTemplate\b"),
-    "an article twice": re.compile(r"\b(the|a|an|my|your|to|of|with) \1\b", re.IGNORECASE),
-}
-
 
 def lists(said: Texts) -> Iterator[tuple[str, list[str]]]:
     """(where, sources) of every list of templates that parts divide."""
-
-    def named(where: str, many: Any) -> Iterator[tuple[str, list[str]]]:
+    shared = [(name, getattr(said, name)) for name in ("replies", "asks", "reactions", "frames")]
+    cues = [("cues", {name: family.cues for name, family in said.families.items()})]
+    local = [
+        (f"{sub.category}/{sub.name}.{name}", getattr(sub, name))
+        for sub in said.subtopics
+        for name in ("pairs", "phrases", "cues", "asks")
+    ]
+    for where, many in (*shared, *cues, *local):
         for key, entries in many.items():
-            yield f"{where}.{key}", [source(entry) for entry in entries]
-
-    yield from named("replies", said.replies)
-    yield from named("asks", said.asks)
-    yield from named("reactions", said.reactions)
-    yield from named("shared", said.frames)
-    yield from named("cues", {name: family.cues for name, family in said.families.items()})
-    for sub in said.subtopics:
-        for field in ("pairs", "phrases", "cues", "asks"):
-            yield from named(f"{sub.category}/{sub.name}.{field}", getattr(sub, field))
+            yield f"{where}.{key}", list(map(source, entries))
 
 
 def source(entry: Template | Said) -> str:
     return entry.source if isinstance(entry, Template) else f"{entry.say.source} => {entry.other.source}"
-
-
-# --- the files ---------------------------------------------------------------------------------------
 
 
 def test_nine_families_share_the_twenty_feelings_out() -> None:
@@ -67,9 +49,6 @@ def test_every_act_has_frames_and_every_construct_a_wish() -> None:
     assert {act for style in STYLES.values() for act in style} <= set(ORDER)
     assert set(ACT_OF.values()) <= set(ORDER)
     assert set(WISHES) == set(BINARY_IDS) >= set(ACT_OF)
-
-
-# --- parts -------------------------------------------------------------------------------------------
 
 
 def test_seen_and_unseen_templates_are_disjoint_and_together_all() -> None:
@@ -101,6 +80,3 @@ def test_conversations_keep_to_the_part_that_was_asked_for() -> None:
         world = Simulation(1, topics="unseen" if wanted else "seen")
         found = {world.record(i)["metadata"]["category"] for i in range(40)}
         assert {category in unseen for category in found} == {wanted}, part
-
-
-# --- what is written ---------------------------------------------------------------------------------
