@@ -16,7 +16,6 @@ from attune_data.affect import EMOTIONS
 from attune_data.simulate import Simulation
 from attune_data.simulate.draws import Draws
 from attune_data.simulate.person import TurnMood
-from attune_data.simulate.turn import LatentState
 from attune_episodes import BUILTIN, builtin_policy, rollout
 from attune_episodes.ceiling import best_f1, best_va, of_conversation, of_turn, tag_sets
 from attune_rewards import LEAVES, Tag
@@ -54,9 +53,6 @@ def at_random(key: int) -> TurnMood:
     return mood(draws.uniform(), draws.uniform(), *shares)
 
 
-# --- tags --------------------------------------------------------------------------------------------
-
-
 CLOSE = 0.9483  # of Upset (.167, .65) and Nervous (.188, .72): 1 - √(.021² + .07²)/√2
 HAND = [
     # nothing or Upset, half each: either answer earns ½
@@ -87,17 +83,8 @@ def test_no_set_of_up_to_three_tags_is_better(key: int) -> None:
     assert brute_force(of, 3) == pytest.approx((best_f1(of), best_va(of)), abs=1e-12)
 
 
-# --- conversations -----------------------------------------------------------------------------------
-
-
-@cache
-def states(level: str, count: int) -> tuple[LatentState, ...]:
-    world = Simulation(33, level=level)
-    return tuple(world.with_state(i)[1] for i in range(count))
-
-
 def test_a_turns_ceilings_by_hand() -> None:
-    turn = next(turn for state in states("default", 10) for turn in state.turns if "B1" in turn.observed)
+    turn = Simulation(33).with_state(0)[1].turns[0]
     a, b = turn.comparisons[:2]
     made = replace(
         turn,

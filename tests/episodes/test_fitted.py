@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -108,34 +109,29 @@ def test_mode_worked_by_hand() -> None:
     assert said.branches["managing"] == 2
 
 
-def leaf_means(data: Sequence[Conversation], name: str, settings: Settings) -> dict[str, float]:
-    """Leaf -> mean score on the very data that the policy is fitted on."""
-    policy = builtin_policy(name, data, settings, fit_on=data)
-    values: dict[str, list[float]] = {}
-    for about in data:
-        for leaf, value in rollout(about, policy, settings).parts.items():
-            values.setdefault(leaf, []).append(value)
-    return {leaf: sum(values[leaf]) / len(values[leaf]) for leaf in values}
-
-
 @pytest.mark.parametrize("strategy", ["absolute", "delta", "blind_delta"])
 @pytest.mark.parametrize("data", [load("sample"), DATA], ids=["sample", "by hand"])
 def test_prior_is_at_least_as_good_as_mode_and_the_constants_on_every_leaf_it_is_fitted_on(
     data: Sequence[Conversation], strategy: Any
 ) -> None:
     asked_so = Settings(panas_strategy=strategy)
-    prior = leaf_means(data, "prior", asked_so)
-    assert {*prior, "branch_facilitating", "branch_understanding"} == set(LEAVES)  # two unknown by hand
-    for other in ("mode", "empty", "always-yes", "always-no"):
-        means = leaf_means(data, other, asked_so)
+
+    def means(name: str) -> dict[str, float]:
+        policy = builtin_policy(name, data, asked_so, fit_on=data)  # fitted on the very data it plays
+        values: dict[str, list[float]] = {}
+        for about in data:
+            for leaf, value in rollout(about, policy, asked_so).parts.items():
+                values.setdefault(leaf, []).append(value)
+        found = {leaf: fmean(values[leaf]) for leaf in values}
         # the two emotion leaves share one answer: their sum is what is fitted
-        for scores in (prior, means):
-            scores["emotion"] = scores["emotion_f1"] + scores["emotion_va"]
+        return found | {"emotion": found["emotion_f1"] + found["emotion_va"]}
+
+    prior = means("prior")
+    assert {*prior, "branch_facilitating", "branch_understanding"} == {*LEAVES, "emotion"}  # unknown by hand
+    for other in ("mode", "empty", "always-yes", "always-no"):
+        theirs = means(other)
         for leaf in prior.keys() - {"emotion_f1", "emotion_va"}:
-            assert prior[leaf] >= means[leaf] - 1e-12, (other, leaf)
-
-
-# --- on whom ----------------------------------------------------------------------------------------------
+            assert prior[leaf] >= theirs[leaf] - 1e-12, (other, leaf)
 
 
 def answers_of(name: str, data: Sequence[Conversation], about: Conversation) -> list[Any]:
@@ -168,10 +164,8 @@ def test_one_participant_alone_needs_fitting_data(name: str) -> None:
 @pytest.mark.parametrize("name", FITTED)
 def test_two_participants_are_fitted_on_each_other(name: str) -> None:
     for about, other in ((ANNA, BEN), (BEN, ANNA)):
-        want = builtin_policy(name, [], fit_on=[other])
-        assert answers_of(name, [ANNA, BEN], about) == [
-            prepared(want, about).reply(request) for request in plan(about)
-        ]
+        want = prepared(builtin_policy(name, [], fit_on=[other]), about)
+        assert answers_of(name, [ANNA, BEN], about) == [want.reply(request) for request in plan(about)]
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from attune_data import Conversation, load
 from attune_episodes import BUILTIN, KINDS, Settings, builtin_policy, parse, plan, rollout
 from attune_episodes.policies import FITTED
-from attune_episodes.policies.base import Policy, prepared
+from attune_episodes.policies.base import prepared
 from attune_rewards import Prefer
 from tests.episodes.players import SETTINGS, example
 from tests.rewards.builders import EMOJI, LONG, RIGHT_TO_LEFT, comparison, conversation, turn
@@ -30,31 +30,17 @@ def rewritten(about: Conversation, change: Callable[[str], str]) -> Conversation
     """The conversation with every text in it changed; ids, annotations and structure stay."""
     record = about.to_record()
     for one in record["turns"]:
-        one["userMessage"] = change(one["userMessage"])
-        one["llmResponse"] = change(one["llmResponse"])
+        one |= {name: change(one[name]) for name in ("userMessage", "llmResponse")}
         alternates = (one.get("annotations") or {}).get("alternateResponses") or {}
-        for name, text in alternates.items():
-            alternates[name] = None if text is None else change(text)
-    for key in ("metadata", "conversation_topic_attitude"):
-        record.pop(key, None)
+        alternates |= {name: text and change(text) for name, text in alternates.items()}
+    record.pop("metadata", None)
     return Conversation.model_validate(record)
 
 
-def replies(policy: Policy, about: Conversation, asked: Settings | None = None) -> list[str]:
-    player = prepared(policy, about)
-    said = [player.reply(request) for request in plan(about, asked or Settings())]
-    assert all(isinstance(reply, str) for reply in said)
-    return [str(reply) for reply in said]
-
-
-def all_replies(
-    name: str, data: Sequence[Conversation], asked: Settings | None = None, seed: int = 0
-) -> list[list[str]]:
-    policy = builtin_policy(name, data, asked, seed=seed)
-    return [replies(policy, about, asked) for about in data]
-
-
-# --- content-free ------------------------------------------------------------------------------------
+def replies(name: str, data: Sequence[Conversation], asked: Settings | None = None) -> list[list[Any]]:
+    """What a policy says to each request about each conversation."""
+    policy = builtin_policy(name, data, asked)
+    return [[prepared(policy, about).reply(request) for request in plan(about, asked)] for about in data]
 
 
 @pytest.mark.parametrize("name", CONTENT_FREE)
@@ -63,7 +49,7 @@ def all_replies(
 def test_content_free_policies_read_no_text(name: str, texts: list[str], asked: Settings) -> None:
     feed = iter(texts * 200)
     other = [rewritten(about, lambda text: next(feed)) for about in SAMPLE[:2]]
-    assert all_replies(name, other, asked) == all_replies(name, SAMPLE[:2], asked)
+    assert replies(name, other, asked) == replies(name, SAMPLE[:2], asked)
 
 
 @few
@@ -77,13 +63,9 @@ def test_random_answers_depend_on_seed_and_request_only(
     assert forwards == {r.id: builtin_policy("random", [], seed=seed).reply(r) for r in reversed(requests)}
 
 
-# --- constants, worked by hand ------------------------------------------------------------------------
-
-
 def parsed(name: str, about: Conversation, asked: Settings | None = None) -> list[Any]:
-    said = replies(builtin_policy(name, [about], asked), about, asked)
-    requests = plan(about, asked or Settings())
-    return [parse(request, reply) for request, reply in zip(requests, said, strict=True)]
+    (said,) = replies(name, [about], asked)
+    return [parse(request, reply) for request, reply in zip(plan(about, asked), said, strict=True)]
 
 
 @pytest.mark.parametrize("answer", ["yes", "no"])
@@ -97,20 +79,10 @@ def test_always_gives_one_answer_side_a_and_midpoints(answer: str) -> None:
     assert (len(reflect.panas), len(reflect.branches)) == (20, 4)
 
 
-# --- shallow -----------------------------------------------------------------------------------------
-
-
 def test_longest_and_shortest_pick_by_length() -> None:
+    pairs = [("original", "alternate"), ("alternate", "human"), ("human", "original")]
     about = conversation(
-        turn(
-            1,
-            comparisons=[
-                comparison("original", "alternate"),
-                comparison("alternate", "human"),
-                comparison("human", "original"),
-            ],
-            texts=("123", "1234567", "12345"),
-        )
+        turn(1, comparisons=[comparison(*pair) for pair in pairs], texts=("123", "1234567", "12345"))
     )
     # original 3, alternate 7, human 5 characters; the frame is the conversation's whatever is shown
     for seed in range(4):
@@ -134,9 +106,6 @@ def test_copy_worked_by_hand() -> None:
     assert assess.observed == assess.preferred == again.observed == {"B1": "yes"}
     # shared words: original 2 (upset, moving), human 3 (moving, summer, nervous), alternate 0
     assert prefer.picks == {0: "B", 1: "A"}
-
-
-# --- all ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", BUILTIN)

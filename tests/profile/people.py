@@ -12,48 +12,40 @@ from attune_data.validate import conversation_from
 from attune_env.profile.fields import Form, Number, Outside, plain
 from attune_env.profile.files import Guessed
 from attune_env.profile.request import profile_request
-from attune_env.profile.scoring import FieldScore, ModelScores, score_guesses
+from attune_env.profile.scoring import FieldScore, score_guesses
 from tests.data.builders import Json, replaced
 from tests.endpoint.answers import Messages, key_of
 from tests.front.command import own
 
 FORM = Form()
-NUMBERS = {field.name for field in FORM.fields if isinstance(field, Number)}
+FIELDS = {field.name: field for field in FORM.fields}
 
 
 def person(identity: str, who: str, **stated: Any) -> Conversation:
     """A conversation whose participant stated these fields and no others."""
-    demographics = {name: value for name, value in stated.items() if name not in NUMBERS}
-    attitude = demographics.pop("conversation_topic_attitude", None)
+    scores = {name: v for name, v in stated.items() if isinstance(FIELDS[name], Number)}
     profile = {
         "participant_id": who,
-        "demographics": demographics,
-        "computed_scores": {name: value for name, value in stated.items() if name in NUMBERS},
-        "conversation_topic_attitude": attitude,
+        "demographics": {name: v for name, v in stated.items() if name not in scores},
+        "computed_scores": scores,
     }
     return conversation_from(replaced(own(identity), ("participant_profile",), profile), "memory")
 
 
-def guessed(identity: str, form: Form = FORM, model: str = "lab/m", **guesses: Any) -> Guessed:
-    """What a file of guesses holds."""
-    return Guessed(Path(f"{identity}.json"), identity, model, form, form.read(guesses))
+def guessed(identity: str, form: Form = FORM, **guesses: Any) -> Guessed:
+    """The content of a file of guesses."""
+    return Guessed(Path(f"{identity}.json"), identity, "lab/m", form, form.read(guesses))
 
 
-def scored(people: list[Conversation], *guesses: Guessed) -> ModelScores:
-    """The scores of the one model."""
+def scored(people: list[Conversation], *guesses: Guessed) -> dict[str, FieldScore]:
+    """Field -> the scores of the one model."""
     (found,) = score_guesses(guesses, Conversations(people))
-    return found
+    return {one.field: one for one in found.fields}
 
 
-def measure(scores: ModelScores, field: str, name: str) -> FieldScore:
-    """One row."""
-    (found,) = (row for row in scores.fields if (row.field, row.measure) == (field, name))
-    return found
-
-
-def truth(about: Conversation, form: Form = FORM) -> Json:
+def truth(about: Conversation) -> Json:
     """The answer that guesses everything as it was stated."""
-    stated = form.stated(about)
+    stated = FORM.stated(about)
     return {name: None if isinstance(value, Outside) else plain(value) for name, value in stated.items()}
 
 

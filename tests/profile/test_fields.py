@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,15 +9,9 @@ import pytest
 from attune_data import DataError, load
 from attune_data.simulate import simulate
 from attune_env.profile.fields import Form, Outside, form_with
-from tests.profile.people import FORM, person
+from tests.profile.people import FIELDS, FORM, person
 
-FIELDS = {field.name: field for field in FORM.fields}
 OUT = "outside"
-
-
-def read(name: str, value: object) -> object:
-    found = FIELDS[name].read(value)
-    return OUT if isinstance(found, Outside) else found
 
 
 @pytest.mark.parametrize(("name", "value", "found"), [
@@ -43,7 +35,8 @@ def read(name: str, value: object) -> object:
     ("promis_sleep_t", 41.1, 41.1), ("promis_sleep_t", 6, OUT),
 ])  # fmt: skip
 def test_what_a_value_says(name: str, value: object, found: object) -> None:
-    got = read(name, value)
+    read = FIELDS[name].read(value)
+    got = OUT if isinstance(read, Outside) else read
     assert (type(got), got) == (type(found), found)
 
 
@@ -51,17 +44,13 @@ def test_everything_that_the_sample_and_simulated_people_state_could_be_guessed(
     for about in (*load("sample"), *simulate(15, seed=3)):
         stated = FORM.stated(about)
         assert set(stated) == set(FIELDS)
-        assert {
-            name for name, value in stated.items() if value is None or isinstance(value, Outside)
-        } == set()
+        assert not [name for name, v in stated.items() if v is None or isinstance(v, Outside)]
 
 
-def test_options_of_ones_own_take_the_place_of_ours(tmp_path: Path) -> None:
-    path = tmp_path / "options.json"
-    path.write_text(json.dumps({"gender": ["Frau", "Mann", "Nichtbinär"], "diagnoses": ["PTSD", "OCD"]}))
-    form = form_with(json.loads(path.read_text()), str(path))
-    assert form.describe() == {**Form().describe(), "gender": ["Frau", "Mann", "Nichtbinär"],
-                               "diagnoses": ["PTSD", "OCD"]}  # fmt: skip
+def test_options_of_your_own_take_the_place_of_ours() -> None:
+    given = {"gender": ["Frau", "Mann", "Nichtbinär"], "diagnoses": ["PTSD", "OCD"]}
+    form = form_with(given, "memory")
+    assert form.describe() == {**Form().describe(), **given}
     stated = form.stated(person("c", "P", gender="NICHTBINÄR", diagnoses=["ocd"]))
     assert (stated["gender"], stated["diagnoses"]) == ("Nichtbinär", frozenset({"OCD"}))
     assert form_with(form.describe(), "again") == form

@@ -19,7 +19,7 @@ from tests.data.builders import Json, folder
 from tests.endpoint import Server, serve
 from tests.front.command import own, read, snapshot, table_rows
 from tests.front.inside import attune_here
-from tests.profile.people import FORM, knowing
+from tests.profile.people import FIELDS, knowing
 from tests.running.playing import KEY
 
 STATED = (
@@ -56,26 +56,15 @@ def guesses(at: Path) -> dict[str, Json]:
     return {record["conversationId"]: record for record in records}
 
 
-def finished(place: Path) -> list[str]:
-    """The lines of the journal that hold a call."""
-    path = place / "profiles" / "_calls_profile_custom_lab_m.jsonl"
-    lines = path.read_text("utf-8").splitlines(keepends=True) if path.exists() else []
-    return [line for line in lines if '"call":' in line and line.endswith("\n")]
-
-
 def test_nothing_happens_without_the_switch_and_the_warning_is_said(place: Path) -> None:
     before = snapshot(place)
     with serve(lambda messages: "{}") as server:
-        line = words(server)
-        line.remove("--experimental")
-        words_of_a_null: list[str | Path] = ["profile", "run", "builtin", "prior", "data"]
-        for words_ in (line, [*line, "--dry-run"], words_of_a_null):
-            out, err = attune_here(words_, place, code=2)
+        line = [word for word in words(server) if word != "--experimental"]
+        for asked in (line, [*line, "--dry-run"], "profile run builtin prior data"):
+            out, err = attune_here(asked, place, code=2)
             assert not out
-            for sentence in WARNING:
-                assert f"warning: {sentence}\n" in err
-            assert "nothing was done" in err
-            assert "add --experimental" in err
+            assert all(f"warning: {sentence}\n" in err for sentence in WARNING)
+            assert "nothing was done; if your use is one of those, add --experimental" in err
         assert not server.calls
     assert snapshot(place) == before
 
@@ -94,14 +83,12 @@ def test_a_model_is_asked_once_a_conversation_and_scored_beside_constants(place:
     found = guesses(place / "profiles")
     assert set(found) == set(IDS)
     for record in found.values():
-        assert record["kind"] == KIND
-        assert all(sentence in record["warning"] for sentence in WARNING)
+        assert (record["kind"], record["warning"]) == (KIND, " ".join(WARNING))
         assert record["attune"]["outcome"] == "ok"
         assert record["api_cost"] > 0
     assert found["ж 🤍"]["predicted"]["country"] == "مصر"
     assert found["c-1"]["predicted"]["diagnoses"] == ["ADHD", "Anxiety"]
-    assert found["c-4"]["predicted"]["who_5"] == 20
-    assert found["c-4"]["predicted"]["gender"] is None
+    assert (found["c-4"]["predicted"]["who_5"], found["c-4"]["predicted"]["gender"]) == (20, None)
     out, _ = attune_here("profile score --results profiles --data data -o s.json", place)
     ((title, rows),) = table_rows(out).items()
     assert title == "experimental: what custom/lab/m guessed of 4 participants (4 conversations)"
@@ -112,7 +99,7 @@ def test_a_model_is_asked_once_a_conversation_and_scored_beside_constants(place:
     assert "# age_range: 1 not scored, stated as ancient, which could not be guessed" in out
     assert all(f"# {sentence}\n" in out for sentence in WARNING)
     scores = read(place / "s.json")
-    assert all(sentence in scores["warning"] for sentence in WARNING)
+    assert scores["warning"] == " ".join(WARNING)
     f1 = next(row for row in scores["models"][0]["measures"] if row["measure"] == "set F1")
     assert f1["value"]["mean"] == 1.0
     # {}: c-2 and c-3 of four, as {Anxiety} 2·1/(2+1) + 1 has less
@@ -201,6 +188,5 @@ def test_a_file_that_holds_no_guesses_is_named_or_left_out(place: Path, change: 
 
 
 def test_neither_the_protocol_nor_any_reward_knows_a_profile_field() -> None:
-    fields = {field.name for field in FORM.fields}
-    assert not fields & {*STAGES, *LEAF, "format"}
+    assert not FIELDS.keys() & {*STAGES, *LEAF, "format"}
     assert not [name for name in (*STAGES, *LEAF, *PRESETS) if "profile" in name]

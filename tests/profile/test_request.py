@@ -1,19 +1,31 @@
-"""The prompt holds the transcript and nothing else of the record."""
+"""The prompt holds the transcript and nothing else of the record; guesses are read from a model's text."""
 
 from __future__ import annotations
 
 import copy
+import json
 import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from attune_data import Conversation
 from attune_data.validate import conversation_from
-from attune_env.profile.request import profile_request, template_fingerprint
+from attune_env.profile.fields import Outside, plain
+from attune_env.profile.request import parse_profile, profile_request, template_fingerprint
+from attune_episodes.parsing import Unparsed
 from tests.episodes.leaks import answered_otherwise, corpus, unanswered
-from tests.profile.people import FORM
+from tests.profile.people import FIELDS, FORM
 
 MARK = re.compile(r"carry the code ([0-9a-f]{12})\.")
+WHOLE = {
+    "country": "Ireland", "education": "Doctorate", "gender": "Male", "age_range": "25-34",
+    "english_proficiency": "Native", "conversation_topic_attitude": "Neutral/Open",
+    "diagnoses": ["ADHD", "Depression"], "who_5": 12, "asrs_6": 1, "aq_10": 2, "promis_anxiety_t": 55.8,
+    "promis_depression_t": 51.8, "promis_sleep_t": 54.3, "tipi_extraversion": 9, "tipi_agreeableness": 10,
+    "tipi_conscientiousness": 13, "tipi_stability": 9, "tipi_openness": 10,
+}  # fmt: skip
 
 
 def somebody_else(about: Conversation, other: Conversation) -> Conversation:
@@ -65,18 +77,57 @@ def test_a_prompt_is_one_frame_and_the_texts_in_their_order() -> None:
     (frame,) = frames
     for field in FORM.fields:
         assert f"\n{field.name}: {field.text}" in frame
-    for option in (option for options in FORM.describe().values() for option in options):
-        assert f'"{option}"' in frame
+        assert all(f'"{option}"' in frame for option in field.options)
+    assert re.fullmatch("[0-9a-f]{16}", template_fingerprint())
 
 
 def test_the_schema_asks_for_every_field_and_lets_none_be_answered() -> None:
     schema = profile_request(corpus()[0]).schema
-    assert schema["required"] == list(schema["properties"]) == [field.name for field in FORM.fields]
-    assert all("null" in one["type"] for one in schema["properties"].values())
-    assert schema["properties"]["gender"]["enum"] == ["Female", "Male", "Non-binary", None]
-    assert schema["properties"]["who_5"] == {"type": ["number", "null"], "minimum": 0, "maximum": 25}
-    assert "enum" not in schema["properties"]["country"]
+    asked = schema["properties"]
+    assert schema["required"] == list(asked) == list(FIELDS)
+    assert all("null" in one["type"] for one in asked.values())
+    assert asked["gender"]["enum"] == ["Female", "Male", "Non-binary", None]
+    assert asked["who_5"] == {"type": ["number", "null"], "minimum": 0, "maximum": 25}
+    assert "enum" not in asked["country"]
 
 
-def test_the_template_is_named_by_its_content() -> None:
-    assert re.fullmatch("[0-9a-f]{16}", template_fingerprint())
+TEXT = json.dumps(WHOLE, ensure_ascii=False)
+READ = WHOLE | {"country": "ireland"}
+
+
+@pytest.mark.parametrize(("text", "found"), [
+    (TEXT, READ), (f"Sure 😀\n```json\n{TEXT}\n```", READ), (f"<think>{{}}</think>{TEXT}", READ),
+    ('{"gender": "male", "who_5": 30, "age_range": "25"}', {"gender": "Male"}),  # out of range, no option
+    ('{"gender": null, "who_5": null}', {}),
+    ('{"diagnoses": ["ADHD", "Lupus"], "aq_10": "3"}', {"aq_10": 3}),
+    ('{"diagnoses": "None of the above"}', {"diagnoses": []}),
+    ('{"answer": "Male"}', "unparsed:no_fields"),
+    ("I cannot guess that.", "unparsed:no_json"),
+    ("", "unparsed:empty"), (None, "unparsed:empty"),
+    ('{"gender": "Male"} or {"gender": "Female"}', "unparsed:ambiguous"),
+    ('{"gender": "Male', "unparsed:truncated"),
+])  # fmt: skip
+def test_each_field_stands_for_itself(text: str | None, found: object) -> None:
+    said = parse_profile(FORM, text)
+    assert (said.reason if isinstance(said, Unparsed) else {n: plain(v) for n, v in said.items()}) == found
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.floats(allow_nan=False) | st.integers() | st.text(max_size=8)
+    | st.sampled_from(["Female", "65+", "ADHD", "none", "Neutral/Open", "12"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=4,
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None)
+@given(st.dictionaries(st.sampled_from([*FIELDS, "other"]), VALUES, max_size=8))
+def test_whatever_is_read_is_valid_and_reading_it_again_changes_nothing(answer: dict[str, object]) -> None:
+    found = parse_profile(FORM, json.dumps(answer))
+    if isinstance(found, Unparsed):
+        assert found.code == "no_fields"
+        assert not set(answer) & set(FIELDS)
+        return
+    assert not [name for name in found if isinstance(FIELDS[name].read(answer[name]), Outside)]
+    assert FORM.read({name: plain(value) for name, value in found.items()}) == found
