@@ -126,7 +126,7 @@ MUTANTS: Final = (
      "[-future.set_exception(error) future.exception()-]{+future.set_result(self._end)+}"),
     ("overwriting-begins-before-an-answer", "running/test_overwriting.py running/test_journal.py",
      "due = dict(self._due)[- if self._answered else {}-]"),
-    ("another-temperature-is-the-same-call", "running/test_endpoint_run.py running/test_journal.py",
+    ("another-temperature-is-the-same-call", "running/test_run.py running/test_journal.py",
      "[-asdict(model.sampling), -]call.sample,"),
     # selection
     ("unstated-is-not-equal", "data/test_where.py",

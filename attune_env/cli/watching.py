@@ -13,8 +13,8 @@ from attune_env.running.loop import Watcher
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+    from attune_env.running.control import Tally
     from attune_env.running.jobs import Job
-    from attune_env.running.tally import Tally
 
 
 class Lines(Watcher):

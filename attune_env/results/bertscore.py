@@ -30,11 +30,9 @@ REFERENCES: Final = {
 class BertScorer:
     """BERTScore by a model that lies in a folder here; nothing is ever downloaded.
 
-    Args:
-        folder: what `save_pretrained` wrote: `config.json`, weights and the tokenizer.
-        layer: whose output is the embedding, from 1. By default the one that the package's authors found
-            best for a model of the folder's name (`roberta-large`: 17).
-        batch_size: texts a forward pass.
+    The folder is what `save_pretrained` wrote: `config.json`, weights and the tokenizer. The embedding is the
+    output of a layer, from 1, by default the one that the package's authors found best for a model of the
+    folder's name (`roberta-large`: 17).
 
     Raises:
         DataError: the folder holds no model.

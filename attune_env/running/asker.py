@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from attune_env.running.answer import NO_USAGE, Answer
 from attune_env.running.control import Breaker, Control
+from attune_env.running.existing import identity_of
 from attune_env.running.faults import Fault, StopRun
 from attune_env.running.journal import CallKey, Finished
-from attune_env.running.overwriting import identity_of
 from attune_env.running.settings import Model, Patience
 from attune_episodes.asking import OK, Asking, Question
 from attune_episodes.parsing.extract import kept

@@ -42,17 +42,9 @@ def run_builtin(
 ) -> RunReport:
     """Play every conversation in every mode and write the result files.
 
-    Args:
-        name: a built-in policy.
-        conversations: what is played.
-        output: folder of the result files, made if needed.
-        modes: each is a run of its own.
-        settings: everything else that decides what is asked.
-        seed: of the `random` policy.
-        fit_on: data that `mode`, `prior` and `asked` are fitted on instead of out of fold.
-        overwrite: make results again that exist already.
-        training: where in a training run they belong, for the result files.
-        on_done: called after each conversation.
+    Each mode is a run of its own, with the other `settings` the same. `seed` is that of `random`; `mode`,
+    `prior` and `asked` are fitted on `fit_on` instead of out of fold, if given. With `overwrite` results that
+    exist are made again. `on_done` is called after each conversation.
     """
     written = skipped = 0
     facts: dict[str, Any] = {"name": name}

@@ -1,17 +1,21 @@
-"""The state that all calls of a run share: how many run at once, pauses, caps, and the end of the run."""
+"""The state that all calls of a run share: how many run at once, pauses, caps, the end of the run, counts."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from attune_data.errors import one_line
-from attune_env.running.answer import Usage
+from attune_env.running.answer import NO_USAGE, Usage
 from attune_env.running.faults import Fault, StopRun
+from attune_env.running.journal import Finished
 from attune_env.running.settings import Caps
+from attune_episodes.asking import OK
 
 SLOWED: Final = 0.7
 """A server that says "too many requests" gets this share of the requests at once."""
@@ -25,52 +29,17 @@ BLANK_AT_FIRST: Final = 20
 """Answers that are empty or cut off, before any other one: then the run would only burn the list."""
 
 
-class Gate:
-    """Limits how many attempts run at once: fewer after "too many requests", slowly more again."""
-
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self.limit = float(most)
-        self.running = 0
-        self._free = asyncio.Condition()
-        self._slowed = -SLOW_AT_MOST_EVERY
-        self._not_before = 0.0
-
-    @asynccontextmanager
-    async def one(self) -> AsyncIterator[None]:
-        """A place among the running attempts."""
-        async with self._free:
-            await self._free.wait_for(lambda: self.running < int(self.limit))
-            self.running += 1
-        try:
-            yield
-        finally:
-            self.running -= 1
-            async with self._free:
-                self._free.notify(self.most)
-
-    def pause(self) -> float:
-        """Seconds until attempts may start again; 0 or less: now."""
-        return self._not_before - asyncio.get_running_loop().time()
-
-    def slow_down(self, seconds: float | None) -> None:
-        """After "too many requests": fewer at once, and none before `seconds` have passed."""
-        now = asyncio.get_running_loop().time()
-        self._not_before = max(self._not_before, now + (seconds or 0.0))
-        if now - self._slowed >= SLOW_AT_MOST_EVERY:
-            self._slowed = now
-            self.limit = max(1.0, self.limit * SLOWED)
-
-    def worked(self) -> None:
-        """After an answer: one more at once for each round of answers."""
-        self.limit = min(float(self.most), self.limit + 1.0 / self.limit)
-
-
 class Control:
-    """The gate, the caps and the end of a run."""
+    """How many attempts run at once, the caps, and the end of a run.
+
+    After "too many requests" fewer run at once, then slowly more again.
+    """
 
     def __init__(self, concurrency: int, caps: Caps | None = None) -> None:
-        self.gate = Gate(concurrency)
+        self.most = concurrency
+        self.limit = float(concurrency)
+        """Attempts that may run at once, at most `most`."""
+        self.running = 0
         self.caps = caps or Caps()
         self.sent = 0
         self.answered = 0
@@ -80,6 +49,9 @@ class Control:
         """Dollars, as far as known."""
         self.stopped = asyncio.Event()
         self.reason: StopRun | None = None
+        self._free = asyncio.Condition()
+        self._slowed = -SLOW_AT_MOST_EVERY
+        self._not_before = 0.0
 
     @property
     def failed(self) -> int:
@@ -95,41 +67,56 @@ class Control:
     async def attempt(self) -> AsyncIterator[None]:
         """The place and the leave for one attempt; raises StopRun where there is none any more."""
         while True:
-            while (wait := self.gate.pause()) > 0:
+            while (wait := self.pause()) > 0:
                 await self.sleep(wait)
-            async with self.gate.one():
-                if self.gate.pause() > 0:
+            async with self._free:
+                await self._free.wait_for(lambda: self.running < int(self.limit))
+                self.running += 1
+            try:
+                if self.pause() > 0:
                     continue  # the server asked for a pause while this one waited for its place
                 self._check()
                 self.sent += 1
                 yield
                 return
+            finally:
+                self.running -= 1
+                async with self._free:
+                    self._free.notify(self.most)
 
     def _check(self) -> None:
         if self.caps.calls is not None and self.sent >= self.caps.calls:
             self.stop(StopRun(f"stopped at --max-calls {self.caps.calls}"))
         if self.caps.cost is not None and self.answered:
             # what is under way will cost about what the answered ones did
-            expected = self.spent * (1 + (self.gate.running - 1) / self.answered)
+            expected = self.spent * (1 + (self.running - 1) / self.answered)
             if expected >= self.caps.cost:
                 self.stop(StopRun(f"stopped at --max-cost {self.caps.cost:g}: ${self.spent:.4f} spent"))
         if self.reason is not None:
             raise StopRun(str(self.reason))
 
     def worked(self, usage: Usage) -> None:
-        """Notes an answered attempt."""
+        """Notes an answered attempt: one more at once for each round of answers."""
         self.answered += 1
         self.spent += usage.cost or 0.0
         if usage.cost is None and self.caps.cost is not None:
             advice = "the server tells no costs; give --price-in and --price-out"
             self.stop(StopRun(f"--max-cost cannot be kept: {advice}"))
-        self.gate.worked()
+        self.limit = min(float(self.most), self.limit + 1.0 / self.limit)
 
     def fault(self, fault: Fault) -> None:
-        """Notes a failed attempt."""
+        """Notes a failed attempt; "too many requests" means fewer at once, and none before Retry-After."""
         self.faults[fault.kind] += 1
         if fault.kind == "rate_limited":
-            self.gate.slow_down(fault.retry_after)
+            now = asyncio.get_running_loop().time()
+            self._not_before = max(self._not_before, now + (fault.retry_after or 0.0))
+            if now - self._slowed >= SLOW_AT_MOST_EVERY:
+                self._slowed = now
+                self.limit = max(1.0, self.limit * SLOWED)
+
+    def pause(self) -> float:
+        """Seconds until attempts may start again; 0 or less: now."""
+        return self._not_before - asyncio.get_running_loop().time()
 
     async def sleep(self, seconds: float) -> None:
         """Waits before another attempt; raises StopRun as soon as the run ends."""
@@ -190,3 +177,88 @@ class Breaker:
             advice = "check the model's name, and whether --base-url is the right one (most end in /v1)"
         many = f"{self.in_a_row} calls in a row failed at {self.where}; the last"
         return f"{many if self.in_a_row > 1 else self.where}: {fault}" + (f"; {advice}" if advice else "")
+
+
+@dataclass
+class Tally:
+    """Counts of one run; those of calls hold the judges' too, rates are None before there is one."""
+
+    control: Control
+    conversations: int = 0
+    """Conversations, counted once for each mode and sample, that this run plays."""
+    conversations_done: int = 0
+    conversations_failed: int = 0
+    planned: dict[str, int] = field(default_factory=dict)
+    """Group -> its number of calls, for the groups that are counted so far."""
+    calls_kept: int = 0
+    """Calls that the journal held already."""
+    new: int = 0
+    """Calls that this run made itself; the next three are of these."""
+    readable: int = 0
+    asked_again: int = 0
+    usage: Usage = NO_USAGE
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def calls(self) -> int:
+        """Calls that the conversations take in all; those that are not counted yet take the mean."""
+        counted = len(self.planned)
+        number = max(self.conversations, counted)
+        return round(sum(self.planned.values()) * number / counted) if counted else 0
+
+    def finished(self, call: Finished) -> None:
+        """Notes a call of this run."""
+        self.new += 1
+        self.readable += call.reason == OK
+        self.asked_again += call.asks - 1
+        self.usage += call.usage
+
+    @property
+    def calls_done(self) -> int:
+        """Calls that are answered, now or before."""
+        return self.new + self.calls_kept
+
+    @property
+    def seconds(self) -> float:
+        """Since the run began."""
+        return time.monotonic() - self.started
+
+    @property
+    def parse_rate(self) -> float | None:
+        """Share of this run's calls whose answer could be read."""
+        return self.readable / self.new if self.new else None
+
+    @property
+    def error_rate(self) -> float | None:
+        """Share of this run's attempts that failed."""
+        ended = self.control.answered + self.control.failed
+        return self.control.failed / ended if ended else None
+
+    @property
+    def seconds_left(self) -> float | None:
+        """At the pace so far."""
+        return (self.calls - self.calls_done) * self.seconds / self.new if self.new else None
+
+    def describe(self) -> dict[str, Any]:
+        """The numbers that the run's file keeps."""
+        return {
+            "duration_seconds": round(self.seconds, 3),
+            "conversations": self.conversations,
+            "conversations_complete": self.conversations_done,
+            "conversations_skipped": self.conversations_failed,
+            "calls": self.calls,
+            "calls_complete": self.calls_done,
+            "calls_from_journal": self.calls_kept,
+            "attempts": self.control.sent,
+            "attempts_failed": self.control.failed,
+            "faults": dict(sorted(self.control.faults.items())),
+            "asked_again": self.asked_again,
+            "parse_rate": self.parse_rate,
+            "error_rate": self.error_rate,
+            **self.usage.describe(),
+        }
+
+
+def total(calls: Iterable[Finished]) -> Usage:
+    """The usage of several calls."""
+    return sum((call.usage for call in calls), NO_USAGE)

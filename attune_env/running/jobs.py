@@ -11,9 +11,9 @@ from typing import Any
 from attune_data.schema import Conversation
 from attune_env.results.files import Names
 from attune_env.running.asker import Asker, Call
+from attune_env.running.control import total
 from attune_env.running.existing import is_complete
 from attune_env.running.journal import Finished, Journal, group_of
-from attune_env.running.tally import total
 from attune_episodes.episode import Episode
 from attune_episodes.judging import (
     JudgeRequest,

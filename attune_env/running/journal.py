@@ -23,7 +23,7 @@ from attune_data.errors import DataError, Problem, SettingsError
 from attune_data.jsonio import check_regular
 from attune_env.results.files import safe_name
 from attune_env.running.answer import Amount, Count, Usage
-from attune_env.running.overwriting import Overwriting
+from attune_env.running.existing import Overwriting
 
 _OVERWRITING: Final = (b'{"v":1,"anew":', b'{"v":1,"made":')
 """How lines about overwriting begin, so that all others can be passed over unread."""

@@ -46,12 +46,7 @@ def write_skipped(
 ) -> Path | None:
     """Bring the list up to date and return its path; remove it, and return None, where nothing is left.
 
-    Args:
-        folder: of the results.
-        model: the model's name, without the provider.
-        failed: entries of this run, with `conversationId`, `em_model`, `mode` and the reason.
-        complete: the complete results.
-        command: what to run again; holds no key.
+    `model` comes without the provider, and `command`, which is to be run again, without a key.
     """
     path = skipped_path(folder, model)
     try:

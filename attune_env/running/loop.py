@@ -19,11 +19,11 @@ from typing import Any, Final
 from attune_data.errors import DataError, one_line
 from attune_env.results.files import Names, TooLargeError, write_result
 from attune_env.running.asker import Call
+from attune_env.running.control import Tally
 from attune_env.running.faults import Fault, StopRun
 from attune_env.running.jobs import Job
 from attune_env.running.journal import Finished, Journal
 from attune_env.running.settings import Options
-from attune_env.running.tally import Tally
 
 BEAT_SECONDS: Final = 1.0
 """How often the watcher is shown the numbers, also while no call ends."""

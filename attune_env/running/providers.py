@@ -90,14 +90,10 @@ def endpoint_of(
 ) -> Endpoint:
     """The endpoint that the arguments and the environment name; SettingsError where something is missing.
 
-    Args:
-        provider: one of `PROVIDERS`.
-        base_url: in place of the provider's own; `custom` must have one.
-        api_key: the key itself, before all other places.
-        api_key_var: the environment variable that holds the key, in place of the provider's.
-        environment: the environment variables; those of this process by default.
-        home: the folder of `.prime/config.json`; the user's by default.
-        need_key: whether a provider other than `custom` must have one (a dry run needs none).
+    A `base_url` stands in the place of the provider's own (`custom` must have one), an `api_key` before all
+    other places of a key, `api_key_var` in the place of the provider's variables, and `home` of the user's
+    folder with `.prime/config.json`. `need_key`: whether a provider other than `custom` must have a key (a
+    dry run needs none).
     """
     if provider not in PROVIDERS:
         raise UnknownNameError("provider", provider, PROVIDERS)

@@ -13,12 +13,12 @@ from attune_env.results.files import Result, read_result, read_results
 from attune_env.results.marks import mapping, marks_of
 from attune_env.running.answer import Usage
 from attune_env.running.asker import Asker, Call
+from attune_env.running.control import total
 from attune_env.running.costs import Estimate, judge_usage
 from attune_env.running.jobs import Job
 from attune_env.running.loop import Watcher
 from attune_env.running.run import EndpointReport, Session, check_judges
 from attune_env.running.settings import Model, Options
-from attune_env.running.tally import total
 from attune_episodes.judging import JudgeRequest, judge_request
 from attune_episodes.settings import MODES, Settings
 
@@ -117,16 +117,10 @@ def rejudge(
 ) -> EndpointReport:
     """Let judges rate the drafts of result files, ours or the official runner's, and write them in.
 
-    Args:
-        results: folder of result files.
-        conversations: those that the results are about.
-        judges: the judges; what others said in these files before is replaced.
-        output: folder for the files with the new judgements; by default they replace those in `results`.
-        only: ids of conversations; results of others are left alone. None: all.
-        settings: the codebook and the prompt set count.
-        skip_invalid: leave out files that are no results rather than raise.
-        options: concurrency, patience, caps; `overwrite` asks again what these judges have said before.
-        watcher: is shown how it goes.
+    The files in `results` are replaced unless there is an `output`, and what others said in them before is.
+    Only results of the conversations `only` are judged, if given. Of `settings` the codebook and the prompt
+    set count. `skip_invalid` leaves out files that are no results. With `options.overwrite` these judges are
+    asked again what they have said before.
 
     Each judgement is durable at once; the same call goes on where one ended, also one with `overwrite`. A
     file that these very judges have rated already, with these words, or that holds no draft to rate, is left

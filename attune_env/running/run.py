@@ -15,17 +15,15 @@ from attune_data import Conversations, gc_pause
 from attune_data.errors import SettingsError, show
 from attune_env.results.files import Names, existing_record, result_name, source_file
 from attune_env.running.asker import Asker
-from attune_env.running.control import Control
-from attune_env.running.existing import description
+from attune_env.running.control import Control, Tally
+from attune_env.running.existing import description, identity_of
 from attune_env.running.faults import StopRun
 from attune_env.running.jobs import Job
 from attune_env.running.journal import Journal, journal_name, overwriting_in
 from attune_env.running.lists import add_run, write_skipped
 from attune_env.running.loop import Loop, Watcher, disk_message
-from attune_env.running.overwriting import identity_of
 from attune_env.running.samples import split_sample
 from attune_env.running.settings import Model, Options, training_marks
-from attune_env.running.tally import Tally
 from attune_episodes.settings import Mode, Settings
 
 if TYPE_CHECKING:
@@ -65,18 +63,10 @@ def run_endpoint(
 ) -> EndpointReport:
     """Ask a model about every conversation and write one result file each; go on where a run ended.
 
-    Args:
-        model: the evaluated model.
-        conversations: the data.
-        output: folder of the results, the journal and the lists, made if needed.
-        modes: each is a result of its own.
-        settings: everything else that decides what is asked.
-        samples: how often each request is asked. Sample 1 is named as a run with one sample is; sample k
-            is the model `provider/name@sample<k>`.
-        judges: models that rate each draft.
-        options: concurrency, patience, caps; with `overwrite` a result is replaced when the new one is
-            complete, and nothing changes before the first answer.
-        watcher: is shown how it goes.
+    Each mode is a result of its own, with the other `settings` the same; so is each of the `samples`, of
+    which the first is named as a run with one sample is, and sample k as the model `provider/name@sample<k>`.
+    `judges` rate each draft. With `options.overwrite` a result is replaced when the new one is complete, and
+    nothing changes before the first answer.
 
     A call that fails for good leaves its conversation out (`report.failed`); when nothing works at all, or
     a cap is reached, the run stops early (`report.stopped`). Either way what was answered is kept, and the

@@ -39,9 +39,7 @@ def split_sample(em_model: str) -> tuple[str, int]:
 def sample_spread(scores: Mapping[str, Any], metric: str = "composite_strict") -> list[SampleSpread]:
     """The spread of a metric over samples beside that over conversations, per model and mode.
 
-    Args:
-        scores: the content of a scores file.
-        metric: a top-level number of its entries, such as `composite_score` or `composite_strict`.
+    `metric` is a top-level number of the entries of a scores file, such as `composite_score`.
 
     Models with one sample are left out, and so are conversations that some sample lacks or where the metric
     is undefined: samples are compared on the same conversations.

@@ -8,6 +8,7 @@ import os
 import socket
 import struct
 import threading
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -30,6 +31,8 @@ class Call:
 
     number: int
     """From 1."""
+    at: float
+    """When it came, by `time.monotonic`."""
     headers: Mapping[str, str]
     """With lower-case names."""
     body: Any = None
@@ -119,7 +122,8 @@ class Server:
         return self.key is None or request.headers.get("Authorization") == f"Bearer {self.key}"
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
-        call = Call(len(self.calls) + 1, {name.lower(): value for name, value in request.headers.items()})
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        call = Call(len(self.calls) + 1, time.monotonic(), headers)
         self.calls.append(call)
         if request.transport is not None:
             self.peers.add(request.transport.get_extra_info("peername"))

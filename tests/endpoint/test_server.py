@@ -9,20 +9,14 @@ import pytest
 from openai import OpenAI
 
 from attune_data import Conversations, load
-from attune_episodes import Request, Settings, builtin_policy, plan, rollout
+from attune_episodes import Settings, builtin_policy, plan, rollout
 from tests import PATIENCE
-from tests.endpoint import Server, answers_of, endpoint_process, serve
+from tests.endpoint import answers_of, endpoint_process, serve
 from tests.endpoint.faults import Fault
 
 SAMPLE = Conversations(load("sample")[:2], source="sample")
 FIRST = plan(SAMPLE[0])
 BOOK = answers_of(SAMPLE, "lexicon")
-
-
-def ask(server: Server, request: Request = FIRST[0], key: str = "any", **more: Any) -> httpx.Response:
-    body = {"model": "fake", "messages": request.chat(), **more}
-    headers = {"Authorization": f"Bearer {key}"}
-    return httpx.post(f"{server.url}/chat/completions", json=body, headers=headers, timeout=PATIENCE)
 
 
 def test_a_policy_played_over_http_earns_what_it_earns_at_home() -> None:
@@ -45,45 +39,6 @@ def test_two_answers_to_the_same_messages_are_told_when_the_book_is_made() -> No
     assert len(answers_of(pair, "lexicon", Settings(labels="official")).pages) == len(FIRST)
     with pytest.raises(ValueError, match=r"twin/1/assess and sample-01/1/assess ask the same"):
         answers_of(pair, "lexicon", change=lambda request, reply: reply + request.conversation_id)
-
-
-@pytest.mark.parametrize(("faults", "asked", "statuses"), [
-    (["503,of=*/assess,first=2"], [0, 1, 1, 1, 0], [200, 503, 503, 200, 200]),
-    (["429,first=1", "408,after=1,first=1"], [0, 0, 0], [429, 408, 200]),
-])  # fmt: skip
-def test_the_first_attempts_of_chosen_calls_fail(
-    faults: list[str], asked: list[int], statuses: list[int]
-) -> None:
-    with serve(BOOK, faults) as server:
-        assert [ask(server, FIRST[number]).status_code for number in asked] == statuses
-
-
-def test_keys_models_and_structured_outputs_are_checked_where_asked() -> None:
-    schema: dict[str, Any] = {"response_format": {"type": "json_object"}}
-    with serve(BOOK, key="right", model="fake", structured=False) as server:
-        asked = [
-            ask(server, key="wrong"), ask(server, key="right", model="other"),
-            ask(server, key="right", **schema), ask(server, key="right"),
-        ]  # fmt: skip
-        assert [response.status_code for response in asked] == [401, 404, 400, 200]
-        assert asked[1].json()["error"]["code"] == "model_not_found"
-        assert "response_format" in asked[2].json()["error"]["message"]
-        models = httpx.get(f"{server.url}/models", headers={"Authorization": "Bearer right"}).json()["data"]
-        assert [model["id"] for model in models] == ["fake"]
-        assert httpx.get(f"{server.url}/models").status_code == 401
-        # calls turned away are no attempts, and their messages were not looked up
-        assert [call.attempt for call in server.calls] == [0, 0, 0, 1]
-        assert server.unknown == []
-    with serve(BOOK) as server:
-        assert ask(server, **schema).status_code == 200
-
-
-def test_usage_counts_tokens_and_costs() -> None:
-    with serve(lambda _: "12345678", price=(1.0, 10.0)) as server:
-        usage = ask(server, messages=[{"role": "user", "content": "123456789"}]).json()["usage"]
-    # 9 characters are 3 tokens, 8 are 2: (3 * 1 + 2 * 10) / 1e6 dollars
-    expected = {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}
-    assert usage == expected | {"cost": pytest.approx(23e-6)}
 
 
 @pytest.mark.parametrize(("text", "fault"), [

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from attune_data import load
+from tests.command import FIRST, attune, change, composites, data_folder, read, results, score
 from tests.data.builders import write
-from tests.front.command import FIRST, attune, change, composites, data_folder, read, results, score
 from tests.rewards.builders import Json
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,17 +12,18 @@ from attune_data import Conversations, load
 from attune_data.validate import conversation_from
 from attune_env.running.providers import endpoint_of
 from attune_env.running.run import EndpointReport, run_endpoint
-from attune_env.running.settings import Model, Options, Patience, Price, Sampling, Training
+from attune_env.running.settings import Caps, Model, Options, Patience, Price, Sampling, Training
 from attune_episodes import Settings
+from tests.command import own
 from tests.data.builders import Json
-from tests.endpoint import Book, Server, answers_of
+from tests.endpoint import Answers, Book, Fault, Server, answers_of, serve
 from tests.endpoint.answers import Messages
-from tests.front.command import own
 
 KEY = "sk-a-key-that-nobody-may-see-0123456789"
-FIELDS = ("caps", "overwrite", "call_timeout")
 QUICK = Patience(asks=3, retries=4, first_wait=0.01, longest_wait=0.02, longest_asked=5)
 """Patience for a server that is at hand."""
+CALLS = 9
+"""Of each conversation of `small`: two turns of four stages, and reflect."""
 
 
 @cache
@@ -36,11 +37,13 @@ def book(number: int = 3, policy: str = "lexicon", settings: Settings | None = N
     return answers_of(sample(number), policy, settings)
 
 
-def small(*identities: str) -> Conversations:
-    """Conversations of two turns, everything annotated: 9 calls each, 11 with one judge."""
+def small(*identities: str | int) -> Conversations:
+    """Conversations of two turns, everything annotated: 9 calls each, 11 with a judge. A number makes ids."""
+    if isinstance(identities[0], int):
+        identities = tuple(f"c-{n}" for n in range(1, identities[0] + 1))
     return Conversations(
-        [conversation_from(own(i, f"P{n}"), "memory") for n, i in enumerate(identities)],
-        files={i: f"data/conversation_{n}.json" for n, i in enumerate(identities, 1)},
+        [conversation_from(own(str(i), f"P{n}"), "memory") for n, i in enumerate(identities)],
+        files={str(i): f"data/conversation_{n}.json" for n, i in enumerate(identities, 1)},
     )
 
 
@@ -55,6 +58,12 @@ def model(
     return Model(name, endpoint, Sampling(**sampling), price, training)
 
 
+def options(concurrency: int = 8, patience: Patience = QUICK, **fields: Any) -> Options:
+    """`calls` and `cost` are caps."""
+    caps = Caps(fields.pop("calls", None), fields.pop("cost", None))
+    return Options(concurrency=concurrency, patience=patience, caps=caps, command="attune run …", **fields)
+
+
 def play(
     server: Server,
     conversations: Conversations,
@@ -62,20 +71,27 @@ def play(
     *,
     judges: Sequence[str] = (),
     evaluated: Model | None = None,
-    concurrency: int = 8,
-    patience: Patience = QUICK,
-    **options: Any,
+    plain: bool = False,
+    **more: Any,
 ) -> EndpointReport:
-    """A run in this process; `options` are those of `run_endpoint` and fields of `Options`."""
-    fields = {name: options.pop(name) for name in FIELDS if name in options}
-    return run_endpoint(
-        evaluated or model(server),
-        conversations,
-        folder,
-        judges=[model(server, name) for name in judges],
-        options=Options(concurrency=concurrency, patience=patience, **{"command": "attune run …", **fields}),
-        **options,
-    )
+    """A run in this process, `plain` without schemas; `more` are options of it, of `Options` and caps."""
+    asked = {name: more.pop(name) for name in ("modes", "settings", "samples", "watcher") if name in more}
+    evaluated = evaluated or (model(server, structured="off") if plain else model(server))
+    rating = [model(server, name) for name in judges]
+    return run_endpoint(evaluated, conversations, folder, judges=rating, options=options(**more), **asked)
+
+
+def met(
+    folder: Path,
+    conversations: Conversations,
+    *faults: Fault | str,
+    answers: Answers | None = None,
+    **more: Any,
+) -> tuple[EndpointReport, Server]:
+    """The report of a run against a server of its own with these faults, and the server."""
+    fields = {name: more.pop(name) for name in ("key", "latency", "structured", "gather") if name in more}
+    with serve(answers or answers_of(conversations), faults, **fields) as server:
+        return play(server, conversations, folder, **more), server
 
 
 def files(folder: Path, pattern: str = "[!_.]*.json") -> dict[str, Json]:
@@ -83,19 +99,23 @@ def files(folder: Path, pattern: str = "[!_.]*.json") -> dict[str, Json]:
     return {path.name: json.loads(path.read_text("utf-8")) for path in sorted(folder.glob(pattern))}
 
 
+def the_only(folder: Path) -> Json:
+    """The content of the one result file of a folder."""
+    (record,) = files(folder).values()
+    return record
+
+
 def judge_answers(rating: int = 5, answer: str = "yes") -> Callable[[Messages], str | None]:
     """A judge that rates everything the same; silent on what is no question to a judge."""
+    names = ("overall_score", "emotional_appropriateness", "helpfulness", "tone_match")
 
     def said(messages: Messages) -> str | None:
         if len(messages) != 1 or messages[0]["role"] != "user":
             return None
-        text = str(messages[0]["content"])
-        names = ("overall_score", "emotional_appropriateness", "helpfulness", "tone_match")
-        found: Mapping[str, Any] = {
-            "scores": dict.fromkeys(names, rating),
-            "answers": {f"B{n}": answer for n in range(1, 600) if f"B{n}" in text},
-        }
-        return json.dumps(found)
+        questions = [f"B{n}" for n in range(1, 600) if f"B{n}" in str(messages[0]["content"])]
+        return json.dumps(
+            {"scores": dict.fromkeys(names, rating), "answers": dict.fromkeys(questions, answer)}
+        )
 
     return said
 

@@ -4,81 +4,80 @@ from __future__ import annotations
 
 import asyncio
 import errno
-from collections.abc import Awaitable, Callable
+from collections.abc import Coroutine
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from attune_env.running import loop as endpoint_loop
-from attune_env.running.control import IN_A_ROW, IN_A_ROW_LATER, Breaker, Control, Gate
+from attune_env.running.answer import Usage
+from attune_env.running.control import IN_A_ROW, IN_A_ROW_LATER, Breaker, Control, Tally
 from attune_env.running.faults import Fault, StopRun
 from attune_env.running.loop import Watcher, disk_message
-from attune_env.running.settings import Caps, Patience
-from attune_env.running.tally import Tally
+from attune_env.running.settings import Patience
 from tests import PATIENCE
-from tests.endpoint import answers_of, serve
-from tests.running.playing import play, small
+from tests.running.playing import met, small
 
 
-def run(work: Callable[[], Awaitable[None]]) -> None:
-    async def main() -> None:
-        await asyncio.wait_for(work(), PATIENCE)
+def run(work: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(asyncio.wait_for(work, PATIENCE))
 
-    asyncio.run(main())
+
+SLOWLY = Fault("rate_limited", "slowly")
 
 
 @given(most=st.integers(1, 9), calls=st.integers(0, 40), refusals=st.sets(st.integers(0, 39)))
-def test_a_gate_never_lets_in_more_than_its_limit_and_loses_no_place(
+def test_never_more_run_at_once_than_the_limit_and_no_place_is_lost(
     most: int, calls: int, refusals: set[int]
 ) -> None:
     async def work() -> None:
-        gate, done = Gate(most), 0
+        control, done = Control(most), []
 
         async def one(number: int) -> None:
-            nonlocal done
-            async with gate.one():
-                assert gate.running <= most
+            async with control.attempt():
+                assert control.running <= most
                 await asyncio.sleep(0)
                 if number in refusals:
-                    gate.slow_down(None)
+                    control.fault(SLOWLY)
                 else:
-                    gate.worked()
-            done += 1
+                    control.worked(Usage())
+            done.append(number)
 
         tasks = [asyncio.create_task(one(number)) for number in range(calls)]
         for task in tasks[::7]:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        assert gate.running == 0
-        assert done == calls - len(tasks[::7])
+        assert control.running == 0
+        assert len(done) == control.sent == calls - len(tasks[::7])
 
-    run(work)
+    run(work())
 
 
 def test_too_many_requests_means_fewer_at_once_and_then_slowly_more() -> None:
     async def work() -> None:
-        gate = Gate(10)
-        gate.slow_down(None)
-        gate.slow_down(None)  # of the same burst
-        assert gate.limit == 7
+        control = Control(10)
+        control.fault(SLOWLY)
+        control.fault(SLOWLY)  # of the same burst
+        assert control.limit == 7
         for _ in range(7):
-            gate.worked()
-        assert 7.8 < gate.limit < 8.1  # about one more for a round of answers
+            control.worked(Usage())
+        assert 7.8 < control.limit < 8.1  # about one more for a round of answers
         for _ in range(100):
-            gate.worked()
-        assert gate.limit == 10
-        gate.slow_down(2.0)
-        assert 1.9 < gate.pause() <= 2.0
+            control.worked(Usage())
+        assert control.limit == 10
+        control.fault(Fault("rate_limited", "slowly", retry_after=2.0))
+        assert 1.9 < control.pause() <= 2.0
 
-    run(work)
+    run(work())
 
 
 def test_a_stop_wakes_everybody_who_waits() -> None:
     async def work() -> None:
         control = Control(1)
-        control.gate.slow_down(1000.0)
+        control.fault(Fault("rate_limited", "slowly", retry_after=1000.0))
 
         async def attempt() -> None:
             async with control.attempt():
@@ -93,7 +92,7 @@ def test_a_stop_wakes_everybody_who_waits() -> None:
             assert str(ended) == "enough"
         assert control.sent == 0
 
-    run(work)
+    run(work())
 
 
 @pytest.mark.parametrize(("ever", "kind", "calls"), [
@@ -102,26 +101,20 @@ def test_a_stop_wakes_everybody_who_waits() -> None:
     (False, "busy", 1), (False, "connection", 1), (True, "connection", IN_A_ROW_LATER),
     (False, "bad_request", IN_A_ROW), (True, "bad_request", IN_A_ROW_LATER),
 ])  # fmt: skip
-def test_the_breaker_stops_after_so_many_calls(ever: bool, kind: str, calls: int) -> None:
+def test_the_breaker_stops_after_so_many_calls_in_a_row(ever: bool, kind: str, calls: int) -> None:
     control = Control(1)
     breaker = Breaker(control, "m", "http://h/v1")
     if ever:
         breaker.worked()
+        for _ in range(50 * (calls - 1)):  # an answer between failures keeps the run going
+            if breaker.in_a_row == calls - 1:
+                breaker.worked()
+            breaker.failed(Fault(kind, "no"))
+        breaker.worked()
     for number in range(1, calls + 1):
         assert not control.stopped.is_set(), number
         breaker.failed(Fault(kind, "so it is"))
-    assert control.stopped.is_set()
     assert "so it is" in str(control.reason)
-
-
-def test_an_answer_between_failures_keeps_the_run_going() -> None:
-    control = Control(1)
-    breaker = Breaker(control, "m", "http://h/v1")
-    for _ in range(50):
-        breaker.worked()
-        for _ in range(IN_A_ROW_LATER - 1):
-            breaker.failed(Fault("bad_request", "no"))
-    assert not control.stopped.is_set()
 
 
 @pytest.mark.parametrize(("number", "advice"), [
@@ -135,12 +128,13 @@ def test_a_failed_write_is_told_with_what_helps(number: int, advice: str) -> Non
     assert said == "cannot write to out: it failed" + advice
 
 
-def test_before_the_first_answer_a_time_out_is_tried_once_more_only() -> None:
-    patience, late = Patience(), Fault("timeout", "late")
-    assert [patience.over(late, n, ever=False) for n in (1, 2)] == [False, True]
-    assert [patience.over(late, n, ever=True) for n in (3, 4)] == [False, True]
-    limited = Fault("rate_limited", "slowly")
-    assert [patience.over(limited, n, ever=False) for n in (12, 13)] == [False, True]
+@pytest.mark.parametrize(("kind", "ever", "last"), [
+    ("timeout", False, 2), ("timeout", True, 4), ("connection", False, 3), ("rate_limited", False, 13),
+    ("busy", True, 7), ("bad_request", True, 1),
+])  # fmt: skip
+def test_a_call_is_given_up_after_its_last_attempt(kind: str, ever: bool, last: int) -> None:
+    over = [Patience().over(Fault(kind, "late"), attempt, ever=ever) for attempt in (last - 1, last)]
+    assert over == [last == 1, True]
 
 
 def test_the_watcher_is_told_the_numbers_also_while_every_attempt_fails(
@@ -153,9 +147,8 @@ def test_the_watcher_is_told_the_numbers_also_while_every_attempt_fails(
             if not tally.calls_done:
                 self.failed = max(self.failed, tally.control.failed)
 
-    watch, data = Watch(), small("c-1")
+    watch = Watch()
     monkeypatch.setattr(endpoint_loop, "BEAT_SECONDS", 0.05)
     patience = Patience(first_wait=0.5)  # at least 0.25 s
-    with serve(answers_of(data), ["503,first=1"]) as server:
-        play(server, data, tmp_path, concurrency=1, patience=patience, watcher=watch, caps=Caps(calls=2))
+    met(tmp_path, small("c-1"), "503,first=1", concurrency=1, patience=patience, watcher=watch, calls=2)
     assert watch.failed == 1

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -29,11 +30,10 @@ from attune_env.running.journal import (
     journal_name,
     overwriting_in,
 )
-from attune_episodes import plan
 from tests import PATIENCE
+from tests.command import ATTUNE, attune, data_folder, names
 from tests.endpoint import answers_of, endpoint_process, serve
-from tests.front.command import ATTUNE, attune, data_folder, names
-from tests.running.playing import files, play, small
+from tests.running.playing import CALLS, files, play, small
 
 MODEL = "custom/m"
 GROUP = group_of("c-1", "default", 1)
@@ -50,19 +50,32 @@ def call(number: int, text: str = "é🌊\n\u2028") -> Finished:
     )  # fmt: skip
 
 
-def fill(folder: Path, *numbers: int) -> Path:
+def fill(folder: Path, *numbers: int, group: str = GROUP, anew: str = "") -> Path:
+    """Adds calls; with `anew` a group is being overwritten then, after a fact that was known before."""
+
     async def add() -> None:
         with Journal(folder, MODEL) as journal:
-            await asyncio.gather(*(journal.add(key(number), call(number)) for number in numbers))
+            if anew:
+                journal.begin({anew: "identity"})
+                await journal.note({"structured": True})
+            await asyncio.gather(*(journal.add(key(number, group), call(number)) for number in numbers))
 
     asyncio.run(add())
     return folder / journal_name(MODEL)
 
 
+def kept(folder: Path, *numbers: int, group: str = GROUP) -> list[int]:
+    """Those of the calls that the journal holds, each as it was added."""
+    with Journal(folder, MODEL) as journal:
+        found = {number: journal.get(key(number, group)) for number in numbers}
+    assert all(held in (None, call(number)) for number, held in found.items())
+    return [number for number, held in found.items() if held]
+
+
 def test_what_was_added_is_there_again(tmp_path: Path) -> None:
     fill(tmp_path, *range(50))
+    assert kept(tmp_path, *range(50)) == list(range(50))
     with Journal(tmp_path, MODEL) as journal:
-        assert [journal.get(key(n)) for n in range(50)] == [call(n) for n in range(50)]
         assert journal.get(CallKey(GROUP, "c-1/1/draft", "another")) is None
         assert journal.get(key(1, "another")) is None
         assert journal.passed_over == 0
@@ -72,17 +85,15 @@ def test_what_was_added_is_there_again(tmp_path: Path) -> None:
 @given(cut=st.integers(0, 2000), junk=st.binary(max_size=30))
 def test_a_file_cut_anywhere_keeps_every_whole_line_and_takes_new_ones(cut: int, junk: bytes) -> None:
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        path = fill(folder, 1, 2, 3)
+        path = fill(Path(name), 1, 2, 3)
         data = path.read_bytes()
-        kept = data[: max(0, len(data) - cut)]
-        whole = kept.count(b"\n")
-        torn = kept.rpartition(b"\n")[2]
-        path.write_bytes(kept + (junk if torn else b""))
-        fill(folder, 9)
-        with Journal(folder, MODEL) as journal:
-            assert [journal.get(key(n)) for n in (1, 2, 3)][:whole] == [call(n) for n in (1, 2, 3)][:whole]
-            assert journal.get(key(9)) == call(9)
+        left = data[: max(0, len(data) - cut)]
+        torn = left.rpartition(b"\n")[2]
+        path.write_bytes(left + (junk if torn else b""))
+        fill(Path(name), 9)
+        whole = left.count(b"\n")
+        assert kept(Path(name), 1, 2, 3)[:whole] == [1, 2, 3][:whole]
+        assert kept(Path(name), 9) == [9]
 
 
 @pytest.mark.parametrize("line", [
@@ -97,56 +108,31 @@ def test_a_damaged_line_is_passed_over(tmp_path: Path, line: str) -> None:
     with path.open("ab") as stream:
         stream.write(line.encode("latin-1") + b"\n")
     fill(tmp_path, 2)
-    with Journal(tmp_path, MODEL) as journal:
-        assert [journal.get(key(n)) for n in (1, 2)] == [call(1), call(2)]
+    assert kept(tmp_path, 1, 2) == [1, 2]
 
 
 def test_a_line_of_another_version_is_passed_over(tmp_path: Path) -> None:
     path = fill(tmp_path, 1)
     path.write_bytes(path.read_bytes().replace(b'"v":1', b'"v":2'))
-    with Journal(tmp_path, MODEL) as journal:
-        assert journal.get(key(1)) is None
-
-
-def test_what_is_made_anew_counts_no_more_and_what_comes_after_does(tmp_path: Path) -> None:
-    async def work() -> None:
-        with Journal(tmp_path, MODEL) as journal:
-            await journal.add(key(1), call(1))
-            await journal.add(key(1, "other"), call(1))
-        with Journal(tmp_path, MODEL) as journal:
-            journal.begin({GROUP: "identity"})
-            assert journal.get(key(1)) is None
-            await asyncio.gather(journal.add(key(2), call(2)), journal.add(key(3), call(3)))
-            assert journal.get(key(3)) == call(3)
-            await journal.note({"structured": False})
-
-    asyncio.run(work())
-    with Journal(tmp_path, MODEL) as journal:
-        kept = [journal.get(one) for one in (key(1), key(2), key(3), key(1, "other"))]
-        assert kept == [None, call(2), call(3), call(1)]
-        assert journal.facts == {"structured": False}
-        assert journal.overwriting.state(GROUP, "identity") == "left"
+    assert kept(tmp_path, 1) == []
 
 
 def test_what_is_made_anew_counts_on_the_disk_until_the_first_answer(tmp_path: Path) -> None:
-    path = fill(tmp_path, 1, 2)
-    before = path.read_bytes()
-
-    async def work(*, answered: bool) -> None:
-        with Journal(tmp_path, MODEL) as journal:
-            journal.begin({GROUP: "identity"})
-            await journal.note({"structured": True})  # known before there is an answer
-            if answered:
-                await journal.add(key(3, "another"), call(3))  # the first answer of the run, to whatever
-
-    asyncio.run(work(answered=False))
+    fill(tmp_path, 1, 2)
+    before = fill(tmp_path, 1, group="other").read_bytes()
+    path = fill(tmp_path, anew=GROUP)
     assert path.read_bytes().startswith(before)
+    assert kept(tmp_path, 1, 2) == [1, 2]
+    fill(tmp_path, 3, 4, group="another", anew=GROUP)  # the first answer of the run, to whatever
+    fill(tmp_path, 5)
+    assert kept(tmp_path, 1, 2, 5) == [5]
+    assert kept(tmp_path, 1, group="other") == [1]
+    assert kept(tmp_path, 3, 4, group="another") == [3, 4]
     with Journal(tmp_path, MODEL) as journal:
-        assert [journal.get(key(n)) for n in (1, 2)] == [call(1), call(2)]
-    asyncio.run(work(answered=True))
-    with Journal(tmp_path, MODEL) as journal:
-        assert [journal.get(key(n)) for n in (1, 2)] == [None, None]
-        assert journal.get(key(3, "another")) == call(3)
+        assert journal.facts == {"structured": True}
+        assert journal.overwriting.state(GROUP, "identity") == "left"
+        journal.begin({GROUP: "identity"})
+        assert journal.get(key(5)) is None
 
 
 def test_overwriting_ends_when_all_that_it_began_is_made(tmp_path: Path) -> None:
@@ -155,27 +141,29 @@ def test_overwriting_ends_when_all_that_it_began_is_made(tmp_path: Path) -> None
             journal.begin({"a": "x", "b": "x"})
             await journal.add(key(1, "a"), call(1))
             await journal.made("a")
-            assert [journal.overwriting.state(group, "x") for group in "abc"] == ["made", "left", None]
-            assert journal.overwriting.state("a", "other settings") is None
-            seen = overwriting_in(journal.path)  # while the lock is held
-            assert [seen.state(group, "x") for group in "abc"] == ["made", "left", None]
+            # what a second process sees while the lock is held
+            for seen in (journal.overwriting, overwriting_in(journal.path)):
+                assert [seen.state(group, "x") for group in "abc"] == ["made", "left", None]
+                assert seen.state("a", "other settings") is None
             await journal.made("b")
             await journal.made("c")  # was never begun
-            assert [journal.overwriting.state(group, "x") for group in "ab"] == [None, None]
+            for seen in (journal.overwriting, overwriting_in(journal.path)):
+                assert [seen.state(group, "x") for group in "ab"] == [None, None]
+                assert seen.left == set()
 
     asyncio.run(work())
-    seen = overwriting_in(tmp_path / journal_name(MODEL))
-    assert (seen.left, seen.state("a", "x")) == (set(), None)
     assert overwriting_in(tmp_path / "nothing").left == set()
 
 
 def test_a_second_run_in_the_folder_is_refused_and_told_why(tmp_path: Path) -> None:
     data = small("c-1")
-    with Journal(tmp_path, "custom/lab/m"), serve(answers_of(data)) as server:
-        with pytest.raises(SettingsError, match="another run of this model writes to"):
+    with serve(answers_of(data)) as server:
+        with (
+            Journal(tmp_path, "custom/lab/m"),
+            pytest.raises(SettingsError, match="another run of this model writes to"),
+        ):
             play(server, data, tmp_path)
         assert not server.calls
-    with serve(answers_of(data)) as server:
         assert play(server, data, tmp_path).written == 1
 
 
@@ -194,8 +182,7 @@ def test_a_lock_goes_with_the_process_that_had_it(tmp_path: Path) -> None:
     finally:
         process.kill()
         process.communicate(timeout=PATIENCE)
-    with Journal(tmp_path, MODEL):
-        pass
+    assert kept(tmp_path) == []
 
 
 def test_a_link_in_the_journals_place_is_not_followed(tmp_path: Path) -> None:
@@ -207,38 +194,30 @@ def test_a_link_in_the_journals_place_is_not_followed(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def full_disk() -> object:
-    """No file may grow beyond 20,000 bytes, as on a full disk; until the test is over."""
+def full_disk() -> Iterator[Callable[[bool], None]]:
+    """Called with True, no file may grow beyond 20,000 bytes, as on a full disk."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
-
-    yield limit
+    yield lambda full: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000 if full else before[0], before[1]))
     resource.setrlimit(resource.RLIMIT_FSIZE, before)
     signal.signal(signal.SIGXFSZ, handler)
 
 
 def test_a_full_disk_stops_the_run_and_loses_no_answer_that_counts(
-    tmp_path: Path, full_disk: object, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, full_disk: Callable[[bool], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    data = small(*(f"c-{n}" for n in range(8)))
-    total = 8 * len(plan(data[0]))
+    data, total = small(8), 8 * CALLS
     with serve(answers_of(data)) as server:
-        assert callable(full_disk)
-        full_disk()
+        full_disk(True)
         report = play(server, data, tmp_path, concurrency=4)
-        resource.setrlimit(resource.RLIMIT_FSIZE, resource.getrlimit(resource.RLIMIT_FSIZE)[1:] * 2)
+        full_disk(False)
         assert "cannot write to" in str(report.stopped)
         assert "make room there, then go on" in str(report.stopped)
         with pytest.raises(typer.Exit):
             end(report, "", "", "attune run")
         assert "every answer that could be written is kept. Go on with:" in capsys.readouterr().err
-        first = len(server.calls)
-        assert 0 < first < total
-        again = play(server, data, tmp_path)
-    assert again.stopped is None
+        assert 0 < len(server.calls) < total
+        assert play(server, data, tmp_path).stopped is None
     assert len(files(tmp_path)) == 8
     # what could not be written was in flight, or about to be written
     assert total <= len(server.calls) <= total + 2 * 4
@@ -264,8 +243,7 @@ def test_kill_9_loses_no_finished_call_and_repeats_none(tmp_path: Path) -> None:
 @pytest.mark.soak
 def test_thirty_kills_at_random_points_lose_and_repeat_nothing(tmp_path: Path) -> None:
     drawn = random.Random(0)
-    live = kill_points(tmp_path, [drawn.uniform(0, 0.6) for _ in range(30)])
-    assert live >= 25
+    assert kill_points(tmp_path, [drawn.uniform(0, 0.6) for _ in range(30)]) >= 25
 
 
 def kill_points(place: Path, delays: list[float]) -> int:
@@ -273,18 +251,19 @@ def kill_points(place: Path, delays: list[float]) -> int:
 
     Returns how many runs were still going when they were killed.
     """
-    live = 0
+    live, total, places = 0, 8 * CALLS, 3
     data = data_folder(place / "data", [f"c-{n}" for n in range(8)])
-    total, places = 8 * 9, 3
     with endpoint_process("--data", data, "--latency-ms", "30", "--policy", "always-no") as server:
         for number, delay in enumerate(delays):
             out = place / f"out-{number}"
             command = [
-                str(ATTUNE), "run", "custom", "m", str(data), "--base-url", server.url, "-o", str(out),
+                "run", "custom", "m", str(data), "--base-url", server.url, "-o", str(out),
                 "--concurrency", str(places),
             ]  # fmt: skip
             before = server.facts()["calls"]
-            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=place)
+            process = subprocess.Popen(
+                [ATTUNE, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=place
+            )
             while not journal_calls(out) and process.poll() is None:
                 time.sleep(0.01)
             time.sleep(delay)
@@ -299,7 +278,7 @@ def kill_points(place: Path, delays: list[float]) -> int:
             assert len(held) <= served <= len(held) + 2 * places
             for left in out.glob(".*.part"):  # a result that was just being written
                 left.unlink()
-            attune(*command[1:], cwd=place)
+            attune(*command, cwd=place)
             assert len(journal_calls(out)) == len(set(journal_calls(out))) == total
             assert server.facts()["calls"] - before - served == total - len(held)
             assert len([name for name in names(out) if not name.startswith("_")]) == 8

@@ -6,6 +6,7 @@ import copy
 import json
 import pickle
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,20 +14,19 @@ from attune_data import SettingsError
 from attune_env.running.answer import read_answer
 from attune_env.running.faults import status_fault
 from attune_env.running.providers import Endpoint, Secret, checked_url, endpoint_of
+from tests.command import attune, data_folder
 from tests.endpoint import answers_of, serve
-from tests.front.command import attune, data_folder
-from tests.running.playing import KEY, model, play, small
+from tests.running.playing import KEY, met, model, play, small
 
-
-def found(provider: str, home: Path, environment: dict[str, str] | None = None, **given: str) -> Endpoint:
-    return endpoint_of(provider, environment=environment or {}, home=home, **given)  # type: ignore[arg-type]
+DATA = small("c-1")
+PRIME = "https://api.pinference.ai/api/v1"
 
 
 @pytest.mark.parametrize(("provider", "environment", "given", "key", "url"), [
     ("openrouter", {"OPENROUTER_API_KEY": "k1"}, {}, "k1", "https://openrouter.ai/api/v1"),
     ("openai", {"OPENAI_API_KEY": "k2\n"}, {}, "k2", "https://api.openai.com/v1"),
-    ("prime", {"PRIME_API_KEY": "k3"}, {}, "k3", "https://api.pinference.ai/api/v1"),
-    ("prime", {"PRIME_API_KEY": "k3", "RLVR_PRIME_API_KEY": "k4"}, {}, "k4", "https://api.pinference.ai/api/v1"),
+    ("prime", {"PRIME_API_KEY": "k3"}, {}, "k3", PRIME),
+    ("prime", {"PRIME_API_KEY": "k3", "RLVR_PRIME_API_KEY": "k4"}, {}, "k4", PRIME),
     ("custom", {}, {"base_url": "http://localhost:8000/v1/"}, "", "http://localhost:8000/v1"),
     ("custom", {"OPENAI_API_KEY": "k5"}, {"base_url": "http://h/v1"}, "k5", "http://h/v1"),
     ("custom", {"OPENAI_API_KEY": "k5", "M": "k6"}, {"base_url": "http://h", "api_key_var": "M"}, "k6", "http://h"),
@@ -34,9 +34,9 @@ def found(provider: str, home: Path, environment: dict[str, str] | None = None, 
     ("openrouter", {"OPENROUTER_API_KEY": "k1"}, {"base_url": "http://h/v1/chat/completions"}, "k1", "http://h/v1"),
 ])  # fmt: skip
 def test_each_provider_has_its_address_and_its_key(
-    tmp_path: Path, provider: str, environment: dict[str, str], given: dict[str, str], key: str, url: str
+    tmp_path: Path, provider: str, environment: dict[str, str], given: Any, key: str, url: str
 ) -> None:
-    endpoint = found(provider, tmp_path, environment, **given)
+    endpoint = endpoint_of(provider, environment=environment, home=tmp_path, **given)
     assert (endpoint.key.reveal(), endpoint.base_url) == (key, url)
     assert (key or "-") not in repr(endpoint).replace(url, "")
 
@@ -45,13 +45,14 @@ def test_prime_reads_its_own_configuration_where_no_variable_is_set(tmp_path: Pa
     (tmp_path / ".prime").mkdir()
     config = tmp_path / ".prime" / "config.json"
     config.write_text(json.dumps({"api_key": "pk", "team_id": "t", "inference_url": "http://i/v1", "x": 5}))
-    endpoint = found("prime", tmp_path)
+    endpoint = endpoint_of("prime", environment={}, home=tmp_path)
     assert (endpoint.key.reveal(), endpoint.base_url) == ("pk", "http://i/v1")
     assert endpoint.headers == {"X-Prime-Team-ID": "t"}
-    assert found("prime", tmp_path, {"PRIME_API_KEY": "other"}).key.reveal() == "other"
+    other = endpoint_of("prime", environment={"PRIME_API_KEY": "other"}, home=tmp_path)
+    assert other.key.reveal() == "other"
     config.write_text('{"api_key": "pk-very-secret"')
     with pytest.raises(SettingsError) as caught:
-        found("prime", tmp_path)
+        endpoint_of("prime", environment={}, home=tmp_path)
     assert "pk-very-secret" not in str(caught.value)
 
 
@@ -61,22 +62,18 @@ def test_prime_reads_its_own_configuration_where_no_variable_is_set(tmp_path: Pa
     ("prime", {}, "RLVR_PRIME_API_KEY and PRIME_API_KEY are not set; .*prime login"),
     ("custom", {}, "needs --base-url"),
     ("custom", {"base_url": "http://h/v1", "api_key_var": "NOPE"}, '"NOPE", which is not set'),
-    ("custom", {"base_url": "localhost:8000"}, "expected an address such as"),
-    ("custom", {"base_url": "ftp://h"}, "expected an address such as"),
-    ("custom", {"base_url": "http://"}, "expected an address such as"),
-    ("custom", {"base_url": "http://h:port/v1"}, "expected an address such as"),
-    ("custom", {"base_url": "http://h/v1?key=1"}, "expected an address such as"),
     ("openai", {"api_key": "a\u00e9b"}, "characters that no header can carry"),
     ("openai", {"api_key": "a\r\nHost: evil"}, "characters that no header can carry"),
 ])  # fmt: skip
 def test_what_is_missing_is_named_before_anything_starts(
-    tmp_path: Path, provider: str, given: dict[str, str], message: str
+    tmp_path: Path, provider: str, given: Any, message: str
 ) -> None:
     with pytest.raises(SettingsError, match=message):
-        found(provider, tmp_path, {}, **given)
+        endpoint_of(provider, environment={}, home=tmp_path, **given)
 
 
 @pytest.mark.parametrize("url", [
+    "localhost:8000", "ftp://h", "http://", "http://h:port/v1", "http://h/v1?key=1",
     "http://h/v1?api_key=sk-topsecret", "h/v1?key=sk-topsecret", "me:sk-topsecret@h/v1",
     "ftp://me:sk-topsecret@h", "http://h/v1#sk-topsecret",
 ])  # fmt: skip
@@ -91,22 +88,19 @@ ODD_KEY = "sk-ab/cd+ef/0123456789"
 
 @pytest.mark.parametrize("echoed", [ODD_KEY.replace("/", r"\/"), "\\u0073" + ODD_KEY[1:], ODD_KEY])
 def test_a_key_that_comes_back_in_escapes_is_hidden_all_the_same(echoed: str) -> None:
-    said = f"your key is {echoed}"
-    hide = Secret(ODD_KEY).hidden_in
+    said, hide = f"your key is {echoed}", Secret(ODD_KEY).hidden_in
+
+    def refusal(text: str) -> str:
+        return str(status_fault(400, json.loads(text), text, {}, hide))
+
     message = f'{{"content": "{said}", "reasoning_content": "{said}"}}'
     body = f'{{"model": "{said}", "choices": [{{"message": {message}, "finish_reason": "{said}"}}]}}'
     answer = read_answer(200, body.encode(), {}, hide)
-    for text in (answer.text, answer.reasoning, answer.finish, answer.served):
-        assert text == "your key is [key]"
-    for text in (
-        f'{{"error": {{"message": "{said}"}}}}',
-        f'{{"detail": "{said}"}}',
-        f'{{"error": "{said}"}}',
-    ):
-        assert "key is [key]" in str(status_fault(400, json.loads(text), text, {}, hide))
-    long = "x" * 290 + echoed  # cut in the middle of the key, were it not hidden before
-    text = f'{{"error": {{"message": "{long}"}}}}'
-    assert "sk-ab" not in str(status_fault(400, json.loads(text), text, {}, hide))
+    assert {answer.text, answer.reasoning, answer.finish, answer.served} == {"your key is [key]"}
+    for place in (f'"error": {{"message": "{said}"}}', f'"detail": "{said}"', f'"error": "{said}"'):
+        assert "key is [key]" in refusal(f"{{{place}}}")
+    # cut in the middle of the key, were it not hidden before
+    assert "sk-ab" not in refusal(f'{{"error": {{"message": "{"x" * 290}{echoed}"}}}}')
 
 
 @pytest.mark.parametrize(("variable", "value", "message"), [
@@ -117,8 +111,8 @@ def test_an_environment_that_no_connection_can_be_made_with_is_told_before_anyth
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, message: str
 ) -> None:
     monkeypatch.setenv(variable, value)
-    with serve(answers_of(small("c-1"))) as server, pytest.raises(SettingsError, match=message) as caught:
-        play(server, small("c-1"), tmp_path)
+    with serve(answers_of(DATA)) as server, pytest.raises(SettingsError, match=message) as caught:
+        play(server, DATA, tmp_path)
     assert "hush-hush" not in str(caught.value)
     assert (server.calls, list(tmp_path.iterdir())) == ([], [])
 
@@ -138,39 +132,30 @@ def test_the_key_is_sent_in_the_header_and_nobody_elses(
 ) -> None:
     monkeypatch.setenv("OPENAI_ORG_ID", "org-mine")
     monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-mine")
-    data = small("c-1")
-    with serve(answers_of(data), key=KEY) as server:
-        assert play(server, data, tmp_path).written == 1
+    report, server = met(tmp_path, DATA, key=KEY)
+    assert report.written == 1
     for call in server.calls:
         assert call.headers["authorization"] == f"Bearer {KEY}"
-        assert "org-mine" not in str(call.headers)
-        assert "proj-mine" not in str(call.headers)
-    with serve(answers_of(data)) as server:
-        evaluated = model(server)
+        assert "-mine" not in str(call.headers)
+    with serve(answers_of(DATA)) as server:
         keyless = endpoint_of("custom", base_url=server.url, environment={})
-        play(server, data, tmp_path / "keyless", evaluated=type(evaluated)("m", keyless))
+        play(server, DATA, tmp_path / "keyless", evaluated=type(model(server))("m", keyless))
     assert all("authorization" not in call.headers for call in server.calls)
 
 
 @pytest.mark.slow
 def test_a_key_is_in_no_file_and_no_stream_even_where_the_server_repeats_it(tmp_path: Path) -> None:
     data = data_folder(tmp_path / "data", ["c-1", "c-2"])
-    book = answers_of(
-        small("c-1", "c-2"), change=lambda r, text: f"I know {KEY}" if r.stage == "draft" else text
-    )
+    book = answers_of(small(2), change=lambda r, text: f"I know {KEY}" if r.stage == "draft" else text)
     faults = [f"garbage,text=you said {KEY},of=c-1/2/assess", "400,of=c-2/2/prefer"]
+    ways = (["--api-key", KEY], [f"--api-key={KEY}"], ["--api-key-var", "MINE"])
     said = ""
-    with serve(book, faults) as server:
-        ways = (("--api-key", KEY), (f"--api-key={KEY}",), ("--api-key-var", "MINE"))
-        for number, given in enumerate(ways):
-            where = ("-o", f"out/{number}", "--base-url", server.url)
+    with serve(book, faults) as server, serve(book, key="another") as refusing:
+        for asked, given in [*((server, way) for way in ways), (refusing, ways[0])]:
+            where = ("-o", f"out/{len(said)}", "--base-url", asked.url)
             done = attune("run", "custom", "m", data, *where, *given, cwd=tmp_path, code=1, MINE=KEY)
             said += done.stdout + done.stderr
             assert "Go on with: attune run custom m" in done.stderr
-    with serve(book, key="another") as server:
-        where = ("-o", "out/refused", "--base-url", server.url)
-        done = attune("run", "custom", "m", data, *where, "--api-key", KEY, cwd=tmp_path, code=1)
-        said += done.stdout + done.stderr
     written = [path.read_bytes() for path in sorted((tmp_path / "out").rglob("*")) if path.is_file()]
     assert len(written) >= 4 * 3
     assert any(b"I know [key]" in content for content in written)

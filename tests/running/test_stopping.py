@@ -1,20 +1,26 @@
-"""Ctrl-C and SIGTERM: what is in flight, what is kept, what is said."""
+"""Ctrl-C and SIGTERM: what is in flight, what is kept, what is said; also before a command has begun."""
 
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
+import sys
 import time
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests import PATIENCE
+from tests.command import ATTUNE, attune, data_folder, loaded_by
 from tests.endpoint import EndpointProcess, endpoint_process
-from tests.front.command import ATTUNE, attune, data_folder
+from tests.running.playing import CALLS
 from tests.running.test_journal import journal_calls
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -24,51 +30,72 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[EndpointPro
         yield server, data
 
 
-def start(server: EndpointProcess, data: Path, out: Path) -> tuple[subprocess.Popen[str], list[str]]:
-    """A run that has had its first answers."""
+@pytest.mark.slow
+@pytest.mark.parametrize(("signals", "code"), [
+    ([signal.SIGINT], 130), ([signal.SIGTERM], 143), ([signal.SIGINT] * 2, 130),
+])  # fmt: skip
+def test_a_run_that_is_told_to_stop_finishes_what_is_in_flight_and_says_how_to_go_on(
+    tmp_path: Path, slow: tuple[EndpointProcess, Path], signals: list[signal.Signals], code: int
+) -> None:
+    (server, data), out = slow, tmp_path / "out"
+    before = server.facts()["calls"]
     command = [
-        str(ATTUNE), "run", "custom", "m", str(data), "--base-url", server.url, "-o", str(out),
-        "--concurrency", "3", "--api-key", "sk-secret-secret",
-    ]  # fmt: skip
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
+        "run",
+        "custom",
+        "m",
+        str(data),
+        "--base-url",
+        server.url,
+        "-o",
+        str(out),
+        "--concurrency",
+        "3",
+    ]
+    process = subprocess.Popen(
+        [ATTUNE, *command, "--api-key", "sk-secret-secret"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+    )  # fmt: skip
     until = time.monotonic() + PATIENCE
     while not journal_calls(out) and process.poll() is None and time.monotonic() < until:
         time.sleep(0.02)
-    return process, command[1:]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_run_that_is_told_to_stop_finishes_what_is_in_flight_and_says_how_to_go_on(
-    tmp_path: Path, slow: tuple[EndpointProcess, Path], number: signal.Signals, code: int
-) -> None:
-    server, data = slow
-    before = server.facts()["calls"]
-    process, command = start(server, data, tmp_path / "out")
-    process.send_signal(number)
-    out, err = process.communicate(timeout=PATIENCE)
+    for number in signals:
+        process.send_signal(number)
+        time.sleep(0.1)
+    said, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == code, err
-    served = server.facts()["calls"] - before
-    assert len(journal_calls(tmp_path / "out")) == served  # nothing that was asked is lost
     assert "stopping; " in err
     assert f"stopped; every answer is kept. Go on with: attune run custom m {data}" in err
-    assert "sk-secret" not in out + err
+    assert "sk-secret" not in said + err
     assert "Traceback" not in err
-    (run,) = json.loads((tmp_path / "out" / "_run_custom_m.json").read_text())["runs"]
+    (run,) = json.loads((out / "_run_custom_m.json").read_text())["runs"]
     assert run["stopped"] == "stopped"
-    again = attune(*command, "--concurrency", "54", cwd=tmp_path)
-    assert again.stdout.startswith("wrote ")
-    assert server.facts()["calls"] - before == 6 * 9
+    if len(signals) == 1:  # the second one drops what is in flight
+        assert len(journal_calls(out)) == server.facts()["calls"] - before  # nothing that was asked is lost
+        again = attune(*command, "--concurrency", "54", cwd=tmp_path)
+        assert again.stdout.startswith("wrote ")
+        assert server.facts()["calls"] - before == 6 * CALLS
 
 
-@pytest.mark.slow
-def test_a_second_ctrl_c_drops_what_is_in_flight(tmp_path: Path, slow: tuple[EndpointProcess, Path]) -> None:
-    server, data = slow
-    process, _ = start(server, data, tmp_path / "out")
-    process.send_signal(signal.SIGINT)
-    time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
-    assert "Traceback" not in err
-    assert "Go on with" in err
+@pytest.mark.parametrize(("module", "says"), [("typer", "stopped\n"), ("pydantic", "")])
+def test_ctrl_c_while_modules_are_imported_first_and_inside_a_command(
+    module: str, says: str, tmp_path: Path
+) -> None:
+    """One line, exit code 130, and no traceback."""
+    interrupt = "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(600)\n"
+    (tmp_path / f"{module}.py").write_text(interrupt)
+    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
+    # a job in the background of a shell is started with Ctrl-C ignored; this process is none
+    done = subprocess.run(
+        [sys.executable, "-m", "attune_env", "run", "builtin", "empty", "sample"],
+        capture_output=True, encoding="utf-8", cwd=tmp_path, env={**os.environ, "PYTHONPATH": path},
+        timeout=PATIENCE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", says)
+
+
+def test_the_installed_command_starts_there() -> None:
+    """An entry point whose module is heavy cannot catch what comes while it loads."""
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["scripts"]
+    assert scripts == {"attune": "attune_data.starting:main"}
+    loaded = loaded_by("import attune_data.starting")
+    assert not {"pydantic", "typer", "asyncio", "gymnasium", "numpy"} & loaded

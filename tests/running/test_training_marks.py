@@ -10,17 +10,12 @@ import pytest
 from attune_data import SettingsError
 from attune_env.results import read_results, score_results
 from attune_env.running import run_builtin
-from attune_env.running.settings import Caps, Training
+from attune_env.running.settings import Training
+from tests.command import attune_here, data_folder, read
 from tests.endpoint import answers_of, serve
-from tests.front.command import data_folder, read
-from tests.front.inside import attune_here
-from tests.running.playing import files, model, play, small
+from tests.running.playing import files, small
 
-DATA = small("c-1", "c-2")
-
-
-def trained(folder: Path) -> list[Any]:
-    return [record["attune"].get("training") for record in files(folder).values()]
+DATA = small(2)
 
 
 @pytest.mark.slow
@@ -33,16 +28,17 @@ def test_the_marks_are_in_results_and_scores_of_policies_and_models(
     tmp_path: Path, options: str, marks: Any
 ) -> None:
     data_folder(tmp_path / "data", ("c-1", "c-2"))
-    attune_here(f"run builtin always-no data -o built {options}", tmp_path)
     with serve(answers_of(DATA)) as server:
         attune_here(f"run custom m data -o served --base-url {server.url} {options}", tmp_path)
-    for folder in ("built", "served"):
-        assert trained(tmp_path / folder) == [marks, marks]
-        results, problems, _ = read_results(tmp_path / folder, DATA)
+    attune_here(f"run builtin always-no data -o built {options}", tmp_path)
+    out, _ = attune_here(f"run builtin always-no data -o built {options}", tmp_path)
+    assert "2 were complete already" in out
+    for folder in (tmp_path / "built", tmp_path / "served"):
+        assert [record["attune"].get("training") for record in files(folder).values()] == [marks, marks]
+        results, problems, _ = read_results(folder, DATA)
         assert not problems
         entries = score_results(results, DATA, ground_truth="here")["conversations"]
         assert [entry["attune"].get("training") for entry in entries] == [marks, marks]
-    attune_here(f"run builtin always-no data -o built {options}", tmp_path)
     attune_here("score --results built --data data --output scores.json", tmp_path)
     assert read(tmp_path / "scores.json")["conversations"][0]["attune"].get("training") == marks
     attune_here("report --scores scores.json", tmp_path)
@@ -62,14 +58,3 @@ def test_a_complete_result_of_another_step_stops_the_run(
     with pytest.raises(SettingsError, match=f"{said}.*choose another -o, or pass --overwrite"):
         run_builtin("empty", DATA, tmp_path, training=now)
     assert run_builtin("empty", DATA, tmp_path, training=now, overwrite=True).written == 2
-
-
-def test_answers_of_one_checkpoint_are_not_taken_for_those_of_another(tmp_path: Path) -> None:
-    def at(step: int | None) -> int:
-        """Calls that the journal held, of a run that makes one more."""
-        evaluated = model(server, training=None if step is None else Training(step))
-        report = play(server, DATA, tmp_path, evaluated=evaluated, caps=Caps(calls=1), concurrency=1)
-        return report.tally.calls_kept
-
-    with serve(answers_of(DATA)) as server:
-        assert [at(step) for step in (100, 100, 200, None, 200, 100)] == [0, 1, 0, 0, 1, 2]
