@@ -1,4 +1,4 @@
-"""`attune paths`: where the files lie that other programs are told of."""
+"""`attune paths`: where the files lie that other programs read."""
 
 from __future__ import annotations
 
@@ -8,31 +8,23 @@ from pathlib import Path
 import pytest
 
 from attune_env.cli.paths import PLACES
-from tests.command import loaded_by
-from tests.front.command import attune, table_rows
+from tests.command import attune_here, loaded_by, table_rows
 
 INSTALL = 'lm_eval is not installed: pip install "attune-env[harness]"'
 
 
-def test_a_name_gives_its_folder_and_nothing_else_on_standard_output(tmp_path: Path) -> None:
-    done = attune("paths", "lm-eval", cwd=tmp_path)
-    (line,) = done.stdout.splitlines()
-    assert Path(line).is_absolute()
-    assert (Path(line) / "attunebench.yaml").is_file()
-    assert done.stderr.splitlines() == ([] if find_spec("lm_eval") else [INSTALL])
-
-
-def test_without_a_name_every_place_is_listed(tmp_path: Path) -> None:
-    ((header, *rows),) = table_rows(attune("paths", cwd=tmp_path).stdout).values()
+def test_a_name_gives_its_folder_without_one_all_are_listed(tmp_path: Path) -> None:
+    out, err = attune_here("paths lm-eval", tmp_path)
+    assert Path(out.rstrip("\n")).is_absolute()
+    assert (Path(out.rstrip("\n")) / "attunebench.yaml").is_file()
+    assert err.splitlines() == ([] if find_spec("lm_eval") else [INSTALL])
+    ((header, *rows),) = table_rows(attune_here("paths", tmp_path)[0]).values()
     assert header == ["name", "holds", "folder"]
     assert [row[0] for row in rows] == list(PLACES)
     assert all(Path(row[2]).is_dir() for row in rows)
-
-
-def test_a_wrong_name_gets_the_nearest(tmp_path: Path) -> None:
-    done = attune("paths", "lm_eval", cwd=tmp_path, code=2)
-    assert done.stdout == ""
-    assert "did you mean 'lm-eval'" in done.stderr
+    out, err = attune_here("paths lm_eval", tmp_path, 2)
+    assert out == ""
+    assert "did you mean 'lm-eval'" in err
 
 
 @pytest.mark.parametrize("statement", [
@@ -40,5 +32,4 @@ def test_a_wrong_name_gets_the_nearest(tmp_path: Path) -> None:
     "import attune_env.lm_eval_tasks as tasks; dir(tasks); tasks.__all__",
 ])  # fmt: skip
 def test_nothing_of_a_harness_is_loaded(statement: str) -> None:
-    loaded = loaded_by(statement)
-    assert not {"lm_eval", "torch", "transformers", "datasets", "verifiers"} & loaded
+    assert not {"lm_eval", "torch", "transformers", "datasets", "verifiers"} & loaded_by(statement)

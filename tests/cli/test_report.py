@@ -10,9 +10,9 @@ import pytest
 from attune_data import load
 from attune_env.report.groups import COMPOSITES, GROUPS, TURN, WIDE
 from attune_env.results import read_results, score_results, write_json
+from attune_rewards import flatten
+from tests.command import attune, attune_here, data_folder, read, results, table_rows
 from tests.data.builders import write
-from tests.front.command import attune, data_folder, read, results, table_rows
-from tests.front.inside import attune_here
 
 BOXES = set("─━│┃┌┐└┘├┤┬┴┼╭╮╰╯╇╡┏┓┗┛┡┩╴╶")
 POLICIES = ("oracle", "always-no", "empty")
@@ -31,12 +31,8 @@ def scores(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def report(scores: Path, *options: str, code: int = 0, **environment: str) -> tuple[str, list[str]]:
-    words = ["report", "--scores", str(scores), *options]
-    if environment:
-        done = attune(*words, cwd=scores.parent, code=code, **environment)
-        return done.stdout, done.stderr.splitlines()
-    out, err = attune_here([*words], scores.parent, code)
-    return out, err.splitlines()
+    done = attune("report", "--scores", scores, *options, cwd=scores.parent, code=code, **environment)
+    return done.stdout, done.stderr.splitlines()
 
 
 def test_the_three_groups_stand_under_the_leaderboard(scores: Path) -> None:
@@ -65,19 +61,11 @@ def test_a_scores_file_of_any_size_is_read(scores: Path) -> None:
     assert report(large) == report(scores)
 
 
-def test_every_metric_of_the_groups_stands_in_score_files(scores: Path) -> None:
-    from attune_rewards import flatten
-
-    flat = flatten(read(scores)["conversations"][0])
-    for metric in (*TURN, *WIDE, *COMPOSITES):
-        assert metric.column in flat
-
-
 def test_means_are_those_of_the_scores_file(scores: Path) -> None:
     tables = table_rows(report(scores)[0])
-    values = [
-        e["composite_strict"] for e in read(scores)["conversations"] if e["em_model"] == "builtin/always-no"
-    ]
+    entries = read(scores)["conversations"]
+    assert {metric.column for metric in (*TURN, *WIDE, *COMPOSITES)} <= set(flatten(entries[0]))
+    values = [e["composite_strict"] for e in entries if e["em_model"] == "builtin/always-no"]
     header, *rows = tables["Composite; mode default"]
     (row,) = [row for row in rows if row[0].startswith("Strict Composite (0-100)")]
     cell = row[header.index("builtin/always-no baseline")]
@@ -86,30 +74,19 @@ def test_means_are_those_of_the_scores_file(scores: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("columns", ["40", "400"])
-def test_without_a_terminal_there_are_no_boxes_colours_or_folds(scores: Path, columns: str) -> None:
-    wide = report(scores, COLUMNS="200")[0]
-    out, _ = report(scores, COLUMNS=columns, FORCE_COLOR="1", TERM="xterm-256color")
-    assert out == wide
+def test_without_a_terminal_output_is_plain_and_the_same_every_time(scores: Path) -> None:
+    out, _ = report(scores, PYTHONHASHSEED="1")
+    for columns in ("40", "400"):
+        again, _ = report(scores, PYTHONHASHSEED="2", COLUMNS=columns, FORCE_COLOR="1", TERM="xterm-256color")
+        assert again == out
     assert "\x1b" not in out
     assert not BOXES & set(out)
     assert all(len(rows) > 1 for rows in table_rows(out).values())
 
 
-@pytest.mark.slow
-def test_the_output_is_the_same_every_time(scores: Path) -> None:
-    outputs = {report(scores, PYTHONHASHSEED=seed)[0] for seed in ("1", "2")}
-    assert len(outputs) == 1
-
-
-@pytest.mark.parametrize(("unit", "said"), [
-    ("auto", "by conversation"), ("conversation", "by conversation"), ("participant", "by participant"),
-])  # fmt: skip
-def test_what_is_resampled_is_said(scores: Path, unit: str, said: str) -> None:
-    assert f"10,000 resamples {said};" in report(scores, "--resample", unit)[0]
-
-
 def test_participants_with_several_conversations_are_resampled_as_one(scores: Path, tmp_path: Path) -> None:
+    for unit, said in (("auto", "conversation"), ("conversation",) * 2, ("participant",) * 2):
+        assert f"10,000 resamples by {said};" in report(scores, "--resample", unit)[0]
     content = read(scores)
     for entry in content["conversations"]:
         entry["attune"]["participant"] = "P1" if entry["conversationId"] != "c-3" else "P3"
@@ -124,38 +101,27 @@ def test_other_modes_are_marked_as_not_primary(scores: Path, tmp_path: Path) -> 
     assert "Composite; mode verbose (not primary)" in table_rows(out)
 
 
-def bad_scores() -> dict[str, Any]:
-    entry = {"conversationId": "c", "em_model": "m", "mode": "default", "post_score": {}}
-    good = {"metadata": {"format": 1}, "conversations": [entry]}
-    return {
-        "not json": "{",
-        "a list": [],
-        "no conversations": {"metadata": {"format": 1}},
-        "another layout": good | {"metadata": {"format": 99}},
-        "no metadata": good | {"metadata": None},
-        "an entry that is none": good | {"conversations": [3]},
-        "an entry without scores": good | {"conversations": [{"conversationId": "c"}]},
-        "settings left out": good,
-    }
+ENTRY = {"conversationId": "c", "em_model": "m", "mode": "default", "post_score": {}}
+GOOD: dict[str, Any] = {"metadata": {"format": 1}, "conversations": [ENTRY]}  # but for its settings
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["missing", *bad_scores()])
-def test_what_is_no_scores_file_is_refused_in_one_message(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("content", [
+    None, "{", [], {"metadata": {"format": 1}}, GOOD | {"metadata": {"format": 99}},
+    GOOD | {"metadata": None}, GOOD | {"conversations": [3]},
+    GOOD | {"conversations": [{"conversationId": "c"}]}, GOOD,
+])  # fmt: skip
+def test_what_is_no_scores_file_is_refused_in_one_message(tmp_path: Path, content: Any) -> None:
     path = tmp_path / "scores.json"
-    if name != "missing":
-        write(path, bad_scores()[name])
-    out, err = report(path, code=1)
+    if content is not None:
+        write(path, content)
+    out, (line,) = report(path, code=1)
     assert out == ""
-    assert [line.startswith(f"error: {path}") for line in err] == [True]
+    assert line.startswith(f"error: {path}")
 
 
-def test_a_scores_file_is_named_alone_or_with_the_option(scores: Path) -> None:
+def test_a_scores_file_is_named_alone_or_with_the_option(scores: Path, tmp_path: Path) -> None:
     plain, _ = attune_here(["report", scores], scores.parent)
     assert plain == report(scores)[0]
-
-
-def test_a_scores_file_is_asked_for(tmp_path: Path) -> None:
     assert "--scores" in attune_here("report", tmp_path, 2)[1]
 
 

@@ -11,9 +11,8 @@ import pytest
 
 from attune_data import load
 from attune_env.results import read_results, score_results, write_json
-from tests.data.builders import Json, write
-from tests.front.command import attune, change, data_folder, names, read, results, snapshot
-from tests.front.inside import attune_here
+from tests.command import attune, attune_here, data_folder, names, read, results, snapshot
+from tests.data.builders import Json, replaced, write
 
 HOSTILE = '<script>alert("x")</script>$x^‮&"\'`|![a](http://b)'
 VOID = {"meta", "input", "br", "link", "img", "hr"}
@@ -54,8 +53,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Scores of three conversations by four models, one of a hostile name; and the report of them."""
     place = tmp_path_factory.mktemp("reported")
     held = data_folder(place / "data")
-    change(held / "conversation_1.json", lambda one: _scores(one).update(who_5=10**400, asrs_6=1.7e308))
-    change(held / "conversation_2.json", lambda one: _scores(one).update(asrs_6=1.7e308))
+    for name, scores in (("1", {"who_5": 10**400, "asrs_6": 1.7e308}), ("2", {"asrs_6": 1.7e308})):
+        path = held / f"conversation_{name}.json"
+        write(path, replaced(read(path), ("participant_profile", "computed_scores"), scores))
     data = load(held)
     folder = results(place / "results", data, "oracle", "always-no", "empty", "lexicon")
     for path in folder.iterdir():
@@ -68,12 +68,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     said, _ = attune_here("report --scores scores.json -o out --formats svg", place)
     (place / "said.txt").write_text(said, encoding="utf-8")
     return place
-
-
-def _scores(record: Json) -> Json:
-    """A participant's questionnaire scores."""
-    found: Json = record["participant_profile"].setdefault("computed_scores", {})
-    return found
 
 
 def page(place: Path, name: str = "report.html") -> tuple[str, Page]:
@@ -91,39 +85,30 @@ def test_it_says_what_was_written(place: Path) -> None:
     assert said[0] == "# Leaderboard, canonical scoring, points of 100"
     assert said[-1] == "open out/report.html"
     assert re.fullmatch(r"wrote out: \d+ analyses, \d+ figure files, \d+ tables, 3 conversations", said[-2])
-    assert names(place / "out") == [
-        ".attune-report",
-        "conversations",
-        "figures",
-        "report.html",
-        "report.md",
-        "tables",
-    ]
+    inside = [".attune-report", "conversations", "figures", "report.html", "report.md", "tables"]
+    assert names(place / "out") == inside
 
 
-def test_the_page_holds_everything_itself(place: Path) -> None:
-    for name in ("report.html", "conversations/index.html", "conversations/c-1.html"):
-        text, found = page(place, name)
-        assert text.startswith("<!doctype html>\n")
-        (policy,) = [
-            m["content"] for m in found.all("meta") if m.get("http-equiv") == "Content-Security-Policy"
-        ]
-        assert policy is not None
-        assert policy.startswith("default-src 'none'; style-src 'sha256-")
-        assert "unsafe" not in policy
-        assert all(set(attributes) <= set() for attributes in found.all("script"))
-        assert found.all("link") == []
-        assert not [attributes for _, attributes in found.elements if "style" in attributes]
-        assert not [key for _, attributes in found.elements for key in attributes if key.startswith("on")]
-        for _, attributes in found.elements:
-            for key in ("href", "src"):
-                target = attributes.get(key) or ""
-                assert not re.match(r"(?i)[a-z]+:(?!image/svg\+xml;base64,)|//", target), target
-                if target and not target.startswith(("#", "data:")):
-                    assert ((place / "out" / name).parent / target).is_file(), target
+@pytest.mark.parametrize("name", ["report.html", "conversations/index.html", "conversations/c-1.html"])
+def test_a_page_holds_everything_itself(place: Path, name: str) -> None:
+    text, found = page(place, name)
+    assert text.startswith("<!doctype html>\n")
+    (policy,) = [m["content"] for m in found.all("meta") if m.get("http-equiv") == "Content-Security-Policy"]
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "unsafe" not in policy
+    assert not any(found.all("script"))  # scripts have no attributes: nothing is loaded
+    assert found.all("link") == []
+    keys = [key for _, attributes in found.elements for key in attributes]
+    assert not [key for key in keys if key == "style" or key.startswith("on")]
+    targets = [one.get(key) or "" for _, one in found.elements for key in ("href", "src")]
+    for target in filter(None, targets):
+        assert not re.match(r"(?i)[a-z]+:(?!image/svg\+xml;base64,)|//", target), target
+        if not target.startswith(("#", "data:")):
+            assert ((place / "out" / name).parent / target).is_file(), target
 
 
-def test_ids_are_those_of_one_element_and_links_within_lead_somewhere(place: Path) -> None:
+def test_ids_links_and_figures_of_the_page(place: Path) -> None:
     _, found = page(place)
     ids = [attributes["id"] for _, attributes in found.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
@@ -132,35 +117,31 @@ def test_ids_are_those_of_one_element_and_links_within_lead_somewhere(place: Pat
     assert {(target or "")[1:] for target in within} <= set(ids)
     for _, attributes in found.elements:
         assert {*(attributes.get("aria-labelledby") or "").split()} <= set(ids)
-
-
-def test_figures_are_in_the_page_with_a_text_for_those_who_cannot_see_them(place: Path) -> None:
-    _, found = page(place)
-    pictures = found.all("img")
-    files = names(place / "out" / "figures")
+    pictures, files = found.all("img"), names(place / "out" / "figures")
     assert len(pictures) == len(files) > 0
     assert {file.rpartition(".")[2] for file in files} == {"svg"}
-    assert all("?" in (one["alt"] or "") for one in pictures)
+    assert all("?" in (one["alt"] or "") for one in pictures)  # the question, for those who cannot see them
 
 
-def test_the_answer_stands_first_and_in_the_markdown_too(place: Path) -> None:
+def test_the_page_leads_with_the_answer_marks_its_numbers_and_says_what_is_missing(place: Path) -> None:
     text, _ = page(place)
-    markdown = (place / "out" / "report.md").read_text(encoding="utf-8")
     answer = "scored on too few conversations to compare with empty, the best baseline"
-    assert (
-        text.index(answer)
-        < text.index('id="verdict"')
-        < text.index('id="profile"' if 'id="profile"' in text else 'id="leaderboard"')
-    )
-    assert answer in markdown
-
-
-def test_tables_name_their_mode_and_metrics_what_they_count_as(place: Path) -> None:
-    text, _ = page(place)
+    second = 'id="profile"' if 'id="profile"' in text else 'id="leaderboard"'
+    assert text.index(answer) < text.index('id="verdict"') < text.index(second)
+    assert answer in (place / "out" / "report.md").read_text(encoding="utf-8")
     for title in ("Turn-by-turn scores", "Conversation-wide scores", "Composite"):
         assert f"{title}; mode default</h4>" in text
     for role in ("input", "beside", "diagnostic"):
         assert re.search(rf'<th scope="col" class="number">[^<]*\({role}\)</th>', text)
+    assert '<abbr class="few" title="too few units: the interval is not meaningful">†</abbr>' in text
+    assert "† fewer than five conversations: the interval is not meaningful." in text
+    absent = text.partition('id="absent"')[2]
+    assert "<strong>Modes</strong>: no model was scored in default and another mode" in absent
+    foot = text.partition('<footer id="about">')[2]
+    for words in ("Research evaluation", "They are no benchmark", "fingerprint", "10,000 resamples by",
+                  "seed 0", "attune report --scores scores.json -o report"):  # fmt: skip
+        assert words in foot
+    assert "AttuneBench v1.0" not in foot  # these conversations are not the benchmark's
 
 
 def test_the_numbers_of_a_table_are_those_of_the_scores(place: Path) -> None:
@@ -173,12 +154,6 @@ def test_the_numbers_of_a_table_are_those_of_the_scores(place: Path) -> None:
     assert len(board) == 4
 
 
-def test_three_conversations_are_shown_and_their_intervals_marked(place: Path) -> None:
-    text, _ = page(place)
-    assert '<abbr class="few" title="too few units: the interval is not meaningful">†</abbr>' in text
-    assert "† fewer than five conversations: the interval is not meaningful." in text
-
-
 def test_a_hostile_name_is_text_everywhere(place: Path) -> None:
     text, found = page(place)
     assert "<script>alert" not in text
@@ -189,21 +164,6 @@ def test_a_hostile_name_is_text_everywhere(place: Path) -> None:
     assert "![a]" not in markdown
     assert "http://" not in markdown
     assert "‮" not in text + markdown
-
-
-def test_what_is_missing_is_listed_with_what_it_would_need(place: Path) -> None:
-    text, _ = page(place)
-    absent = text.partition('id="absent"')[2]
-    assert "<strong>Modes</strong>: no model was scored in default and another mode" in absent
-
-
-def test_the_foot_says_where_the_data_is_from(place: Path) -> None:
-    text, _ = page(place)
-    foot = text.partition('<footer id="about">')[2]
-    for words in ("Research evaluation", "They are no benchmark", "fingerprint", "10,000 resamples by",
-                  "seed 0", "attune report --scores scores.json -o report"):  # fmt: skip
-        assert words in foot
-    assert "AttuneBench v1.0" not in foot  # these conversations are not the benchmark's
 
 
 def test_links_of_the_markdown_lead_to_files(place: Path) -> None:

@@ -11,7 +11,7 @@ from attune_env.audit import reference_world
 from attune_rewards import LEAVES, PRESETS, RewardSpec
 from attune_rewards.spec_files import describe_reward
 from attune_rewards.tree import LEAF
-from tests.command import attune, data_folder
+from tests.command import attune_here, data_folder
 
 ROOT = Path(__file__).parents[2]
 MINE = '''
@@ -26,12 +26,14 @@ other = RewardSpec.preset("emotion")
 '''
 
 
-def rows(text: str) -> list[list[str]]:
-    return [line.split("\t") for line in text.splitlines() if line and not line.startswith("#")]
+def told(cwd: Path, *words: str) -> list[list[str]]:
+    """The rows of the tables that a command of `attune rewards` prints."""
+    out, _ = attune_here(["rewards", *words], cwd)
+    return [line.split("\t") for line in out.splitlines() if line and not line.startswith("#")]
 
 
 def test_every_preset_and_part_is_listed_and_described(tmp_path: Path) -> None:
-    listed = {row[0]: row for row in rows(attune("rewards", "list", cwd=tmp_path).stdout)}
+    listed = {row[0]: row for row in told(tmp_path, "list")}
     assert {*PRESETS, *LEAVES, "format"} <= set(listed)
     assert listed["emotion_f1"][1] == "assess"
     # skill is measured from what the prior earns, so the prior earns nothing
@@ -39,46 +41,48 @@ def test_every_preset_and_part_is_listed_and_described(tmp_path: Path) -> None:
     assert 0.5 < float(listed["composite"][2]) < 0.7
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("leaf", LEAVES)
-def test_a_part_is_explained(leaf: str, tmp_path: Path) -> None:
-    told = dict(rows(attune("rewards", "explain", leaf, cwd=tmp_path).stdout)[1:])
-    assert told["stage"] == LEAF[leaf].stage
-    assert told["range"].startswith("0 to 1")
-    assert told["prior earns"].startswith(f"{RewardSpec.preset('skill').baselines[leaf]:.3f}")
+def test_every_part_is_explained(tmp_path: Path) -> None:
+    for leaf in LEAVES:
+        about = dict(told(tmp_path, "explain", leaf)[1:])
+        assert about["stage"] == LEAF[leaf].stage
+        assert about["range"].startswith("0 to 1")
+        assert about["prior earns"].startswith(f"{RewardSpec.preset('skill').baselines[leaf]:.3f}")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("preset", PRESETS)
 def test_shares_of_a_reward_sum_to_its_whole(preset: str, tmp_path: Path) -> None:
-    shown = rows(attune("rewards", "explain", preset, cwd=tmp_path).stdout)[1:]
     spec = RewardSpec.preset(preset)
-    shares = {row[0].strip(): float(row[2].rstrip("%")) for row in shown}
+    shares = {row[0].strip(): float(row[2].rstrip("%")) for row in told(tmp_path, "explain", preset)[1:]}
     assert sum(shares[leaf] for leaf in spec.parts) == pytest.approx(100, abs=0.5)
     assert shares[spec.root.name] == 100
     weights = spec.root.weights(spec.parts)
     assert all(shares[leaf] == pytest.approx(100 * weights[leaf], abs=0.06) for leaf in spec.parts)
 
 
-@pytest.mark.slow
 def test_a_reward_from_a_file_is_explained(tmp_path: Path) -> None:
     (tmp_path / "mine.json").write_text(json.dumps({"weights": {"emotion_va": 2, "q1": 1}, "format": 0.5}))
     (tmp_path / "mine.py").write_text(MINE)
-    told = attune("rewards", "explain", "mine.json", cwd=tmp_path).stdout
-    assert "# Reward mine+format" in told
+    assert "# Reward mine+format" in attune_here("rewards explain mine.json", tmp_path)[0]
     # 2 of 3 of 1 of 1.5 parts
-    assert any(row[0].strip() == "emotion_va" and row[2] == "44.4%" for row in rows(told))
-    told = attune("rewards", "explain", "mine.py", cwd=tmp_path).stdout
-    assert "Pays for | long drafts." in told
-    assert "# Reward emotion" in attune("rewards", "explain", "mine.py:other", cwd=tmp_path).stdout
+    shares = {row[0].strip(): row[2] for row in told(tmp_path, "explain", "mine.json")}
+    assert shares["emotion_va"] == "44.4%"
+    assert "Pays for | long drafts." in attune_here("rewards explain mine.py", tmp_path)[0]
+    assert "# Reward emotion" in attune_here("rewards explain mine.py:other", tmp_path)[0]
 
 
-@pytest.mark.slow
+def test_a_reward_may_import_what_lies_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "beside_it.py").write_text("WEIGHT = 2")
+    text = "from beside_it import WEIGHT\nfrom attune_env import RewardSpec\n"
+    (tmp_path / "sub" / "MINE.PY").write_text(text + "reward = RewardSpec.weighted('two', {'q1': WEIGHT})")
+    assert "# Reward two" in attune_here("rewards explain sub/MINE.PY", tmp_path)[0]
+
+
 @pytest.mark.parametrize(("name", "text", "says", "code"), [
     ("x.json", '{"weights": {"emotion": 1}}', 'no reward part named "emotion"', 1),
     ("x.json", '{"weights": {}}', "a reward needs at least one part", 1),
     ("x.json", "{", "line 1", 1),
-    ("x.json", '{"preset": "skill", "wieghts": {}}', '"wieghts": found an unknown key', 1),
+    ("x.json", '{"preset": "skill", "wieghts": {}}', "wieghts: found an empty object, expected no key", 1),
     ("x.json", '{"weights": {"q1": 1}, "baselines": {"q3": "x"}}', "baseline of part 'q3' is", 1),
     ("x.json", '{"tree": {"name": "a", "children": 3}}', "tree.children: found 3, expected a list", 1),
     ("x.py", "y = 1", "found no RewardSpec, expected a RewardSpec named reward", 1),
@@ -95,54 +99,43 @@ def test_a_reward_that_cannot_be_read_is_told_where_and_why(
 ) -> None:
     if text is not None:
         (tmp_path / name).write_text(text)
-    for command in (("explain", name), ("audit", "--spec", name)):
-        assert says in attune("rewards", *command, cwd=tmp_path, code=code).stderr
+    for words in ("explain", "audit --spec"):
+        assert says in attune_here(f"rewards {words} {name}", tmp_path, code)[1]
 
 
 @pytest.mark.slow
 def test_the_audit_passes_skill_and_fails_a_reward_that_pays_for_talk(tmp_path: Path) -> None:
     """On 160 simulated conversations, which some hundred people hold."""
     (tmp_path / "mine.py").write_text(MINE)
-    attune("data", "simulate", "-n", "160", "--seed", "6", "-o", "people.jsonl", cwd=tmp_path)
-    done = attune("rewards", "audit", "--data", "people.jsonl", "--spec", "skill", "--spec", "mine.py",
-                  "-o", "audit.md", cwd=tmp_path, code=1)  # fmt: skip
-    verdicts = {row[0]: row for row in rows(done.stdout)[1:3]}
+    attune_here("data simulate -n 160 --seed 6 -o people.jsonl", tmp_path)
+    command = "rewards audit --data people.jsonl --spec skill --spec mine.py --output audit.md"
+    out, _ = attune_here(command, tmp_path, 1)
+    lines = [line.split("\t") for line in out.splitlines() if line and not line.startswith("#")]
+    verdicts = {row[0]: row for row in lines[1:3]}
     assert verdicts["skill"][1].startswith("passes")
     assert float(verdicts["skill"][5].split()[0]) < 0.02
     assert verdicts["skill+talk"][1].startswith("FAILS: searched earns more than the prior")
     page = (tmp_path / "audit.md").read_text("utf-8")
-    command = "attune rewards audit --data people.jsonl --spec skill --spec mine.py --output audit.md"
-    assert f"`{command}`" in page
+    assert f"`attune {command}`" in page
     assert page.count("\n## ") == 7
-    for line in page.splitlines():
-        if line.startswith("|"):
-            assert line.endswith("|")
-
-
-def test_a_reward_may_import_what_lies_beside_it(tmp_path: Path) -> None:
-    (tmp_path / "sub").mkdir()
-    (tmp_path / "sub" / "beside_it.py").write_text("WEIGHT = 2")
-    text = "from beside_it import WEIGHT\nfrom attune_env import RewardSpec\n"
-    (tmp_path / "sub" / "MINE.PY").write_text(text + "reward = RewardSpec.weighted('two', {'q1': WEIGHT})")
-    assert "# Reward two" in attune("rewards", "explain", "sub/MINE.PY", cwd=tmp_path).stdout
+    assert all(line.endswith("|") for line in page.splitlines() if line.startswith("|"))
 
 
 def test_a_page_of_something_else_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("# Mine\n")
     data_folder(tmp_path / "data")
-    ask = ("rewards", "audit", "--data", "data", "--spec", "preference", "-o", "notes.md")
-    told = attune(*ask, cwd=tmp_path, code=1).stderr
-    assert "notes.md: line 1: found another file" in told
+    ask = "rewards audit --data data --spec preference -o notes.md"
+    assert "notes.md: line 1: found another file" in attune_here(ask, tmp_path, 1)[1]
     assert (tmp_path / "notes.md").read_text() == "# Mine\n"
-    attune(*ask, "--overwrite", cwd=tmp_path)
+    attune_here(f"{ask} --overwrite", tmp_path)
     assert (tmp_path / "notes.md").read_text("utf-8").startswith("<!-- made by attune rewards audit")
-    attune(*ask, cwd=tmp_path)  # an earlier page may be
+    attune_here(ask, tmp_path)  # an earlier page may be
 
 
 def test_the_page_in_the_docs_is_of_this_world_and_these_nulls() -> None:
     """Made by hand with `attune rewards audit -o docs/audit.md`: it must follow what it was made from."""
     page = (ROOT / "docs" / "audit.md").read_text("utf-8")
-    assert f"({'500'} conversations, " in page
+    assert "(500 conversations, " in page
     assert reference_world().source in page
     nulls = describe_reward(RewardSpec.preset("skill"))["baselines"]
     shown = {row.split(" | ")[0].strip("| "): row for row in page.splitlines() if row.startswith("| ")}

@@ -8,31 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from attune_env.cli import main
 from attune_episodes.openenv_env.guard import Guard, Limits
 from tests import PATIENCE
-from tests.command import loaded_by
+from tests.command import attune_here, loaded_by
 from tests.data.builders import folder, record
-from tests.front.command import Done, attune
-
-
-def without_openenv(cwd: Path, code: str) -> Done:
-    """Runs code in a process in which OpenEnv cannot be imported, be it installed or not."""
-    hidden = "import sys; sys.modules['openenv'] = sys.modules['fastapi'] = None; "
-    return subprocess.run(
-        [sys.executable, "-c", hidden + code],
-        capture_output=True,
-        encoding="utf-8",
-        cwd=cwd,
-        timeout=PATIENCE,
-    )
-
-
-def test_help_lists_what_can_be_served_and_loads_nothing(tmp_path: Path) -> None:
-    assert "openenv" in attune("serve", "--help", cwd=tmp_path).stdout
-    shown = attune("serve", "openenv", "--help", cwd=tmp_path).stdout
-    for option in ("--data", "--host", "--port", "--training", "--max-sessions", "attune-env[openenv]"):
-        assert option in shown
 
 
 def test_the_package_loads_without_openenv_and_loads_none_of_it() -> None:
@@ -59,20 +38,19 @@ def test_an_address_that_is_served_on_is_a_host_too(
     assert (found is None) == welcome, found
 
 
-def test_without_the_extra_the_command_gives_the_line_that_installs_it(tmp_path: Path) -> None:
-    run = "sys.argv = ['attune', 'serve', 'openenv']; from attune_env.cli import main; main()"
-    done = without_openenv(tmp_path, run)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "error: the extra 'openenv' is not installed" in done.stderr
-    assert 'pip install "attune-env[openenv]"' in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-@pytest.mark.parametrize("name", ["attune_app", "AttuneClient", "AttuneAction"])
-def test_without_the_extra_every_name_says_so(tmp_path: Path, name: str) -> None:
-    done = without_openenv(tmp_path, f"from attune_episodes.openenv_env import {name}")
-    assert done.returncode == 1
-    assert "MissingExtraError: the extra 'openenv' is not installed" in done.stderr
+def test_without_the_extra_command_and_names_give_the_line_that_installs_it(tmp_path: Path) -> None:
+    hide = "import sys; sys.modules['openenv'] = sys.modules['fastapi'] = None"  # be they installed or not
+    command = "sys.argv = ['attune', 'serve', 'openenv']; from attune_env.cli import main; main()"
+    name = "from attune_episodes.openenv_env import "
+    for code in (command, f"{name}attune_app", f"{name}AttuneClient", f"{name}AttuneAction"):
+        done = subprocess.run(
+            [sys.executable, "-c", f"{hide}; {code}"],
+            capture_output=True, encoding="utf-8", cwd=tmp_path, timeout=PATIENCE,
+        )  # fmt: skip
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "the extra 'openenv' is not installed" in done.stderr
+        assert 'pip install "attune-env[openenv]"' in done.stderr
+        assert ("Traceback" in done.stderr) == (code != command)
 
 
 @pytest.mark.parametrize(("options", "code", "told"), [
@@ -98,18 +76,9 @@ def test_without_the_extra_every_name_says_so(tmp_path: Path, name: str) -> None
     (["elsewhere"], 2, "elsewhere"),
 ])  # fmt: skip
 def test_bad_arguments_are_told_before_anything_is_served(
-    tmp_path: Path,
-    options: list[str],
-    code: int,
-    told: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path, options: list[str], code: int, told: str
 ) -> None:
     folder(tmp_path / "unmarked", {1: record()})
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["attune", "serve", "openenv", *options])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    said = capsys.readouterr()
-    assert (ended.value.code, said.out) == (code, "")
-    assert told in said.err
+    out, err = attune_here(["serve", "openenv", *options], tmp_path, code)
+    assert out == ""
+    assert told in err

@@ -10,9 +10,8 @@ import pytest
 from attune_data import load
 from attune_env.analyses.model_stats import model_stats
 from attune_env.results import read_results, score_results, write_json
+from tests.command import attune_here, data_folder, read, results, table_rows
 from tests.data.builders import Json
-from tests.front.command import data_folder, read, results, table_rows
-from tests.front.inside import attune_here
 
 
 @pytest.fixture(scope="module")
@@ -57,10 +56,10 @@ def test_one_conversation_has_no_deviation(place: Path) -> None:
     assert row[1:] == (1, 1.0, value, value, None, None, *[value] * 5)
 
 
-@pytest.mark.parametrize("named", [["scores.json"], ["-s", "scores.json"], ["--scores", "scores.json"]])
-def test_tables_are_printed_best_model_first(place: Path, named: list[str]) -> None:
-    out, err = attune_here(["stats", *named], place)
+def test_tables_are_printed_best_model_first(place: Path) -> None:
+    out, err = attune_here("stats scores.json", place)
     assert err == ""
+    assert attune_here("stats -s scores.json", place)[0] == out
     titles = list(table_rows(out))
     assert titles[0] == "builtin/oracle (ceiling), mode default, 3 conversations"
     assert len(titles) == 2
@@ -84,8 +83,6 @@ def test_the_csv_file_holds_a_row_a_model_and_metric(place: Path, tmp_path: Path
     assert written.read_text(encoding="utf-8") == "mine"
 
 
-@pytest.mark.parametrize(
-    "words", [[], ["scores.json", "-s", "scores.json"], ["scores.json", "-o", "stats.txt"]]
-)
-def test_what_cannot_be_meant_is_bad_usage(place: Path, words: list[str]) -> None:
-    attune_here(["stats", *words], place, code=2)
+def test_what_cannot_be_meant_is_bad_usage(place: Path) -> None:
+    for words in ("", "scores.json -s scores.json", "scores.json -o stats.txt"):
+        attune_here(f"stats {words}", place, 2)

@@ -14,11 +14,12 @@ from attune_env.analyses.sources import Sources, read_parts
 from attune_env.analyses.subset import sides, subset_contrast, where_of
 from attune_env.report.groups import GROUPS
 from attune_env.results import read_results, score_results, write_json
+from attune_env.statistics.bootstrap import Interval
+from tests.command import attune_here, names, own, read, results, table_rows
 from tests.data.builders import folder, replaced
-from tests.front.command import names, own, read, results, table_rows
-from tests.front.inside import attune_here
 
 DIAGNOSES = [["ADHD"], ["None of the above"], ["ADHD", "Anxiety"], None, ["Anxiety"], ["Prefer not to say"]]
+STRICT = "composite_strict"
 INSIDE, OUTSIDE = {"c-1", "c-3"}, {"c-2", "c-5"}  # c-4 and c-6 do not say
 
 
@@ -42,7 +43,7 @@ def values(place: Path, inside: set[str], metric: str = "composite_score") -> li
     ]
 
 
-def test_the_official_command_word_for_word(place: Path) -> None:
+def test_the_official_command_word_for_word_and_alone_without_compare(place: Path) -> None:
     out, err = attune_here("subset -s ./scores.json -d data --diagnosis ADHD --compare", place)
     assert err == "2 of 6 scored conversations have diagnosis=ADHD\n"
     tables = table_rows(out)
@@ -58,14 +59,10 @@ def test_the_official_command_word_for_word(place: Path) -> None:
     assert row["difference"].endswith("†")  # four people
     assert "# 2 conversations on neither side: the field is not stated there." in out
     assert sorted(names(place)) == ["data", "results", "scores.json"]  # nothing is written
-
-
-def test_without_compare_the_subset_stands_alone(place: Path) -> None:
     tables = table_rows(attune_here("subset -s scores.json --diagnosis ADHD", place)[0])
     assert [title.partition(";")[0] for title in tables][1:] == [title for title, _ in GROUPS]
-    rows = next(iter(tables.values()))
-    (row,) = [row for row in rows if row[0] == "builtin/random"]
-    assert row[3].startswith(f"{np.mean(values(place, INSIDE)):.1f} [")
+    (leader,) = [r for r in next(iter(tables.values())) if r[0] == "builtin/random"]
+    assert leader[3].startswith(f"{np.mean(ours):.1f} [")
 
 
 def test_who_does_not_say_is_on_neither_side(place: Path) -> None:
@@ -86,17 +83,18 @@ def test_differences_are_those_of_the_means(place: Path) -> None:
     tables = subset_contrast(part.study, Where.parse("diagnosis=ADHD")).run(part.study).tables
     rows = [row for table in tables.values() for row in table.rows if row[0] == "builtin/random"]
     assert any(note.startswith("† fewer than five") for note in tables["subset_composite"].notes)
-    for metric, name in (("Strict Composite (0-100)", "composite_strict"), ("Q2 Clarity", None)):
-        (row,) = [row for row in rows if row[2] == metric]
-        difference = row[8]
-        if name is not None:
-            wanted = np.mean(values(place, INSIDE, name)) - np.mean(values(place, OUTSIDE, name))
-            assert getattr(difference, "mean") == pytest.approx(wanted)  # noqa: B009
+    strict, clarity = (
+        next(row for row in rows if row[2] == metric) for metric in ("Strict Composite (0-100)", "Q2 Clarity")
+    )
+    wanted = np.mean(values(place, INSIDE, STRICT)) - np.mean(values(place, OUTSIDE, STRICT))
+    assert isinstance(strict[8], Interval)
+    assert strict[8].mean == pytest.approx(wanted)
+    for *_, difference, p in (strict[:10], clarity[:10]):
+        assert isinstance(difference, Interval)
         # two people on either side: fewer than five carry the difference
-        assert getattr(difference, "units") == 2  # noqa: B009
-        assert not getattr(difference, "meaningful")  # noqa: B009
-        assert isinstance(row[9], float)
-        assert 0 < row[9] <= 1
+        assert (difference.units, difference.meaningful) == (2, False)
+        assert isinstance(p, float)
+        assert 0 < p <= 1
 
 
 def test_flags_are_conditions() -> None:

@@ -10,8 +10,8 @@ import pytest
 from attune_data import load
 from attune_data.selection import select
 from attune_data.stats import describe
+from tests.command import attune_here, change, names, own, read, results, score, table_rows
 from tests.data.builders import folder, replaced
-from tests.front.command import attune, change, names, own, read, results, score, table_rows
 
 MOOD = {"c-1": ["ADHD"], "c-2": ["None of the above"], "c-3": ["ADHD"], "c-4": None}
 
@@ -25,31 +25,28 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def means(path: Path) -> dict[str, float]:
-    return {group["em_model"]: group["composite_strict"] for group in read(path)["aggregates"]}
+def report(cwd: Path, words: str, code: int = 0) -> tuple[str, str]:
+    return attune_here(f"report --scores {words}", cwd, code)
 
 
 def test_stats_of_a_selection(place: Path) -> None:
-    done = attune("data", "stats", "data", "--json", "--where", "diagnosis=adhd", cwd=place)
-    assert done.stderr == "2 of 4 conversations have diagnosis=adhd\n"
+    out, err = attune_here("data stats data --json --where diagnosis=adhd", place)
+    assert err == "2 of 4 conversations have diagnosis=adhd\n"
     chosen = select(load(place / "data"), "diagnosis=ADHD")
-    assert json.loads(done.stdout) == describe(chosen) | {"fingerprint": chosen.fingerprint}
-    plain = attune("data", "stats", "data", "--where", "diagnosis=adhd", cwd=place).stdout
+    assert json.loads(out) == describe(chosen) | {"fingerprint": chosen.fingerprint}
+    plain, _ = attune_here("data stats data --where diagnosis=adhd", place)
     assert plain.startswith("# data, diagnosis=adhd\n")
 
 
 def test_a_run_plays_what_is_selected(place: Path) -> None:
-    done = attune("run", "builtin", "oracle", "data", "--where", "diagnosis!=none,turns>1", "-o", "played",
-                  cwd=place)  # fmt: skip
+    out, _ = attune_here("run builtin oracle data --where 'diagnosis!=none,turns>1' -o played", place)
     assert names(place / "played") == [f"c-{n}_builtin_oracle_default.json" for n in (1, 3)]
-    hint = done.stdout.splitlines()[-1]
-    assert "--where 'diagnosis!=none,turns>1' --output" in hint
-    limited = attune("run", "builtin", "oracle", "data", "--where", "diagnosis=ADHD", "--limit", "1",
-                     "-o", "one", cwd=place)  # fmt: skip
-    assert "wrote 1 results" in limited.stdout
+    assert "--where 'diagnosis!=none,turns>1' --output" in out.splitlines()[-1]
+    out, _ = attune_here("run builtin oracle data --where diagnosis=ADHD --limit 1 -o one", place)
+    assert "wrote 1 results" in out
 
 
-def test_scores_of_a_selection_are_those_of_the_whole(place: Path) -> None:
+def test_scores_and_reports_of_a_selection_are_those_of_the_whole(place: Path) -> None:
     score(place, "-o", "all.json")
     out, err = score(place, "-o", "some.json", "--where", "diagnosis=ADHD")
     assert err == ["2 of 4 conversations have diagnosis=ADHD"]
@@ -61,57 +58,40 @@ def test_scores_of_a_selection_are_those_of_the_whole(place: Path) -> None:
     ]
     assert some["metadata"]["where"] == "diagnosis=ADHD"
     assert "where" not in everything["metadata"]
-    assert (
-        some["metadata"]["data"]["fingerprint"] == select(load(place / "data"), "diagnosis=ADHD").fingerprint
-    )
+    chosen = select(load(place / "data"), "diagnosis=ADHD")
+    assert some["metadata"]["data"]["fingerprint"] == chosen.fingerprint
 
-
-@pytest.mark.slow
-def test_a_report_of_a_selection_says_what_scoring_it_says(place: Path) -> None:
-    score(place, "-o", "all.json")
-    score(place, "-o", "some.json", "--where", "diagnosis=ADHD")
-    narrowed = attune("report", "--scores", "all.json", "--where", "diagnosis=ADHD", cwd=place)
-    scored = attune("report", "--scores", "some.json", cwd=place)
-    assert narrowed.stdout == scored.stdout
-    assert "# only the conversations with diagnosis=ADHD." in scored.stdout
-    assert narrowed.stderr == "2 of 4 scored conversations have diagnosis=ADHD\n"
-    ((_, *rows),) = [
-        rows for title, rows in table_rows(narrowed.stdout).items() if title.startswith("Leader")
-    ]
+    narrowed, told = report(place, "all.json --where diagnosis=ADHD")
+    assert narrowed == report(place, "some.json")[0]
+    assert "# only the conversations with diagnosis=ADHD." in narrowed
+    assert told == "2 of 4 scored conversations have diagnosis=ADHD\n"
+    (rows,) = [rows[1:] for title, rows in table_rows(narrowed).items() if title.startswith("Leader")]
     assert {row[0]: row[8] for row in rows} == {"builtin/oracle": "2", "builtin/always-no": "2"}
 
-
-@pytest.mark.slow
-def test_selections_add_up(place: Path) -> None:
-    score(place, "-o", "some.json", "--where", "diagnosis=ADHD")
-    done = attune("report", "--scores", "some.json", "--where", "participant=P3", cwd=place)
-    assert "# only the conversations with diagnosis=ADHD,participant=P3." in done.stdout
-    none = attune("report", "--scores", "some.json", "--where", "participant=P2", cwd=place, code=2)
-    assert 'no participant is "P2"; ' in none.stderr
-    assert '"P1", "P3"' in none.stderr
+    out, _ = report(place, "some.json --where participant=P3")  # selections add up
+    assert "# only the conversations with diagnosis=ADHD,participant=P3." in out
+    _, told = report(place, "some.json --where participant=P2", 2)
+    assert 'no participant is "P2"; ' in told
+    assert '"P1", "P3"' in told
 
 
-@pytest.mark.slow
 def test_a_report_finds_the_profiles_where_they_are_now(place: Path) -> None:
     score(place, "-o", "all.json")
     (place / "data").rename(place / "moved")
-    asked = ("report", "--scores", "all.json", "--where", "diagnosis=ADHD")
-    lost = attune(*asked, cwd=place, code=2)
-    assert 'names "data", which is no file or folder here' in lost.stderr
-    assert lost.stderr.endswith("name these with --data\n")
-    attune(*asked, "--data", "moved", cwd=place)
-    other = attune(*asked, "--data", "sample", cwd=place, code=1)
-    assert 'error: sample: found no conversation "c-1", which was scored' in other.stderr
-    # without --where nobody needs them
-    attune("report", "--scores", "all.json", cwd=place)
+    _, lost = report(place, "all.json --where diagnosis=ADHD", 2)
+    assert 'names "data", which is no file or folder here' in lost
+    assert lost.endswith("name these with --data\n")
+    report(place, "all.json --where diagnosis=ADHD --data moved")
+    _, other = report(place, "all.json --where diagnosis=ADHD --data sample", 1)
+    assert 'error: sample: found no conversation "c-1", which was scored' in other
+    report(place, "all.json")  # without --where nobody needs them
 
 
 def test_profiles_that_have_changed_are_told(place: Path) -> None:
     score(place, "-o", "all.json")
     change(place / "data" / "conversation_2.json",
            lambda r: r["participant_profile"]["demographics"].update(diagnoses=["ADHD"]))  # fmt: skip
-    done = attune("report", "--scores", "all.json", "--where", "diagnosis=ADHD", cwd=place)
-    (warning, counted) = done.stderr.splitlines()
+    warning, counted = report(place, "all.json --where diagnosis=ADHD")[1].splitlines()
     assert warning.startswith("warning: data: found fingerprint ")
     assert warning.endswith("; the conversations have changed since scoring")
     assert counted == "3 of 4 scored conversations have diagnosis=ADHD"
@@ -132,18 +112,14 @@ def test_a_selection_without_results(place: Path) -> None:
         "run them first, or choose others"
     )
     score(place, "-o", "all.json")
-    done = attune("report", "--scores", "all.json", "--where", "diagnosis=none", cwd=place, code=2)
-    assert done.stderr.endswith("error: none of the 1 conversations with diagnosis=none was scored\n")
+    _, error = report(place, "all.json --where diagnosis=none", 2)
+    assert error.endswith("error: none of the 1 conversations with diagnosis=none was scored\n")
 
 
 @pytest.mark.parametrize("command", [
-    ["data", "stats", "data"], ["run", "builtin", "oracle", "data", "-o", "new"],
-    ["score", "--results", "results", "--data", "data", "-o", "new"],
+    "data stats data", "run builtin oracle data -o new", "score --results results --data data -o new",
 ])  # fmt: skip
-def test_a_selection_that_is_none_is_bad_usage(place: Path, command: list[str]) -> None:
-    done = attune(*command, "--where", "diagnosis=Autism", cwd=place, code=2)
-    assert (
-        'error: diagnosis=Autism: no diagnosis is "Autism"; there is: "ADHD", "None of the above"'
-        in done.stderr
-    )
+def test_a_selection_that_is_none_is_bad_usage(place: Path, command: str) -> None:
+    _, err = attune_here(f"{command} --where diagnosis=Autism", place, 2)
+    assert 'diagnosis=Autism: no diagnosis is "Autism"; there is: "ADHD", "None of the above"' in err
     assert not (place / "new").exists()

@@ -2,8 +2,7 @@
 
 A way to play ("player") takes a policy, a conversation, settings' defaults and a reward, and gives the
 rewards paid, the return, and the official record. The engine has two: `rollout`, and an `Episode` walked
-by hand. An environment (gymnasium, verifiers, …) joins by adding one function to `PLAYERS`; from then on
-it is held to all that is said below.
+by hand. An environment (gymnasium, verifiers, …) joins by adding one function to `PLAYERS`.
 """
 
 from __future__ import annotations
@@ -58,16 +57,16 @@ PLAYERS: dict[str, Player] = {
 @cache
 def elsewhere() -> dict[str, list[float]]:
     """ "policy preset" -> returns, from another process with another hash seed."""
-    code = (
-        "import json\n"
-        "from attune_env import builtin_policy, load, rollout\n"
-        "from attune_episodes import BUILTIN\n"
-        "from attune_rewards import PRESETS\n"
-        f"data = load('sample')[:{len(SHORT)}]\n"
-        "made = {n: builtin_policy(n, data) for n in BUILTIN}\n"
-        "print(json.dumps({f'{n} {p}': [rollout(c, made[n], reward=p).total for c in data]\n"
-        "                  for n in BUILTIN for p in PRESETS}))"
-    )
+    code = f"""
+import json
+from attune_env import builtin_policy, load, rollout
+from attune_episodes import BUILTIN
+from attune_rewards import PRESETS
+data = load("sample")[:{len(SHORT)}]
+made = {{n: builtin_policy(n, data) for n in BUILTIN}}
+print(json.dumps({{n + " " + p: [rollout(c, made[n], reward=p).total for c in data]
+                   for n in BUILTIN for p in PRESETS}}))
+"""
     seed = "3" if os.environ.get("PYTHONHASHSEED") != "3" else "4"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, check=True, encoding="utf-8", timeout=PATIENCE,
