@@ -182,24 +182,24 @@ def _unsound(value: Any, file: str, place: str, depth: int = 0) -> Iterator[Prob
             yield Problem(file, place, found, "each key once", "keep the one that is meant")
         for key, child in value.items() if isinstance(value, dict) else enumerate(value):
             at = f"{place}[{key}]" if isinstance(key, int) else f"{place}.{key[:100]}".lstrip(".")
-            if isinstance(key, str) and not _is_unicode(key):
+            if isinstance(key, str) and not is_sound(key):
                 yield Problem(file, at, "a lone surrogate in a key", "valid Unicode")
             yield from _unsound(child, file, at, depth + 1)
     elif isinstance(value, float) and not math.isfinite(value):
         yield Problem(file, place, repr(value), "finite numbers", "replace it by a number or null")
     elif isinstance(value, _TooLong):
         yield Problem(file, place, "a number of thousands of digits", "a sane number")
-    elif isinstance(value, str) and not _is_unicode(value):
+    elif isinstance(value, str) and not is_sound(value):
         found = "a lone surrogate (half of a character)"
         yield Problem(file, place, found, "valid Unicode", "replace the character")
 
 
-def _is_unicode(text: str) -> bool:
+def is_sound(text: str) -> bool:
+    """Whether the text holds no lone surrogate (half of a character), so that it can be written to a file."""
     try:
-        text.encode("utf-8")
+        return text.isascii() or bool(text.encode("utf-8"))
     except UnicodeEncodeError:
         return False
-    return True
 
 
 def read_json(path: Path, max_bytes: int | None = MAX_BYTES) -> Any:

@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from attune_data.jsonio import JSON_TOKEN, depth_ok
+from attune_data.jsonio import JSON_TOKEN, depth_ok, is_sound
 
 Code = Literal[
     "empty", "too_long", "unfinished_reasoning", "no_json", "truncated", "malformed", "too_deep",
@@ -46,14 +46,6 @@ class _DuplicateKeys(ValueError):
 def sound(text: str) -> str:
     """The text with lone surrogates (halves of characters) replaced, so that it can be written to a file."""
     return text if is_sound(text) else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def is_sound(text: str) -> bool:
-    """Whether the text holds no lone surrogate."""
-    try:
-        return text.isascii() or bool(text.encode("utf-8"))
-    except UnicodeEncodeError:
-        return False
 
 
 def decode(text: str, start: int, end: int, *, counted: bool = False) -> Any:

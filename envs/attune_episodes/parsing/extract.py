@@ -14,7 +14,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from attune_episodes.parsing.decode import Unparsed, decode, is_sound, same, sound_values
+from attune_data.jsonio import is_sound
+from attune_episodes.parsing.decode import Unparsed, decode, same, sound_values
 
 __all__ = ["MAX_CHARS", "Unparsed", "extract_object", "kept", "without_reasoning"]
 
