@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from attune_data import BenchmarkTrainingError, Conversations, load
 from attune_data.errors import DataError, SettingsError, UnknownNameError
 from attune_data.simulate import Simulation
+from attune_episodes import Settings
 from attune_episodes.source import ConversationSource
+from tests.episodes.players import example, unannotated
 
 IDS = [one.conversation_id for one in load("sample")]
 
@@ -107,6 +109,27 @@ def test_conversations_are_found_by_id_and_index_whatever_the_shard() -> None:
         source.by_id(IDS[0].replace("-", "_"))
     with pytest.raises(SettingsError, match="has 20 conversations"):
         source.conversation(20)
+
+
+def test_of_many_conversations_an_error_names_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    from attune_episodes import source as module
+
+    monkeypatch.setattr(module, "LISTED", 19)
+    with pytest.raises(UnknownNameError, match="of these and others") as caught:
+        ConversationSource().by_id("nobody")
+    assert caught.value.known == tuple(IDS[:8])
+
+
+def test_a_reset_plays_what_it_names_else_what_is_drawn_and_asked_about() -> None:
+    silent, asked = unannotated(), example().model_copy(update={"conversation_id": "asked"})
+    source = ConversationSource(Conversations([silent, asked]), sampling="sequential")
+    prefer, every = Settings(stages=("prefer",)), Settings()
+    assert [source.choose(None, prefer) for _ in range(2)] == [asked, asked]
+    assert source.choose({"index": 0}, every) == silent
+    assert source.choose({}, every, lambda: silent) == silent
+    for options, draw in (({"index": 0}, None), (None, lambda: silent)):
+        with pytest.raises(SettingsError, match="stages prefer ask nothing of"):
+            source.choose(options, prefer, draw)
 
 
 def test_benchmark_records_are_refused_for_training() -> None:

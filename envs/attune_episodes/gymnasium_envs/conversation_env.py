@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import UserDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -39,22 +38,33 @@ from attune_rewards.spec_files import read_reward, reward_from
 STEPS: Final = ("turn", "request")
 
 
-class Lazy(UserDict[str, Any]):
+class Lazy(Mapping[str, Any]):
     """A mapping that is made when it is first read, since that takes longer than the whole episode.
 
     `dict(lazy)` is the plain value; a pickle or a copy holds that.
     """
 
-    def __init__(self, make: Callable[[], dict[str, Any]]) -> None:
+    def __init__(self, make: Callable[[], Mapping[str, Any]]) -> None:
         self._make = make
 
     @cached_property
-    def data(self) -> dict[str, Any]:  # type: ignore[override]  # an attribute of UserDict
-        """The value."""
+    def _value(self) -> Mapping[str, Any]:
         return self._make()
 
-    def __reduce__(self) -> tuple[type[Lazy], tuple[Callable[[], dict[str, Any]]]]:
-        return Lazy, (partial(dict, self.data),)  # never a dict: Gymnasium's vectors would merge its keys
+    def __getitem__(self, key: str) -> Any:
+        return self._value[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._value)
+
+    def __len__(self) -> int:
+        return len(self._value)
+
+    def __repr__(self) -> str:
+        return repr(self._value)
+
+    def __reduce__(self) -> tuple[type[Lazy], tuple[Callable[[], Mapping[str, Any]]]]:
+        return Lazy, (partial(dict, self._value),)
 
 
 class ConversationEnv(gymnasium.Env[Observation, Any]):
