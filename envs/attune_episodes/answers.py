@@ -46,7 +46,18 @@ def schema_of(request: Request) -> Schema:
     elif request.stage == "prefer":
         properties["picks"] = choice_schema([str(c.number) for c in request.comparisons], "A", "B")
     elif request.stage == "reflect":
-        properties = _reflect(request)
+        one = {
+            name: {"type": "string"} | ({"enum": list(o)} if o else {}) for name, o in request.options.items()
+        }
+        changes = request.wants_change
+        panas = scale_schema(EMOTIONS, *((-6, 6) if changes else (1, 7)))
+        properties = {
+            PANAS_CHANGE if changes else PANAS_ITEMS: panas,
+            **one,
+            "q1_lookingFor": {"type": "array", "items": one["q1_lookingFor"]},
+            "q3_followUp_whatFeltOff": {"type": "array", "items": {"type": "string"}},
+            "fourBranchScores": scale_schema(BRANCHES, 1, 7),
+        }
     else:
         if request.stage == "assess":
             properties["emotions"] = {"type": "array", "items": deepcopy(_TAG)}
@@ -54,24 +65,6 @@ def schema_of(request: Request) -> Schema:
             both = choice_schema(request.questions, "yes", "no")
             properties |= {"observed": both, "preferred": deepcopy(both)}
     return object_schema(properties, verbose=request.verbose)
-
-
-def _reflect(request: Request) -> Schema:
-    def one(name: str) -> Schema:
-        options = request.options[name]
-        return {"type": "string", "enum": list(options)} if options else {"type": "string"}
-
-    change = request.wants_change
-    return {
-        PANAS_CHANGE if change else PANAS_ITEMS: scale_schema(EMOTIONS, -6, 6)
-        if change
-        else scale_schema(EMOTIONS, 1, 7),
-        "q1_lookingFor": {"type": "array", "items": one("q1_lookingFor")},
-        "q2_emotionClarity": one("q2_emotionClarity"),
-        "q3_modelFit": one("q3_modelFit"),
-        "q3_followUp_whatFeltOff": {"type": "array", "items": {"type": "string"}},
-        "fourBranchScores": scale_schema(BRANCHES, 1, 7),
-    }
 
 
 _TAG = object_schema(

@@ -100,10 +100,21 @@ class DataArguments:
             if self.number is None:
                 return Simulation(self.world_seed, level=self.level)
             return _simulated(self.world_seed, self.level, self.number)
-        chosen = self._read()[: self.number]
+        if isinstance(self.data, Conversations):
+            found = self.data
+        elif self.data == SAMPLE and self.split is None and self.provenance is None:
+            found = _sample()
+        else:
+            found = load(self.data, split=self.split, provenance=self.provenance)
+        if self.where is not None:
+            found = select(found, self.where)
+        if not found:
+            wanted = "at least one conversation to play"
+            raise DataError(Problem(found.source, "", "no conversation", wanted, "see load(…)"))
+        found = found[: self.number]
         if training:
-            for_training(chosen)
-        return chosen
+            for_training(found)
+        return found
 
     def finite(self, how: str) -> Conversations:
         """The conversations of what must have an end; SettingsError for an endless world.
@@ -128,20 +139,6 @@ class DataArguments:
             return None
         found = find_official(Path(self.data)) if os.path.exists(self.data) else None
         return None if found is None else str(found)
-
-    def _read(self) -> Conversations:
-        if isinstance(self.data, Conversations):
-            found = self.data
-        elif self.data == SAMPLE and self.split is None and self.provenance is None:
-            found = _sample()
-        else:
-            found = load(self.data, split=self.split, provenance=self.provenance)
-        if self.where is not None:
-            found = select(found, self.where)
-        if not found:
-            wanted = "at least one conversation to play"
-            raise DataError(Problem(found.source, "", "no conversation", wanted, "see load(…)"))
-        return found
 
 
 def asked_by(given: Mapping[str, Any]) -> tuple[DataArguments, Settings]:

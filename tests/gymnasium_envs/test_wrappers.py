@@ -15,7 +15,7 @@ from attune_data.errors import SettingsError
 from attune_data.loading import load
 from attune_episodes.gymnasium_envs import JSONAction, TextSpace, TypedAction, no_answer
 from attune_episodes.gymnasium_envs.wrappers import TypedSpace
-from attune_rewards import Assess, Draft, Tag, TurnPrediction
+from attune_rewards import Assess, Draft, Prefer, Tag, TurnPrediction
 from tests.gymnasium_envs.play import make
 
 SAMPLE = load("sample")
@@ -40,6 +40,18 @@ def test_typed_takes_predictions_and_texts() -> None:
         env.step(no_answer())
     with pytest.raises(InvalidAction, match=r"stage assess takes .* or Assess, found .*Draft"):
         env.step(Draft("hello"))
+    turn = make(TypedAction, data=SAMPLE[:1])
+    turn.reset()
+    for wrong, message in (
+        (TurnPrediction(turn=9), "answers turn 9, expected turn 1"),
+        (Assess(), "turn 1 asks assess, prefer: expected .* a TurnPrediction"),
+        (TurnPrediction(turn=1, assess=Prefer()), "stage assess takes .* or Assess, found .*Prefer"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(InvalidAction, match=message):
+            turn.step(wrong)
+    assert turn.step(TurnPrediction(turn=1, assess=Assess()))[4]["status"] == {
+        "assess": "ok", "prefer": "unparsed:empty",
+    }  # fmt: skip
 
 
 def test_spaces_hold_what_they_say() -> None:

@@ -107,12 +107,12 @@ def _cells(request: Request, said: Prediction) -> dict[str, str]:
 
 def _told(value: Any) -> str:
     """`Upset 5, Proud` of tags, `B1 yes, B2 no` of answers, `none` of an empty list."""
-    if isinstance(value, list):
-        return (
-            ", ".join(" ".join(map(str, v.values())) if isinstance(v, dict) else str(v) for v in value)
-            or "none"
-        )
-    return ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else str(value)
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {one}" for key, one in value.items())
+    if not isinstance(value, list):
+        return str(value)
+    texts = (" ".join(map(str, one.values())) if isinstance(one, dict) else str(one) for one in value)
+    return ", ".join(texts) or "none"
 
 
 def _plain(text: str) -> Text:
