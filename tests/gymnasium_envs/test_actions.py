@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from attune_data.constants import BINARY_IDS, Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS
 from attune_episodes import Settings, Unparsed, parse, render
-from attune_episodes.gymnasium_envs.actions import no_answer, read_structured, to_action
+from attune_episodes.gymnasium_envs.actions import no_answer, read_action, read_structured, to_action
 from attune_episodes.gymnasium_envs.spaces import FIELDS_OF, action_space
 from attune_rewards import STAGES, Assess, AssessHP, Draft, Prefer, Reflect, Stage, Tag
 from tests.episodes.builders import request_of
@@ -158,3 +158,9 @@ def test_a_wrong_action_is_named_with_what_was_found_and_expected(
 ) -> None:
     with pytest.raises(InvalidAction, match=message):
         read_structured(request_of(stage), {**no_answer(hp=True), **wrong} if wrong else wrong)
+
+
+@pytest.mark.parametrize("wrong", [None, 3, b"{}"])
+def test_what_is_no_action_at_all_is_refused(wrong: object) -> None:
+    with pytest.raises(InvalidAction, match="stage assess takes a structured action, a text or Assess"):
+        read_action([request_of("assess")], wrong)
