@@ -7,8 +7,8 @@ for all models.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from attune_data.codebook import Codebook
 from attune_data.errors import DataError
@@ -23,7 +23,7 @@ from attune_episodes.settings import MODES, Settings
 from attune_rewards.predictions import Stage
 from attune_rewards.truth import truth_of
 
-RESPONSE_TITLES = {"alternate": "Improved by a language model", "human": "Edited by the person"}
+RESPONSES = {"alternate": "Improved by a language model", "human": "Edited by the person"}
 STAGE_TITLES: Mapping[Stage, str] = {
     "draft": "Draft a reply",
     "assess": "Assess feelings and reply",
@@ -33,16 +33,7 @@ STAGE_TITLES: Mapping[Stage, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A text and who wrote it."""
-
-    title: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """A model's reply to one request."""
 
     model: int
@@ -53,8 +44,7 @@ class Reply:
     """As it came; None where the file does not keep it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """One request: what the models saw and said."""
 
     title: str
@@ -67,23 +57,24 @@ class Asked:
     replies: tuple[Reply, ...]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Stretch:
     """A turn, or the end."""
 
     name: str
     """Its anchor: `turn-2`, `end`."""
     title: str
-    said: list[Written] = field(default_factory=list)
-    others: list[Written] = field(default_factory=list)
+    grids: list[Grid]
+    asked: list[Asked]
+    said: Sequence[tuple[str, str]] = ()
+    """(who wrote it, text)"""
+    others: Sequence[tuple[str, str]] = ()
     """The two other replies that were compared."""
-    grids: list[Grid] = field(default_factory=list)
-    drafts: list[tuple[int, str]] = field(default_factory=list)
+    drafts: Sequence[tuple[int, str]] = ()
     """(model, text)"""
-    asked: list[Asked] = field(default_factory=list)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class ConversationView:
     """The contents of one conversation's page."""
 
@@ -129,44 +120,45 @@ def conversation_view(
     settings, notes = _settings(records, full, mode, book)
     requests = plan(conversation, settings)
     truth = truth_of(conversation)
-    system = next((m.content for one in requests[:1] for m in one.messages if m.role == "system"), "")
     stretches = []
     for turn in conversation.turns:
         number = turn.turn_number
-        stretches.append(Stretch(
-            f"turn-{number}",
-            f"Turn {number}",
-            [Written("The person", turn.user_message), Written("The reply", turn.llm_response)],
-            [
-                Written(RESPONSE_TITLES[name], text)
-                for name, text in turn.responses.items()
-                if name != "original" and text is not None
-            ],
-            turn_grids(truth.by_number[number], answers, book),
-            [
-                (i, said.draft.text)
-                for i, one in enumerate(answers)
-                if (said := one.prediction.turns.get(number)) and said.draft is not None
-            ],
-            list(_asked(requests, number, answers)),
-        ))  # fmt: skip
-    end = Stretch("end", "After the conversation", grids=end_grids(truth, answers))
-    end.asked = list(_asked(requests, None, answers))
-    metadata = conversation.metadata
-    about = [part for part in (metadata.category, metadata.subtopic) if part] if metadata else []
+        others = [
+            (RESPONSES[name], text) for name, text in turn.responses.items() if name in RESPONSES and text
+        ]
+        said = [one.prediction.turns.get(number) for one in answers]
+        stretches.append(
+            Stretch(
+                f"turn-{number}",
+                f"Turn {number}",
+                turn_grids(truth.by_number[number], answers, book),
+                list(_asked(requests, number, answers)),
+                [("The person", turn.user_message), ("The reply", turn.llm_response)],
+                others,
+                [(i, one.draft.text) for i, one in enumerate(said) if one and one.draft is not None],
+            )
+        )
+    end_asked = list(_asked(requests, None, answers))
+    stretches.append(Stretch("end", "After the conversation", end_grids(truth, answers), end_asked))
     return ConversationView(
         conversation.conversation_id,
-        ": ".join(about) or "Conversation",
+        topic_of(conversation) or "Conversation",
         mode,
-        list(_facts(conversation)),
+        _facts(conversation),
         list(names) if names is not None else full,
         full,
         score_grid(answers),
         step_grid([(request.turn, request.stage) for request in requests], answers),
-        system,
-        [*stretches, end],
+        next((m.content for one in requests[:1] for m in one.messages if m.role == "system"), ""),
+        stretches,
         notes,
     )
+
+
+def topic_of(conversation: Conversation) -> str:
+    """Category and subtopic, as far as they are known."""
+    about = conversation.metadata
+    return ": ".join(part for part in (about.category, about.subtopic) if part) if about else ""
 
 
 def _settings(
@@ -217,15 +209,15 @@ def _asked(requests: Sequence[Request], turn: int | None, answers: Sequence[Answ
             for i, one in enumerate(answers)
             if at in one.outcomes or at in one.replies
         )
-        title, seen = STAGE_TITLES[request.stage], request.messages[-1].content
-        yield Asked(title, f"{place}, {request.stage}", before, seen, replies)
+        seen = request.messages[-1].content
+        yield Asked(STAGE_TITLES[request.stage], f"{place}, {request.stage}", before, seen, replies)
 
 
-def _facts(conversation: Conversation) -> Iterator[tuple[str, str]]:
+def _facts(conversation: Conversation) -> list[tuple[str, str]]:
     """Who talked about what, as far as it is known."""
     metadata, profile = conversation.metadata, conversation.participant_profile
-    told = profile.demographics if profile is not None else None
-    known = (told.age_range, told.gender, told.country, told.education) if told is not None else ()
+    person = profile.demographics if profile is not None else None
+    known = (person.age_range, person.gender, person.country, person.education) if person is not None else ()
     facts = {
         "Conversation": conversation.conversation_id,
         "Data": conversation.origin,
@@ -233,7 +225,7 @@ def _facts(conversation: Conversation) -> Iterator[tuple[str, str]]:
         "About": metadata.text if metadata else None,
         "Participant": conversation.participant if profile is not None else None,
         "Profile": ", ".join(one for one in known if one),
-        "Diagnoses": ", ".join(told.diagnoses) if told is not None and told.diagnoses else None,
+        "Diagnoses": ", ".join(person.diagnoses or ()) if person is not None else None,
         "Attitude to the topic": profile.conversation_topic_attitude if profile is not None else None,
     }
-    yield from ((head, value) for head, value in facts.items() if value)
+    return [(head, value) for head, value in facts.items() if value]

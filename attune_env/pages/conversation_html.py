@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Final
 
-import jinja2
 import numpy as np
 
 from attune_data.schema import Conversation
 from attune_env.analyses.answers import scored_record
 from attune_env.analyses.study import Study
 from attune_env.pages.assets import environment, joined
-from attune_env.pages.conversation import ConversationView, conversation_view
+from attune_env.pages.conversation import ConversationView, conversation_view, topic_of
 from attune_env.pages.facts import Fact, facts_of
 from attune_env.pages.visible import visible
 from attune_env.report.names import mode_text, short_names
-from attune_env.report.table import DASH, Cell, Column, Table
+from attune_env.report.table import DASH, Column
 from attune_env.results.files import safe_name
+from attune_env.statistics.bootstrap import known
 
 LONGEST: Final = 20_000
 """Characters of a prompt or a draft that a page shows, and that a search in the list looks through."""
@@ -65,19 +64,16 @@ def pages(study: Study, names: Mapping[str, str], home: str = "../report.html") 
         if identity not in names or conversation is None:
             continue
         found = [
-            (short[key], entry, record)
-            for key in study.keys
-            if (entry := entries.get((identity, key))) is not None
-            and study.results is not None
+            (name, entry, record)
+            for key, name in short.items()
+            if study.results is not None
+            and (entry := entries.get((identity, key))) is not None
             and (record := scored_record(study.results, entry)) is not None
         ]
-        view = conversation_view(
-            conversation,
-            [record for _, _, record in found],
-            mode=study.mode,
-            names=[name for name, _, _ in found],
-            scores=[entry for _, entry, _ in found],
+        shown, scores, records = (
+            (list(column) for column in zip(*found, strict=True)) if found else ([], [], [])
         )
+        view = conversation_view(conversation, records, mode=study.mode, names=shown, scores=scores)
         yield names[identity], conversation_page(view, home=home, facts=facts)
 
 
@@ -90,66 +86,70 @@ def conversation_page(view: ConversationView, *, home: str = "", facts: Sequence
         facts: what stands at its foot.
     """
     replies = sum(len(asked.replies) for stretch in view.stretches for asked in stretch.asked)
-    most = max(LEAST, min(LONGEST, REPLIES // max(1, replies)))
-    return _template().render(
-        view=view,
-        home=home,
-        facts=facts,
-        cell=CELL,
-        longest=LONGEST,
-        said=SAID,
-        most=most,
-        troubled=TROUBLED,
-        style=joined("style.css", "conversation.css"),
-        script=joined("page.js", "conversation.js"),
+    return (
+        environment()
+        .get_template("conversation.html")
+        .render(
+            view=view,
+            home=home,
+            facts=facts,
+            cell=CELL,
+            longest=LONGEST,
+            said=SAID,
+            most=max(LEAST, min(LONGEST, REPLIES // max(1, replies))),
+            troubled=TROUBLED,
+            style=joined("style.css", "conversation.css"),
+            script=joined("page.js", "conversation.js"),
+        )
     )
 
 
-@lru_cache(maxsize=1)
-def _template() -> jinja2.Template:
-    return environment().get_template("conversation.html")
-
-
-def index_page(study: Study, names: Mapping[str, str], title: str) -> str:
+def index_page(study: Study, names: Mapping[str, str]) -> str:
     """The list as one HTML page: a row per conversation, hardest first, with each model's Composite."""
-    values = study.table.metric(study.composite, study.keys)
-    means = study.over_models(study.composite)
-    records = dict(zip(study.table.ids, study.records, strict=True))
-    places = {identity: row for row, identity in enumerate(study.table.ids)}
-    hardest = sorted(names, key=lambda one: (np.nan_to_num(means[places[one]], nan=np.inf), one))
+    values = np.column_stack(
+        [study.over_models(study.composite), study.table.metric(study.composite, study.keys)]
+    )
+    found = [
+        (identity, record, scores)
+        for identity, record, scores in zip(study.table.ids, study.records, values, strict=True)
+        if identity in names and record is not None
+    ]
+    found.sort(key=lambda one: (np.nan_to_num(one[2][0], nan=np.inf), one[0]))
     real = "models" if not study.only_policies else "policies without the ceiling"
     short = short_names([key[0] for key in study.keys])
-    table = Table(
-        f"{len(hardest)} conversations; mode {mode_text(study.mode)}",
-        ("conversation", "topic", "turns", Column(f"mean of {real}", places=1),
-         *(Column(name, places=1) for name in short)),
+    table = study.sheet(
+        "conversations",
+        f"{len(found)} conversations",
+        ("conversation", "topic", "turns", *(Column(name, places=1) for name in (f"mean of {real}", *short))),
+        (
+            (visible(identity, SHOWN), _topic(record), len(record.turns), *map(known, scores))
+            for identity, record, scores in found
+        ),
         notes=[
             f"{study.variant} Composite of each conversation, points of 100.",
             "A click on a head sorts: best first, then worst first. The filter also looks through what "
             "was said.",
         ],
-    )  # fmt: skip
-    for identity in hardest:
-        record, row = records[identity], places[identity]
-        assert record is not None  # it has a page
-        scores: list[Cell] = [None if np.isnan(one) else float(one) for one in (means[row], *values[row])]
-        table.rows.append((visible(identity, SHOWN), _topic(record), len(record.turns), *scores))
-    return environment().get_template("index.html").render(
-        title=title,
-        table=table,
-        links=[names[identity] for identity in hardest],
-        words=[_words(record) for identity in hardest if (record := records[identity])],
-        mode=mode_text(study.mode),
-        facts=facts_of(study),
-        style=joined("style.css"),
-        script=joined("page.js"),
-    )  # fmt: skip
+    )
+    return (
+        environment()
+        .get_template("index.html")
+        .render(
+            title="Conversation by conversation",
+            table=table,
+            links=[names[identity] for identity, _, _ in found],
+            words=[_words(record) for _, record, _ in found],
+            mode=mode_text(study.mode),
+            facts=facts_of(study),
+            style=joined("style.css"),
+            script=joined("page.js"),
+        )
+    )
 
 
 def _topic(conversation: Conversation) -> str:
     about = conversation.metadata
-    parts = [part for part in (about.category, about.subtopic) if part] if about else []
-    return visible(": ".join(parts) or (about.text if about else None) or DASH, SHOWN)
+    return visible(topic_of(conversation) or (about.text if about else None) or DASH, SHOWN)
 
 
 def _words(conversation: Conversation) -> str:

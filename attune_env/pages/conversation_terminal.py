@@ -5,6 +5,10 @@ from __future__ import annotations
 import sys
 from typing import Final
 
+from rich.console import Console
+from rich.rule import Rule
+from rich.text import Text
+
 from attune_data.errors import one_line, printable
 from attune_env.pages.conversation import ConversationView, Stretch
 from attune_env.pages.grids import Grid
@@ -32,8 +36,8 @@ def print_conversation(view: ConversationView, *, saw: bool = False, replies: bo
 
 def _stretch(view: ConversationView, stretch: Stretch, *, saw: bool, replies: bool) -> None:
     _head(stretch.title, 2)
-    for one in (*stretch.said, *stretch.others):
-        _text(one.title, one.text)
+    for title, text in (*stretch.said, *stretch.others):
+        _text(title, text)
     for number, text in stretch.drafts:
         _text(f"{view.models[number]} would have replied", text)
     for grid in stretch.grids:
@@ -49,49 +53,34 @@ def _stretch(view: ConversationView, stretch: Stretch, *, saw: bool, replies: bo
 
 def _print(text: str, style: str = "") -> None:
     """Prints text that was made printable before."""
-    if not sys.stdout.isatty():
+    if sys.stdout.isatty():
+        Console().print(Text(text, style=style))
+    else:
         print(text)
-        return
-    from rich.console import Console
-    from rich.text import Text
-
-    Console().print(Text(text, style=style))
 
 
 def _head(text: str, level: int) -> None:
-    if not sys.stdout.isatty():
+    if sys.stdout.isatty():
+        title = Text(one_line(text), style="bold")
+        Console().print(Rule(title, characters="═" if level == 1 else "─", style="dim"))
+    else:
         print(f"{'#' * level} {one_line(text)}")
-        return
-    from rich.console import Console
-    from rich.rule import Rule
-    from rich.text import Text
-
-    Console().print(
-        Rule(Text(one_line(text), style="bold"), characters="═" if level == 1 else "─", style="dim")
-    )
 
 
 def _text(title: str, text: str) -> None:
     """A text with its line ends, under its title."""
-    lines = [
-        printable(line.replace("\t", "    ")) for line in text[:LONGEST].replace("\r\n", "\n").split("\n")
-    ]
-    if len(text) > LONGEST:
-        lines.append(f"… ({len(text) - LONGEST:,} more characters)")
     _print(f"{one_line(title)}:", "bold")
-    for line in lines:
-        _print(f"  {line}")
+    for line in text[:LONGEST].replace("\r\n", "\n").split("\n"):
+        _print(f"  {printable(line.replace(chr(9), '    '))}")
+    if len(text) > LONGEST:
+        _print(f"  … ({len(text) - LONGEST:,} more characters)")
 
 
 def _grid(grid: Grid, view: ConversationView) -> None:
     if not grid.rows:
         return
-    table = Table(grid.title, (*grid.heads, *view.models), keys=len(grid.heads))
-    table.rows = [
-        (*texts, *(f"{SIGNS[cell.mark]}{cell.text}" for cell in cells)) for texts, cells in grid.rows
-    ]
-    if any(cell.mark == "near" for _, cells in grid.rows for cell in cells):
-        table.notes.append("≈: a near miss, one step off or a feeling close to it")
-    if grid.note:
-        table.notes.append(grid.note)
-    table.print()
+    near = any(cell.mark == "near" for _, cells in grid.rows for cell in cells)
+    notes = ["≈: a near miss, one step off or a feeling close to it"] if near else []
+    rows = [(*texts, *(f"{SIGNS[cell.mark]}{cell.text}" for cell in cells)) for texts, cells in grid.rows]
+    notes += [grid.note] if grid.note else []
+    Table(grid.title, (*grid.heads, *view.models), list(rows), notes, keys=len(grid.heads)).print()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
@@ -12,6 +12,7 @@ from attune_data.codebook import Codebook
 from attune_data.constants import BRANCHES
 from attune_data.schema import Conversation
 from attune_env.analyses.verdict import part_name
+from attune_env.report.table import DASH
 from attune_env.results.marks import mapping, marks_of, parts_of
 from attune_episodes.score import default_spec
 from attune_rewards.matching import matched_similarity
@@ -25,15 +26,14 @@ from attune_rewards.truth import ConversationTruth, TurnTruth
 Place = tuple[int | None, Stage]
 """(turn, stage); the turn of reflect is None."""
 Mark = Literal["", "hit", "near", "miss"]
-DASH: Final = "–"
 NEAR: Final = 0.8
 """From this mean similarity of matched tags on, a wrong list of feelings is a near miss."""
-QUESTIONS: Final = (
-    ("q1", "What the person was looking for"),
-    ("q2", "How clear the feelings were"),
-    ("q3", "How well the model fitted"),
-    ("q3_follow_up", "What felt off"),
-)
+QUESTIONS: Final = {
+    "q1": "What the person was looking for",
+    "q2": "How clear the feelings were",
+    "q3": "How well the model fitted",
+    "q3_follow_up": "What felt off",
+}
 
 
 class Cell(NamedTuple):
@@ -50,9 +50,15 @@ class Grid:
     title: str
     heads: tuple[str, ...]
     """Of the columns before the models'."""
+    note: str = ""
     rows: list[tuple[tuple[str, ...], tuple[Cell, ...]]] = field(default_factory=list)
     """(texts under `heads`, one cell per model)"""
-    note: str = ""
+
+    def add(self, texts: tuple[str, ...], cells: Iterable[Cell], *, known: object = None) -> None:
+        """A row, unless neither the truth is `known` nor any model answered."""
+        found = tuple(cells)
+        if known is not None or any(cell.text != DASH for cell in found):
+            self.rows.append((texts, found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +92,12 @@ def answers_of(
                 replies.setdefault((turn, stage), text)
     stages = tuple(stage for stage in STAGES if stage not in prediction.not_asked)
     spec = default_spec()
-    weights = {
-        (turn, stage): parts for (stage, turn), parts in request_weights(conversation, spec, stages).items()
-    }
-    steps = {}
-    for turn, stage in weights:
+    weights: dict[Place, Mapping[str, float]] = {}
+    steps: dict[Place, Score] = {}
+    for (stage, turn), parts in request_weights(conversation, spec, stages).items():
         said = prediction.reflect if turn is None else getattr(prediction.turns.get(turn), stage, None)
         reason = outcomes.get((turn, stage), "ok")
+        weights[turn, stage] = parts
         steps[turn, stage] = score_request(
             conversation, stage, turn, said, spec, stages=stages, reason=reason
         )
@@ -113,50 +118,6 @@ def _rating(said: int | None, want: int | None) -> Cell:
     return Cell(f"{said} ({said - want:+d})", "near" if abs(said - want) == 1 else "miss")
 
 
-def _number(value: int | None) -> str:
-    return DASH if value is None else str(value)
-
-
-def _tags(tags: Sequence[Tag]) -> str:
-    texts = (t.emotion if t.intensity is None else f"{t.emotion} {t.intensity}" for t in tags)
-    return ", ".join(texts) or "none"
-
-
-def turn_grids(truth: TurnTruth, answers: Sequence[Answers], book: Codebook) -> list[Grid]:
-    """The grids of one turn that hold anything."""
-    said = [one.prediction.turns.get(truth.turn) for one in answers]
-    assess = [one.assess if one else None for one in said]
-    feelings = Grid("What the person felt", ("", "felt"), note="names with their intensity, 1 to 7")
-    if truth.tags is not None:
-        felt = [tag.emotion for tag in truth.tags]
-        told = [None if one is None else one.tags for one in assess]
-        feelings.rows = [(("predicted", _tags(truth.tags)), tuple(_feeling(felt, tags) for tags in told))]
-    judged = Grid("The reply, question by question", ("", "question", "about", "person"),
-                  note="did: what the reply did; wanted: what the person would have wanted")  # fmt: skip
-    observed, preferred = dict(truth.observed), dict(truth.preferred)
-    for question in dict.fromkeys([*observed, *preferred, *truth.applicable]):
-        text = book.binary_text(question, observer=True)
-        for about, wants, side in (("did", observed, "observed"), ("wanted", preferred, "preferred")):
-            want = wants.get(question)
-            given = [getattr(one, side).get(question) if one else None for one in assess]
-            if want is not None or any(given):
-                labels = (question, text, about, str(want or DASH))
-                judged.rows.append((labels, tuple(_exact(one, want) for one in given)))
-    chosen = Grid("Which reply is preferred", ("", "question", "between", "person"),
-                  note="original: the reply that was given; alternate: improved by a language model; "
-                  "human: edited by the person")  # fmt: skip
-    winners = dict(truth.winners)
-    for index, pair in enumerate(truth.comparisons):
-        names = {"A": str(pair.response_a), "B": str(pair.response_b)}
-        won = names[winners[index]] if index in winners else None
-        picks = [one.prefer.picks.get(index) if one and one.prefer else None for one in said]
-        between = f"{names['A']} / {names['B']}"
-        labels = (pair.question_id, book.pairwise_text(pair.question_id), between, won or DASH)
-        cells = tuple(_exact(names[pick] if pick else None, won) for pick in picks)
-        chosen.rows.append((labels, cells))
-    return [grid for grid in (feelings, judged, chosen) if grid.rows]
-
-
 def _feeling(felt: Sequence[str], tags: Sequence[Tag] | None) -> Cell:
     """Predicted feelings: a list of other names that lie close to the felt ones is a near miss."""
     if tags is None:
@@ -168,41 +129,74 @@ def _feeling(felt: Sequence[str], tags: Sequence[Tag] | None) -> Cell:
     return Cell(_tags(tags), "near" if close >= NEAR else "miss")
 
 
+def _tags(tags: Sequence[Tag]) -> str:
+    texts = (t.emotion if t.intensity is None else f"{t.emotion} {t.intensity}" for t in tags)
+    return ", ".join(texts) or "none"
+
+
+def turn_grids(truth: TurnTruth, answers: Sequence[Answers], book: Codebook) -> list[Grid]:
+    """The grids of one turn that hold anything."""
+    said = [one.prediction.turns.get(truth.turn) for one in answers]
+    assess = [one.assess if one else None for one in said]
+    feelings = Grid("What the person felt", ("", "felt"), "names with their intensity, 1 to 7")
+    if truth.tags is not None:
+        felt = [tag.emotion for tag in truth.tags]
+        told = (None if one is None else one.tags for one in assess)
+        feelings.add(("predicted", _tags(truth.tags)), (_feeling(felt, tags) for tags in told), known=felt)
+    judged = Grid(
+        "The reply, question by question",
+        ("", "question", "about", "person"),
+        "did: what the reply did; wanted: what the person would have wanted",
+    )
+    observed, preferred = dict(truth.observed), dict(truth.preferred)
+    for question in dict.fromkeys([*observed, *preferred, *truth.applicable]):
+        text = book.binary_text(question, observer=True)
+        for about, wants, side in (("did", observed, "observed"), ("wanted", preferred, "preferred")):
+            want = wants.get(question)
+            given = (getattr(one, side).get(question) if one else None for one in assess)
+            cells = (_exact(one, want) for one in given)
+            judged.add((question, text, about, want or DASH), cells, known=want)
+    chosen = Grid(
+        "Which reply is preferred",
+        ("", "question", "between", "person"),
+        "original: the reply that was given; alternate: improved by a language model; "
+        "human: edited by the person",
+    )
+    winners = dict(truth.winners)
+    for index, pair in enumerate(truth.comparisons):
+        names = {"A": str(pair.response_a), "B": str(pair.response_b)}
+        won = names[winners[index]] if index in winners else None
+        picks = (one.prefer.picks.get(index) if one and one.prefer else None for one in said)
+        between = f"{names['A']} / {names['B']}"
+        labels = (pair.question_id, book.pairwise_text(pair.question_id), between, won or DASH)
+        chosen.add(labels, (_exact(names[pick] if pick else None, won) for pick in picks), known=between)
+    return [grid for grid in (feelings, judged, chosen) if grid.rows]
+
+
 def end_grids(truth: ConversationTruth, answers: Sequence[Answers]) -> list[Grid]:
     """The grids of what is asked after the conversation, as far as they hold anything."""
+    affect = Grid("Feelings after the conversation (PANAS, 1 to 7)", ("item", "before", "after"))
+    questions = Grid("Questions about the whole conversation", ("question", "person"))
+    branches = Grid("How well the replies did (1 to 7)", ("branch", "person"))
     said = [one.prediction.reflect for one in answers]
 
-    def ratings(
-        grid: Grid, names: Sequence[str], field: str, want: Callable[[str], int | None],
-        labels: Callable[[str], tuple[str, ...]],
-    ) -> Grid:  # fmt: skip
-        for name in names:
-            given = [getattr(one, field).get(name) if one else None for one in said]
-            if want(name) is not None or any(one is not None for one in given):
-                cells = tuple(_rating(one, want(name)) for one in given)
-                grid.rows.append(((name, *labels(name)), cells))
-        return grid
+    def rated(grid: Grid, name: str, field: str, *known: int | None) -> None:
+        """A row of ratings; the last `known` one is what was to be predicted."""
+        given = (getattr(one, field).get(name) if one else None for one in said)
+        texts = (DASH if value is None else str(value) for value in known)
+        grid.add((name, *texts), (_rating(one, known[-1]) for one in given), known=known[-1])
 
-    items = sorted(EMOTIONS, key=lambda name: POLARITY[name] == "negative")
-    affect = Grid("Feelings after the conversation (PANAS, 1 to 7)", ("item", "before", "after"))
-    branches = Grid("How well the replies did (1 to 7)", ("branch", "person"))
-    questions = Grid("Questions about the whole conversation", ("question", "person"))
-    for name, title in QUESTIONS:
+    for name in sorted(EMOTIONS, key=lambda name: POLARITY[name] == "negative"):
+        rated(affect, name, "panas", truth.pre.get(name), truth.post.get(name))
+    for name in BRANCHES:
+        rated(branches, name, "branches", truth.branches.get(name))
+    for name, title in QUESTIONS.items():
         want = _options(getattr(truth, name))
-        given = [_options(getattr(one, name)) if one else None for one in said]
-        if want is not None or any(one is not None for one in given):
-            several = name in ("q1", "q3_follow_up")  # some of several options may be right
-            cells = [_exact(one, want) for one in given]
-            cells = [Cell(c.text, "") if several and c.mark == "miss" else c for c in cells]
-            questions.rows.append(((title, want or DASH), tuple(cells)))
-    grids = (
-        ratings(affect, items, "panas", truth.post.get,
-                lambda name: (_number(truth.pre.get(name)), _number(truth.post.get(name)))),
-        questions,
-        ratings(branches, BRANCHES, "branches", truth.branches.get,
-                lambda name: (_number(truth.branches.get(name)),)),
-    )  # fmt: skip
-    return [grid for grid in grids if grid.rows]
+        cells = [_exact(_options(getattr(one, name)) if one else None, want) for one in said]
+        if name in ("q1", "q3_follow_up"):  # some of several options may be right
+            cells = [Cell(cell.text, "" if cell.mark == "miss" else cell.mark) for cell in cells]
+        questions.add((title, want or DASH), cells, known=want)
+    return [grid for grid in (affect, questions, branches) if grid.rows]
 
 
 def _options(value: str | tuple[str, ...] | None) -> str | None:
@@ -216,33 +210,35 @@ def score_grid(answers: Sequence[Answers]) -> Grid:
     grid = Grid(
         "Scores",
         ("", "weight"),
-        note="Composite: the benchmark's scoring; strict: an unanswered question "
-        "scores 0. Parts from 0 to 1, with their share of the strict Composite of this conversation.",
+        "Composite: the benchmark's scoring; strict: an unanswered question scores 0. Parts from 0 to 1, "
+        "with their share of the strict Composite of this conversation.",
     )
     for name, title in (("composite_score", "Composite (0–100)"), ("composite_strict", "Strict (0–100)")):
-        cells = tuple(_points(one.scores.get(name), 1) for one in answers)
-        if any(cell.text != DASH for cell in cells):
-            grid.rows.append(((title, ""), cells))
+        grid.add((title, ""), (_points(one.scores.get(name), 1) for one in answers))
     weights: Counter[str] = Counter()
-    for parts in next((one.weights for one in answers), {}).values():
+    for parts in answers[0].weights.values() if answers else ():
         weights.update(parts)
     for leaf in (leaf for leaf in LEAVES if leaf in weights):
-        cells = tuple(_points(mapping(one.scores.get("strict_parts")).get(leaf), 2) for one in answers)
-        grid.rows.append(((part_name(leaf), f"{100 * weights[leaf]:.1f}%"), cells))
+        cells = (_points(mapping(one.scores.get("strict_parts")).get(leaf), 2) for one in answers)
+        grid.add((part_name(leaf), f"{100 * weights[leaf]:.1f}%"), cells, known=leaf)
     return grid
 
 
 def step_grid(places: Sequence[Place], answers: Sequence[Answers]) -> Grid:
     """The score of each step of the episode, from 0 to 1, and its outcome where that is not ok."""
-    grid = Grid("Rewards step by step", ("step", "weight"),
-                note="0 to 1 each; weights times values add up to the strict Composite / 100")  # fmt: skip
-    for place in places:
-        weight = next((sum(one.weights[place].values()) for one in answers if place in one.weights), 0.0)
-        cells = tuple(_step(one, place) for one in answers)
+    grid = Grid(
+        "Rewards step by step",
+        ("step", "weight"),
+        "0 to 1 each; weights times values add up to the strict Composite / 100",
+    )
+    for turn, stage in places:
+        weight = next(
+            (sum(one.weights[turn, stage].values()) for one in answers if (turn, stage) in one.weights), 0.0
+        )
+        cells = [_step(one, (turn, stage)) for one in answers]
         if weight or any(cell.text not in ("ok", DASH) for cell in cells):
-            turn, stage = place
             step = f"{'end' if turn is None else f'turn {turn}'}, {stage}"
-            grid.rows.append(((step, f"{100 * weight:.1f}%" if weight else DASH), cells))
+            grid.rows.append(((step, f"{100 * weight:.1f}%" if weight else DASH), tuple(cells)))
     return grid
 
 

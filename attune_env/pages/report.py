@@ -7,12 +7,14 @@ import re
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from itertools import repeat
 from multiprocessing import get_context
 from pathlib import Path
+from typing import NamedTuple
 
 from attune_data.errors import UnknownNameError, one_line
 from attune_data.version import __version__
@@ -49,21 +51,17 @@ def silent(what: str, total: int) -> AbstractContextManager[Callable[[], None]]:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The requested contents of a report.
-
-    Args:
-        formats: what figures are written as.
-        only: names of analyses; all of them if empty.
-        conversations: whether there is to be a page per conversation.
-    """
+    """The requested contents of a report."""
 
     formats: Sequence[str] = FORMATS
+    """What figures are written as."""
     only: Sequence[str] = ()
+    """Names of analyses; all of them if empty."""
     conversations: bool = True
+    """Whether there is to be a page per conversation."""
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(NamedTuple):
     """The summary of what was written, for a terminal."""
 
     leaderboards: Sequence[Table]
@@ -85,8 +83,7 @@ class Figure:
     """Pixels."""
 
 
-@dataclass(slots=True)
-class Section:
+class Section(NamedTuple):
     """One analysis of a page."""
 
     name: str
@@ -95,28 +92,61 @@ class Section:
     command: str
     """The command that reproduces it alone."""
     figures: list[Figure]
-    tables: list[tuple[str, Table]]
-    """(path of the CSV file, table)"""
+    tables: dict[str, Table]
+    """Path of the CSV file -> table"""
 
 
 @dataclass(slots=True)
 class PartView:
     """One study of a page."""
 
+    part: Part
     prefix: str
-    label: str
-    mode: str
-    about: str
-    facts: Sequence[Fact]
-    summary: Sequence[str] = ()
     front: list[Section] = field(default_factory=list)
     chapters: list[tuple[str, list[Section]]] = field(default_factory=list)
     quiet: list[Section] = field(default_factory=list)
     """Analyses in which no difference is significant."""
     absent: list[tuple[str, str]] = field(default_factory=list)
     """(title, what it would need)"""
-    conversations: str = ""
-    """Where its conversation pages begin, relative to the page; empty where there are none."""
+    summary: Sequence[str] = ()
+    pages: Mapping[str, str] = field(default_factory=dict)
+    """Conversation id -> the file of its page."""
+
+    @property
+    def label(self) -> str:
+        """The names of its files."""
+        return self.part.label
+
+    @property
+    def mode(self) -> str:
+        """The mode that it is about."""
+        return mode_text(self.part.study.mode)
+
+    @property
+    def facts(self) -> list[Fact]:
+        """The notes at its foot."""
+        return facts_of(self.part.study)
+
+    @property
+    def about(self) -> str:
+        """Models, policies, conversations and data, in a line."""
+        study = self.part.study
+        here = [entry for entry in study.entries if entry["mode"] == study.mode]
+        models = {entry["em_model"] for entry in here}
+        policies = sum(name.startswith("builtin/") for name in models)
+        data = study.scores["metadata"]["data"]
+        kinds = [
+            *([counted(len(models) - policies, "model")] if len(models) > policies else []),
+            *([counted(policies, "built-in policy", "built-in policies")] if policies else []),
+            counted(len({entry["conversationId"] for entry in here}), "conversation"),
+        ]
+        facts = one_line(data["provenance"]), one_line(data["fingerprint"])
+        return f"{', '.join(kinds)}; data: {facts[0]}, fingerprint {facts[1]}"
+
+    @property
+    def conversations(self) -> str:
+        """Where its conversation pages begin, relative to the page; empty where there are none."""
+        return f"conversations/{self.prefix}index.html" if self.pages else ""
 
     @property
     def sections(self) -> list[Section]:
@@ -143,71 +173,67 @@ def write_report(
     for name in wanted.only:
         if name not in known:
             raise UnknownNameError("analysis", name, sorted(known))
-    total = len(parts) * len(known)
-    with progress("analyses", total) as step:
+    with progress("analyses", len(parts) * len(known)) as step:
         views = [
-            _part(part, f"part{i}-" if len(parts) > 1 else "", wanted, chapters, step)
+            _view(part, f"part{i}-" if len(parts) > 1 else "", wanted, chapters, step)
             for i, part in enumerate(parts, 1)
         ]
-    books: list[tuple[Study, str, dict[str, str]]] = []
-    for part, view in zip(parts, views, strict=True):
-        names = page_names(part.study, view.prefix) if wanted.conversations and not wanted.only else {}
-        if names:
-            view.conversations = f"conversations/{view.prefix}index.html"
-            books.append((part.study, view.conversations, names))
     sections = [section for view in views for section in view.sections]
     figures = [figure for section in sections for figure in section.figures]
-    tables = {path: table for section in sections for path, table in section.tables}
-    talks = [
-        path for _, index, names in books for path in (index, *(f"conversations/{n}" for n in names.values()))
-    ]
-    paths = [path for figure in figures for path in figure.paths.values()]
+    tables = {path: table for section in sections for path, table in section.tables.items()}
+    pictures = [path for figure in figures for path in figure.paths.values()]
+    talks = [f"conversations/{name}" for view in views for name in view.pages.values()]
+    lists = [view.conversations for view in views if view.pages]
 
     def files() -> Iterator[tuple[str, bytes]]:
         yield from ((path, table.csv_text().encode()) for path, table in tables.items())
-        with _drawing(figures, wanted.formats) as futures:
-            yield from _conversations(books, progress)
+        with _drawing([figure.draw for figure in figures], wanted.formats) as made:
+            with progress("conversations", len(talks)) as step:
+                for view in views:
+                    for name, text in pages(view.part.study, view.pages):
+                        yield f"conversations/{name}", text.encode()
+                        step()
+                    if view.pages:
+                        yield view.conversations, index_page(view.part.study, view.pages).encode()
             with progress("figures", len(figures)) as step:
-                for figure, future in zip(figures, futures, strict=True):
-                    yield from _finished(figure, future.result())
+                for figure, content in zip(figures, made, strict=True):
+                    yield from _finished(figure, content)
                     step()
-        title = "AttuneBench report"
         models = {model for part in parts for model, _ in part.study.keys}
-        title += f": {one_line(min(models))}" if len(models) == 1 else ""
         shared = {
-            "title": title,
+            "title": "AttuneBench report" + (f": {one_line(min(models))}" if len(models) == 1 else ""),
             "parts_shown": views,
             "mark": MARK,
             "command": f"{parts[0].study.command} -o report",
+            "script": joined("page.js"),
+            "style": joined("style.css"),
         }
-        yield "report.md", environment().get_template("report.md").render(**shared).encode()
-        script, style = joined("page.js"), joined("style.css")
-        page = environment().get_template("report.html").render(**shared, script=script, style=style)
-        yield "report.html", page.encode()  # the last, so that it never links to what is not there yet
+        for name in ("report.md", "report.html"):  # the page last: it never links to what is not there yet
+            yield name, environment().get_template(name).render(**shared).encode()
 
-    write_files(folder, {*tables, *talks, *paths, "report.md", "report.html"}, files(), overwrite=overwrite)
+    paths = {*tables, *talks, *lists, *pictures, "report.md", "report.html"}
+    write_files(folder, paths, files(), overwrite=overwrite)
     boards = [leaderboard_table(part.study) for part in parts]
     for board, part in zip(boards, parts, strict=True):
         board.title = f"{part.label}: {board.title}" if len(parts) > 1 else board.title
     missing = [f"not in the report: {title}: {reason}" for view in views for title, reason in view.absent]
-    said = f"{len(sections)} analyses, {len(paths)} figure files, {len(tables)} tables"
-    pages_made = len(talks) - len(books)
-    return Made(boards, missing, f"{said}, {counted(pages_made, 'conversation')}" if pages_made else said)
+    said = [f"{len(sections)} analyses, {len(pictures)} figure files, {len(tables)} tables"]
+    said += [counted(len(talks), "conversation")] if talks else []
+    return Made(boards, missing, ", ".join(said))
 
 
-def _part(
+def _view(
     part: Part, prefix: str, wanted: Wanted, chapters: Sequence[Chapter], step: Callable[[], None]
 ) -> PartView:
-    study = part.study
-    view = PartView(prefix, part.label, mode_text(study.mode), _about(study), facts_of(study))
+    view = PartView(part, prefix)
     if not wanted.only and FRONT in chapters:
-        view.summary = summary(study)
+        view.summary = summary(part.study)
     for title, analyses in chapters:
         sections: list[Section] = []
         for analysis in analyses:
             if not wanted.only or analysis.name in wanted.only:
                 try:
-                    section = _section(study, analysis, prefix, wanted.formats)
+                    section = _section(part.study, analysis, prefix, wanted.formats)
                 except Absent as reason:
                     view.absent.append((analysis.title, str(reason)))
                 else:
@@ -219,6 +245,8 @@ def _part(
             view.chapters.append((title, sections))
     if part.without:
         view.absent.append(("Conversations", part.without))
+    if wanted.conversations and not wanted.only:
+        view.pages = page_names(part.study, prefix)
     return view
 
 
@@ -229,61 +257,28 @@ def _section(study: Study, analysis: Analysis, prefix: str, formats: Sequence[st
         Figure({kind: f"figures/{prefix}{name}.{kind}" for kind in formats}, draw)
         for name, draw in finding.draws.items()
     ]
-    tables = [(f"tables/{prefix}{name}.csv", table) for name, table in finding.tables.items()]
+    tables = {f"tables/{prefix}{name}.csv": table for name, table in finding.tables.items()}
     return Section(prefix + analysis.name, finding, f"{study.command} {alone}", figures, tables)
 
 
-def _about(study: Study) -> str:
-    """Models, policies, conversations and data, in a line."""
-    here = [entry for entry in study.entries if entry["mode"] == study.mode]
-    models = {entry["em_model"] for entry in here}
-    policies = sum(name.startswith("builtin/") for name in models)
-    talks = len({entry["conversationId"] for entry in here})
-    data = study.scores["metadata"]["data"]
-    kinds = [
-        *([counted(len(models) - policies, "model")] if len(models) > policies else []),
-        *([counted(policies, "built-in policy", "built-in policies")] if policies else []),
-        counted(talks, "conversation"),
-    ]
-    facts = one_line(data["provenance"]), one_line(data["fingerprint"])
-    return f"{', '.join(kinds)}; data: {facts[0]}, fingerprint {facts[1]}"
-
-
-def _conversations(
-    books: Sequence[tuple[Study, str, dict[str, str]]], progress: Progress
-) -> Iterator[tuple[str, bytes]]:
-    with progress("conversations", sum(len(names) for _, _, names in books)) as step:
-        for study, index, names in books:
-            for name, text in pages(study, names):
-                yield f"conversations/{name}", text.encode()
-                step()
-            yield index, index_page(study, names, "Conversation by conversation").encode()
-
-
 @contextmanager
-def _drawing(figures: Sequence[Figure], formats: Sequence[str]) -> Iterator[Iterable[Future[Drawn]]]:
+def _drawing(draws: Sequence[Draw], formats: Sequence[str]) -> Iterator[Iterator[Drawn]]:
     """Draws figures in other processes where the system can fork, else one by one when asked for."""
-    if sys.platform != "linux" or not figures:
-        yield (_later(figure.draw, formats) for figure in figures)
+    if sys.platform != "linux" or not draws:
+        yield map(_draw, draws, repeat(formats))
         return
     pool = ProcessPoolExecutor(PROCESSES, get_context("fork"))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # forks beside numpy's idle threads
-            futures = [pool.submit(_draw, figure.draw, formats) for figure in figures]
-        yield futures
+            found = pool.map(_draw, draws, repeat(formats))
+        yield found
     finally:
         pool.shutdown(cancel_futures=True)
 
 
 def _draw(draw: Draw, formats: Sequence[str]) -> Drawn:
     return drawn(draw(), formats)
-
-
-def _later(draw: Draw, formats: Sequence[str]) -> Future[Drawn]:
-    future: Future[Drawn] = Future()
-    future.set_result(_draw(draw, formats))
-    return future
 
 
 def _finished(figure: Figure, files: Drawn) -> Iterator[tuple[str, bytes]]:

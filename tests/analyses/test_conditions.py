@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from attune_env.analyses import Absent
+from attune_env.analyses import Absent, Study
 from attune_env.analyses.conditions import COST, LEARNING, MODES
-from tests.analyses.made import A, B, Json, columns, entry, first, means, study
+from tests.analyses.made import A, B, Json, columns, entry, first, means, scored, study
 
 COMPOSITE = "composite_score"
 
@@ -35,6 +35,18 @@ def test_learning_curves_follow_the_steps_of_a_run() -> None:
     assert table.column("step") == [3, 20]
     assert table.column("model") == ["x/early", "x/late"]
     assert means(table, "gain") == [None, 20.0]
+
+
+@pytest.mark.parametrize("reading", ["canonical", "strict"])
+def test_learning_curves_are_drawn_in_either_variant(reading: str) -> None:
+    entries = [
+        entry(f"c{i}", f"x/{step}", composite_score=50.0, composite_strict=40.0,
+              attune={"training": {"run": "r", "step": step}})
+        for step in (1, 2)
+        for i in range(6)
+    ]  # fmt: skip
+    (draw,) = LEARNING.run(Study(scored(entries, reading))).draws.values()
+    assert draw().axes[0].lines
 
 
 def result_of(scores: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,11 +14,9 @@ from attune_env.statistics import (
     ScoreTable,
     compare,
     contrasts,
-    rank_correlations,
     separation,
     sign_flip,
     variance_split,
-    win_rates,
 )
 from tests.analyses.planted import READERS, difficulty, is_diagnosed, people, planted_study, write
 
@@ -78,49 +76,6 @@ def test_diagnosed_people_are_read_worse_by_the_one_model(table: ScoreTable) -> 
     assert misreads.p < 0.001
     assert twin.p is not None
     assert twin.p > 0.05
-
-
-def test_binary_answers_drift_in_the_one_model() -> None:
-    study = planted_study(NUMBER)
-
-    def first_minus_last(name: str) -> float:
-        entries = [e for e in study.entries if e["em_model"] == f"planted/{name}"]
-        ends = [
-            [e["turn_scores"][at]["binary_om_accuracy"] for e in entries if len(e["turn_scores"]) > 2]
-            for at in (0, -1)
-        ]
-        return float(np.mean(ends[0]) - np.mean(ends[1]))
-
-    # planted: 25 points from the first turn to the last
-    assert first_minus_last("drifts") == pytest.approx(0.25, abs=0.06)
-    assert first_minus_last("good") == pytest.approx(0, abs=0.06)
-
-
-def test_the_position_biased_one_loses_on_preferences_only(table: ScoreTable) -> None:
-    # planted: half of its picks are side A whatever they are, 70 % of the rest are right: ½·½ + ½·.7 = .6
-    accuracy = np.nanmean(table.metric("avg_pairwise_accuracy"), axis=0)
-    assert accuracy[place(table, "position-biased")] == pytest.approx(0.6, abs=0.03)
-    assert accuracy[place(table, "good")] == pytest.approx(0.7, abs=0.03)
-    rate = win_rates(table.kernel, table.metric("avg_pairwise_kendall_tau"))
-    over = rate[place(table, "good")][place(table, "position-biased")]
-    assert over is not None
-    assert over.low is not None
-    assert over.low > 0.5
-    assert not pair(table, "avg_binary_om_accuracy", "good", "position-biased").separated_holm
-
-
-def test_checkpoints_rank_alike_on_all_metrics_and_others_do_not(table: ScoreTable) -> None:
-    steps = [
-        ("planted/tuned-0", "default"),
-        ("planted/tuned-200", "default"),
-        ("planted/tuned-400", "default"),
-    ]
-    metrics = ["avg_binary_om_accuracy", "avg_binary_human_accuracy", "avg_pairwise_accuracy"]
-    alike = rank_correlations(table.kernel, table.of_metrics(metrics, steps))
-    assert alike[0, 1].mean == alike[0, 2].mean == pytest.approx(1)
-    apart = rank_correlations(table.kernel, table.of_metrics(metrics))[0, 1]
-    assert apart.mean is not None
-    assert apart.mean < 0.9
 
 
 def test_conversations_differ_as_planted(table: ScoreTable) -> None:

@@ -13,13 +13,11 @@ from hypothesis import strategies as st
 from scipy.stats import bootstrap as scipy_bootstrap
 
 from attune_env.statistics import Bootstrap, Interval
+from attune_env.statistics.bootstrap import BLOCK
 
 NAN = math.nan
 VALUES = [[0.1, 5.0], [0.4, NAN], [0.9, 1.0], [0.3, NAN], [0.7, 2.0], [0.2, 8.0]]
-
-
-def bounds(interval: Interval) -> list[float | None]:
-    return [interval.mean, interval.low, interval.high]
+CLUSTERS: list[Hashable] = ["P1", "P2", "P1", "P3", "P2", "P1"]
 
 
 def loop(kernel: Bootstrap, column: list[float]) -> list[float]:
@@ -32,16 +30,10 @@ def loop(kernel: Bootstrap, column: list[float]) -> list[float]:
 
 
 def test_the_same_seed_draws_the_same_and_another_does_not() -> None:
-    assert Bootstrap(6, resamples=200, seed=7).intervals(VALUES) == Bootstrap(
-        6, resamples=200, seed=7
-    ).intervals(VALUES)
-    first, second = Bootstrap(6, resamples=200, seed=7), Bootstrap(6, resamples=200, seed=8)
-    assert not np.array_equal(first.weights, second.weights)
-
-
-def test_it_does_not_touch_the_global_generator() -> None:
     before = np.random.get_state(legacy=False)["state"]["key"]
-    Bootstrap(6, resamples=50).intervals(VALUES)
+    first, again, other = (Bootstrap(6, resamples=200, seed=seed) for seed in (7, 7, 8))
+    assert first.intervals(VALUES) == again.intervals(VALUES)
+    assert not np.array_equal(first.weights, other.weights)
     assert np.array_equal(before, np.random.get_state(legacy=False)["state"]["key"])
 
 
@@ -68,85 +60,44 @@ def test_means_equal_a_slow_loop(table: list[list[float]], seed: int, clustered:
         assert found[i].tolist() == pytest.approx(wanted, abs=1e-9, nan_ok=True)
 
 
-def test_intervals_are_percentiles_of_the_loop() -> None:
+def test_intervals_are_percentiles_of_the_loop_and_leave_undefined_values_out() -> None:
     kernel = Bootstrap(6, resamples=400, seed=3)
-    for i, interval in enumerate(kernel.intervals(VALUES)):
+    full, holed = kernel.intervals(VALUES)
+    for i, interval in enumerate((full, holed)):
         means = [m for m in loop(kernel, [row[i] for row in VALUES]) if not math.isnan(m)]
         assert interval.low == pytest.approx(float(np.quantile(means, 0.025)))
         assert interval.high == pytest.approx(float(np.quantile(means, 0.975)))
+    assert (full.mean, full.n, full.units) == (pytest.approx(2.6 / 6), 6, 6)
+    assert (holed.mean, holed.n, holed.units) == (pytest.approx((5 + 1 + 2 + 8) / 4), 4, 4)
+    (alone,) = kernel.intervals([[row[0]] for row in VALUES])  # one column's holes do not move another
+    assert (alone.low, alone.high) == pytest.approx((full.low, full.high), abs=1e-12)
 
 
-def test_undefined_values_are_left_out() -> None:
-    full, holed = Bootstrap(6, resamples=400, seed=3).intervals(VALUES)
-    assert full.mean == pytest.approx(2.6 / 6)
-    assert (full.n, full.units) == (6, 6)
-    assert holed.mean == pytest.approx((5 + 1 + 2 + 8) / 4)
-    assert (holed.n, holed.units) == (4, 4)
-    assert holed.low is not None
-    assert holed.high is not None
-    assert 1 <= holed.low < 4 < holed.high <= 8
-
-
-def test_one_columns_holes_do_not_move_another() -> None:
-    alone = Bootstrap(6, resamples=200, seed=3).intervals([[row[0]] for row in VALUES])
-    both = Bootstrap(6, resamples=200, seed=3).intervals(VALUES)
-    assert bounds(both[0]) == pytest.approx(bounds(alone[0]), abs=1e-12)
-
-
-def test_a_column_without_any_value() -> None:
-    assert Bootstrap(2, resamples=50).intervals([[NAN], [NAN]]) == [Interval(None, None, None, 0, 0)]
-
-
-def test_constant_values_have_an_interval_of_no_width() -> None:
-    (interval,) = Bootstrap(5, resamples=100).intervals([[0.5]] * 5)
-    assert (interval.mean, interval.low, interval.high) == (0.5, 0.5, 0.5)
-    assert interval.meaningful
-
-
-def test_a_single_row_has_an_interval_of_no_width_that_says_nothing() -> None:
-    (interval,) = Bootstrap(1, resamples=100).intervals([[0.7]])
-    assert interval == Interval(0.7, 0.7, 0.7, 1, 1)
-    assert not interval.meaningful
-
-
-def test_a_single_value_among_holes() -> None:
-    (interval,) = Bootstrap(3, resamples=500, seed=1).intervals([[NAN], [0.7], [NAN]])
-    assert bounds(interval) == pytest.approx([0.7, 0.7, 0.7])
-    assert (interval.n, interval.units) == (1, 1)
-
-
-def test_two_rows_reach_both_ends() -> None:
+@pytest.mark.parametrize(("column", "clusters", "want"), [
+    ([NAN, NAN], None, Interval()),
+    ([0.5] * 5, None, Interval(0.5, 0.5, 0.5, 5, 5)),
+    ([0.7], None, Interval(0.7, 0.7, 0.7, 1, 1)),
+    ([NAN, 0.75, NAN], None, Interval(0.75, 0.75, 0.75, 1, 1)),
+    ([1.0, 2.0, 6.0], ["P"] * 3, Interval(3.0, 3.0, 3.0, 3, 1)),  # one participant: nothing to resample
     # a resample of two rows is 00, 01, 10 or 11: means 0, ½, ½, 1 at ¼, ½, ¼; the 2.5 % tails are 0 and 1
-    kernel = Bootstrap(2, resamples=2000, seed=0)
-    assert set(kernel.means([[0.0], [1.0]])[0].tolist()) == {0.0, 0.5, 1.0}
-    (interval,) = kernel.intervals([[0.0], [1.0]])
-    assert (interval.mean, interval.low, interval.high) == (0.5, 0.0, 1.0)
-
-
-CLUSTERS: list[Hashable] = ["P1", "P2", "P1", "P3", "P2", "P1"]
+    ([0.0, 1.0], None, Interval(0.5, 0.0, 1.0, 2, 2)),
+])  # fmt: skip
+def test_intervals_by_hand(column: list[float], clusters: list[Hashable] | None, want: Interval) -> None:
+    (found,) = Bootstrap(len(column), clusters, resamples=500).intervals([[value] for value in column])
+    assert found == want
+    assert found.meaningful == (want.units >= 5)
 
 
 def test_rows_of_a_cluster_are_drawn_together() -> None:
-    weights = Bootstrap(6, CLUSTERS, resamples=200, seed=5).weights
+    kernel = Bootstrap(6, CLUSTERS, resamples=200, seed=5)
+    weights = kernel.weights
     assert (weights[:, 0] == weights[:, 2]).all()
     assert (weights[:, 0] == weights[:, 5]).all()
     assert (weights[:, 1] == weights[:, 4]).all()
     assert (weights[:, [0, 1, 3]].sum(axis=1) == 3).all()  # three participants a resample
     assert not (weights[:, 0] == weights[:, 1]).all()
-
-
-def test_units_are_clusters_with_a_value() -> None:
-    (interval,) = Bootstrap(6, CLUSTERS, resamples=50).intervals([[1.0], [NAN], [2.0], [NAN], [NAN], [3.0]])
-    assert (interval.n, interval.units) == (3, 1)
-    assert not interval.meaningful
-
-
-def test_one_cluster_leaves_nothing_to_resample() -> None:
-    (interval,) = Bootstrap(3, ["P", "P", "P"], resamples=50).intervals([[1.0], [2.0], [6.0]])
-    assert interval == Interval(3.0, 3.0, 3.0, 3, 1)
-
-
-def test_clusters_of_one_are_rows() -> None:
+    (interval,) = kernel.intervals([[1.0], [NAN], [2.0], [NAN], [NAN], [3.0]])
+    assert (interval.n, interval.units) == (3, 1)  # units are clusters with a value
     plain, each = Bootstrap(6, resamples=100, seed=2), Bootstrap(6, list("abcdef"), resamples=100, seed=2)
     assert np.array_equal(plain.weights, each.weights)
 
@@ -168,3 +119,27 @@ def test_the_interval_agrees_with_scipys() -> None:
     assert found.low == pytest.approx(float(wanted.low), abs=0.01)
     assert found.high == pytest.approx(float(wanted.high), abs=0.01)
     assert found.mean == pytest.approx(fmean(values))
+
+
+def test_the_ends_of_a_ratio_are_the_quantiles_of_both_sums_drawn_together() -> None:
+    generator = np.random.default_rng(3)
+    below = generator.integers(0, 6, (30, BLOCK + 3)).astype(float)
+    above = generator.binomial(below.astype(int), 0.4).astype(float)
+    kernel = Bootstrap(30, [i // 2 for i in range(30)], resamples=500, seed=5)
+    found = kernel.ratios(above, below)
+    ratios = (kernel.weights @ above) / (kernel.weights @ below)  # one draw after another, by the definition
+    low, high = np.quantile(ratios, [0.025, 0.975], axis=0)
+    assert [one.low for one in found] == pytest.approx(low)
+    assert [one.high for one in found] == pytest.approx(high)
+    answered = below.reshape(15, 2, -1).sum(axis=1) > 0
+    assert [one.units for one in found] == answered.sum(axis=0).tolist()
+
+
+def test_a_ratio_is_of_sums_and_resamples_without_a_denominator_take_no_part() -> None:
+    # (1 + 3 + 0)/(2 + 4 + 0) = 4/6; the third conversation has nothing to add
+    (found,) = Bootstrap(3, resamples=200).ratios([[1], [3], [0]], [[2], [4], [0]])
+    assert (found.mean, found.n, found.units) == (pytest.approx(4 / 6), 6, 2)
+    never, once = Bootstrap(2, resamples=400).ratios([[0, 1], [0, 0]], [[0, 2], [0, 0]])
+    assert never == Interval()
+    # only the first conversation has answers: wherever it is drawn the ratio is 1/2
+    assert once == Interval(0.5, 0.5, 0.5, 2, 1)
