@@ -75,39 +75,24 @@ def read_parts(asked: Sources, command: str) -> tuple[list[Part], list[Problem]]
         SettingsError: files that do not go together; a mode that none holds; `where` without conversations.
         DataError: what `read_scores` and `merged` raise; conversations that are not those that were scored.
     """
-    files = _read(asked.scores)
-    sets = _sets(files, asked.mode) if asked.side_by_side else [files]
-    parts, warnings = [], []
-    for members in sets:
-        part, told = _part(asked, members, command)
-        parts.append(part)
-        warnings += told
-    return parts, warnings
-
-
-def _read(paths: Sequence[Path]) -> list[tuple[Path, dict[str, Any]]]:
     seen = set()
-    for path in paths:
+    for path in asked.scores:
         real = os.path.realpath(path)  # unlike Path.resolve, it takes links that lead in a circle
         if real in seen:
             raise SettingsError(f"{path}: named twice; a scores file stands once")
         seen.add(real)
-    return [(path, read_scores(path)) for path in paths]
-
-
-def _sets(
-    files: Sequence[tuple[Path, dict[str, Any]]], mode: str | None
-) -> list[list[tuple[Path, dict[str, Any]]]]:
-    """The files in sets of those that go together, in their order."""
-    sets: list[list[tuple[Path, dict[str, Any]]]] = []
-    for file in files:
-        for members in sets:
-            if not differences(_named([*members, file]), mode):
-                members.append(file)
-                break
+    sets: list[list[Named]] = []
+    for path in asked.scores:
+        file = str(path), read_scores(path)
+        together = (
+            one for one in sets if not asked.side_by_side or not differences([*one, file], asked.mode)
+        )
+        if (members := next(together, None)) is not None:
+            members.append(file)
         else:
             sets.append([file])
-    return sets
+    found = [_part(asked, members, command) for members in sets]
+    return [part for part, _ in found], [problem for _, warnings in found for problem in warnings]
 
 
 def narrowed_study(study: Study, where: str, command: str) -> Study:
@@ -119,14 +104,8 @@ def narrowed_study(study: Study, where: str, command: str) -> Study:
     return replace(study, scores=scores, conversations=chosen, command=command)
 
 
-def _named(files: Sequence[tuple[Path, Mapping[str, Any]]]) -> list[Named]:
-    return [(str(path), scores) for path, scores in files]
-
-
-def _part(
-    asked: Sources, files: Sequence[tuple[Path, dict[str, Any]]], command: str
-) -> tuple[Part, list[Problem]]:
-    scores = merged(_named(files), asked.mode)
+def _part(asked: Sources, files: Sequence[Named], command: str) -> tuple[Part, list[Problem]]:
+    scores = merged(files, asked.mode)
     scored = scores["metadata"]["n_conversations"]
     mode = _mode(files, asked.mode)
     warnings: list[Problem] = []
@@ -152,10 +131,10 @@ def _part(
         scores = {**scores, "metadata": {**scores["metadata"], "settings": settings}}
     results = None if asked.scores_only else _results(files, asked)
     study = Study(scores, mode, conversations, results, asked.resample, asked.seed, command)
-    return Part(", ".join(path.name for path, _ in files), study, without, scored), warnings
+    return Part(", ".join(Path(name).name for name, _ in files), study, without, scored), warnings
 
 
-def _mode(files: Sequence[tuple[Path, Mapping[str, Any]]], mode: str | None) -> str:
+def _mode(files: Sequence[Named], mode: str | None) -> str:
     """The mode asked for, or the first that all files hold; raises SettingsError where one lacks it."""
     held = [{entry["mode"] for entry in scores["conversations"]} for _, scores in files]
     shared = sorted(set.intersection(*held))
@@ -196,16 +175,13 @@ def _conversations(scores: Mapping[str, Any], asked: Sources, *, required: bool)
     return found
 
 
-def _results(files: Sequence[tuple[Path, Mapping[str, Any]]], asked: Sources) -> Path | None:
+def _results(files: Sequence[Named], asked: Sources) -> Path | None:
     """The folder of result files: as given, else the one that all files come from."""
     if asked.results is not None:
         if not asked.results.is_dir():
-            raise DataError(
-                Problem(
-                    str(asked.results), "", "no such folder", "a folder of result files", "check the path"
-                )
-            )
+            expected = "a folder of result files"
+            raise DataError(Problem(str(asked.results), "", "no such folder", expected, "check the path"))
         return asked.results
-    found = [recorded_results(scores, path) for path, scores in files]
+    found = [recorded_results(scores, Path(name)) for name, scores in files]
     places = {os.path.realpath(place): place for place in found if place is not None}
     return next(iter(places.values())) if len(places) == 1 and None not in found else None

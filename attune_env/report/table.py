@@ -16,7 +16,7 @@ from attune_data.errors import one_line
 from attune_env.statistics.bootstrap import ROUNDING, Interval
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import JustifyMethod
 
 DASH = "–"
 _INTERVAL = re.compile(r" \[(-?[\d.]+), (-?[\d.]+)\]")
@@ -211,7 +211,9 @@ class Table:
         print()
 
     def _draw(self) -> None:
+        from rich import box
         from rich.console import Console
+        from rich.table import Table as RichTable
         from rich.text import Text
 
         console = Console()
@@ -223,29 +225,19 @@ class Table:
             # an interval goes below its mean rather than break in the middle
             rows = [tuple(_INTERVAL.sub(r"\n[\1,\2]", cell) for cell in row) for row in rows]
         for first, last in _pages(_widths(columns, rows), table.keys, available):
-            table._page(console, columns, rows, [*range(table.keys), *range(first, last)])
+            shown = [*range(table.keys), *range(first, last)]
+            # Text, not str: a model may be called "[red]" or ":skull:", and markup would change what it says
+            title = Text(one_line(self.title) + (" (continued)" if first > table.keys else ""), style="bold")
+            drawn = RichTable(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+            for i in shown:
+                justify: JustifyMethod = "left" if table.left_aligned(i) else "right"
+                drawn.add_column(Text(columns[i]), justify=justify, overflow="fold")
+            for number, row in enumerate(rows):
+                drawn.add_row(*(Text(row[i]) for i in shown), style="dim" if number in self.dim else None)
+            console.print(drawn)
         for note in table.notes:
             console.print(Text(one_line(note), style="dim"))
         console.print()
-
-    def _page(
-        self, console: Console, columns: Sequence[str], rows: Sequence[Sequence[str]], shown: Sequence[int]
-    ) -> None:
-        """Draws some of the columns."""
-        from rich import box
-        from rich.table import Table as RichTable
-        from rich.text import Text
-
-        more = len(shown) > self.keys and shown[self.keys] > self.keys
-        # Text, not str: a model may be called "[red]" or ":skull:", and markup would change what it says
-        title = Text(one_line(self.title) + (" (continued)" if more else ""), style="bold")
-        drawn = RichTable(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-        for i in shown:
-            justify = "left" if self.left_aligned(i) else "right"
-            drawn.add_column(Text(columns[i]), justify=justify, overflow="fold")  # type: ignore[arg-type]
-        for number, row in enumerate(rows):
-            drawn.add_row(*(Text(row[i]) for i in shown), style="dim" if number in self.dim else None)
-        console.print(drawn)
 
 
 def _pages(widths: Sequence[int], keys: int, available: int) -> Iterator[tuple[int, int]]:
