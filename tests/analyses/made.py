@@ -16,7 +16,8 @@ from attune_episodes import Settings, builtin_policy, rollout
 from tests.data.builders import conversation, turn, write
 
 Json = dict[str, Any]
-A, B, C = "lab/a", "lab/b", "lab/c"
+A, B = "lab/a", "lab/b"
+COMPOSITE = "composite_score"
 
 
 def entry(
@@ -65,6 +66,11 @@ def columns(metric: str, values: Mapping[str, Sequence[float | None]], **more: A
         for row, value in enumerate(column)
         if value is not None
     ]
+
+
+def composites(**models: Sequence[float | None]) -> Study:
+    """A study of the Composites of models of one lab, by conversation."""
+    return study(columns(COMPOSITE, {f"lab/{name}": values for name, values in models.items()}))
 
 
 def person(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,20 +23,14 @@ EVERY = (FEELINGS, BINARY, CHOICES, BIAS, FOUR_BRANCHES, PANAS)
 NUMBER = 40
 
 
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Study:
-    talk = conversation()
-    return study_of(tmp_path_factory.mktemp("tiny"), Conversations([talk]), [said(talk)])
-
-
 @pytest.mark.parametrize("analysis", EVERY, ids=lambda one: one.name)
-def test_what_is_missing_is_said(analysis: Analysis, tiny: Study, tmp_path: Path) -> None:
-    with pytest.raises(Absent, match="--data"):
-        analysis.run(Study(tiny.scores))
-    with pytest.raises(Absent, match="--results"):
-        analysis.run(Study(tiny.scores, conversations=tiny.conversations))
-    with pytest.raises(Absent, match="none of the scored"):
-        analysis.run(Study(tiny.scores, conversations=tiny.conversations, results=tmp_path))
+def test_what_is_missing_is_said(analysis: Analysis, study: Study, tmp_path: Path) -> None:
+    for change, match in (
+        ({"conversations": None}, "--data"), ({"results": None}, "--results"),
+        ({"results": tmp_path}, "none of the scored"),
+    ):  # fmt: skip
+        with pytest.raises(Absent, match=match):
+            analysis.run(replace(study, **change))
 
 
 @pytest.mark.parametrize("named", ["../secret.json", "/etc/passwd", "x" * 400, "\0", 3, None])
@@ -91,7 +86,7 @@ CHANGED: dict[str, Callable[[Json], None]] = {
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+def changed(tmp_path_factory: pytest.TempPathFactory) -> Study:
     talks = people(NUMBER)
     found = list(results_of(talks, [reader(name) for name in ("good", "position-biased", "no-gap")]))
     records: list[Json] = [dict(one.record) for one in found]
@@ -104,8 +99,8 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
 
 
 @pytest.mark.slow
-def test_the_models_that_like_a_side_or_a_length_are_found_and_no_others(study: Study) -> None:
-    table = first(BIAS, study)
+def test_the_models_that_like_a_side_or_a_length_are_found_and_no_others(changed: Study) -> None:
+    table = first(BIAS, changed)
     models = table.column("model")
     found = {
         column: [m for m, one in zip(models, table.intervals(column), strict=True) if one.leaves_out_zero]
@@ -117,17 +112,17 @@ def test_the_models_that_like_a_side_or_a_length_are_found_and_no_others(study: 
 
 
 @pytest.mark.slow
-def test_what_was_planted_in_single_answers_is_found(study: Study) -> None:
-    confusion = tables(FEELINGS, study)["feelings_confusion"]
+def test_what_was_planted_in_single_answers_is_found(changed: Study) -> None:
+    confusion = tables(FEELINGS, changed)["feelings_confusion"]
     shares: dict[Any, Any] = {
         r["model"]: r["share_of_felt"]
         for r in rows(confusion)
         if (r["felt"], r["read_as"]) == ("Nervous", "Hostile")
     }
     assert max(shares, key=lambda name: shares[name]) == "planted/calls-nervous-hostile"
-    answers = tables(BINARY, study)["binary_answers"]
+    answers = tables(BINARY, changed)["binary_answers"]
     assert {r["model"] for r in rows(answers) if mean(r["says_yes"]) == 0} == {"planted/always-no"}
     one = row(answers, model="planted/always-no", asked_about="did it (OM)")
     assert mean(one["agreement"]) == pytest.approx(1 - float(str(one["true_yes_share"])))
-    worst = min(rows(first(FOUR_BRANCHES, study)), key=lambda r: mean(r["signed_error"]))
+    worst = min(rows(first(FOUR_BRANCHES, changed)), key=lambda r: mean(r["signed_error"]))
     assert (worst["model"], worst["branch"]) == ("planted/harsh", "managing")

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 
-from attune_env.analyses import Study
 from attune_env.analyses.comparisons import CORRELATIONS, PAIRS, PERSPECTIVE, VARIANCE, WINS
-from tests.analyses.made import A, B, Json, columns, entry, first, means, study, tables
-
-COMPOSITE = "composite_score"
-
-
-def composites(**models: Sequence[float | None]) -> Study:
-    return study(columns(COMPOSITE, {f"lab/{name}": values for name, values in models.items()}))
+from tests.analyses.made import A, B, Json, columns, composites, entry, first, means, study, tables
 
 
 def test_pairs_are_separated_by_what_differs_within_conversations() -> None:
@@ -30,7 +21,7 @@ def test_pairs_are_separated_by_what_differs_within_conversations() -> None:
 
 
 def test_the_composite_is_the_total_and_no_input_of_its_own() -> None:
-    values: Json = {COMPOSITE: 60.0, "avg_emotion_f1": 0.5}
+    values: Json = {"composite_score": 60.0, "avg_emotion_f1": 0.5}
     made = study([entry(f"c{i}", model, **values) for i in range(5) for model in (A, B)])
     assert first(PAIRS, made).column("counts_as") == ["total", "input"]
 

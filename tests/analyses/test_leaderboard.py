@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 
 from attune_env.analyses import Study
 from attune_env.analyses.leaderboard import EVERY_METRIC, LEADERS, PUBLISHED, samples_table
 from attune_env.report.groups import GROUPS
 from attune_env.statistics.bootstrap import Interval
-from tests.analyses.made import A, B, Json, columns, entry, first, means, scored, study, tables
-
-COMPOSITE = "composite_score"
-
-
-def composites(**models: Sequence[float | None]) -> Study:
-    return study(columns(COMPOSITE, {f"lab/{name}": values for name, values in models.items()}))
+from tests.analyses.made import (
+    COMPOSITE,
+    A,
+    B,
+    Json,
+    columns,
+    composites,
+    entry,
+    first,
+    means,
+    scored,
+    study,
+    tables,
+)
 
 
 def test_the_leaderboard_ranks_models_with_what_their_numbers_rest_on() -> None:
