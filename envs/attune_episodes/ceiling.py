@@ -31,8 +31,6 @@ from attune_rewards.tree import COMPOSITE
 
 REDRAWS: Final = 64
 """How often the answers afterwards are drawn again from the same state."""
-SPLIT: Final = ("binary_om_textual", "binary_om_contextual")
-"""`binary_om` by the kind of question: what text shows by construction, and what is a judgement."""
 
 _SIMILARITY: Final = np.array([[SIMILARITY[a, b] for b in EMOTIONS] for a in EMOTIONS])
 _INDEX: Final = {name: i for i, name in enumerate(EMOTIONS)}
@@ -41,8 +39,9 @@ A = TypeVar("A")
 
 
 def latent_ceiling(world: Simulation, indices: Iterable[int]) -> dict[str, float]:
-    """Leaf (and `SPLIT`, and `composite`) -> its ceiling over these items of a simulation, in [0, 1].
+    """Leaf and `composite` -> its ceiling over these items of a simulation, in [0, 1].
 
+    So are `binary_om_textual` (what text shows by construction) and `binary_om_contextual` (judgements).
     Means over the turns of a conversation, then over conversations, as scores are averaged. Each leaf has a
     best answer of its own, so `composite` is a bound too, not a value that one answer reaches.
     """

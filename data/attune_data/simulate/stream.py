@@ -46,10 +46,13 @@ class Level:
     """Fewest and most turns of a conversation."""
 
     def __post_init__(self) -> None:
-        for field in ("clarity", "blunt", "leak", "mixed"):
-            self._check(field, 1.0)
-        for field in ("gain", "judgement", "wish_noise"):
-            self._check(field, math.inf)
+        for field in ("clarity", "blunt", "leak", "mixed", "gain", "judgement", "wish_noise"):
+            value = getattr(self, field)
+            highest = math.inf if field in ("gain", "judgement", "wish_noise") else 1.0
+            if not (isinstance(value, int | float) and math.isfinite(value) and 0.0 <= value <= highest):
+                expected = f"a number from 0 to {highest:g}"
+                raise SettingsError(f"{field} of a level is {value!r}; it must be {expected}")
+            object.__setattr__(self, field, float(value))  # 3 and 3.0 are one level, and so one world
         if not self.wish_noise:
             raise SettingsError("wish_noise of a level is 0; it must be above 0")
         turns: Any = self.turns
@@ -57,12 +60,6 @@ class Level:
         if not (len(pair) == 2 and all(type(n) is int for n in pair) and 1 <= pair[0] <= pair[1] <= 20):
             raise SettingsError(f"turns of a level are {turns}; two whole numbers, 1 ≤ fewest ≤ most ≤ 20")
         object.__setattr__(self, "turns", pair)
-
-    def _check(self, field: str, highest: float) -> None:
-        value = getattr(self, field)
-        if not (isinstance(value, int | float) and math.isfinite(value) and 0.0 <= value <= highest):
-            raise SettingsError(f"{field} of a level is {value!r}; it must be a number from 0 to {highest:g}")
-        object.__setattr__(self, field, float(value))  # 3 and 3.0 are one level, and so one world
 
     def describe(self) -> dict[str, Any]:
         """The dial's values, as records and seeds name them."""
@@ -86,10 +83,10 @@ def level_of(level: str | Level) -> Level:
     """The level itself, or the one with that name; raises UnknownNameError with a suggestion."""
     if isinstance(level, Level):
         return level
-    given: object = level
-    if not isinstance(given, str) or given not in LEVELS:
+    found = LEVELS.get(level) if isinstance(level, str) else None
+    if found is None:
         raise UnknownNameError("level", level, LEVELS)
-    return LEVELS[level]
+    return found
 
 
 VERSION: Final = 1
@@ -144,19 +141,14 @@ class Simulation:
         world = [VERSION, seed, self.level.describe(), topics, templates]
         self._key = digest(json.dumps(world, sort_keys=True)).hex()
 
+        self._level_name = self.level.name if LEVELS.get(self.level.name) == self.level else "of its own"
+        self.source = f"simulated, seed {seed}, level {self._level_name}"
+        """The world in a few words, as tables and rows name where data comes from."""
+
     def __repr__(self) -> str:
         whole = self.topics == self.templates == "all"
         parts = "" if whole else f", {self.topics} topics, {self.templates} templates"
         return f"Simulation(seed {self.seed}, level {self._level_name!r}{parts})"
-
-    @property
-    def source(self) -> str:
-        """The world in a few words, as tables and rows name where data comes from."""
-        return f"simulated, seed {self.seed}, level {self._level_name}"
-
-    @property
-    def _level_name(self) -> str:
-        return self.level.name if LEVELS.get(self.level.name) == self.level else "of its own"
 
     def __iter__(self) -> Iterator[Conversation]:
         return (self[i] for i in count(self.start, self.step))
@@ -168,9 +160,8 @@ class Simulation:
     def take(self, number: int) -> Conversations:
         """The next `number` items of an iteration, in memory."""
         if type(number) is not int or number < 1:
-            raise SettingsError(
-                f"number of conversations is {number!r}; it must be a whole number, at least 1"
-            )
+            expected = "it must be a whole number, at least 1"
+            raise SettingsError(f"number of conversations is {number!r}; {expected}")
         indices = range(self.start, self.start + number * self.step, self.step)
         return Conversations([self[i] for i in indices], source=self.source)
 
