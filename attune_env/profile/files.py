@@ -17,7 +17,7 @@ from attune_data.loading import fingerprint
 from attune_env.profile import WARNING
 from attune_env.profile.fields import Form, Value, form_with, plain
 from attune_env.profile.request import template_fingerprint
-from attune_env.results.files import existing_record, read_result, safe_name
+from attune_env.results.files import Names, existing_record, read_result, safe_name, source_file
 from attune_env.results.marks import mapping, marks_of
 
 MODE: Final = "profile"
@@ -37,77 +37,86 @@ class Guessed:
     guesses: Mapping[str, Value]
 
 
-def file_name(conversation_id: str, em_model: str) -> str:
-    """The name of a file of guesses."""
-    return f"{PREFIX}{safe_name(conversation_id)}_{safe_name(em_model, official=True)}.json"
+@dataclass(frozen=True)
+class GuessFile:
+    """A file of guesses to be made: where it lies, and everything that decides what it holds."""
 
+    path: Path
+    names: Names
+    """(conversationId, em_model, "profile")."""
+    form: Form
+    asked: Mapping[str, Any]
+    """`attune.asked` of its record."""
+    source_file: str | None
 
-def record_of(
-    conversation: Conversation,
-    em_model: str,
-    form: Form,
-    guesses: Mapping[str, Value],
-    asked: Mapping[str, Any],
-    facts: Mapping[str, Any],
-) -> dict[str, Any]:
-    """The record of one conversation's guesses.
+    @staticmethod
+    def of(
+        folder: Path,
+        about: Conversation,
+        data: Conversations,
+        em_model: str,
+        form: Form,
+        policy: Mapping[str, Any],
+    ) -> GuessFile:
+        """The file of one model's guesses about a conversation of `data`; `policy` is how it is asked."""
+        identity = about.conversation_id
+        name = f"{PREFIX}{safe_name(identity)}_{safe_name(em_model, official=True)}.json"
+        asked = {
+            "options": form.describe(),
+            "template": template_fingerprint(),
+            "data": fingerprint(about),
+            "policy": dict(policy),
+        }
+        names = (identity, em_model, MODE)
+        return GuessFile(folder / name, names, form, asked, source_file(data, identity))
 
-    Args:
-        conversation: what they are about.
-        em_model: `provider/model`.
-        form: the fields that were asked.
-        guesses: field -> guess; what is not there was not answered.
-        asked: what `asked_of` gives.
-        facts: more for the record: `source_file`, `api_cost`, `duration_seconds`, and under `attune` the
-            reply, its outcome and what the call took.
-    """
-    return {
-        "kind": KIND,
-        "warning": " ".join(WARNING),
-        "conversationId": conversation.conversation_id,
-        "source_file": facts.get("source_file"),
-        "em_model": em_model,
-        "mode": MODE,
-        "run_timestamp": datetime.now(UTC).isoformat(timespec="seconds"),
-        "predicted": {field.name: plain(guesses.get(field.name)) for field in form.fields},
-        "api_cost": facts.get("api_cost"),
-        "duration_seconds": facts.get("duration_seconds"),
-        "attune": {
-            "versions": {"attune-env": __version__},
-            "provenance": conversation.origin,
-            "asked": dict(asked),
-            **facts.get("attune", {}),
-        },
-    }
+    def is_made(self) -> bool:
+        """Whether the file holds this very record; one that cannot be read is made again.
 
+        Raises SettingsError where it was made in another way, DataError where it is another conversation's.
+        """
+        record = existing_record(self.path, self.names)
+        if record is None:
+            return False
+        if not isinstance(record, dict) or record.get("kind") != KIND:
+            raise SettingsError(f"{self.path} was not written by attune profile; choose another -o")
+        found = mapping(marks_of(record).get("asked"))
+        if differing := [name for name in self.asked if found.get(name) != self.asked[name]]:
+            raise SettingsError(
+                f"{self.path} was asked in another way ({', '.join(differing)}); "
+                "choose another -o, or pass --overwrite"
+            )
+        return True
 
-def asked_of(conversation: Conversation, form: Form, policy: Mapping[str, Any]) -> dict[str, Any]:
-    """Everything that decides the guesses about a conversation: `attune.asked` of its record."""
-    return {
-        "options": form.describe(),
-        "template": template_fingerprint(),
-        "data": fingerprint(conversation),
-        "policy": dict(policy),
-    }
-
-
-def is_made(path: Path, conversation_id: str, em_model: str, asked: Mapping[str, Any]) -> bool:
-    """Whether `path` holds this very record; a file that cannot be read is made again.
-
-    Raises SettingsError where it was made in another way, DataError where it is another conversation's.
-    """
-    record = existing_record(path, (conversation_id, em_model, MODE))
-    if record is None:
-        return False
-    if not isinstance(record, dict) or record.get("kind") != KIND:
-        raise SettingsError(f"{path} was not written by attune profile; choose another -o")
-    found = mapping(marks_of(record).get("asked"))
-    if differing := [name for name in asked if found.get(name) != asked[name]]:
-        raise SettingsError(
-            f"{path} was asked in another way ({', '.join(differing)}); "
-            "choose another -o, or pass --overwrite"
-        )
-    return True
+    def record(
+        self,
+        about: Conversation,
+        guesses: Mapping[str, Value],
+        marks: Mapping[str, Any],
+        *,
+        cost: float | None,
+        seconds: float | None = None,
+    ) -> dict[str, Any]:
+        """The record of the guesses; `marks` are the reply, its outcome and what the call took."""
+        identity, em_model, mode = self.names
+        return {
+            "kind": KIND,
+            "warning": " ".join(WARNING),
+            "conversationId": identity,
+            "source_file": self.source_file,
+            "em_model": em_model,
+            "mode": mode,
+            "run_timestamp": datetime.now(UTC).isoformat(timespec="seconds"),
+            "predicted": {field.name: plain(guesses.get(field.name)) for field in self.form.fields},
+            "api_cost": cost,
+            "duration_seconds": seconds,
+            "attune": {
+                "versions": {"attune-env": __version__},
+                "provenance": about.origin,
+                "asked": dict(self.asked),
+                **marks,
+            },
+        }
 
 
 def read_guessed(folder: Path, conversations: Conversations) -> tuple[list[Guessed], list[Problem]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -12,9 +12,9 @@ from attune_data import Conversations
 from attune_data.schema import Conversation
 from attune_env.profile.baselines import baseline
 from attune_env.profile.fields import Form
-from attune_env.profile.files import MODE, asked_of, file_name, is_made, record_of
+from attune_env.profile.files import MODE, GuessFile
 from attune_env.profile.request import parse_profile, profile_request
-from attune_env.results.files import existing_record, source_file, write_result
+from attune_env.results.files import Names, existing_record, write_result
 from attune_env.running.answer import Usage
 from attune_env.running.asker import Call
 from attune_env.running.builtin import RunReport
@@ -35,42 +35,37 @@ ANSWER: Final = 450
 class ProfileJob(Job):
     """The one call about one conversation."""
 
-    form: Form = field(default_factory=Form)
-    asked: Mapping[str, Any] = field(default_factory=dict)
-    """The record's account of how it was asked."""
+    file: GuessFile = field(kw_only=True)
     planned = 1
     """One call."""
 
     @property
-    def names(self) -> tuple[str, str, str]:
+    def names(self) -> Names:
         """(conversationId, em_model, "profile")."""
-        return self.conversation_id, self.em_model, MODE
+        return self.file.names
 
     def exists(self) -> bool:
         """Whether its record is there; SettingsError for one that was asked in another way."""
-        return is_made(self.path, self.conversation_id, self.em_model, self.asked)
+        return self.file.is_made()
 
     def first(self) -> Iterable[Call]:
         """Its call."""
-        request = profile_request(self.conversation, self.form)
-        read: Callable[[Any, str], Any] = lambda request, text: parse_profile(self.form, text)  # noqa: E731
+        form = self.file.form
+        request = profile_request(self.conversation, form)
+        read: Callable[[Any, str], Any] = lambda request, text: parse_profile(form, text)  # noqa: E731
         return [Call(self.askers[""], request, read, MODE, self.group)]
 
     def record(self) -> dict[str, Any]:
         """The record of the guesses, with the reply that they were read from."""
         ((_, call),) = self.done.values()
-        said = parse_profile(self.form, call.reply)
+        said = parse_profile(self.file.form, call.reply)
         outcome, guesses = (said.reason, {}) if isinstance(said, Unparsed) else (OK, said)
-        usage = {"asks": call.asks, "attempts": call.attempts, "finish": call.finish}
+        usage: dict[str, Any] = {"asks": call.asks, "attempts": call.attempts, "finish": call.finish}
         usage |= {"structured": call.structured, **call.usage.describe()}
-        marks = {"outcome": outcome, "reply": sound(call.reply), "usage": usage}
-        facts = {
-            **self.facts,
-            "api_cost": usage["api_cost"],
-            "duration_seconds": round(call.seconds, 3),
-            "attune": {**self.facts.get("attune", {}), **marks},
-        }
-        return record_of(self.conversation, self.em_model, self.form, guesses, self.asked, facts)
+        marks = {**self.facts, "outcome": outcome, "reply": sound(call.reply), "usage": usage}
+        return self.file.record(
+            self.conversation, guesses, marks, cost=usage["api_cost"], seconds=round(call.seconds, 3)
+        )
 
 
 def run_profiles(
@@ -101,13 +96,11 @@ def run_profiles(
     policy = {name: value for name, value in model.policy([]).items() if name != "judges"}
     jobs = []
     for about in conversations:
-        path = output / file_name(about.conversation_id, model.full_name)
-        asked = asked_of(about, form, policy)
-        source = source_file(conversations, about.conversation_id)
-        facts = {"source_file": source, "attune": training_marks(model.training)}
+        file = GuessFile.of(output, about, conversations, model.full_name, form, policy)
         job = ProfileJob(
-            about.conversation_id, conversations.by_id, Settings(), model.full_name, path, facts,
-            session.askers, partial(dict, {"model": model.full_name, **asked}), form=form, asked=asked,
+            about.conversation_id, conversations.by_id, Settings(), model.full_name, file.path,
+            training_marks(model.training), session.askers,
+            partial(dict, {"model": model.full_name, **file.asked}), file=file,
         )  # fmt: skip
         jobs.append(job)
     return session.play({"": model}, jobs, {"policy": policy})
@@ -129,15 +122,13 @@ def run_baseline(
     policy |= {"fitted_on": f"other participants of {conversations.fingerprint}"} if name == "prior" else {}
     written = skipped = 0
     for about in conversations:
-        path = output / file_name(about.conversation_id, em_model)
-        asked = asked_of(about, form, policy)
+        file = GuessFile.of(output, about, conversations, em_model, form, policy)
         if overwrite:
-            existing_record(path, (about.conversation_id, em_model, MODE))  # another's is not replaced
-        elif is_made(path, about.conversation_id, em_model, asked):
+            existing_record(file.path, file.names)  # another's is not replaced
+        elif file.is_made():
             skipped += 1
             continue
-        facts = {"source_file": source_file(conversations, about.conversation_id), "api_cost": 0.0}
-        write_result(path, record_of(about, em_model, form, guess(about), asked, facts))
+        write_result(file.path, file.record(about, guess(about), {}, cost=0.0))
         written += 1
     return RunReport(written, skipped)
 

@@ -34,13 +34,11 @@ class Sentence:
 
     text: str
     used: frozenset[str]
-    """Facts that it mentions."""
     echo: Echo | None
     """The phrase of the message that it takes up."""
     hedged: bool = False
     """Of a guess: whether it is put with caution."""
     source: Said | None = None
-    """The plan or question in it."""
     leans_on: str | None = None
     """The act whose sentence must stand just before it, since it says "it" of what that one names."""
 

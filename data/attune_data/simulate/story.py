@@ -28,7 +28,6 @@ class Echo(NamedTuple):
     moving: bool
     """Whether it tells of what happened or how it shows, not of background."""
     used: frozenset[str]
-    """Facts in it."""
 
 
 @dataclass(slots=True)
@@ -39,7 +38,6 @@ class Message:
     echoes: list[Echo] = field(default_factory=list)
     """Phrases that name a detail of the message, the telling one first."""
     told: set[str] = field(default_factory=set)
-    """Facts that this message mentions."""
     sign: int = 0
     """+1 where it tells of something pleasant, -1 where of something unpleasant."""
     shown: tuple[str, ...] = ()
@@ -49,7 +47,6 @@ class Message:
     reaction: int = 0
     """+1 agrees with the last reply, -1 objects, 0 neither."""
     asks: bool = False
-    """Whether it says what is wanted."""
     risk: Risk | None = None
     risk_echo: Echo | None = None
     """The phrase with which a reply can pick that up."""
@@ -60,7 +57,6 @@ class LastReply(NamedTuple):
 
     fit: float
     answer: Template | None
-    """The answer to the question that was asked."""
     plan: Said | None
     """The plan that was advised, which the person may report to have done."""
 
@@ -77,7 +73,6 @@ class Story:
     tilt: int
     """+1 a pleasant matter, -1 an unpleasant one."""
     attitude: str
-    """The topic attitude of the profile."""
     goals: tuple[str, ...]
     """The goals of the person, the main one first."""
     facts: Mentions
@@ -87,7 +82,6 @@ class Story:
     style: str = ""
     """The model that replies."""
     count: int = 0
-    """Turns."""
     # the memory
     told: set[str] = field(default_factory=set)
     """Names of facts that the person has told: the only ones that a reply may mention."""
@@ -102,7 +96,6 @@ class Story:
     families: list[str] = field(default_factory=list)
     """Families of feelings of the turns before."""
     acts: frozenset[str] = frozenset()
-    """Acts of the last recorded reply."""
     last: LastReply | None = None
     # the present turn
     number: int = 0

@@ -83,10 +83,10 @@ def level_of(level: str | Level) -> Level:
     """The level itself, or the one with that name; raises UnknownNameError with a suggestion."""
     if isinstance(level, Level):
         return level
-    found = LEVELS.get(level) if isinstance(level, str) else None
-    if found is None:
+    given: object = level
+    if not isinstance(given, str) or given not in LEVELS:
         raise UnknownNameError("level", level, LEVELS)
-    return found
+    return LEVELS[level]
 
 
 VERSION: Final = 1
