@@ -19,7 +19,7 @@ _COMPARED: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "Q1 overlap": lambda metadata: str(mapping(metadata.get("settings")).get("q1_overlap", "not stated")),
     "scoring version": lambda metadata: str(mapping(metadata.get("versions")).get("scoring", "not stated")),
 }
-"""What has to be the same in the metadata of files that share a table."""
+"""Facts in the metadata that files of one table share."""
 _SHOWN: Final = 3
 """Twice scored conversations that a message names."""
 

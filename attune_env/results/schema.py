@@ -25,7 +25,7 @@ def _number(value: object) -> object:
 
 
 def _metric(value: object) -> object:
-    """What is neither a number nor an object of numbers is no metric: means would go without it."""
+    """Anything but a number or an object of numbers is no metric: means would leave it out."""
     for number in value.values() if isinstance(value, Mapping) else (value,):
         _number(number)
     return value

@@ -18,7 +18,7 @@ from attune_episodes.parsing.extract import MAX_CHARS, without_reasoning
 
 MOST_TOKENS: Final = 10**9
 MOST_DOLLARS: Final = 10**6
-"""More than this for one answer is no count and no cost: it is taken as not told."""
+"""A larger count or cost of one answer is not believed: the answer then has none."""
 MOST_IN_ALL: Final = 10**15
 """The same for a call with all its answers, so that no sum of such ever leaves the finite numbers."""
 LONGEST_NAME: Final = 200

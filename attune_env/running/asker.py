@@ -58,7 +58,7 @@ class Asker:
     takes_schemas: bool | None
     """Whether the server holds answers to a schema; None while unknown."""
     remember: Callable[[bool], Awaitable[None]]
-    """Is told once that is known."""
+    """Called once that is known."""
     _stages_without: set[str] = field(default_factory=set)
     """A server that takes schemas may still refuse that of one stage (too large, say)."""
 

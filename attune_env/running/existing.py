@@ -1,4 +1,4 @@
-"""What exists already: complete results, which are not made again, and overwriting that has begun.
+"""Recognise results that are complete already, and overwriting that has begun and not ended.
 
 Overwriting outlives its process. It begins when the first of its calls is answered: until then every earlier
 reply and result counts. It ends when all that it began is made. In between, the same command, with or without

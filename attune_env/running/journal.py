@@ -38,7 +38,7 @@ class CallKey:
     id: str
     """The request's id, or that of a judge's call."""
     digest: str
-    """16 hex digits of what was sent: model, messages and everything that decides the answer."""
+    """16 hex digits of model, messages and everything else that decides the answer."""
 
 
 def group_of(conversation: str, mode: str, sample: int) -> str:

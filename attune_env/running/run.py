@@ -39,7 +39,7 @@ class EndpointReport:
 
     written: int
     complete_before: int
-    """Results that were there already."""
+    """Results that existed already."""
     failed: tuple[dict[str, Any], ...]
     """Entries of the list of skipped conversations."""
     skipped_file: Path | None
@@ -69,7 +69,7 @@ def run_endpoint(
     nothing changes before the first answer.
 
     A call that fails for good leaves its conversation out (`report.failed`); when nothing works at all, or
-    a cap is reached, the run stops early (`report.stopped`). Either way what was answered is kept, and the
+    a cap is reached, the run stops early (`report.stopped`). Either way every answer is kept, and the
     same call of this function goes on with the first call that is missing.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What the server answers: a book from exact messages to a policy's replies, or any function."""
+"""Answers of the server: a book from exact messages to a policy's replies, or any function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the calls of a run share: places, waits, the breaker, who finds out about schemas, the order."""
+"""The state that the calls of a run share: places, waits, the breaker."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ PASSING = (
 
 
 def outcome(folder: Path) -> tuple[str, Json]:
-    """What the result file says of STAGE, and what was remarkable about the call."""
+    """The outcome of STAGE in the result file, and the unusual facts about the call."""
     record = the_only(folder)
     return record["turns"][0]["attune"]["outcomes"]["assess"], record["attune"]["calls"].get(STAGE, {})
 

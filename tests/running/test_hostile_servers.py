@@ -1,4 +1,4 @@
-"""What a hostile or broken server cannot do: block a folder, fill the memory, send prompts elsewhere."""
+"""A hostile or broken server cannot block a folder, fill the memory or send prompts elsewhere."""
 
 from __future__ import annotations
 

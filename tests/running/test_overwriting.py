@@ -57,7 +57,7 @@ def test_a_run_that_was_stopped_goes_on_with_and_without_the_option(tmp_path: Pa
         for number, calls in enumerate((CALLS + 3, 4, 1)):
             again = overwrite or not number
             assert play(server, DATA, tmp_path, overwrite=again, calls=calls, concurrency=1).stopped
-        # made once, it is made: the same command begins anew, the one without the option asks nothing
+        # made once, it is made: the same command starts over, the one without the option asks nothing
         for again, times in ((overwrite, 3), (False, 3), (True, 6)):
             play(server, DATA, tmp_path, overwrite=again)
             assert len(server.calls) == times * CALLS
