@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, Final
 
 from attune_data.constants import Q3_OPTIONS
@@ -127,20 +127,20 @@ METRICS: Final = (
 )  # fmt: skip
 
 
-def _strict(name: str, score: Callable[[Any, Any], float], truth: ConversationTruth, said: Reflect) -> float:
-    given = getattr(said, name)
-    return 0.0 if given is None else score(getattr(truth, name), given)
-
-
 def _leaf(
     field: str, score: Callable[[Any, Any], float], canonical: str, text: PartText, name: str = ""
 ) -> Leaf[ConversationTruth, Reflect]:
     """A leaf that is called as its truth and its answer are, or another one by its name."""
+
+    def value(truth: ConversationTruth, said: Reflect) -> float:
+        given = getattr(said, field)
+        return 0.0 if given is None else score(getattr(truth, field), given)
+
     return Leaf(
         name=name or field,
         stage="reflect",
         node=None if name else "questions",
-        value=partial(_strict, field, score),
+        value=value,
         annotated=lambda truth: getattr(truth, field) is not None,
         answered=lambda truth, said: float(getattr(said, field) is not None),
         reads=(field,),

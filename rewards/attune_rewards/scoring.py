@@ -6,7 +6,7 @@ them; without any turn the means that are always defined are 0. Source: AttuneBe
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, Final, Literal
 
@@ -14,9 +14,9 @@ from attune_data.means import mean
 from attune_data.schema import Conversation
 from attune_rewards.metric import Case, ConversationMetric, ReflectMetric, TurnMetric
 from attune_rewards.metrics import METRICS
-from attune_rewards.predictions import ConversationPrediction, Reflect, Stage, TurnPrediction
+from attune_rewards.predictions import ConversationPrediction, Reflect, Stage
 from attune_rewards.tree import SCORED_STAGES
-from attune_rewards.truth import ConversationTruth, TurnTruth, truth_of
+from attune_rewards.truth import truth_of
 
 Q1Overlap = Literal["jaccard", "f1"]
 
@@ -37,11 +37,14 @@ def score_conversation(
     """
     truth, blank = truth_of(conversation), _blank(prediction.not_asked)
     answered = [(turn, prediction.turns[turn.turn]) for turn in truth.turns if turn.turn in prediction.turns]
-    turns = [_turn_scores(turn, said, blank) for turn, said in answered]
+    turns: list[dict[str, Any]] = [
+        {"turnNumber": turn.turn, **{m.name: None if m.name in blank else m.value(turn, said) for m in _TURN}}
+        for turn, said in answered
+    ]
     scores: dict[str, Any] = {"turn_scores": turns}
     case = Case(truth, prediction, answered, scores)
 
-    def write(metrics: Sequence[ConversationMetric]) -> None:
+    def write(metrics: Iterable[ConversationMetric]) -> None:
         for metric in metrics:
             scores[metric.name] = None if metric.name in blank else metric.value(case)
 
@@ -50,9 +53,13 @@ def score_conversation(
             average = mean(turn[metric.name] for turn in turns)
             always_defined = not metric.undefined and metric.name not in blank
             scores[metric.column] = 0.0 if average is None and always_defined else average
-    write([metric for metric in _WHOLE if metric.group == "turn"])
-    scores["post_score"] = _post_scores(truth, prediction, q1_overlap)
-    write([metric for metric in _WHOLE if metric.group != "turn"])
+    write(metric for metric in _WHOLE if metric.group == "turn")
+    said = prediction.reflect or Reflect()
+    scores["post_score"] = {
+        m.name: None if m.name in blank else m.by_setting.get(q1_overlap, m.value)(truth, said)
+        for m in _REFLECT
+    }
+    write(metric for metric in _WHOLE if metric.group != "turn")
     if prediction.not_asked.isdisjoint(SCORED_STAGES):
         del scores["composite_partial"]
     return scores
@@ -62,19 +69,3 @@ def score_conversation(
 def _blank(left_out: frozenset[Stage]) -> frozenset[str]:
     """Names of the metrics that mean nothing without these stages."""
     return frozenset(metric.name for metric in METRICS if not left_out.isdisjoint(metric.needs))
-
-
-def _turn_scores(
-    turn: TurnTruth, said: TurnPrediction, blank: Collection[str]
-) -> dict[str, float | int | None]:
-    values = {m.name: None if m.name in blank else m.value(turn, said) for m in _TURN}
-    return {"turnNumber": turn.turn, **values}
-
-
-def _post_scores(
-    truth: ConversationTruth, prediction: ConversationPrediction, q1_overlap: Q1Overlap
-) -> dict[str, Any]:
-    if "reflect" in prediction.not_asked:
-        return dict.fromkeys(metric.name for metric in _REFLECT)
-    said = prediction.reflect or Reflect()
-    return {m.name: m.by_setting.get(q1_overlap, m.value)(truth, said) for m in _REFLECT}

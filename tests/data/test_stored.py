@@ -46,6 +46,7 @@ def test_a_file_that_changed_after_it_was_checked_is_an_error(tmp_path: Path) ->
     path = write(tmp_path / "one.json", record())
     stored = load(path, in_memory=False)
     write(path, record(conversationId="another"))
+    assert len(stored[:1]) == len(stored.chosen([0])) == 1  # which reads none
     problem = only_problem(lambda: stored[0])
     assert problem.found.startswith('"another"')
     assert problem.advice.startswith("the data has changed since")
