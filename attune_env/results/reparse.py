@@ -10,12 +10,10 @@ from attune_data.codebook import Codebook
 from attune_data.errors import AttuneError, DataError, Problem
 from attune_data.schema import Conversation
 from attune_env.results.marks import mapping, marks_of, parts_of
-from attune_episodes.parsing import Unparsed, parse
+from attune_episodes.parsing import parse
 from attune_episodes.plan import plan
 from attune_episodes.record import result_record
-from attune_episodes.score import resolved
 from attune_episodes.settings import Settings
-from attune_rewards.truth import truth_of
 
 
 def reparsed(
@@ -51,13 +49,7 @@ def reparsed(
         if isinstance(text, str)
     }
     replies = {one.id: kept[one.turn, one.stage] for one in requests if (one.turn, one.stage) in kept}
-    answered = {}
-    for request in requests:
-        if request.id in replies:
-            said = parse(request, replies[request.id])
-            answered[request.id] = (
-                said if isinstance(said, Unparsed) else resolved(truth_of(conversation), said)
-            )
+    answered = {one.id: parse(one, replies[one.id]) for one in requests if one.id in replies}
     again = result_record(
         conversation, same, requests, answered, replies, em_model=record["em_model"], facts=record
     )

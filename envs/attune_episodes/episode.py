@@ -11,12 +11,11 @@ from attune_episodes.parsing import Unparsed, parse, render, sound
 from attune_episodes.plan import plan
 from attune_episodes.record import result_record
 from attune_episodes.request import Request
-from attune_episodes.score import as_scored, default_spec, resolved, reward_spec
+from attune_episodes.score import as_scored, default_spec, reward_spec
 from attune_episodes.settings import Settings
 from attune_rewards.predictions import PREDICTION_OF, Prediction
 from attune_rewards.reward import NOT_SCORED, Score, scored_requests
 from attune_rewards.spec import RewardSpec
-from attune_rewards.truth import truth_of
 
 
 class Step(NamedTuple):
@@ -162,8 +161,7 @@ class Episode:
             facts: further top-level fields of the format: `source_file`, `run_timestamp`, `api_cost`,
                 `duration_seconds`; and under `attune` more of our own.
         """
-        truth = truth_of(self.conversation)
-        answered = {step.request.id: resolved(truth, step.outcome) for step in self.steps}
+        answered = {step.request.id: step.outcome for step in self.steps}
         replies = {step.request.id: step.reply for step in self.steps}
         return result_record(
             self.conversation,
