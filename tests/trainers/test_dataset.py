@@ -17,7 +17,7 @@ from attune_data import BenchmarkTrainingError, Conversation, DataError, Setting
 from attune_data.constants import Provenance
 from attune_data.simulate import LEVELS, Simulation
 from attune_data.version import SCORING_VERSION, __version__
-from attune_episodes import Settings, plan, score_row
+from attune_episodes import Settings, plan
 from attune_episodes.trainers import training_dataset
 from attune_episodes.trainers.rows import CHUNK
 from tests.data.builders import folder
@@ -53,23 +53,10 @@ def test_a_sequence_makes_a_table_with_fixed_columns_whatever_the_rows_hold() ->
     assert training_dataset([mine()], stages=["reflect"], prompts="full")[0]["prompt"] != reflect[0]["prompt"]
 
 
-def test_the_weights_of_each_conversation_sum_to_one_whatever_stages_are_asked() -> None:
-    rows = training_dataset(SAMPLE[:3], stages=["draft", "prefer"], reward="composite")
-    assert set(rows["stage"]) == {"prefer"}
-    assert sum(rows["weight"]) == pytest.approx(3.0, abs=1e-12)
-
-
 def test_many_conversations_make_one_table_without_those_that_nothing_scores() -> None:
     many = [SAMPLE[0].model_copy(update={"conversation_id": f"c{i}"}) for i in range(CHUNK + 2)]
     rows = training_dataset([unannotated().marked("own"), *many], stages=["reflect"])
     assert rows["conversation_id"][:] == [f"c{i}" for i in range(CHUNK + 2)]
-
-
-def test_conditions_and_numbers_choose_conversations() -> None:
-    rows = training_dataset("sample", number=2)
-    assert list(dict.fromkeys(rows["conversation_id"])) == ["sample-01", "sample-02"]
-    owner = SAMPLE[3].participant
-    assert set(training_dataset(SAMPLE, where=f"participant={owner}")["participant_id"]) == {owner}
 
 
 # --- simulated conversations ---------------------------------------------------------------------
@@ -140,13 +127,6 @@ def test_a_stream_resumes_where_it_was() -> None:
     again = training_dataset(Endless())
     again.load_state_dict(state)
     assert before + ids(again, 5) == ids(stream, 25)
-
-
-def test_a_generator_gives_its_rows_once() -> None:
-    stream = training_dataset(about for about in SAMPLE[:2])
-    assert ids(stream) == training_dataset(SAMPLE[:2])["id"][:]
-    with pytest.raises(SettingsError, match="this iterator of conversations has been read"):
-        next(iter(stream))
 
 
 def test_shuffling_is_seeded_and_loses_nothing() -> None:
@@ -232,10 +212,6 @@ def test_arguments_that_name_nothing_are_refused_at_the_call(
 ) -> None:
     with pytest.raises(error, match=words):
         training_dataset(**given)
-
-
-def test_rows_of_a_stream_are_scored_as_any_row() -> None:
-    assert score_row(next(iter(training_dataset())), "{}").reason == "unparsed:no_fields"
 
 
 def test_rows_of_the_written_corpus_are_of_its_train_part() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -206,28 +207,22 @@ def test_benchmark_records_are_refused_or_marked(make: Any) -> None:
     assert "forbid training" in rows.info.description
 
 
-@pytest.mark.parametrize("make", [preference_pairs, demonstrations])
-@pytest.mark.parametrize("given", ["sample", load("sample")[0], Simulation(1), 3, None])
-def test_something_else_than_a_sequence_of_conversations_is_told(make: Any, given: Any) -> None:
-    with pytest.raises(TypeError, match="in a sequence"):
+BARE: Final = [conversation(turn(1, [comparison("PW4", "original", "human", "B")], human=""))]
+
+
+@pytest.mark.parametrize(("make", "given", "error", "words"), [
+    *((make, given, TypeError, "in a sequence")
+      for make in (preference_pairs, demonstrations)
+      for given in ("sample", load("sample")[0], Simulation(1), 3, None)),
+    (partial(preference_pairs, questions=["PW01"]), BARE, UnknownNameError, r"did you mean 'PW1'.*general"),
+    *((partial(preference_pairs, questions=questions), BARE, SettingsError, "general")
+      for questions in ("general", [], None)),
+    (preference_pairs, [], DataError, "at least one"),
+    (preference_pairs, BARE, DataError, "comparison on general with a winner"),
+    (demonstrations, BARE, DataError, "human-edited reply"),
+])  # fmt: skip
+def test_what_makes_no_row_is_refused_with_what_was_looked_for(
+    make: Any, given: Any, error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
         make(given)
-
-
-def test_wrong_arguments_are_told_with_the_choices() -> None:
-    data = load("sample")[:1]
-    with pytest.raises(UnknownNameError, match=r"did you mean 'PW1'.*general, PW1"):
-        preference_pairs(data, ["PW01"])
-    wrong: tuple[Any, ...] = ("general", [], None)
-    for questions in wrong:
-        with pytest.raises(SettingsError, match="general"):
-            preference_pairs(data, questions)
-    with pytest.raises(DataError, match="at least one"):
-        preference_pairs([])
-
-
-def test_data_without_a_row_is_told_with_what_was_looked_for() -> None:
-    about = conversation(turn(1, [comparison("PW4", "original", "human", "B")], human=""))
-    with pytest.raises(DataError, match="comparison on general with a winner"):
-        preference_pairs([about])
-    with pytest.raises(DataError, match="human-edited reply"):
-        demonstrations([about])

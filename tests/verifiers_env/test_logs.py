@@ -8,12 +8,10 @@ from pathlib import Path
 import pytest
 
 from attune_data.errors import DataError
-from attune_env import save_results
 from attune_episodes import Settings, builtin_policy, rollout
 from attune_episodes.verifiers_env import rollouts_from
 from attune_episodes.verifiers_env.tasks import AnyEpisode
 from tests.endpoint import serve
-from tests.front.command import attune, composites, read
 from tests.verifiers_env.play import MODEL, environment, episodes, key, lexicon, metric, sample
 
 
@@ -23,30 +21,6 @@ def written(folder: Path, found: list[AnyEpisode]) -> Path:
     lines = [json.dumps(one.to_record(), ensure_ascii=False) for one in found]
     (folder / "traces.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return folder
-
-
-@pytest.mark.slow
-def test_an_episodes_reward_is_the_strict_composite_of_attune_score(tmp_path: Path) -> None:
-    rewards: dict[tuple[str, str], float] = {}
-    for model, faults in (
-        ("m/good", []),
-        ("m/noisy", ["garbage,share=0.4,seed=2"]),
-        ("m/cut", ["length,of=*/reflect", "empty,of=*/prefer"]),
-    ):
-        with serve(lexicon(), faults=faults) as server:
-            env = environment({"number": 3}, {"harness": {"reasks": 0, "parallel": 5}})
-            found = episodes(env, server.url)
-        folder = written(tmp_path / model[2:], found)
-        save_results(rollouts_from(folder, em_model=model), tmp_path / "results")
-        rewards |= {(key(e.traces[0]), model): e.traces[0].reward for e in found}
-    attune("score", "--results", "results", "--data", "sample", "--output", "s.json", cwd=tmp_path)
-    strict = composites(read(tmp_path / "s.json"))
-    assert strict.keys() == rewards.keys()
-    for name, total in rewards.items():
-        value = strict[name]
-        assert value is not None
-        assert abs(total - value / 100) < 1e-12
-    assert len(set(rewards.values())) > 6
 
 
 def test_a_rollout_of_a_trace_is_the_engines_own() -> None:
@@ -77,19 +51,6 @@ def test_tasks_of_single_requests_come_together_as_one_conversation(tmp_path: Pa
         assert one.result["attune"]["not_asked"] == ["draft", "assess_hp"]
         mine = [t for t in traces if key(t).startswith(about.conversation_id)]
         assert sum(metric(t, "weight") * t.reward for t in mine) == pytest.approx(one.total, abs=1e-12)
-
-
-@pytest.mark.slow
-def test_further_rollouts_of_a_conversation_go_by_names_of_their_own(tmp_path: Path) -> None:
-    with serve(lexicon()) as server:
-        env = environment({"number": 1, "granularity": "conversation"})
-        tasks = list(env.taskset)
-        found = episodes(env, server.url, tasks * 3)
-        single = environment({"number": 1, "granularity": "request"})
-        found += episodes(single, server.url, list(single.taskset) * 2)
-    made = rollouts_from(written(tmp_path / "run", found))
-    assert [one.policy for one in made] == [MODEL, *(f"{MODEL}@sample{n}" for n in (2, 3, 4, 5))]
-    assert len(save_results(made, tmp_path / "results")) == 5
 
 
 def test_what_is_not_ok_is_left_out_with_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -53,9 +53,7 @@ def attune_app(
         limits: of size, sessions and time.
         allowed_hosts: names that clients may use, such as a proxy's, beside loopback and the address at
             which a connection comes in; other names are refused.
-        selection: further arguments of `ConversationSource`: `level`, `world_seed`, `number`, `split`,
-            `where`, `provenance`, `sampling` ("sequential" if not given), `shard`, and
-            `training=True`, which refuses benchmark records.
+        selection: further arguments of `ConversationSource`; `sampling` is "sequential" if not given.
 
     Raises what `ConversationSource` and `read_reward` raise; all of it here, none of it while serving.
     """

@@ -52,10 +52,9 @@ def preference_pairs(
 
     Returns:
         Rows with `prompt` (chat messages: earlier turns with the recorded replies, then the person's
-        message), `chosen` and `rejected` (one assistant message each), `id`
-        (`conversation/turn/question/index of the comparison`), `conversation_id`, `participant_id`, `turn`,
-        `question`, `chosen_response` and `rejected_response` ("original", "alternate" or "human") and
-        `provenance`, in the order of the conversations.
+        message), `chosen` and `rejected` (one assistant message each), their `chosen_response` and
+        `rejected_response` ("original", "alternate" or "human"), `question`, `id`
+        (`conversation/turn/question/index of the comparison`) and where each comes from.
 
     Raises (all at the call):
         BenchmarkTrainingError: benchmark or unmarked records are among the conversations.
@@ -80,20 +79,15 @@ def demonstrations(
 ) -> Dataset:
     """Make rows for supervised fine-tuning of the replies that a human edited.
 
-    Args:
-        conversations: the annotated conversations, in a sequence.
-        system: a system message at the head of every prompt; none if None.
-        allow_benchmark_training: as in `training_dataset`.
-        allow_model_replies: make rows of conversations too that say of their alternates that nobody edited
-            them (an import of PRISM); the description of the dataset says so.
+    The arguments and errors are those of `preference_pairs`. Alternates that are replies of models, of which
+    their conversation says that nobody edited them (an import of PRISM), raise DataError; with
+    `allow_model_replies` they make rows too, and the description of the dataset says so.
 
     Returns:
-        Rows with `prompt` (as in `preference_pairs`), `completion` (one assistant message: the human-edited
-        reply), `id` (`conversation/turn/human`), `conversation_id`, `participant_id`, `turn`, `won` and
-        `lost` (how many of the turn's comparisons on "general" the reply won and lost: an edited reply is
-        not always the preferred one) and `provenance`. Turns without such a reply make no row.
-
-    Raises (all at the call): as `preference_pairs`; DataError for alternates that are replies of models.
+        Rows with `prompt`, `completion` (one assistant message: the human-edited reply), `id`
+        (`conversation/turn/human`), `won` and `lost` (how many of the turn's comparisons on "general" the
+        reply won and lost: an edited reply is not always the preferred one) and where each comes from. Turns
+        without such a reply make no row.
     """
     unedited = [
         about.conversation_id

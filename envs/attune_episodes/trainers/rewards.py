@@ -48,15 +48,11 @@ class PartReward:
         completion_ids: object = None,
         **columns: Any,
     ) -> list[float | None]:
-        """Score a batch on this part.
+        """Score a batch on this part: `completions`, texts or lists of chat messages, and their `truth`.
 
-        Args:
-            prompts: not used.
-            completions: texts, or lists of chat messages (the assistant's last counts).
-            completion_ids: not used.
-            columns: `truth`, that column of the rows, None in rows of another task. `log_metric`, if given,
-                is called with `attune/parse_rate` and the mean score of each part, in [0, 1]; `log_extra`
-                with `attune_reason`, `ok` or `unparsed:<code>` of each completion. No other is used.
+        `truth` is that column of the rows, None in rows of another task. `log_metric`, if given, is called
+        with `attune/parse_rate` and the mean score of each part, in [0, 1]; `log_extra` with `attune_reason`,
+        `ok` or `unparsed:<code>` of each completion. No other argument is used.
 
         Returns:
             A number for each completion: share · score / `weight`, the score measured from its baseline. The

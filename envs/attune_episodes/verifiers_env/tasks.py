@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from itertools import zip_longest
+from math import isclose
 from typing import Any, TypeAlias
 
 import verifiers.v1 as vf
@@ -14,9 +16,13 @@ from attune_data.schema import Conversation
 from attune_data.simulate.stream import Simulation
 from attune_episodes.episode import Episode, parse_rate
 from attune_episodes.parsing import parse, sound
+from attune_episodes.plan import plan
+from attune_episodes.policies import builtin_policy
+from attune_episodes.rollout import rollout
 from attune_episodes.score import score
 from attune_episodes.task import Task
 from attune_episodes.trainers.rows import RowMaker, unscored
+from attune_episodes.unanswered import unanswered
 from attune_episodes.verifiers_env.config import (
     AttuneTaskConfig,
     AttuneTasksetConfig,
@@ -162,12 +168,46 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
 
     async def validate(self, runtime: Runtime) -> bool:
         """Whether the annotations' own answers earn 1 and no annotated answer is in any prompt."""
-        from attune_episodes.verifiers_env.checks import problem_of
-
-        problem = problem_of(self.data)
+        self.data.check_prompts()
+        task = self.data.task
+        problem = _leak(task) or _other_prompt(self.data, task) or _oracle(task)
         if problem is not None:
             logger.warning("%s is not valid: %s", self.data.id, problem)
         return problem is None
+
+
+def _leak(task: Task) -> str | None:
+    """A request that changes when all annotated answers are taken out of the record.
+
+    This is stronger than looking for the answers in the text: whatever a prompt takes from an answer, be it
+    its presence or its length, would make it another one.
+    """
+    planned = plan(task.conversation, task.settings)
+    blank = plan(unanswered(task.conversation), task.settings)
+    changed = [one or other for one, other in zip_longest(planned, blank) if one != other]
+    return f"{changed[0].id} depends on an annotated answer" if changed else None
+
+
+def _other_prompt(data: AttuneData, task: Task) -> str | None:
+    """A prompt that is carried and is not the one of the plan."""
+    if task.only is None:
+        return None
+    (request,) = task.requests
+    carried = data.prompt if isinstance(data.prompt, list) else []
+    shown = [("system", data.system_prompt), *((one.role, one.content) for one in carried)]
+    planned = [(message.role, message.content) for message in request.messages]
+    return None if shown == planned else f"the prompt of {request.id} is not the one of the plan"
+
+
+def _oracle(task: Task) -> str | None:
+    """A request to which the annotations' own answers do not earn everything."""
+    oracle = builtin_policy("oracle", [task.conversation], task.settings)
+    for step in rollout(task.conversation, oracle, task.settings, task.spec).steps:
+        value = step.score.value
+        if task.only in (None, step.request.id) and value is not None and not isclose(value, 1, rel_tol=1e-9):
+            short = {part: score for part, score in step.score.parts.items() if score != 1}
+            return f"the annotations' own answers to {step.request.id} earn {value}, {show(short)}"
+    return None
 
 
 def _played(task: Task, trace: AnyTrace) -> Episode:

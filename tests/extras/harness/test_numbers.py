@@ -11,18 +11,16 @@ import pytest
 from lm_eval import simple_evaluate
 from lm_eval.api.model import LM
 
-from attune_data import DataError, load
-from attune_data.errors import SettingsError, UnknownNameError
+from attune_data.errors import AttuneError
 from attune_env.lm_eval_tasks import rollouts_from
 from attune_env.lm_eval_tasks.scoring import OF_ALL, OF_STAGE
 from attune_env.running.settings import Patience
 from attune_episodes import Request, plan
 from attune_rewards.predictions import STAGES
 from tests.data.builders import Json
-from tests.endpoint import Answers, Server, answers_of, serve
+from tests.endpoint import Answers, answers_of, serve
 from tests.endpoint.answers import Change
 from tests.extras.harness.evaluating import CLOSE, evaluate, manager, scored, scored_again
-from tests.front.command import own
 from tests.running.playing import QUICK, play, sample
 
 ONCE = Patience(asks=1, retries=QUICK.retries, first_wait=QUICK.first_wait)
@@ -83,29 +81,6 @@ def test_the_tasks_of_single_stages_make_one_composite_together(tmp_path: Path) 
                 assert value == pytest.approx(ours[name], abs=CLOSE), (stage, name)
 
 
-def test_data_of_ones_own_in_any_script_and_without_some_annotations(tmp_path: Path) -> None:
-    records = [own("مرحبا", "P1"), own("été/1", "P1"), own("ohne-🤍", "P3")]
-    for record in records:
-        for turn in record["turns"]:
-            turn["userMessage"] += f" {record['conversationId']} " + "ßß " * 5_000
-    for turn in records[2]["turns"]:
-        turn["annotations"].update(pairwiseComparisons=[], selectedPairwiseQuestions=[])
-    file = tmp_path / "meine daten é.jsonl"
-    file.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records), "utf-8")
-    data = load(file)
-    with serve(answers_of(data, change=noisy)) as server:
-        found = evaluate(server, "attune_all", "attune_prefer", metadata={"attune_data": str(file)})
-        assert server.unknown == []
-        play(server, data, tmp_path / "run", patience=ONCE)
-    ours = scored(tmp_path / "run", data)
-    assert found["n-samples"]["attune_all"]["effective"] == 3
-    assert found["n-samples"]["attune_prefer"]["effective"] == 2  # nothing to prefer in the third
-    for name in OF_ALL:
-        assert found["results"]["attune_all"][f"{name},none"] == pytest.approx(ours[name], abs=CLOSE)
-    again = scored_again(rollouts_from(found["samples"]["attune_all"], file), tmp_path / "logged", data)
-    assert again["composite_score"] == pytest.approx(ours["composite_score"], abs=CLOSE)
-
-
 class Within(LM):  # type: ignore[misc, unused-ignore]
     """A model of this process whose chat template makes one text, as local models have it."""
 
@@ -145,32 +120,16 @@ def test_a_model_of_the_same_process_and_half_a_character_in_its_replies(tmp_pat
     )
 
 
-def refused(kind: type[Exception], server: Server, *tasks: str, **options: Any) -> str:
-    with pytest.raises(kind) as caught:
-        evaluate(server, *tasks, **options)
-    assert server.calls == []
-    return str(caught.value)
-
-
-def test_what_would_change_the_protocol_is_refused_before_a_call() -> None:
+@pytest.mark.parametrize(("options", "told"), [
+    ({"apply_chat_template": False}, "add --apply_chat_template"),
+    ({"system_instruction": "Be kind."}, "leave out --system_instruction"),
+    ({"metadata": {"attune_mode": "verbos"}}, "did you mean 'verbose'"),
+])  # fmt: skip
+def test_what_would_change_the_protocol_is_refused_before_a_call(options: Json, told: str) -> None:
     with serve(answers_of(sample(1))) as server:
-        assert "add --apply_chat_template" in refused(
-            SettingsError, server, "attunebench", apply_chat_template=False
-        )
-        told = refused(SettingsError, server, "attune_assess", system_instruction="Be kind.")
-        assert "leave out --system_instruction" in told
-        wrong = {"attune_mode": "verbos"}
-        assert "did you mean 'verbose'" in refused(UnknownNameError, server, "attunebench", metadata=wrong)
-        wrong = {"attune_mod": "verbose"}
-        assert "did you mean 'attune_mode'" in refused(
-            UnknownNameError, server, "attune_draft", metadata=wrong
-        )
-        wrong = {"attune_data": "no/such/place"}
-        assert "no/such/place" in refused(DataError, server, "attunebench", metadata=wrong)
-        wrong = {"attune_stages": "assess,prefer"}
-        told = refused(SettingsError, server, "attunebench", metadata=wrong)
-        assert "leaves out reflect" in told
-        assert "attune_assess" in told
+        with pytest.raises(AttuneError, match=told):
+            evaluate(server, "attunebench", **options)
+        assert server.calls == []
 
 
 def test_examples_are_not_shown_and_requests_not_cached(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -130,26 +130,6 @@ def test_every_mean_is_that_of_attune_score_over_the_same_conversations(both: Bo
         assert found["unscored"] == len(both.data) - group["n_defined"][name], name
     assert both.inspect.metrics["composite_strict"]["scored"] == 5
     assert both.inspect.metrics["strict_emotion_f1"]["unscored"] == 1
-
-
-def test_standard_errors_are_clustered_by_participant(both: Both) -> None:
-    """sqrt(Σ over participants of (their deviations' sum)² · C / (C - 1)) / n over the defined values."""
-    (group,) = both.ours["aggregates"]
-    differ = 0
-    for name, found in both.inspect.metrics.items():
-        known = {about: v[name] for (about, _), v in both.inspect.values.items() if not math.isnan(v[name])}
-        mean = math.fsum(known.values()) / len(known)
-        sums: dict[str, float] = defaultdict(float)
-        for about, value in known.items():
-            sums[both.data.by_id[about].participant] += value - mean
-        people = len(sums)
-        clustered = math.sqrt(math.fsum(s * s for s in sums.values()) * people / (people - 1)) / len(known)
-        assert abs(found["stderr"] - clustered) <= 1e-9, name
-        if people == len(known) and name not in ("parse_rate", "complete"):
-            # one conversation each: the standard error that scores files hold
-            assert same(found["stderr"], group["standard_errors"][name]), name
-        differ += people < len(known)
-    assert 0 < differ < len(both.inspect.metrics)
 
 
 def test_result_files_from_the_log_are_those_of_attune_run(both: Both, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from trl import DPOConfig, DPOTrainer, RewardConfig, RewardTrainer, SFTConfig, SFTTrainer
+from trl import DPOConfig, DPOTrainer, SFTConfig, SFTTrainer
 
 from attune_episodes.trainers import demonstrations, preference_pairs
 from tests.extras.trl import tiny
@@ -43,19 +43,6 @@ def test_two_steps_of_dpo_take_the_pairs_as_they_are(saved: Path, tmp_path: Path
     assert words.decode(first["chosen_ids"]).startswith(pairs[0]["chosen"][0]["content"])
     assert words.decode(first["rejected_ids"]).startswith(pairs[0]["rejected"][0]["content"])
     assert pairs[0]["prompt"][-1]["content"] in words.decode(first["prompt_ids"])
-
-
-def test_two_steps_of_a_reward_model_take_the_pairs_as_they_are(tmp_path: Path) -> None:
-    pairs = preference_pairs(tiny.short())
-    trainer = RewardTrainer(
-        model=tiny.classifier(),
-        args=RewardConfig(**tiny.arguments(tmp_path, per_device_train_batch_size=4)),
-        train_dataset=pairs,
-        processing_class=tiny.tokenizer(),
-    )
-    learnt(trainer, tiny.classifier())
-    assert trainer.train_dataset[0]["chosen_ids"] == tokens(pairs[0]["prompt"] + pairs[0]["chosen"])
-    assert trainer.train_dataset[0]["rejected_ids"] == tokens(pairs[0]["prompt"] + pairs[0]["rejected"])
 
 
 def test_two_steps_of_fine_tuning_learn_from_the_completion_only(tmp_path: Path) -> None:

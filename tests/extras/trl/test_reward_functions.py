@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
-from trl import GRPOConfig, GRPOTrainer, RLOOConfig, RLOOTrainer
+from trl import GRPOConfig, GRPOTrainer
 
 from attune_data import Conversations
 from attune_episodes import score_row
-from attune_episodes.trainers import reward_functions, row_reward, training_dataset
+from attune_episodes.trainers import reward_functions, training_dataset
 from tests.extras.trl import tiny
 
 REWARD = "skill"
@@ -91,23 +90,3 @@ def test_parts_and_parse_rate_are_logged(grpo: tuple[Any, list[Recorder], Any]) 
         for part in {name for score in scores for name in score.parts}:
             of_part = [score.parts[part] for score in scores if part in score.parts]
             assert entry[f"attune/{part}"] == pytest.approx(math.fsum(of_part) / len(of_part), abs=1e-6)
-
-
-def test_two_steps_of_rloo(saved: Path, tmp_path: Path) -> None:
-    recorder = Recorder(row_reward)
-    trainer = RLOOTrainer(
-        model=str(saved),  # the reference model is loaded from there too
-        reward_funcs=recorder,  # type: ignore[arg-type, unused-ignore]
-        args=RLOOConfig(**tiny.sampling(tmp_path)),
-        train_dataset=rows("composite"),
-        processing_class=tiny.tokenizer(),
-    )
-    trainer.train()
-    assert trainer.state.global_step == 2
-    for completions, truths, values in recorder.calls:
-        for completion, truth, value in zip(completions, truths, values, strict=True):
-            direct = score_row({"truth": truth}, completion[0]["content"]).value
-            assert direct is not None
-            assert abs(value - direct) <= 1e-12
-    logged = next(entry for entry in trainer.state.log_history if "reward" in entry)
-    assert 0 <= logged["attune/parse_rate"] <= 1

@@ -19,7 +19,6 @@ from transformers import (
     PreTrainedTokenizerFast,
     Qwen2Config,
     Qwen2ForCausalLM,
-    Qwen2ForSequenceClassification,
 )
 
 from attune_data import Conversation, load
@@ -89,14 +88,6 @@ def _config() -> Qwen2Config:
 def model() -> Any:
     """A fresh copy of the warmed-up language model."""
     return copy.deepcopy(_warm())
-
-
-def classifier() -> Any:
-    """A fresh reward model, untrained."""
-    torch.manual_seed(0)
-    config = _config()
-    config.num_labels = 1
-    return Qwen2ForSequenceClassification(config)
 
 
 def answer(draw: random.Random) -> str:

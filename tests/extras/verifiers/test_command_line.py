@@ -88,19 +88,20 @@ def test_an_evaluation_with_no_flag_but_the_model_then_a_replay_and_official_res
 
 
 @pytest.mark.parametrize("name", ["vf-eval", "vf-validate"])
-@pytest.mark.parametrize(
-    ("flag", "value", "told"),
-    [("data", "/nope", "/nope: found no such file or folder, expected"), ("where", "nothing=1", "nothing")],
-)
-def test_data_that_cannot_be_played_ends_in_its_message_alone(
+@pytest.mark.parametrize(("flag", "value", "told"), [
+    ("data", "/nope", "/nope: found no such file or folder, expected"),
+    ("where", "nothing=1", "nothing"),
+    ("data", "simulated", "AttuneTaskset is infinite - bound the run with -n"),
+    ("reward", "compsite", "did you mean 'composite'"),
+])  # fmt: skip
+def test_what_cannot_be_played_ends_in_its_message_alone(
     tmp_path: Path, name: str, flag: str, value: str, told: str
 ) -> None:
     place = "--env.taskset" if name == "vf-eval" else "--taskset"
     rest = ["-m", "m/x", "--no-push"] if name == "vf-eval" else ["--runtime.type", "subprocess"]
-    line = ["attune-env", "--no-rich", f"{place}.{flag}", value, *rest]
-    said = command(name, *line, cwd=tmp_path, code=1).splitlines()
-    assert told in said[-1]
-    assert not [line for line in said if "Traceback" in line or line.startswith("  File ")], said
+    said = command(name, "attune-env", "--no-rich", f"{place}.{flag}", value, *rest, cwd=tmp_path, code=1)
+    assert told in " ".join(said.replace("│", " ").split())
+    assert "Traceback" not in said
 
 
 def test_resume_plays_exactly_what_failed_or_was_cut_short(tmp_path: Path) -> None:
@@ -134,21 +135,6 @@ def test_validation_runs_clean(tmp_path: Path, flags: list[str], number: int) ->
     summary = json.loads(told[told.index("{\n") : told.rindex("\n}") + 2])
     assert summary["outcomes"]["valid"] == summary["total"] == number
     assert summary["checks"]["noop"]["valid"] == number
-
-
-@pytest.mark.parametrize("name", ["vf-eval", "vf-validate"])
-def test_an_endless_world_without_a_number_is_refused_and_not_waited_for(tmp_path: Path, name: str) -> None:
-    flag = "--env.taskset.data" if name == "vf-eval" else "--taskset.data"
-    rest = ["-m", "m/x", "--no-push"] if name == "vf-eval" else ["--runtime.type", "subprocess"]
-    told = command(name, "attune-env", flag, "simulated", "--no-rich", *rest, cwd=tmp_path, code=1)
-    assert "AttuneTaskset is infinite - bound the run with -n" in told
-
-
-def test_a_wrong_configuration_is_told_without_a_traceback(tmp_path: Path) -> None:
-    flags = ["--env.taskset.reward", "compsite", "--no-push"]
-    told = command("vf-eval", "attune-env", "-m", "m/x", *flags, cwd=tmp_path, code=1)
-    assert "did you mean 'composite'" in " ".join(told.replace("│", " ").split())
-    assert "Traceback" not in told
 
 
 def test_help_names_every_field_and_explains_those_of_the_taskset(tmp_path: Path) -> None:
