@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +16,7 @@ from attune_data.errors import DataError, Problem, SettingsError, show
 from attune_data.jsonio import read_json
 from attune_data.loading import fingerprint
 from attune_episodes.data_arguments import DataArguments
-from attune_episodes.logs import Recording, all_replies, rollouts_of, together
+from attune_episodes.logs import Recording, joined, rollouts_of
 from attune_episodes.rollout import Rollout
 from attune_episodes.score import default_spec
 from attune_episodes.settings import Settings
@@ -53,77 +52,23 @@ def rollouts_from(
     """
     chosen = DataArguments(data)
     found = chosen.finite("DataArguments(…, number=N).choose()")
-    groups = together(_samples(source, em_model), lambda sample: sample.key)
-    if not groups:
-        raise _no_samples(show(str(source) if isinstance(source, (str, Path)) else "samples"))
-    return rollouts_of([_recording(group, found, chosen) for group in groups])
+    recordings = [
+        _recording(sample, name, date, place, found, chosen)
+        for sample, name, date, place in _samples(source, em_model)
+    ]
+    if not recordings:
+        place = show(str(source) if isinstance(source, (str, Path)) else "samples")
+        advice = "run lm_eval with --log_samples --output_path FOLDER"
+        raise DataError(Problem(place, "", "no sample", "samples of the attune tasks", advice))
+    return rollouts_of(joined(recordings))
 
 
-def _no_samples(place: str) -> DataError:
-    advice = "run lm_eval with --log_samples --output_path FOLDER"
-    return DataError(Problem(place, "", "no sample", "samples of the attune tasks", advice))
-
-
-@dataclass(frozen=True)
-class _Sample:
-    """One line of a log."""
-
-    conversation_id: str
-    fingerprint: str
-    settings: Json
-    """As `Settings.to_json` gives them."""
-    replies: Mapping[str, str]
-    """Id of a request -> text."""
-    model: str
-    date: str | None
-    """When the run was, ISO 8601."""
-    place: str
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """The key shared by samples of single stages that belong together."""
-        shared = {name: value for name, value in self.settings.items() if name != "stages"}
-        return (self.conversation_id, self.fingerprint, self.model, json.dumps(shared, sort_keys=True))
-
-
-def _recording(group: list[_Sample], found: Conversations, chosen: DataArguments) -> Recording:
-    first = group[0]
-    conversation = found.by_id.get(first.conversation_id)
-    if conversation is None:
-        raise DataError(
-            Problem(first.place, "doc.conversation_id", show(first.conversation_id),
-                    f"one of the {len(found)} conversations of {found.source}",
-                    "name the data that the run was on")
-        )  # fmt: skip
-    if fingerprint(conversation) != first.fingerprint:
-        raise DataError(
-            Problem(first.place, "doc.fingerprint", first.fingerprint,
-                    f"{fingerprint(conversation)}, that of {show(first.conversation_id)} in {found.source}",
-                    "the conversation has changed since the run: name the data that it was on")
-        )  # fmt: skip
-    stages = [stage for one in group for stage in one.settings["stages"]]
-    book = first.settings["codebook"]
-    if book is not None and not Path(book).is_file():
-        book = chosen.codebook()  # samples may have come from another machine
-    settings = Settings.from_json({**first.settings, "stages": stages, "codebook": book})
-    settings.check_same(first.settings, f"{first.place} doc", "prompts", "codebook")
-    task, replies = Task(conversation, settings, default_spec()), all_replies(group)
-    if differing := sorted({request.id for request in task.requests} ^ replies.keys()):
-        raise DataError(
-            Problem(first.place, "doc.requests",
-                    f"{len(replies)} replies; {differing[0]} is only on one side",
-                    f"the {len(task.requests)} requests of the conversation",
-                    "use the version of attune-env that the run was made with")
-        )  # fmt: skip
-    facts = {"run_timestamp": first.date, "attune": {"lm_eval": {"samples": [one.place for one in group]}}}
-    return Recording(task, replies, first.model, facts)
-
-
-def _samples(source: object, em_model: str | None) -> Iterator[_Sample]:
+def _samples(source: object, em_model: str | None) -> Iterator[tuple[Any, str, str | None, str]]:
+    """Each sample, or the line of a log that holds one, with its model, date and place."""
     if not isinstance(source, (str, Path)):
         samples: Any = source
         for number, sample in enumerate(samples, 1):
-            yield _sample(sample, em_model or UNNAMED, None, f"sample {number}")
+            yield sample, em_model or UNNAMED, None, f"sample {number}"
         return
     folder = Path(source)
     files = [folder]
@@ -138,7 +83,7 @@ def _samples(source: object, em_model: str | None) -> Iterator[_Sample]:
         with path.open(encoding="utf-8", newline="\n") as lines:
             for number, line in enumerate(lines, 1):
                 if line.strip():
-                    yield _sample(line, model, date, f"{path.name}:{number}")
+                    yield line, model, date, f"{path.name}:{number}"
 
 
 def _model_beside(path: Path, date: str) -> str:
@@ -150,18 +95,46 @@ def _model_beside(path: Path, date: str) -> str:
     raise SettingsError(f"no results beside {path} say which model it was; give em_model")
 
 
-def _sample(logged: Any, model: str, date: str | None, place: str) -> _Sample:
-    """A sample, or a line of a log that holds one."""
+def _recording(
+    sample: Any, model: str, date: str | None, place: str, found: Conversations, chosen: DataArguments
+) -> Recording:
     try:
-        value = json.loads(logged) if isinstance(logged, str) else logged
+        value = json.loads(sample) if isinstance(sample, str) else sample
         doc = value["doc"]
-        settings, who = json.loads(doc["settings"]), doc["conversation_id"]
-        said = dict(zip(doc["requests"], [replies[0] for replies in value["resps"]], strict=True))
+        written, who, print_ = json.loads(doc["settings"]), doc["conversation_id"], doc["fingerprint"]
+        replies = dict(zip(doc["requests"], [texts[0] for texts in value["resps"]], strict=True))
         # what is read of them later
-        _ = [*settings["stages"], settings["codebook"], settings["fingerprints"]["prompts"], f"{who:s}"]
-        return _Sample(who, doc["fingerprint"], settings, said, model, date, place)
+        _ = [*written["stages"], written["codebook"], written["fingerprints"]["prompts"], f"{who:s}"]
     except (LookupError, TypeError, ValueError) as error:
         raise DataError(
-            Problem(place, "", show(logged), "a sample of an attune task, as lm-eval logs it",
+            Problem(place, "", show(sample), "a sample of an attune task, as lm-eval logs it",
                     f"{type(error).__name__} {error}: is it the log of another task?")
         ) from error  # fmt: skip
+    conversation = found.by_id.get(who)
+    if conversation is None:
+        raise DataError(
+            Problem(place, "doc.conversation_id", show(who),
+                    f"one of the {len(found)} conversations of {found.source}",
+                    "name the data that the run was on")
+        )  # fmt: skip
+    if fingerprint(conversation) != print_:
+        raise DataError(
+            Problem(place, "doc.fingerprint", print_,
+                    f"{fingerprint(conversation)}, that of {show(who)} in {found.source}",
+                    "the conversation has changed since the run: name the data that it was on")
+        )  # fmt: skip
+    book = written["codebook"]
+    if book is not None and not Path(book).is_file():
+        book = chosen.codebook()  # samples may have come from another machine
+    settings = Settings.from_json({**written, "codebook": book})
+    settings.check_same(written, f"{place} doc", "prompts", "codebook")
+    task = Task(conversation, settings, default_spec())
+    if differing := sorted({request.id for request in task.requests} ^ replies.keys()):
+        raise DataError(
+            Problem(place, "doc.requests",
+                    f"{len(replies)} replies; {differing[0]} is only on one side",
+                    f"the {len(task.requests)} requests of the conversation",
+                    "use the version of attune-env that the run was made with")
+        )  # fmt: skip
+    facts = {"run_timestamp": date, "attune": {"lm_eval": {"samples": [place]}}}
+    return Recording(task, replies, model, facts)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from attune_episodes.rollout import Rollout
 from attune_episodes.task import Task, replay
+from attune_rewards.predictions import STAGES
 
 
 @dataclass(frozen=True)
@@ -62,38 +63,46 @@ def texts_in(entries: object, task: Task) -> dict[str, str]:
     return {name: text for name, text in texts.items() if isinstance(text, str)}
 
 
-class Part(Protocol):
-    """Replies to some requests of a conversation."""
-
-    @property
-    def replies(self) -> Mapping[str, str]:
-        """Id of a request -> raw reply."""
+R = TypeVar("R", bound=Recording)
 
 
-P = TypeVar("P", bound=Part)
+def joined(parts: Iterable[R]) -> list[R]:
+    """Put recordings of parts of a conversation together: single requests or stages, asked in the same way.
 
-
-def together(parts: Iterable[P], key: Callable[[P], Hashable]) -> list[list[P]]:
-    """Group the parts of the same conversation.
-
-    Each goes to the first group of its key in which none of its requests is answered yet; groups are in the
-    order of their first parts.
+    Each goes to the first group of its kind in which none of its requests is answered yet. A group is asked
+    all of its stages; of its facts numbers are summed and lists joined. In the order of their first parts.
     """
-    groups: dict[Hashable, list[list[P]]] = {}
-    order: list[list[P]] = []
+    groups: dict[Hashable, list[list[R]]] = {}
+    order: list[list[R]] = []
     for part in parts:
-        of_key = groups.setdefault(key(part), [])
-        for group in of_key:
-            if not all_replies(group).keys() & part.replies.keys():
-                break
-        else:
+        task, settings = part.task, part.task.settings
+        who = (task.conversation.conversation_id, part.model)
+        alike = groups.setdefault((who, settings.mode, settings.words, part.way, task.spec), [])
+        group = next((g for g in alike if not any(one.replies.keys() & part.replies for one in g)), None)
+        if group is None:
             group = []
-            of_key.append(group)
+            alike.append(group)
             order.append(group)
         group.append(part)
-    return order
+    return [_joined(group) for group in order]
 
 
-def all_replies(group: Iterable[Part]) -> dict[str, str]:
-    """The replies of all parts of a group."""
-    return {name: text for part in group for name, text in part.replies.items()}
+def _joined(group: Sequence[R]) -> R:
+    first = group[0]
+    asked = {stage for part in group for stage in part.task.settings.stages}
+    stages = tuple(stage for stage in STAGES if stage in asked)
+    task = replace(first.task, settings=replace(first.task.settings, stages=stages))
+    replies = {name: text for part in group for name, text in part.replies.items()}
+    return replace(first, task=task, replies=replies, facts=_merged([part.facts for part in group]))
+
+
+def _merged(values: Sequence[Any]) -> Any:
+    """One value of several: numbers summed, lists joined, mappings merged, of texts the least."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return None
+    if isinstance(known[0], Mapping):
+        return {name: _merged([value.get(name) for value in known]) for name in known[0]}
+    if isinstance(known[0], str):
+        return min(known)
+    return sum(known[1:], known[0])

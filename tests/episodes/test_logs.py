@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +13,7 @@ from attune_data import load
 from attune_data.codebook import FILE_NAME
 from attune_episodes import Settings, builtin_policy, rollout
 from attune_episodes.data_arguments import DataArguments
-from attune_episodes.logs import (
-    Recording,
-    all_replies,
-    rollouts_of,
-    together,
-)
+from attune_episodes.logs import Recording, joined, rollouts_of
 from attune_episodes.score import default_spec
 from attune_episodes.task import Task, scores_of
 
@@ -64,24 +57,23 @@ def test_the_same_words_again_are_a_sample_and_other_words_are_not() -> None:
     ]  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Line:
-    """A line of a log: of a conversation, with replies to some requests."""
-
-    about: str
-    replies: Mapping[str, str]
+PARTS = st.lists(st.tuples(st.sampled_from([0, 1]), st.sets(st.sampled_from("xyz"))))
 
 
-LINES = st.lists(st.builds(Line, st.sampled_from("ab"), st.dictionaries(st.sampled_from("xyz"), st.text())))
-
-
-@given(LINES)
-def test_together_keeps_every_line_once_and_no_request_twice_in_a_group(lines: list[Line]) -> None:
-    groups = together(lines, lambda line: line.about)
-    assert sorted(map(id, lines)) == sorted(id(line) for group in groups for line in group)
-    for group in groups:
-        assert len({line.about for line in group}) == 1
-        assert len(all_replies(group)) == sum(len(line.replies) for line in group)
+@given(PARTS)
+def test_joined_keeps_every_part_once_and_no_request_twice_in_a_conversation(
+    parts: list[tuple[int, set[str]]],
+) -> None:
+    made = joined(
+        Recording(task(index), dict.fromkeys(names, ""), "lab/m", {"api_cost": 1, "attune": {"parts": [n]}})
+        for n, (index, names) in enumerate(parts)
+    )
+    assert sorted(n for one in made for n in one.facts["attune"]["parts"]) == list(range(len(parts)))
+    for one in made:
+        mine = [parts[n] for n in one.facts["attune"]["parts"]]
+        assert one.facts["api_cost"] == len(mine)
+        assert {ABOUT[index].conversation_id for index, _ in mine} == {one.task.conversation.conversation_id}
+        assert len(one.replies) == sum(len(names) for _, names in mine)
 
 
 def book_for(data: Any, given: Path | None = None) -> str | None:

@@ -207,6 +207,7 @@ def test_benchmark_records_are_refused_or_marked(make: Any) -> None:
     assert "forbid training" in rows.info.description
 
 
+NO_QUESTIONS: Final[list[Any]] = ["general", [], None]
 BARE: Final = [conversation(turn(1, [comparison("PW4", "original", "human", "B")], human=""))]
 
 
@@ -215,8 +216,8 @@ BARE: Final = [conversation(turn(1, [comparison("PW4", "original", "human", "B")
       for make in (preference_pairs, demonstrations)
       for given in ("sample", load("sample")[0], Simulation(1), 3, None)),
     (partial(preference_pairs, questions=["PW01"]), BARE, UnknownNameError, r"did you mean 'PW1'.*general"),
-    *((partial(preference_pairs, questions=questions), BARE, SettingsError, "general")
-      for questions in ("general", [], None)),
+    *((partial(preference_pairs, **{"questions": none}), BARE, SettingsError, "general")
+      for none in NO_QUESTIONS),
     (preference_pairs, [], DataError, "at least one"),
     (preference_pairs, BARE, DataError, "comparison on general with a winner"),
     (demonstrations, BARE, DataError, "human-edited reply"),

@@ -17,14 +17,14 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from attune_data.errors import DataError, Problem, show
-from attune_episodes.logs import Recording, all_replies, rollouts_of, texts_in, together
+from attune_episodes.logs import Recording, joined, rollouts_of, texts_in
 from attune_episodes.rollout import Rollout
 from attune_episodes.task import Task
 from attune_rewards.reward import scored_requests
@@ -80,12 +80,10 @@ def rollouts_from(
     Traces that are not `ok`, and conversations of which requests are missing, are left out with a warning.
     Raises DataError where there is nothing left, or where something is no trace of this environment.
     """
-    read = [_read(trace) for trace in _traces(source)]
+    read = [_read(trace, em_model) for trace in _traces(source)]
     kept = [one for one in read if one is not None]
-    groups = [[one] for one in kept if one.task.only is None]
-    groups += together((one for one in kept if one.task.only is not None), _shared)
-    recordings = [(group[0], _recording(group, em_model)) for group in groups]
-    complete = [(first, one) for first, one in recordings if not one.task.missing(one.replies)]
+    recordings = [one for one in kept if not one.single] + joined(one for one in kept if one.single)
+    complete = [one for one in recordings if not one.task.missing(one.replies)]
     left_out, partial = len(read) - len(kept), len(recordings) - len(complete)
     if left_out or partial:
         logger.warning(
@@ -98,30 +96,18 @@ def rollouts_from(
                     f"no complete trace ({left_out} that are not ok, {partial} conversations not complete)",
                     "traces of attune-env", "vf-eval @ RUN/configs/resolved/eval.json --resume")
         )  # fmt: skip
-    made = rollouts_of(one for _, one in complete)
-    return [
-        replace(new, result=first.judged(new.result)) for (first, _), new in zip(complete, made, strict=True)
-    ]
+    made = rollouts_of(complete)
+    return [replace(new, result=one.judged(new.result)) for one, new in zip(complete, made, strict=True)]
 
 
 @dataclass(frozen=True)
-class _Trace:
-    """The contents of one trace."""
+class _Trace(Recording):
+    """What a trace holds."""
 
-    name: str
-    task: Task
-    replies: Mapping[str, str]
-    model: str
-    started: float
-    seconds: float | None
-    cost: float | None
-    version: str | None
-    system: str | None
-    """A system prompt that was put in place of the plan's own."""
-    reward: str
-    """The reward's description, in one line."""
-    judge: Json
-    """The judge's model and raw replies; {} where none was asked."""
+    single: bool = False
+    """Whether it is of a single request; the task is that of its conversation, with the scored stages."""
+    judge: Json = field(default_factory=dict)
+    """The judge's `model` and raw `replies`; {} where none was asked."""
 
     def judged(self, record: dict[str, Any]) -> dict[str, Any]:
         """The record with what a judge said of the drafts, where one was asked."""
@@ -139,39 +125,6 @@ class _Trace:
                 judged[number] = {model: parse_judgement(asked, said)}
                 kept[number] = {model: said}
         return add_judgements(record, judged, task.settings, replies=kept)
-
-
-def _recording(group: list[_Trace], em_model: str | None) -> Recording:
-    """One conversation as a trace or several of its single requests played it."""
-    first = group[0]
-    task = first.task
-    if task.only is not None:
-        # the settings with the scored stages alone, as tasks of single requests ask them
-        scored = {stage for stage, _ in scored_requests(task.conversation, task.spec, task.settings.stages)}
-        stages = tuple(stage for stage in task.settings.stages if stage in scored)
-        task = replace(task, settings=replace(task.settings, stages=stages), only=None)
-    about: dict[str, Any] = {"version": first.version, "traces": [one.name for one in group]}
-    if first.system is not None:
-        about["system_prompt"] = first.system
-    started = datetime.fromtimestamp(min(one.started for one in group), UTC)
-    facts = {
-        "run_timestamp": started.isoformat(timespec="seconds"),
-        "api_cost": _known_sum(one.cost for one in group),
-        "duration_seconds": _known_sum(one.seconds for one in group),
-        "attune": {"verifiers": about},
-    }
-    return Recording(task, all_replies(group), em_model or first.model, facts, first.system)
-
-
-def _known_sum(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
-
-
-def _shared(one: _Trace) -> tuple[Hashable, ...]:
-    """The key shared by requests of one conversation: who was asked, how, in whose words and for what."""
-    task = one.task
-    return (task.conversation.conversation_id, one.model, task.settings.key, one.system, one.reward)
 
 
 def _traces(source: object) -> Iterator[Json]:
@@ -202,13 +155,13 @@ def _traces(source: object) -> Iterator[Json]:
         yield trace if dump is None else dump(mode="json", include=_READ)
 
 
-def _read(trace: Json) -> _Trace | None:
+def _read(trace: Json, em_model: str | None) -> _Trace | None:
     """Read a trace; None if it is not ok. DataError for what is no trace of this environment."""
     try:
         data = trace["task"]["data"]
         if not {"conversation", "settings", "reward"} <= data.keys():
             raise ValueError(f"task.data has {', '.join(sorted(data)[:8])}")
-        return _played(trace, data) if trace.get("ok") else None
+        return _recorded(trace, data, em_model) if trace.get("ok") else None
     except DataError:
         raise
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -221,25 +174,29 @@ def _read(trace: Json) -> _Trace | None:
         ) from error  # fmt: skip
 
 
-def _played(trace: Json, data: Json) -> _Trace:
-    task = Task.from_json(data)
-    info: Json = trace.get("info") or {}
+def _recorded(trace: Json, data: Json, em_model: str | None) -> _Trace:
+    task, info = Task.from_json(data), trace.get("info") or {}
     said = [node["message"].get("content") for node in trace.get("nodes") or () if node.get("sampled")]
+    replies, single, system = replies_in(info, said, task), task.only is not None, data.get("system_prompt")
+    if single:
+        # one of the plan's own is no news; and the stages are those of which there are such tasks
+        system = None if system == task.requests[0].messages[0].content else system
+        scored = {stage for stage, _ in scored_requests(task.conversation, task.spec, task.settings.stages)}
+        stages = tuple(stage for stage in task.settings.stages if stage in scored)
+        task = replace(task, settings=replace(task.settings, stages=stages), only=None)
     timing: Json = trace.get("timing") or {}
-    agent: Json = timing.get("agent") or {}
-    planned = None if task.only is None else task.requests[0].messages[0].content
-    system = data.get("system_prompt")
+    start, end = ((timing.get("agent") or {}).get(name) for name in ("start", "end"))
+    costs = [(call.get("usage") or {}).get("cost") for call in trace.get("calls") or ()]
+    known = [cost for cost in costs if cost is not None]
+    about = {"version": (trace.get("verifiers") or {}).get("version"), "traces": [str(trace["id"])]}
+    started = datetime.fromtimestamp(float(timing.get("start") or 0.0), UTC)
+    facts = {
+        "run_timestamp": started.isoformat(timespec="seconds"),
+        "api_cost": sum(known) if known else None,
+        "duration_seconds": round(end - start, 6) if start and end else None,
+        "attune": {"verifiers": about | ({"system_prompt": system} if system else {})},
+    }
     judge: Json = info.get(JUDGE_KEY) or {}
-    return _Trace(
-        name=str(trace["id"]),
-        task=task,
-        replies=replies_in(info, said, task),
-        model=str(trace["agent"]["config"].get("model") or "unnamed"),
-        started=float(timing.get("start") or 0.0),
-        seconds=round(agent["end"] - agent["start"], 6) if agent.get("end") and agent.get("start") else None,
-        cost=_known_sum((call.get("usage") or {}).get("cost") for call in trace.get("calls") or ()),
-        version=(trace.get("verifiers") or {}).get("version"),
-        system=system if system and system != planned else None,
-        reward=json.dumps(data["reward"], sort_keys=True),
-        judge={"model": judge.get("model"), "replies": dict(judge.get("replies") or {})},
-    )
+    model = em_model or str(trace["agent"]["config"].get("model") or "unnamed")
+    judged = {"model": judge.get("model"), "replies": dict(judge.get("replies") or {})}
+    return _Trace(task, replies, model, facts, system or None, single, judged)
