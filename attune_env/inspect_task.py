@@ -11,8 +11,16 @@ from rich.markup import escape
 from attune_data.errors import AttuneError
 from attune_data.extras import needs_extra, warn_if_untested
 from attune_data.version import SCORING_VERSION, __version__
-from attune_episodes.inspect_env.scoring import score_replies
-from attune_episodes.inspect_env.tasks import BELOW, CLUSTER, OLDEST, Text, metadata_of, task_of, tasks_of
+from attune_episodes.inspect_env.tasks import (
+    BELOW,
+    CLUSTER,
+    OLDEST,
+    Text,
+    metadata_of,
+    score_replies,
+    task_of,
+    tasks_of,
+)
 
 with needs_extra("inspect", "inspect_ai"):
     from inspect_ai import Task, task

@@ -43,9 +43,9 @@ LOOK = """
 import json
 from attune_env import RewardSpec, builtin_policy, load, rollout
 from attune_env.audit import audit
-from attune_env.lm_eval_tasks.scoring import OF_STAGE
+from attune_env.lm_eval_tasks.tasks import OF_STAGE
 from attune_episodes import Settings
-from attune_episodes.inspect_env.scoring import metrics_of
+from attune_episodes.inspect_env.tasks import metrics_of
 from attune_episodes.trainers import score_row
 from attune_episodes.trainers.rows import RowMaker
 from attune_rewards import COMPOSITE, LEAVES

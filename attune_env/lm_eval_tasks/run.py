@@ -14,8 +14,14 @@ from typing import Any, Final
 from attune_data.errors import SettingsError, UnknownNameError
 from attune_data.extras import needs_extra, warn_if_untested
 from attune_data.version import SCORING_VERSION
-from attune_env.lm_eval_tasks.scoring import OF_ALL, OF_STAGE, PARSE_RATE, aggregations, metrics_of
-from attune_env.lm_eval_tasks.tasks import read_arguments
+from attune_env.lm_eval_tasks.tasks import (
+    OF_ALL,
+    OF_STAGE,
+    PARSE_RATE,
+    aggregations,
+    metrics_of,
+    read_arguments,
+)
 from attune_episodes.parsing.decode import sound
 from attune_episodes.plan import plan
 from attune_rewards.predictions import STAGES

@@ -77,7 +77,7 @@ def joined(parts: Iterable[R]) -> list[R]:
     for part in parts:
         task, settings = part.task, part.task.settings
         who = (task.conversation.conversation_id, part.model)
-        alike = groups.setdefault((who, settings.mode, settings.words, part.way, task.spec), [])
+        alike = groups.setdefault((who, settings.words, part.way, task.spec), [])
         group = next((g for g in alike if not any(one.replies.keys() & part.replies for one in g)), None)
         if group is None:
             group = []

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from attune_env.lm_eval_tasks import scoring as lm_eval
+from attune_env.lm_eval_tasks import tasks as lm_eval
 from attune_episodes import Settings, plan, score_row, trainers
-from attune_episodes.inspect_env import scoring as inspect
+from attune_episodes.inspect_env import tasks as inspect
 from attune_episodes.inspect_env.tasks import REPLIES
 from attune_episodes.trainers import conversation_rows, training_dataset
 from attune_episodes.trainers.conversations import GrowingChat

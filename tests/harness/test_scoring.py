@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from attune_env.lm_eval_tasks.scoring import (
+from attune_env.lm_eval_tasks.tasks import (
     OF_ALL,
     OF_STAGE,
     bootstrap_error,
@@ -15,7 +15,7 @@ from attune_env.lm_eval_tasks.scoring import (
 )
 from attune_env.report.groups import GROUPS
 from attune_episodes import Settings, builtin_policy, rollout
-from attune_episodes.inspect_env.scoring import metrics_of as reported
+from attune_episodes.inspect_env.tasks import metrics_of as reported
 from attune_episodes.task import scores_of
 from attune_rewards.predictions import STAGES
 from tests.running.playing import sample

@@ -13,8 +13,7 @@ from attune_episodes.openenv_env.guard import Limits
 
 if TYPE_CHECKING:
     from attune_episodes.openenv_env.app import attune_app, serve
-    from attune_episodes.openenv_env.client import AttuneClient
-    from attune_episodes.openenv_env.models import AttuneAction, AttuneObservation
+    from attune_episodes.openenv_env.models import AttuneAction, AttuneClient, AttuneObservation
 
 __all__ = ["AttuneAction", "AttuneClient", "AttuneObservation", "Limits", "attune_app", "serve"]
 TESTED: Final = ("0.4.1", "0.11")
@@ -23,9 +22,8 @@ TESTED: Final = ("0.4.1", "0.11")
 _load, __dir__ = lazy_names(
     __name__,
     {
-        **dict.fromkeys(["AttuneAction", "AttuneObservation"], ".models"),
+        **dict.fromkeys(["AttuneAction", "AttuneClient", "AttuneObservation"], ".models"),
         **dict.fromkeys(["attune_app", "serve"], ".app"),
-        "AttuneClient": ".client",
     },
 )
 

@@ -1,13 +1,14 @@
-"""`training_dataset`: training rows from data arguments or from conversations, ready for a trainer."""
+"""`training_dataset`: training rows, drawn by weight or stage; and `keep_pass_rates`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, cycle, islice, repeat
+from itertools import accumulate, chain, cycle, groupby, islice, pairwise, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from attune_data.constants import Provenance
 from attune_data.errors import SettingsError, UnknownNameError, show
@@ -15,6 +16,7 @@ from attune_data.extras import needs_extra
 from attune_data.guard import for_training, training_stream
 from attune_data.loading import Conversations
 from attune_data.schema import Conversation
+from attune_data.seeding import digest
 from attune_data.simulate.stream import Level, Simulation
 from attune_data.version import SCORING_VERSION, __version__
 from attune_data.written.corpus import is_written, training_part
@@ -22,15 +24,18 @@ from attune_episodes.data_arguments import SIMULATED, DataArguments
 from attune_episodes.score import reward_spec
 from attune_episodes.settings import Settings
 from attune_episodes.trainers.rows import Row, RowMaker, described, features, table, unscored
-from attune_episodes.trainers.sampling import SAMPLINGS, Sampling, sampled
+from attune_episodes.trainers.scoring import score_row
 from attune_rewards.predictions import Stage
 from attune_rewards.spec import RewardSpec
 
 if TYPE_CHECKING:
     from datasets import Dataset, IterableDataset
 
+
 COLUMNS: Final = ("prompt", "id", "conversation_id", "participant_id", "stage", "turn", "level", "weight",
                   "reward", "truth", "provenance")  # fmt: skip
+Sampling = Literal["each", "weight", "stage"]
+SAMPLINGS: Final[tuple[Sampling, ...]] = get_args(Sampling)
 BUFFER: Final = 1_000
 """Rows of a stream that are shuffled among each other."""
 Levels = str | Level | Sequence[str | Level] | Mapping[str, int]
@@ -186,3 +191,79 @@ def _made(source: Curriculum | Iterable[Conversation], maker: RowMaker) -> Itera
     placed: Iterable[Any] = source if isinstance(source, Curriculum) else ((one, None) for one in source)
     for conversation, level in placed:
         yield from maker.rows(conversation, level)
+
+
+def sampled(rows: Dataset | IterableDataset, sampling: Sampling) -> Dataset | IterableDataset:
+    """As many rows as each conversation has, always the same: some several times, some not at all."""
+    from datasets import Dataset, IterableDataset
+
+    if isinstance(rows, Dataset):
+        keys = rows.select_columns(["conversation_id", "stage", "weight"])
+        return rows.select([index for index, _ in drawn(keys, sampling)])
+    stream = IterableDataset.from_generator(partial(_rows_drawn, rows, sampling), features=rows.features)
+    stream.info.description = rows.info.description
+    return stream
+
+
+def _rows_drawn(rows: Iterable[Row], sampling: Sampling) -> Iterator[Row]:
+    return (row for _, row in drawn(rows, sampling))
+
+
+def drawn(rows: Iterable[Row], sampling: Sampling) -> Iterator[tuple[int, Row]]:
+    """The (index, row) of each conversation that are drawn, in their order.
+
+    Systematic sampling: the rows of a conversation lie side by side on a line, as long as their share, and
+    are hit by as many equally spaced marks as there are rows; a hash says where the first mark lies.
+    """
+    for name, conversation in groupby(enumerate(rows), key=lambda placed: placed[1]["conversation_id"]):
+        each = list(conversation)
+        if sampling == "weight":
+            shares = [row["weight"] for _, row in each]
+        else:
+            stages = [row["stage"] for _, row in each]
+            shares = [1 / stages.count(stage) for stage in stages]
+        scale = len(each) / math.fsum(shares)
+        first = int.from_bytes(digest("sampling", name)[:8], "big") / 2**64
+        ends = [0.0, *accumulate(share * scale for share in shares)]
+        ends[-1] = len(each)  # exact, whatever the sums before were rounded to
+        for placed, (start, end) in zip(each, pairwise(ends), strict=True):
+            yield from repeat(placed, math.floor(end + first) - math.floor(start + first))
+
+
+def keep_pass_rates(
+    rows: Dataset,
+    model: Callable[[list[dict[str, str]]], str | None],
+    low: float,
+    high: float,
+    *,
+    samples: int = 8,
+    passing: float = 0.5,
+) -> Dataset:
+    """Keep the rows that a model passes neither too seldom nor too often, with a column `pass_rate`.
+
+    A group of replies that all pass, or all fail, teaches GRPO nothing.
+
+    Args:
+        rows: of `training_dataset`; of a stream, those that were taken from it into a `Dataset`.
+        model: from chat messages to a reply; it should sample, as in training.
+        low: the least pass rate to keep.
+        high: the highest pass rate to keep.
+        samples: replies to each prompt.
+        passing: a reply passes where its value is at least this.
+
+    Raises SettingsError for bounds that are not 0 <= low <= high <= 1, or no sample.
+    """
+    if not 0 <= low <= high <= 1 or type(samples) is not int or samples < 1:
+        raise SettingsError(
+            f"low is {show(low)}, high {show(high)}, samples {show(samples)}; expected 0 <= low <= high <= 1 "
+            "and at least one sample"
+        )
+
+    def rate(row: Row) -> float:
+        values = (score_row(row, model(row["prompt"])).value for _ in range(samples))
+        return sum((value or 0.0) >= passing for value in values) / samples
+
+    rates = [rate(row) for row in rows]
+    kept = [index for index, found in enumerate(rates) if low <= found <= high]
+    column: Any = [rates[index] for index in kept]
+    return rows.select(kept).add_column("pass_rate", column)

@@ -13,7 +13,7 @@ from lm_eval.api.model import LM
 
 from attune_data.errors import AttuneError
 from attune_env.lm_eval_tasks import rollouts_from
-from attune_env.lm_eval_tasks.scoring import OF_ALL, OF_STAGE
+from attune_env.lm_eval_tasks.tasks import OF_ALL, OF_STAGE
 from attune_env.running.settings import Patience
 from attune_episodes import Request, plan
 from attune_rewards.predictions import STAGES

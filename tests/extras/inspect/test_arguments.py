@@ -22,8 +22,7 @@ from attune_env import inspect_task
 from attune_env.inspect_task import attune
 from attune_episodes import Settings, builtin_policy, rollout
 from attune_episodes.inspect_env import tasks
-from attune_episodes.inspect_env.scoring import metrics_of
-from attune_episodes.inspect_env.tasks import task_of
+from attune_episodes.inspect_env.tasks import metrics_of, task_of
 from attune_rewards.aggregate import flatten
 from attune_rewards.predictions import STAGES
 from attune_rewards.records import read_record
