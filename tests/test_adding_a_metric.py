@@ -74,11 +74,9 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = tmp_path_factory.mktemp("tree")
     for package in ("attune_env", "envs", "rewards", "data"):
         shutil.copytree(ROOT / package, copy / package, ignore=shutil.ignore_patterns("__pycache__"))
-    (copy / "docs").mkdir()
-    shutil.copy(ROOT / "docs" / "metrics.md", copy / "docs")
-    (copy / "tests").mkdir()
-    for name in ("__init__.py", "metric_reference.py"):
-        shutil.copy(ROOT / "tests" / name, copy / "tests")
+    for file in ("docs/metrics.md", "tests/__init__.py", "tests/metric_reference.py"):
+        (copy / file).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / file, copy / file)
     with (copy / "rewards" / "attune_rewards" / "emotion.py").open("a", encoding="utf-8") as module:
         module.write(DEFINITION)
     return copy
@@ -86,13 +84,9 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def python(tree: Path, *arguments: str) -> str:
     """What Python prints with the copy in place of the packages here."""
-    paths = [tree, tree / "envs", tree / "rewards", tree / "data"]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))}
-    done = subprocess.run(
-        [sys.executable, *arguments], cwd=tree, env=environment, capture_output=True, encoding="utf-8"
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    paths = os.pathsep.join(map(str, (tree, tree / "envs", tree / "rewards", tree / "data")))
+    environment = os.environ | {"PYTHONPATH": paths}
+    return subprocess.check_output([sys.executable, *arguments], cwd=tree, env=environment, encoding="utf-8")
 
 
 def attune(tree: Path, *arguments: str) -> str:
@@ -114,8 +108,6 @@ def test_a_metric_stands_in_score_files_and_reports(tree: Path) -> None:
         wanted = canonical[entry["conversationId"], entry["em_model"]]
         assert entry["composite_exact"] == pytest.approx(wanted, abs=1e-9)
     assert "\nEmotion Count (diagnostic)\t" in attune(tree, "report", "-s", "scores.json")
-    assert "how many feelings the person had" in attune(tree, "rewards", "explain", "emotion_count")
-    assert "emotion_count" in attune(tree, "rewards", "explain", "emotion")
 
 
 @pytest.mark.slow
@@ -130,3 +122,5 @@ def test_both_stand_in_harnesses_pages_rewards_rows_and_the_audit(tree: Path) ->
     assert (told, silent, list(annotated)) == ({"emotion_count": 1.0}, {"emotion_count": 0.0}, ["tags"])
     assert [step["emotion_count"] for step in found["steps"]] == [1.0]
     assert {"prior", "oracle", "searched"} <= set(found["audit"])
+    assert "how many feelings the person had" in attune(tree, "rewards", "explain", "emotion_count")
+    assert "emotion_count" in attune(tree, "rewards", "explain", "emotion")

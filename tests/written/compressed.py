@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -13,31 +12,23 @@ from attune_data.codebook import Codebook
 from attune_data.constants import BRANCHES
 from attune_data.schema import Panas, Turn
 from attune_data.written.compact import CLARITY, FIT, GOALS, LETTERS, OFF
+from tests.data.builders import write
 
 SPLIT = {"train": 12, "dev": 2, "test": 6}
 
 
 def corpus(folder: Path) -> Path:
     """Writes the sample as a corpus of three parts: 12, 2 and 6 conversations."""
-    numbered = iter(enumerate(load("sample"), 1))
-    for part, count in SPLIT.items():
-        (folder / part).mkdir(parents=True)
-        for _ in range(count):
-            number, conversation = next(numbered)
-            text = json.dumps(compressed(conversation, f"w{number:03}"), ensure_ascii=False, indent=1)
-            (folder / part / f"w{number:03}.json").write_text(text, encoding="utf-8")
+    parts = [part for part, count in SPLIT.items() for _ in range(count)]
+    for number, (part, conversation) in enumerate(zip(parts, load("sample"), strict=True), 1):
+        write(folder / part / f"w{number:03}.json", compressed(conversation, f"w{number:03}"))
     return folder
 
 
 def compressed(conversation: Conversation, name: str) -> dict[str, Any]:
     """The compact form of a fully annotated conversation."""
-    profile, wide, topic = (
-        conversation.participant_profile, conversation.conversation_wide, conversation.metadata
-    )  # fmt: skip
-    assert profile is not None
-    assert profile.demographics is not None
-    assert wide is not None
-    assert topic is not None
+    whole: Any = conversation  # everything is annotated
+    profile, wide, topic = whole.participant_profile, whole.conversation_wide, whole.metadata
     who = profile.demographics
     offs = dict(zip(Codebook.own().options["q3_followUp_whatFeltOff"], OFF, strict=True))
     goals, clarity, fit = ({text: code for code, text in table.items()} for table in (GOALS, CLARITY, FIT))
@@ -55,10 +46,10 @@ def compressed(conversation: Conversation, name: str) -> dict[str, Any]:
         "before": _digits(conversation.pre_panas),
         "after": _digits(conversation.post_panas),
         "goals": [goals[goal] for goal in wide.q1_looking_for or ()],
-        "clarity": clarity[wide.q2_emotion_clarity or ""],
-        "fit": fit[wide.q3_model_fit or ""],
+        "clarity": clarity[wide.q2_emotion_clarity],
+        "fit": fit[wide.q3_model_fit],
         "off": [offs[text] for text in wide.q3_follow_up or ()],
-        "branches": "".join(str((wide.four_branch_scores or {})[branch]) for branch in BRANCHES),
+        "branches": "".join(str(wide.four_branch_scores[branch]) for branch in BRANCHES),
         "turns": [_turn(turn) for turn in conversation.turns],
     }  # fmt: skip
 

@@ -125,9 +125,8 @@ def give_away(
     right: Counter[tuple[str, ...]] = Counter()
     for text, yes in answers:
         own = words(text)
-        grams = {gram for n in (1, 2, 3) for gram in ngrams(own, n)} | {
-            (mark,) for mark in "!?" if mark in text
-        }
+        grams = {gram for n in (1, 2, 3) for gram in ngrams(own, n)}
+        grams |= {(mark,) for mark in "!?" if mark in text}
         found.update(grams)
         if yes:
             right.update(grams)
@@ -246,15 +245,11 @@ def _language(everything: Sequence[Conversation]) -> Iterator[Gate]:
     sample = [turn for conversation in load("sample") for turn in conversation.turns]
     for kind in ("messages", "replies"):
         texts, usual = ([KINDS[kind](turn) for turn in those] for those in (turns, sample))
-        like = per_hundred(usual, third_person)
-        yield Gate(
-            f"third person per 100 words of {kind}", per_hundred(texts, third_person), like / 2, 2 * like
-        )
-    replies = [turn.llm_response for turn in turns]
-    like = per_hundred([turn.llm_response for turn in sample], lambda text: len(named(text)))
-    yield Gate(
-        "names per 100 words of replies", per_hundred(replies, lambda text: len(named(text))), 0, 2 * like
-    )
+        share, like = per_hundred(texts, third_person), per_hundred(usual, third_person)
+        yield Gate(f"third person per 100 words of {kind}", share, like / 2, 2 * like)
+    replies, usual = ([turn.llm_response for turn in those] for those in (turns, sample))
+    share, like = (per_hundred(texts, lambda text: len(named(text))) for texts in (replies, usual))
+    yield Gate("names per 100 words of replies", share, 0, 2 * like)
     thrice = [max(Counter(named(text)).values(), default=0) >= 3 for text in replies]
     yield Gate("replies that name somebody three times", float(np.mean(thrice)), 0, 0.02)
     yield Gate("words per message", float(np.mean([len(words(turn.user_message)) for turn in turns])), 40, 95)
@@ -292,8 +287,9 @@ def _balance(everything: Sequence[Conversation]) -> Iterator[Gate]:
         yield _rarest(f"conversations of the rarest {name}", options, chosen)
     for question in BINARY_IDS:
         said = [yes for _, yes in answers_to(turns, question)]
-        if min(said.count(True), said.count(False)) < 8:
-            yield Gate(f"rarer answers to {question}", min(said.count(True), said.count(False)), 8, np.inf)
+        rarer = min(said.count(True), said.count(False))
+        if rarer < 8:
+            yield Gate(f"rarer answers to {question}", rarer, 8, np.inf)
     bad = [one.q3_model_fit in Q3_NEGATIVE for one in wide]
     yield Gate("conversations with a mixed fit or worse", float(np.mean(bad)), 1 / 3, 1)
     risky = [any(yes for q in ("B17", "B18") for _, yes in answers_to(c.turns, q)) for c in everything]
@@ -301,9 +297,8 @@ def _balance(everything: Sequence[Conversation]) -> Iterator[Gate]:
 
 
 def _rarest(name: str, options: Iterable[str], chosen: Iterable[Any]) -> Gate:
-    counts = Counter(dict.fromkeys(options, 0))
-    counts.update(one for one in chosen if one in counts)
-    option, count = min(counts.items(), key=lambda item: item[1])
+    counts = Counter(chosen)
+    option, count = min(((option, counts[option]) for option in options), key=lambda item: item[1])
     return Gate(name, count, 8, np.inf, f"“{option}”")
 
 

@@ -13,6 +13,11 @@ from attune_data.written import corpus as home
 from tests.written import assemble
 
 BATCH = "dev-01"
+MARKS = {"yes": "11", "na": "5 16 406 408", "wanted": "+1"}
+END: dict[str, Any] = {
+    "attitude": "Neutral/Open", "after": "4" * 20, "goals": ["sort"], "clarity": "mixed", "fit": "mostly",
+    "off": [], "branches": "4444",
+}  # fmt: skip
 
 
 def write(folder: Path, name: str, value: Any) -> None:
@@ -27,35 +32,20 @@ def batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder, rows = tmp_path / BATCH, assemble.plan()
     names = assemble.deal(BATCH, folder)
     felt: dict[str, Any] = {name: {"before": "4" * 20} for name in names}
-    for n in range(1, 11):
+    for n in range(1, max(len(rows[name]["turns"]) for name in names) + 1):
         dealt = {name: rows[name]["turns"][n - 1] for name in names if len(rows[name]["turns"]) >= n}
-        if not dealt:
-            break
         write(folder, f"message-{n}", {name: f"this is message {n} of {name}" for name in dealt})
         write(folder, f"reply-{n}", dict.fromkeys(dealt, f"a plain reply number {n}."))
         write(folder, f"improved-{n}", dict.fromkeys(dealt, f"another plain reply number {n}."))
-        marks = {
-            "edit": f"a plain reply number {n}, edited.",
-            "yes": "11",
-            "na": "5 16 406 408",
-            "wanted": "+1",
+        marks: dict[str, Any] = {
+            name: dict(MARKS, edit=f"a plain reply number {n}, edited.") for name in dealt
         }
-        ranks = {
-            name: ", ".join(f"{question} E>I>R" for question in ("general", *turn["compare"]))
-            for name, turn in dealt.items()
-        }
-        write(folder, f"marks-{n}", {name: marks | {"ranks": ranks[name]} for name in dealt})
         for name, turn in dealt.items():
+            marks[name]["ranks"] = ", ".join(f"{asked} E>I>R" for asked in ("general", *turn["compare"]))
             felt[name][str(n)] = "Upset 3" if turn["tags"] else ""
+        write(folder, f"marks-{n}", marks)
     write(folder, "felt", felt)
-    end = {
-        "attitude": "Neutral/Open",
-        "after": "4" * 20,
-        "goals": ["sort"],
-        "clarity": "mixed",
-        "fit": "mostly",
-    }
-    write(folder, "end", dict.fromkeys(names, end | {"off": [], "branches": "4444"}))
+    write(folder, "end", dict.fromkeys(names, END))
     write(folder, "verdicts", {name: ["kept" if i else "dropped", "dull"] for i, name in enumerate(names)})
     return folder
 
@@ -79,10 +69,8 @@ def test_a_batch_is_taken(batch: Path) -> None:
 def test_what_an_editor_should_see(batch: Path) -> None:
     lines = json.loads((batch / "message-2.json").read_text(encoding="utf-8"))
     write(batch, "message-2", lines | {"w261": "I think another plain reply number 1. was nice"})
-    assert any(
-        "w261 turn 2: the message uses “another plain reply number 1”" in line
-        for line in assemble.check(batch)
-    )
+    said = "w261 turn 2: the message uses “another plain reply number 1”"
+    assert any(said in line for line in assemble.check(batch))
 
 
 def test_gaps_are_named(batch: Path) -> None:

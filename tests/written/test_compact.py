@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,8 @@ from attune_data.validate import conversation_from, oddities
 from attune_data.written import corpus as home
 from attune_data.written.compact import expand
 from attune_episodes.data_arguments import DataArguments
+from tests.command import read
+from tests.data.builders import replaced, without, write
 from tests.written.compressed import compressed, corpus
 
 
@@ -44,11 +44,9 @@ def test_a_sample_conversation_survives_the_round(number: int) -> None:
 
 
 def winners(comparisons: Any) -> set[tuple[str, str, str]]:
-    found = set()
-    for c in comparisons:
-        won, lost = (c.response_a, c.response_b)[:: 1 if c.winner == "A" else -1]
-        found.add((c.question_id, won, lost))
-    return found
+    return {
+        (c.question_id, *(c.response_a, c.response_b)[:: 1 if c.winner == "A" else -1]) for c in comparisons
+    }
 
 
 def test_sides_are_drawn_evenly(written: Path) -> None:
@@ -86,9 +84,7 @@ def test_an_empty_corpus_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_a_broken_file_is_named(written: Path) -> None:
     file = written / "dev" / "w013.json"
-    value = json.loads(file.read_text(encoding="utf-8"))
-    value["turns"][0]["felt"] = "Sad 3"
-    file.write_text(json.dumps(value), encoding="utf-8")
+    write(file, replaced(read(file), ("turns", 0, "felt"), "Sad 3"))
     with pytest.raises(DataError, match=r'w013.json: turns\[0\].felt: found "Sad 3", expected up to three'):
         load("written")
 
@@ -115,14 +111,7 @@ def test_a_broken_file_is_named(written: Path) -> None:
     (("turns", 0, "ranks"), "general E>I>R, 17 E>I>R, 3 E>I>R, 4 E>I>R", 'ranks: found "17 E>I>R"'),
 ])  # fmt: skip
 def test_mistakes_are_named(good: dict[str, Any], where: tuple[Any, ...], value: Any, message: str) -> None:
-    bad: Any = copy.deepcopy(good)
-    inner = bad
-    for key in where[:-1]:
-        inner = inner[key]
-    if value is None:
-        del inner[where[-1]]
-    else:
-        inner[where[-1]] = value
+    bad = without(good, where) if value is None else replaced(good, where, value)
     with pytest.raises(DataError) as caught:
         expand(bad, "w001.json")
     assert message in str(caught.value)
@@ -130,7 +119,6 @@ def test_mistakes_are_named(good: dict[str, Any], where: tuple[Any, ...], value:
 
 
 def test_the_edit_must_differ(good: dict[str, Any]) -> None:
-    bad = copy.deepcopy(good)
-    bad["turns"][0]["edit"] = bad["turns"][0]["reply"]
+    bad = replaced(good, ("turns", 0, "edit"), good["turns"][0]["reply"])
     with pytest.raises(DataError, match="three different replies"):
         expand(bad, "f")
