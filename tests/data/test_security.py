@@ -14,8 +14,8 @@ from attune_data import Conversation, DataError, SettingsError, UnknownNameError
 from attune_data.destination import check_jsonl
 from attune_data.errors import AttuneError, Problem
 from attune_data.writing import write_folder, write_jsonl, write_parts
+from tests.command import names, snapshot
 from tests.data.builders import conversation, only_problem, write
-from tests.front.command import names, snapshot
 
 SAMPLE = load("sample")
 NUMBERS = {c.conversation_id: n for n, c in enumerate(SAMPLE, 1)}

@@ -10,8 +10,8 @@ import pytest
 
 from attune_data import Conversation, Conversations, DataError, SettingsError, load
 from attune_data.writing import write_dataset, write_folder, write_jsonl, write_parts
+from tests.command import names, snapshot
 from tests.data.builders import conversation, only_problem, write
-from tests.front.command import names, snapshot
 
 Writer = Callable[..., int]
 WRITERS: dict[str, Writer] = {"folder": write_folder, "data.jsonl": write_jsonl, "dataset": write_dataset}

@@ -15,8 +15,8 @@ from attune_env.lm_eval_tasks.tasks import read_arguments
 from attune_env.results import read_results, save_results
 from attune_episodes import builtin_policy, rollout
 from attune_rewards.predictions import STAGES, Stage
+from tests.command import data_folder, own
 from tests.data.builders import Json, write
-from tests.front.command import data_folder, own
 from tests.running.playing import book, sample, without_times
 
 DATE = "2026-01-31T12-30-59.123456"

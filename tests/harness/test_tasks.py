@@ -19,8 +19,8 @@ from attune_env.cli.paths import PLACES
 from attune_env.lm_eval_tasks.tasks import Asked, read_arguments
 from attune_episodes import plan
 from attune_rewards.predictions import STAGES
+from tests.command import data_folder, own
 from tests.data.builders import write
-from tests.front.command import data_folder, own
 
 
 def asked(**given: Any) -> Asked:

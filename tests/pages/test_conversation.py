@@ -18,9 +18,8 @@ from attune_env.pages.conversation_html import conversation_page, page_names, pa
 from attune_env.pages.grids import Cell
 from attune_env.pages.visible import visible
 from tests.analyses.made import answers, study_of
+from tests.command import attune_here, results
 from tests.data.builders import Json, conversation, record, replaced
-from tests.front.command import results
-from tests.front.inside import attune_here
 
 SCRIPT = "</pre></script><script>alert(1)</script><img src=x onerror=alert(2)>"
 TURNED = "abc \u202edef\u2066 \x1b[31m\x00 שלום 👩\u200d👩 é"

@@ -15,7 +15,7 @@ from attune_data.errors import DataError, SettingsError
 from attune_env.results import read_results, score_results
 from attune_env.results.bertscore import BertScorer
 from attune_env.running import run_builtin
-from tests.front.command import attune
+from tests.command import attune
 
 LETTERS = [*"abcdefghijklmnopqrstuvwxyzé.,!?'"]
 

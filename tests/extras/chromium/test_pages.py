@@ -12,9 +12,9 @@ import pytest
 from attune_data import load
 from attune_env.results import read_results, score_results, write_json
 from attune_episodes import BUILTIN
+from tests.command import attune, own, read, results
 from tests.data.builders import folder, replaced, write
 from tests.extras.chromium.browser import Page, browser
-from tests.front.command import attune, own, read, results
 
 HOSTILE = '<script>document.title="run"</script><img src=x onerror="document.title=\'run\'">‮turned‬'
 WIDTHS = (380, 1600)

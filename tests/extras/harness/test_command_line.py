@@ -14,10 +14,10 @@ from attune_env.lm_eval_tasks import rollouts_from
 from attune_env.results import save_results
 from attune_episodes import Settings
 from tests import PATIENCE
+from tests.command import attune, read
 from tests.endpoint import answers_of, serve
 from tests.extras.harness.evaluating import CLOSE
 from tests.extras.harness.test_numbers import noisy
-from tests.front.command import attune, read
 from tests.running.playing import sample
 
 COMMAND = """

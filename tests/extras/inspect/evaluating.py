@@ -16,9 +16,9 @@ from attune_data import Conversations
 from attune_env.inspect_task import attune
 from attune_env.results import read_results, score_results
 from attune_rewards.aggregate import flatten
+from tests.command import own
 from tests.data.builders import turn
 from tests.endpoint import Server
-from tests.front.command import own
 
 MODEL: Final = "openai-api/local/m"
 SCORER: Final = "attune_scores"

@@ -15,9 +15,9 @@ from attune_env import save_results
 from attune_episodes import Settings
 from attune_episodes.inspect_env import rollouts_from
 from tests import PATIENCE
+from tests.command import attune, composites, read
 from tests.endpoint import answers_of, serve
 from tests.extras.inspect.evaluating import MODEL
-from tests.front.command import attune, composites, read
 
 ROOT = Path(__file__).resolve().parents[3]
 INSPECT = Path(sys.executable).with_name("inspect")

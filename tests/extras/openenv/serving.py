@@ -16,7 +16,7 @@ from websockets.sync.client import ClientConnection, connect
 from attune_episodes.openenv_env import Limits, attune_app
 from attune_episodes.openenv_env.app import HARD_LIMIT
 from tests import PATIENCE
-from tests.front.command import ATTUNE
+from tests.command import ATTUNE
 
 Json = dict[str, Any]
 """Seconds after which a test fails rather than hang."""
