@@ -33,17 +33,24 @@ SETTINGS = {
 }
 
 
+SERVED = {
+    "whole": "--judge-model lab/judge --training-run grpo --training-step 7 --samples 2",
+    "stopped": "--max-calls 9",
+}
+
+
 def builtin(place: Path) -> Json:
     """What `attune run builtin` writes for every policy, and for several modes and settings."""
-    for policy in BUILTIN:
-        attune_here(f"run builtin {policy} sample --limit 3 -o {policy}", place)
-    attune_here("run builtin lexicon sample --limit 2 --modes all -o modes", place)
-    for name, options in SETTINGS.items():
-        attune_here(f"run builtin lexicon sample --limit 4 {options} -o {name}", place)
-    folders = [*BUILTIN, "modes", *SETTINGS]
-    found = {name: folder(place / name) for name in folders}
-    first = read(next(iter(sorted((place / "lexicon").glob("*.json")))))
-    return {"one file": first | {"turns": first["turns"][:1]}, **found}
+    runs = {policy: f"{policy} sample --limit 3" for policy in BUILTIN}
+    runs |= {"modes": "lexicon sample --limit 2 --modes all"}
+    runs |= {name: f"lexicon sample --limit 4 {options}" for name, options in SETTINGS.items()}
+    for name, asked in runs.items():
+        attune_here(f"run builtin {asked} -o {name}", place)
+    first = read(min((place / "lexicon").glob("*.json")))
+    return {
+        "one file": first | {"turns": first["turns"][:1]},
+        **{name: folder(place / name) for name in runs},
+    }
 
 
 def served(place: Path) -> Json:
@@ -51,10 +58,7 @@ def served(place: Path) -> Json:
     book = _Judging(answers_of(load("sample")[:2]).pages)
     found: Json = {}
     with patch.dict(os.environ, {"OPENAI_API_KEY": "sk-a-key-that-nobody-may-see-0123456789"}):
-        for name, options in (
-            ("whole", "--judge-model lab/judge --training-run grpo --training-step 7 --samples 2"),
-            ("stopped", "--max-calls 9"),
-        ):
+        for name, options in SERVED.items():
             with serve(book, faults=FAULTS) as server:
                 command = (
                     f"run custom lab/m sample --limit 2 --base-url {server.url} --concurrency 1 "
@@ -109,10 +113,9 @@ def short(value: Any) -> Any:
     return f"{value[:40]}… {digest(value, 8)}" if isinstance(value, str) and len(value) > 300 else value
 
 
-def read(path: Path) -> Json:
+def read(path: Path) -> Any:
     """A result record without times and ports."""
-    found: Json = json.loads(normalised(path.read_text("utf-8")))
-    return found
+    return json.loads(normalised(path.read_text("utf-8")))
 
 
 def folder(path: Path) -> Json:
