@@ -183,11 +183,14 @@ def found(change: str, tree: Path) -> list[tuple[Path, str]]:
 
 
 def problems() -> list[str]:
-    """Mutants whose place does not stand exactly once in the packages, or that share a name."""
+    """Mutants without exactly one place in the packages, without their tests, or with the name of another."""
     times = {name: len(found(change, ROOT)) for name, _, change in MUTANTS}
     lost = [f"{name}: its place stands {number} times" for name, number in times.items() if number != 1]
     names = Counter(name for name, *_ in MUTANTS)
-    return lost + [f"{name}: two mutants have this name" for name, number in names.items() if number > 1]
+    twice = [f"{name}: two mutants have this name" for name, number in names.items() if number > 1]
+    tests = {path.partition("::")[0]: name for name, paths, _ in MUTANTS for path in paths.split()}
+    gone = [f"{tests[path]}: no tests/{path}" for path in tests if not (ROOT / "tests" / path).exists()]
+    return lost + twice + gone
 
 
 def noticed(tree: Path, tests: str, change: str) -> str | None:
