@@ -13,9 +13,9 @@ from attune_env.profile.fields import Form, Number, Outside, plain
 from attune_env.profile.files import Guessed
 from attune_env.profile.request import profile_request
 from attune_env.profile.scoring import FieldScore, score_guesses
+from tests.command import own
 from tests.data.builders import Json, replaced
 from tests.endpoint.answers import Messages, key_of
-from tests.front.command import own
 
 FORM = Form()
 FIELDS = {field.name: field for field in FORM.fields}

@@ -15,10 +15,9 @@ from attune_env.profile.files import KIND
 from attune_rewards.predictions import STAGES
 from attune_rewards.spec import PRESETS
 from attune_rewards.tree import LEAF
+from tests.command import attune_here, own, read, snapshot, table_rows
 from tests.data.builders import Json, folder
 from tests.endpoint import Server, serve
-from tests.front.command import own, read, snapshot, table_rows
-from tests.front.inside import attune_here
 from tests.profile.people import FIELDS, knowing
 from tests.running.playing import KEY
 

@@ -12,6 +12,7 @@ from attune_data.importing import import_esconv, import_prism
 from attune_data.writing import write_folder
 from attune_env import Settings, plan, rollout, training_dataset
 from attune_episodes import builtin_policy
+from tests.command import attune_here
 from tests.data.builders import Place, only_problem, replaced, without, write
 from tests.data.importing.exports import (
     chat,
@@ -23,7 +24,6 @@ from tests.data.importing.exports import (
     tree,
     write_prism,
 )
-from tests.front.inside import attune_here
 
 GONE = object()
 TREES = real_prism()
