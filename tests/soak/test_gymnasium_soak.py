@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import resource
 import sys
 import tracemalloc
@@ -14,8 +13,8 @@ import pytest
 
 from attune_rewards import STAGES
 from tests.gymnasium_envs.play import make
+from tests.soak.measure import SHARE
 
-SHARE = float(os.environ.get("SOAK_SHARE", "1"))
 STEPS = int(1_000_000 * SHARE)
 ROUNDS = 10
 KEPT = 30_000_000
@@ -23,15 +22,11 @@ KEPT = 30_000_000
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize(
-    ("arguments", "steps"),
-    [
-        ({}, STEPS),
-        ({"step": "request", "stages": STAGES, "panas_strategy": "delta"}, STEPS // 5),
-        ({"data": "simulated", "level": "plain"}, STEPS // 20),
-    ],
-    ids=["turn", "request", "simulated"],
-)
+@pytest.mark.parametrize(("arguments", "steps"), [
+    ({}, STEPS),
+    ({"step": "request", "stages": STAGES, "panas_strategy": "delta"}, STEPS // 5),
+    ({"data": "simulated", "level": "plain"}, STEPS // 20),
+])  # fmt: skip
 def test_nothing_grows_over_a_million_steps(arguments: dict[str, Any], steps: int) -> None:
     env = make(**arguments)
     env.action_space.seed(0)
