@@ -51,6 +51,7 @@ def openenv(
     data: str = _chosen("A path, a dataset name, sample, or simulated.", "sample", "-d", metavar="PATH"),
     host: str = option("Address to serve on.", "127.0.0.1"),
     port: int = option("Port; 0 takes a free one.", 8000, min=0, max=65_535),
+    workers: int = option("Processes that serve; --max-sessions holds for each.", 1, min=1),
     allowed_host: list[str] | None = option(
         "A further name that clients ask for, such as a proxy's; may be repeated.", metavar="NAME"
     ),
@@ -71,7 +72,7 @@ def openenv(
 
     Example: attune serve openenv --data sample --port 8000
 
-    Example: attune serve openenv --data simulated --training --stages assess,prefer --reward skill
+    Example: attune serve openenv --data simulated --training --reward skill --workers 4
     """
     with stoppable("stopped"):
         from attune_episodes.openenv_env import Limits
@@ -100,4 +101,4 @@ def openenv(
         use = "training" if training else "evaluation (--training refuses benchmark records)"
         print(f"{source.name}, {source.sampling}, reward {spec.name}, for {use}", file=sys.stderr)
         app = attune_app(source, settings=settings, reward=spec, limits=held, allowed_hosts=names)
-        serve(app, host=host, port=port, on_ready=lambda url: print(url, flush=True))
+        serve(app, host=host, port=port, workers=workers, on_ready=lambda url: print(url, flush=True))

@@ -7,7 +7,8 @@ can. Orders depend on the generator handed in and on nothing else.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
@@ -196,21 +197,31 @@ class ConversationSource:
         self.passes = 0
         """The pass that the last conversation belongs to, from 0; always 0 where there are no passes."""
         self._own = np.random.default_rng(seed)
-        self._position = 0
+        self._positions: Iterator[int] = count()
+        self._drawn = 0
         self._order: Sequence[int] = ()
+
+    def share_order(self, positions: Iterator[int]) -> None:
+        """Take each position in the order from `positions`, a counter from 0 that several processes share.
+
+        Between them, sources with the same arguments and the same seed then play what one alone would.
+        """
+        self._positions = positions
 
     def next(self, np_random: np.random.Generator | None = None) -> Conversation:
         """The next conversation; `np_random` draws orders, or a generator seeded by `reset_order`."""
         generator = np_random or self._own
-        place = self._position
-        self._position += 1
+        place = next(self._positions)
+        shuffled = self.sampling == "shuffled"
         if self.endless:
-            if self.sampling == "shuffled":
-                place = int(generator.integers(WORLD // self.step))
+            while shuffled and self._drawn <= place:  # positions that other processes took are drawn too
+                drawn = int(generator.integers(WORLD // self.step))
+                self._drawn += 1
+            place = drawn if shuffled else place
         else:
             self.passes, place = divmod(place, self._size)
-            if place == 0:
-                shuffled = self.sampling == "shuffled"
+            while self._drawn <= self.passes:
                 self._order = generator.permutation(self._size).tolist() if shuffled else range(self._size)
+                self._drawn += 1
             place = self._order[place]
         return self.conversation(self.start + self.step * place)

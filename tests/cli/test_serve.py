@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from attune_episodes.openenv_env.guard import Guard, Limits
+from attune_episodes.source import ConversationSource
 from tests import PATIENCE
 from tests.command import attune_here, loaded_by
 from tests.data.builders import folder, record
@@ -34,7 +35,8 @@ def test_an_address_that_is_served_on_is_a_host_too(
     address: str, bound: str, host: str, welcome: bool
 ) -> None:
     scope = {"server": (address, 8000), "headers": [(b"host", host.encode())]}
-    found = Guard(None, Limits(), bound=bound).refusal(scope)  # type: ignore[arg-type]  # nothing is served
+    guard = Guard(None, Limits(), ConversationSource(), bound=bound)  # type: ignore[arg-type]  # nothing is served
+    found = guard.refusal(scope)
     assert (found is None) == welcome, found
 
 

@@ -20,6 +20,7 @@ from attune_data.loading import Conversations
 from attune_episodes.openenv_env.environment import AttuneEnvironment, Served
 from attune_episodes.openenv_env.guard import Guard, Limits
 from attune_episodes.openenv_env.models import AttuneAction, AttuneObservation
+from attune_episodes.openenv_env.workers import Positions, run_workers
 from attune_episodes.settings import Settings
 from attune_episodes.source import ConversationSource
 from attune_rewards.spec import RewardSpec
@@ -77,7 +78,7 @@ def attune_app(
     app.router.routes[:] = [one for one in app.router.routes if getattr(one, "path", "") != TOOLS]
     app.add_api_route(TOOLS, _no_tools, methods=["POST"])
     app.add_exception_handler(AttuneError, _bad_request)
-    return Guard(app, limits, allowed_hosts=allowed_hosts)
+    return Guard(app, limits, source, allowed_hosts=allowed_hosts)
 
 
 async def _no_tools() -> JSONResponse:
@@ -96,16 +97,19 @@ def serve(
     *,
     host: str = "127.0.0.1",
     port: int = 8000,
+    workers: int = 1,
     on_ready: Callable[[str], None] | None = None,
 ) -> None:
     """Serve until SIGTERM, and then return; or until Ctrl-C, and then raise KeyboardInterrupt.
 
-    Open sessions are closed with code 1012 (the server goes away).
+    Open sessions are closed with code 1012 (the server goes away). The system hands each connection to one
+    of the `workers`, which are processes; they share one order of conversations, and each has its own limit
+    on sessions.
 
     `host` is an address or name of this machine; there is no login, so others than loopback belong behind a
     proxy that has one. Port 0 takes a free one. `on_ready` is called with the URL once clients are answered.
 
-    Raises SettingsError where the address cannot be had.
+    Raises SettingsError where the address cannot be had, and WorkerError when a worker ends by itself.
     """
     if not 0 <= port < 2**16:
         raise SettingsError(f"cannot serve on {host} port {port}: a port is 0 to 65535, 0 takes a free one")
@@ -128,11 +132,23 @@ def serve(
         ws_max_size=max(HARD_LIMIT, app.limits.message_bytes),
         timeout_graceful_shutdown=GRACE,
     )
-    if threading.current_thread() is threading.main_thread():
-        # uvicorn raises the signal that ended it again when it is done: then SIGTERM shall end nothing more
-        signal.signal(signal.SIGTERM, lambda *_: None)
+
+    def run(ready: Callable[[], object]) -> None:
+        _Server(config, ready).run(sockets=[listening])
+
+    def ready() -> None:
+        if on_ready is not None:
+            on_ready(url)
+
     with listening:
-        _Server(config, lambda: on_ready and on_ready(url)).run(sockets=[listening])
+        if workers > 1:
+            app.source.share_order(Positions())
+            run_workers(run, workers, ready)
+            return
+        if threading.current_thread() is threading.main_thread():
+            # uvicorn raises the signal that ended it again when it is done: then SIGTERM shall end nothing
+            signal.signal(signal.SIGTERM, lambda *_: None)
+        run(ready)
 
 
 class _Server(uvicorn.Server):

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from attune_data.errors import AttuneError, SettingsError, show
 from attune_data.jsonio import parse_json
 from attune_episodes.parsing import sound
+from attune_episodes.source import ConversationSource
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -83,20 +84,26 @@ class Guard:
     """An ASGI application that holds the clients of another one to the limits and to the hosts it serves."""
 
     def __init__(
-        self, app: Application, limits: Limits, *, allowed_hosts: Iterable[str] = (), bound: str = ""
+        self,
+        app: Application,
+        limits: Limits,
+        source: ConversationSource,
+        *,
+        allowed_hosts: Iterable[str] = (),
+        bound: str = "",
     ) -> None:
-        """Guard an application.
+        """Guard an application, which serves the conversations of `source`.
 
         Clients may use loopback, the name or address that is served on (`bound`, if it is known) and the
         `allowed_hosts`.
         """
-        self.app, self.limits = app, limits
+        self.app, self.limits, self.source = app, limits, source
         self.allowed_hosts = frozenset(map(host_name, allowed_hosts))
         self.bound = host_name(bound) if bound else ""
 
     def bound_to(self, host: str) -> Guard:
         """The same application, served on that name or address."""
-        return Guard(self.app, self.limits, allowed_hosts=self.allowed_hosts, bound=host)
+        return Guard(self.app, self.limits, self.source, allowed_hosts=self.allowed_hosts, bound=host)
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """Serve one connection."""

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
+from pathlib import Path
 
 import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
+from attune_data.loading import load
 from attune_episodes.openenv_env import AttuneClient, Limits
 from tests.extras.openenv.serving import PATIENCE, Wire, command, seated, served, wire
 
+DATA = load("sample")
 STEP = {"type": "step", "data": {"message": "x"}}
 
 
@@ -266,3 +270,40 @@ def test_the_command_says_its_url_first_and_ends_cleanly() -> None:
             assert out == ""
             assert "Traceback" not in err
             assert "warning" not in err
+
+
+# --- several workers -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", ["sequential", "shuffled"])
+def test_workers_share_one_order_and_each_serves(order: str) -> None:
+    """With one session per worker two open sessions are those of two workers."""
+    options = ("--workers", "2", "--max-sessions", "1", "--stages", "prefer", "--order", order)
+    with command(*options) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        played = []
+        with seated(url) as first, seated(url) as second:
+            for turn in range(2 * len(DATA)):
+                shown = (first, second)[turn % 3 == 0].reset()["data"]["observation"]
+                played.append(shown["conversation_id"])
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, out) == (0, ""), err
+    everything = [one.conversation_id for one in DATA]
+    for one_pass in (played[: len(DATA)], played[len(DATA) :]):
+        assert sorted(one_pass) == sorted(everything)
+        assert (one_pass == everything) == (order == "sequential")
+
+
+def test_a_worker_that_ends_by_itself_ends_the_server() -> None:
+    with command("--workers", "2") as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("http://")
+        workers = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        assert len(workers) == 2
+        os.kill(int(workers[0]), signal.SIGKILL)
+        _, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 1
+    assert "error: a worker ended by itself" in err
+    assert not Path(f"/proc/{workers[1]}").exists()
