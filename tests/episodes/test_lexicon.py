@@ -60,6 +60,12 @@ def test_wishes_follow_what_the_message_asks_for() -> None:
     asks = wished(Exchange("Which form is needed, and how long does it take?", reply), BINARY_IDS)
     assert (vents["B1"], vents["B11"], vents["B19"]) == ("yes", "no", "yes")
     assert (asks["B1"], asks["B11"], asks["B19"]) == ("no", "yes", "no")
+    # who is unsure wants a question back, but not after having asked only to be heard
+    unsure, vented = "I'm not sure how I feel about it.", (("I don't want advice.", "OK."),)
+    assert [wished(Exchange(unsure, reply, before), ["B13"])["B13"] for before in ((), vented)] == [
+        "yes",
+        "no",
+    ]
 
 
 @pytest.mark.slow
