@@ -29,36 +29,14 @@ DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 PROJECT = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
 GROUPS = {
-    "Start": (
-        "quickstart",
-        "protocol",
-        "prompts",
-        "answers",
-        "data",
-        "data-format",
-        "selection",
-        "data-card",
-    ),
-    "Evaluate": (
-        *("evaluate", "long-runs", "policies", "report", "viewing", "results", "scores-files", "migration"),
-        *("draft-judge", "lm-eval", "inspect", "verifiers", "verifiers-training", "profile-prediction"),
-    ),
-    "Train": (
-        *("training", "trainers-trl", "trainers", "openenv", "scale", "gymnasium"),
-        *("simulator", "simulator-model", "simulated-conversations", "learning"),
-    ),
-    "Understand": (
-        "rewards",
-        "reward-specs",
-        "reward-card",
-        "audit",
-        "statistics",
-        "comparisons",
-        "analyses",
-        "performance",
-    ),
-    "Reference": ("gallery", "metrics", "importing", "importing-sources", "python"),
-    "Develop": ("CONTRIBUTING", "testing", "examples", "releasing", "SECURITY", "CHANGELOG"),
+    "Start": "quickstart protocol prompts answers data data-format selection data-card",
+    "Evaluate": "evaluate long-runs policies report viewing results scores-files migration draft-judge"
+    " lm-eval inspect verifiers verifiers-training profile-prediction",
+    "Train": "training trainers-trl trainers openenv scale gymnasium simulator simulator-model"
+    " simulated-conversations learning",
+    "Understand": "rewards reward-specs reward-card audit statistics comparisons analyses performance",
+    "Reference": "gallery metrics importing importing-sources python",
+    "Develop": "CONTRIBUTING testing examples releasing SECURITY CHANGELOG",
 }
 """Heading of the navigation -> its pages, in order."""
 FIRST = ("attune_env", "attune_episodes", "attune_rewards", "attune_data")
@@ -201,7 +179,7 @@ def write_source(folder: Path) -> None:
     pages |= {name: linked(name) for name in PROJECT}
     pages |= {"gallery.md": gallery(), **dict((*examples(), *reference()))}
     for caption, names in GROUPS.items():
-        entries = "\n".join(names)
+        entries = names.replace(" ", "\n")
         pages["index.md"] += f"\n```{{toctree}}\n:caption: {caption}\n:hidden:\n\n{entries}\n```\n"
     for name, content in pages.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -154,20 +154,15 @@ def test_the_numbers_of_a_table_are_those_of_the_scores(place: Path) -> None:
     assert len(board) == 4
 
 
-def test_a_hostile_name_is_text_everywhere(place: Path) -> None:
+def test_a_hostile_name_is_text_everywhere_and_links_of_the_markdown_lead_to_files(place: Path) -> None:
     text, found = page(place)
     assert "<script>alert" not in text
-    shown = "".join(found.texts)
-    assert '<script>alert("x")</script>$x^\\u202e&"' in shown
+    assert '<script>alert("x")</script>$x^\\u202e&"' in "".join(found.texts)
     markdown = (place / "out" / "report.md").read_text(encoding="utf-8")
     assert "<script" not in markdown.replace("\\<script", "")
     assert "![a]" not in markdown
     assert "http://" not in markdown
-    assert "‮" not in text + markdown
-
-
-def test_links_of_the_markdown_lead_to_files(place: Path) -> None:
-    markdown = (place / "out" / "report.md").read_text(encoding="utf-8")
+    assert "\u202e" not in text + markdown
     targets = re.findall(r"(?<!\\)\]\(([^)]+)\)", markdown)
     assert len(targets) > 10
     assert [target for target in targets if not (place / "out" / target).is_file()] == []
@@ -198,9 +193,7 @@ ALONE = "report --scores scores.json --only variance -o out"
 @pytest.mark.parametrize("inside", ["notes.txt", "figures/mine.svg", "report.html"])
 def test_a_folder_with_files_of_others_is_left_alone(place: Path, tmp_path: Path, inside: str) -> None:
     write_json(tmp_path / "scores.json", read(place / "scores.json"))
-    other = tmp_path / "out" / inside
-    other.parent.mkdir(parents=True)
-    other.write_text("mine", encoding="utf-8")
+    other = write(tmp_path / "out" / inside, "mine")
     _, err = attune_here(ALONE, tmp_path, 1)
     assert "expected a new or empty folder, or one with an earlier report" in err
     assert snapshot(tmp_path / "out") == {inside: b"mine"}
@@ -210,11 +203,9 @@ def test_a_folder_with_files_of_others_is_left_alone(place: Path, tmp_path: Path
 
 def test_a_list_that_names_other_peoples_files_is_not_followed(place: Path, tmp_path: Path) -> None:
     write_json(tmp_path / "scores.json", read(place / "scores.json"))
-    mine = tmp_path / "mine.txt"
-    mine.write_text("mine", encoding="utf-8")
-    (tmp_path / "out").mkdir()
+    mine = write(tmp_path / "mine.txt", "mine")
     listed = "files of an attune report\n../mine.txt\nfigures/../../mine.txt\n/etc/passwd\n"
-    (tmp_path / "out" / ".attune-report").write_text(listed, encoding="utf-8")
+    write(tmp_path / "out" / ".attune-report", listed)
     attune_here(f"{ALONE} --formats svg", tmp_path)
     assert mine.read_text(encoding="utf-8") == "mine"
 
@@ -251,16 +242,21 @@ def test_scores_that_do_not_belong_in_one_table_are_refused(
         assert f"# {label}: Leaderboard, canonical scoring, points of 100" in out
 
 
-def test_modes_that_not_all_files_hold_are_refused(place: Path) -> None:
+def test_files_that_do_not_go_together_are_refused_by_name(place: Path) -> None:
     other = changed(place, "verbose.json", "m/b")
     content = read(other)
     for entry in (*content["conversations"], *content["aggregates"]):
         entry["mode"] = "verbose"
     write(other, content)
-    _, err = report(place, "--compare", "verbose.json", code=2)
-    assert "modes differ: scores.json: default; verbose.json: verbose" in err
-    _, err = report(place, "--mode", "verbose", code=2)
-    assert 'mode "verbose" was not scored; there is: "default"' in err
+    changed(place, "twice.json", "m/a")
+    for options, code, said in (
+        ("--compare verbose.json", 2, "modes differ: scores.json: default; verbose.json: verbose"),
+        ("--mode verbose", 2, 'mode "verbose" was not scored; there is: "default"'),
+        ("--compare twice.json", 1, '"m/a" in mode "default" on "c-1", scored a second time'),
+        ("--scores scores.json", 2, "scores.json: named twice"),
+        ("--only leaderboard", 2, "say where to with -o FOLDER"),
+    ):
+        assert said in report(place, *options.split(), code=code)[1]
 
 
 def test_files_that_go_together_make_one_table(place: Path) -> None:
@@ -268,14 +264,3 @@ def test_files_that_go_together_make_one_table(place: Path) -> None:
     out, _ = report(place, "--compare", "b.json")
     assert "\nm/b\tmodel\tdefault\t" in out
     assert out.count("# Leaderboard") == 1
-
-
-def test_a_conversation_scored_twice_is_refused_by_name(place: Path) -> None:
-    changed(place, "twice.json", "m/a")
-    _, err = report(place, "--compare", "twice.json", code=1)
-    assert '"m/a" in mode "default" on "c-1", scored a second time' in err
-    assert "scores.json: named twice" in report(place, "--scores", "scores.json", code=2)[1]
-
-
-def test_options_of_what_is_written_need_a_place(place: Path) -> None:
-    assert "say where to with -o FOLDER" in report(place, "--only", "leaderboard", code=2)[1]

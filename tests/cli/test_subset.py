@@ -119,8 +119,8 @@ def test_bad_requests_say_what_is_wrong(place: Path, options: str, said: str) ->
 
 
 def test_a_folder_holds_page_and_tables_with_the_numbers(place: Path, tmp_path: Path) -> None:
-    command = "subset -s scores.json --diagnosis ADHD --compare --formats svg -o"
-    attune_here([*command.split(), tmp_path / "out"], place)
+    options = "--diagnosis ADHD --compare --resample conversation --seed 3 --formats svg -o"
+    attune_here(["subset", "-s", "scores.json", *options.split(), tmp_path / "out"], place)
     with (tmp_path / "out" / "tables" / "subset_composite.csv").open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
     (row,) = [r for r in rows if (r["model"], r["metric"]) == ("builtin/random", "Composite (0-100)")]
@@ -128,5 +128,6 @@ def test_a_folder_holds_page_and_tables_with_the_numbers(place: Path, tmp_path: 
     assert float(row["difference"]) == pytest.approx(np.mean(ours) - np.mean(theirs))
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert 'id="subset"' in page
-    assert "attune subset --scores scores.json --where diagnosis=ADHD --compare" in page
+    command = "attune subset --scores scores.json --where diagnosis=ADHD --resample conversation --seed 3"
+    assert f"{command} --compare" in page
     assert (tmp_path / "out" / "figures" / "subset_composite.svg").is_file()
