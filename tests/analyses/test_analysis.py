@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from attune_env.analyses import ANALYSES, Absent, Analysis, Study
+from attune_env.analyses.comparisons import WINS
 from attune_env.figures.style import drawn
 from attune_env.results.scores import aggregates_of
 from tests.analyses.made import A, B, columns, entry, study, study_of
@@ -75,6 +76,11 @@ def test_one_conversation_and_one_metric_raise_nothing(metric: str) -> None:
             continue
         for draw in found.draws.values():
             draw()
+
+
+def test_a_matrix_of_one_model_is_empty() -> None:
+    made = study(columns("avg_pairwise_kendall_tau", {A: [0.5]}))
+    assert not WINS.run(made).draws["preference-wins"]().axes[0].texts
 
 
 def test_names_of_analyses_tables_and_figures_are_unique(hostile: Study) -> None:

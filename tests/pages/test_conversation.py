@@ -198,6 +198,7 @@ def test_a_study_becomes_one_page_per_conversation(tmp_path: Path) -> None:
     assert page_names(Study(study.scores)) == {}
     without = dict(pages(replace(study, results=None), names))
     assert "that sounds tiring" in without["c-1.html"]
+    assert "Upset 5, Guilty 2" in without["c-1.html"]  # annotations stand without predictions too
 
 
 def test_visible_keeps_what_is_written_and_escapes_what_acts() -> None:
