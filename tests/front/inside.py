@@ -1,3 +1,0 @@
-"""Moved to `tests.command`."""
-
-from tests.command import attune_here as attune_here
