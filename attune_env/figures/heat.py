@@ -68,8 +68,9 @@ class Heat(Plot):
                 values[down.index(name), across.index(other)] = scale * mean
         reach = float(np.nanmax(np.abs(values), initial=0.0)) or 1.0
         low, high = self.range_ or (-reach, reach)
-        image = axis.imshow(values if values.size else [[np.nan]], cmap="PuOr_r" if low < 0 else "Blues", vmin=low, vmax=high, aspect="auto",
-                            interpolation="nearest")  # fmt: skip
+        shown = values if values.size else [[np.nan]]
+        colours = "PuOr_r" if low < 0 else "Blues"
+        image = axis.imshow(shown, cmap=colours, vmin=low, vmax=high, aspect="auto", interpolation="nearest")
         for (row, column), number in np.ndenumerate(values):
             if np.isnan(number):
                 continue
