@@ -67,8 +67,8 @@ def test_intervals_are_percentiles_of_the_loop_and_leave_undefined_values_out() 
         means = [m for m in loop(kernel, [row[i] for row in VALUES]) if not math.isnan(m)]
         assert interval.low == pytest.approx(float(np.quantile(means, 0.025)))
         assert interval.high == pytest.approx(float(np.quantile(means, 0.975)))
-    assert (full.mean, full.n, full.units) == (pytest.approx(2.6 / 6), 6, 6)
-    assert (holed.mean, holed.n, holed.units) == (pytest.approx((5 + 1 + 2 + 8) / 4), 4, 4)
+    assert (full.mean, full.n, full.units) == pytest.approx((2.6 / 6, 6, 6))
+    assert (holed.mean, holed.n, holed.units) == pytest.approx(((5 + 1 + 2 + 8) / 4, 4, 4))
     (alone,) = kernel.intervals([[row[0]] for row in VALUES])  # one column's holes do not move another
     assert (alone.low, alone.high) == pytest.approx((full.low, full.high), abs=1e-12)
 
@@ -138,7 +138,7 @@ def test_the_ends_of_a_ratio_are_the_quantiles_of_both_sums_drawn_together() -> 
 def test_a_ratio_is_of_sums_and_resamples_without_a_denominator_take_no_part() -> None:
     # (1 + 3 + 0)/(2 + 4 + 0) = 4/6; the third conversation has nothing to add
     (found,) = Bootstrap(3, resamples=200).ratios([[1], [3], [0]], [[2], [4], [0]])
-    assert (found.mean, found.n, found.units) == (pytest.approx(4 / 6), 6, 2)
+    assert (found.mean, found.n, found.units) == pytest.approx((4 / 6, 6, 2))
     never, once = Bootstrap(2, resamples=400).ratios([[0, 1], [0, 0]], [[0, 2], [0, 0]])
     assert never == Interval()
     # only the first conversation has answers: wherever it is drawn the ratio is 1/2
