@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import verifiers.v1 as vf
 
-from attune_episodes import builtin_policy, plan, rollout, score_row
+from attune_episodes import Request, builtin_policy, parse, plan, rollout, score_row
 from attune_episodes.trainers import training_dataset
 from attune_episodes.verifiers_env.tasks import AttuneData, AttuneTask
 from tests.endpoint import Call, serve
@@ -287,3 +287,17 @@ def test_the_figures_shown_are_those_of_the_command_shown() -> None:
     shown = dict(re.findall(r"(\w+) (\d+\.\d\d)", block))
     assert len(shown) == 9
     assert shown == {name: wanted[name] for name in shown}
+
+
+def test_no_reply_is_parsed_twice_in_a_rollout(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+
+    def counted(request: Request, text: str) -> Any:
+        parsed.append(request.id)
+        return parse(request, text)
+
+    for module in ("run", "tasks"):
+        monkeypatch.setattr(f"attune_episodes.verifiers_env.{module}.parse", counted)
+    with serve(lexicon()) as server:
+        (trace,) = played(environment({"number": 1}), server.url)
+    assert sorted(parsed) == sorted(replies(trace))

@@ -19,7 +19,14 @@ from attune_episodes.request import Request
 from attune_episodes.verifiers_env.chat import CallFailedError, Chat
 from attune_episodes.verifiers_env.config import AttuneEnvConfig, AttuneHarnessConfig, check_harness
 from attune_episodes.verifiers_env.logs import FAILED, KEY, VERSION
-from attune_episodes.verifiers_env.tasks import AnyEpisode, AnyTask, AnyTrace, AttuneData, replies_of
+from attune_episodes.verifiers_env.tasks import (
+    AnyEpisode,
+    AnyTask,
+    AnyTrace,
+    AttuneData,
+    replies_of,
+    state_of,
+)
 
 SUCCESS: Final = vf.ProgramResult(exit_code=0, stdout="", stderr="")
 
@@ -123,6 +130,7 @@ class _Player:
             entry.pop("refusal", None)
             if reply.refused:
                 entry["refusal"] = True
+        state_of(self.trace).outcomes[request.id] = asking.text, asking.outcome
 
     def _node(self, messages: Sequence[Mapping[str, str]], before: int) -> list[int]:
         """The node of a reply: new since it was asked for, and after these messages; none if it is not found.

@@ -9,6 +9,7 @@ from math import isclose
 from typing import Any, TypeAlias
 
 import verifiers.v1 as vf
+from pydantic import Field, PrivateAttr
 from verifiers.v1.runtimes import Runtime
 
 from attune_data.errors import AttuneError, show
@@ -81,14 +82,45 @@ class AttuneData(vf.TaskData):
         about = {"name": task.only, "granularity": "request", "system_prompt": system["content"]}
         return AttuneData.model_validate({**data, **about, "prompt": rest})
 
+    _task: tuple[tuple[object, ...], Task] | None = PrivateAttr(None)
+
     @property
     def task(self) -> Task:
-        """The engine's task."""
-        return Task.from_json(self.__dict__)
+        """The engine's task, made once."""
+        # a copy with other fields takes this along: it is known by what it was made from
+        source = (self.conversation, self.settings, self.reward, self.request)
+        if self._task is None or any(a is not b for a, b in zip(self._task[0], source, strict=True)):
+            self._task = source, Task.from_json(self.__dict__)
+        return self._task[1]
 
     def check_prompts(self) -> None:
         """Raises DataError where this process would ask something else than the task was made with."""
         self.task.settings.check_same(self.settings, f"task {self.id}", "prompts")
+
+
+class AttuneState(vf.State):
+    """The state of a rollout beside its trace; it is not saved."""
+
+    outcomes: dict[str, tuple[str, Any]] = Field(default_factory=dict, exclude=True)
+    """Request id -> (raw reply, what `parse` made of it): no reply is parsed twice."""
+
+
+def state_of(trace: AnyTrace) -> AttuneState:
+    """The state of a trace, made ours when it is first asked for."""
+    state = trace.state
+    if not isinstance(state, AttuneState):
+        state = trace.state = AttuneState(artifacts=state.artifacts)
+    return state
+
+
+def outcomes_of(trace: AnyTrace, task: Task) -> dict[str, tuple[str, Any]]:
+    """Request id -> (raw reply, what it says); no reply counts as an empty one."""
+    replies, outcomes = replies_of(trace, task), state_of(trace).outcomes
+    for request in task.requests:
+        text = sound(replies.get(request.id, ""))
+        if request.id not in outcomes or outcomes[request.id][0] != text:
+            outcomes[request.id] = text, parse(request, text)
+    return outcomes
 
 
 def replies_of(trace: AnyTrace, task: Task) -> dict[str, str]:
@@ -212,17 +244,18 @@ def _oracle(task: Task) -> str | None:
 
 def _played(task: Task, trace: AnyTrace) -> Episode:
     """The episode with the trace's replies; none counts as an empty one."""
-    replies = replies_of(trace, task)
+    outcomes = outcomes_of(trace, task)
     episode = Episode(task.conversation, task.settings, task.spec)
     while not episode.done:
-        episode.submit(replies.get(episode.request.id))
+        text, outcome = outcomes[episode.request.id]
+        episode.take(outcome, text)
     return episode
 
 
 def _request_score(task: Task, trace: AnyTrace) -> Score:
     (request,) = task.requests
-    said = parse(request, sound(replies_of(trace, task).get(request.id, "")))
-    return score(task.conversation, request, said, task.spec, stages=task.settings.stages)
+    _, outcome = outcomes_of(trace, task)[request.id]
+    return score(task.conversation, request, outcome, task.spec, stages=task.settings.stages)
 
 
 class AttuneTaskset(vf.Taskset[AttuneTask, AttuneTasksetConfig]):
