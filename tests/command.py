@@ -53,6 +53,7 @@ def _inside(argv: list[str], cwd: Path, environment: dict[str, str]) -> Done:
         contextlib.chdir(cwd),
         patch.dict(os.environ, environment),
         patch.object(sys, "argv", ["attune", *argv]),
+        patch.object(sys.modules["__main__"], "__package__", None),  # else its name is that of pytest's
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):
