@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from attune_data import Conversation
     from attune_data.importing import Imported
 
-app = typer.Typer(help="Check, describe, divide, simulate and import conversations.", no_args_is_help=True)
+app = typer.Typer(help="Validate, describe, split, simulate and import conversations.", no_args_is_help=True)
 imports = typer.Typer(
-    help="Bring other data sets into this format: what they say, and nothing more.", no_args_is_help=True
+    help="Convert other data sets to this format: what they say, and nothing more.", no_args_is_help=True
 )
 
 LEVELS: Final = ("plain", "clear", "default", "blunted", "tangled")
@@ -105,7 +105,7 @@ def split(
     overwrite: bool = shared.OVERWRITE,
     skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
-    """Divide conversations into parts by participant: nobody is in two of them.
+    """Split conversations by participant, so that nobody is in two parts.
 
     Writes conversation_N.json into one folder per part, numbers kept. The same seed gives the same parts.
 

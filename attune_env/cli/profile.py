@@ -23,9 +23,7 @@ app = typer.Typer(
 def run(
     *,
     provider: str = argument(servers.PROVIDER_HELP, "PROVIDER"),
-    model: str = argument(
-        "The model's name as the server has it. For builtin: prior, random, empty.", "MODEL"
-    ),
+    model: str = argument("The model's name on the server. For builtin: prior, random, empty.", "MODEL"),
     path: str = shared.DATA_ARGUMENT,
     selection: shared.Selection,
     server: shared.Server,

@@ -28,19 +28,19 @@ def report(
         "Scores files made by `attune score`; several make one report.", "SCORES", None
     ),
     scores: list[Path] | None = option("The same, as an option.", None, "-s"),
-    compare: list[Path] | None = option("More scores files, to stand beside them."),
+    compare: list[Path] | None = option("More scores files, shown beside the first."),
     output: Path | None = option("Folder for report.html, report.md, figures and tables.", None, "-o"),
     data: str | None = option("The annotated conversations; by default where the scores were made from."),
     results: Path | None = option("Folder of result files; by default where the scores were made from."),
-    mode: str | None = option("The mode that analyses are about; by default the benchmark's primary one."),
-    side_by_side: bool = option("Show scores that do not belong in one table in tables of their own.", False),
+    mode: str | None = option("The mode to analyse; by default the benchmark's primary one."),
+    side_by_side: bool = option("Show scores that cannot share a table in separate tables.", False),
     scoring: shared.Scoring | None = option(
         "The scoring variant that leads; by default the one the file was made with."
     ),
     resample: shared.Resampled = shared.RESAMPLE,
     seed: int = shared.BOOTSTRAP_SEED,
     where: str | None = shared.WHERE,
-    formats: list[shared.Format] | None = option("What figures are written as; by default all."),
+    formats: list[shared.Format] | None = option("Formats of figures; by default all."),
     only: list[str] | None = option("With -o: only this analysis, by its name in the page.", metavar="NAME"),
     conversations: bool = option(
         "With -o: one page per conversation.", True, "--conversations/--no-conversations"
@@ -133,7 +133,7 @@ class Filters:
     subtopic: Values = option("Subtopic.")
     topic: Values = option("The topic's own text.")
     attitude: Values = option("Attitude to the topic.")
-    model: Values = option("The model that answered in the conversation.", None, "--om")
+    model: Values = option("The model that replied in the conversation.", None, "--om")
     gender: Values = option("Gender.")
     age_range: Values = option("Range of age.")
     country: Values = option("Country.")
@@ -151,13 +151,13 @@ def subset(
     data: str | None = option("The annotated conversations; by default as the scores file says.", None, "-d"),
     filters: Filters,
     where: str | None = option('Any field, numbers too: "who_5<13,turns>=4".', metavar="CONDITIONS"),
-    compare: bool = option("Set them against the others, with intervals on the difference.", False),
+    compare: bool = option("Compare them with the others, with intervals on the difference.", False),
     output: Path | None = option("Folder for a page and tables; without it nothing is written.", None, "-o"),
     mode: str | None = option("The mode; by default the primary one."),
     scoring: shared.Scoring | None = option("The scoring variant that leads."),
     resample: shared.Resampled = shared.RESAMPLE,
     seed: int = shared.BOOTSTRAP_SEED,
-    formats: list[shared.Format] | None = option("With -o: what figures are written as."),
+    formats: list[shared.Format] | None = option("With -o: formats of figures."),
     overwrite: bool = shared.OVERWRITE,
 ) -> None:
     """Show the scores of the conversations that meet every filter given, alone or against the others.

@@ -56,7 +56,7 @@ def audit(
     overwrite: bool = shared.OVERWRITE,
     skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
-    """Attack rewards with baselines and a search; exit 1 where one rewards an attack more than it should.
+    """Attack rewards with baselines and a search; exit 1 if one rewards an attack more than it should.
 
     Plays the content-free and the shallow policies, the replies that a trainer's policy stumbles on, and
     an adversary that searches for the best constant answers. A .py file is executed: read it first. All

@@ -32,9 +32,7 @@ _training = partial(option, panel="Checkpoints of a training run")
 def run(
     *,
     provider: str = argument(servers.PROVIDER_HELP, "PROVIDER"),
-    model: str = argument(
-        f"The model's name as the server has it. For builtin: {', '.join(POLICIES)}.", "MODEL"
-    ),
+    model: str = argument(f"The model's name on the server. For builtin: {', '.join(POLICIES)}.", "MODEL"),
     path: str = shared.DATA_ARGUMENT,
     selection: shared.Selection,
     asking: shared.Asking,
@@ -42,20 +40,20 @@ def run(
     drawn: shared.Drawn,
     judging: shared.Judging,
     output: Path = option("Folder of the result files.", Path("results"), "-o"),
-    overwrite: bool = option("Make existing results again.", False),
+    overwrite: bool = option("Replace existing results.", False),
     modes: list[str] | None = option(
         "One or several of default verbose omniscient verbose_omniscient, or all.", panel=ASKED
     ),
     seed: int | None = option(
-        "Seed of all random draws (0). Given, a server gets one too, another for each call.", panel=ASKED
+        "Seed of all random draws (0). If given, each call also sends a seed derived from it.", panel=ASKED
     ),
     samples: int | None = option(
-        "Ask each request so many times; each sample has result files of its own.",
+        "Ask each request this many times; each sample gets its own result files.",
         panel=SERVER,
         min=1,
         max=1000,
     ),
-    retry_skipped: bool = option("Only the conversations that an earlier run skipped.", False, panel=SERVER),
+    retry_skipped: bool = option("Only conversations that failed in an earlier run.", False, panel=SERVER),
     fit: str | None = option(
         "Fit mode, prior and asked on this data instead of out of fold.", panel="Built-in policies"
     ),
@@ -63,7 +61,7 @@ def run(
         "With --training-step: the training run that the model is a checkpoint of.", metavar="NAME"
     ),
     training_step: int | None = _training(
-        "The training step that the model stands at, for learning curves.", metavar="N", min=0
+        "The training step of the checkpoint, for learning curves.", metavar="N", min=0
     ),
 ) -> None:
     """Ask a model (or a built-in policy) about conversations, one result file each; runs resume.
@@ -175,7 +173,7 @@ def run(
 def rejudge(
     *,
     provider: str = argument("Where the judge is: openrouter, openai, prime, custom.", "PROVIDER"),
-    judge: str = argument("The judge's name as the server has it.", "MODEL"),
+    judge: str = argument("The judge's name on the server.", "MODEL"),
     results: Path = shared.RESULTS,
     data: str = shared.DATA,
     selection: shared.Selection,
@@ -186,11 +184,11 @@ def rejudge(
     judge_model: list[str] | None = shared.JUDGE_MODEL,
     codebook: Path | None = shared.CODEBOOK,
     prompts: str = shared.PROMPTS,
-    overwrite: bool = option("Ask again what these judges have said before.", False),
+    overwrite: bool = option("Ask these judges again.", False),
 ) -> None:
     """Let judges rate the drafts of result files; the evaluated model is not asked again.
 
-    Judgements that stood in the files are replaced. Several judges (--judge-model) are averaged.
+    Judgements already in the files are replaced. Several judges (--judge-model) are averaged.
 
     Run the same command again after an interruption: what was answered is not asked again.
 

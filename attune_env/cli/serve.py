@@ -24,9 +24,9 @@ class Sessions:
     """The limits of sessions, as `attune_episodes.openenv_env.Limits` names them."""
 
     sessions: int = _limit("Open sessions at a time.", 64, "--max-sessions", min=1)
-    message_bytes: int = _limit("Size of a message.", 16 * 1024 * 1024, "--max-message-bytes", min=1)
-    idle_seconds: float = _limit("Silence after which a session ends.", 3_600.0)
-    session_seconds: float = _limit("Length of a session.", 604_800.0)
+    message_bytes: int = _limit("Largest message, in bytes.", 16 * 1024 * 1024, "--max-message-bytes", min=1)
+    idle_seconds: float = _limit("Seconds of silence after which a session ends.", 3_600.0)
+    session_seconds: float = _limit("Longest session, in seconds.", 604_800.0)
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,12 @@ class Source:
     """The conversations, as `attune_episodes.data_arguments.DataArguments` names them."""
 
     where: str | None = shared.WHERE
-    split: str | None = _chosen("Of a dataset that has several.")
+    split: str | None = _chosen("Split of a data set that has several.")
     number: int | None = shared.NUMBER
     provenance: Literal["simulated", "imported", "own", "benchmark"] | None = _chosen(
-        "The mark of records that carry none."
+        "Provenance of records that state none."
     )
-    level: str = _chosen(f"Of simulated participants: {', '.join(LEVELS)}.", "default")
+    level: str = _chosen(f"Level of simulated participants: {', '.join(LEVELS)}.", "default")
     world_seed: int = _chosen("Seed of simulated participants.", 0)
 
 
@@ -53,7 +53,7 @@ def openenv(
     port: int = option("Port; 0 takes a free one.", 8000, min=0, max=65_535),
     workers: int = option("Processes that serve; --max-sessions holds for each.", 1, min=1),
     allowed_host: list[str] | None = option(
-        "A further name that clients ask for, such as a proxy's; may be repeated.", metavar="NAME"
+        "Another host name that clients may use, such as a proxy's; may be repeated.", metavar="NAME"
     ),
     training: bool = option("Serve for training: benchmark records are refused.", False),
     reward: str = option(
@@ -62,7 +62,7 @@ def openenv(
     mode: str = option("default, verbose, omniscient or verbose_omniscient.", "default", panel=ASKED),
     seed: int = option("Seed of labels and sides, and of --order shuffled.", 0, min=0, panel=ASKED),
     order: Literal["sequential", "shuffled"] = _chosen(
-        "Of conversations that no client names.", "sequential"
+        "Order of conversations that no client names.", "sequential"
     ),
     chosen: Source,
 ) -> None:

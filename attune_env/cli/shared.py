@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from attune_episodes.settings import Settings
 
 SKIP_INVALID = option("Leave out files that cannot be read, and say which.", False, panel=CHOSEN)
-OVERWRITE = option("Replace what an earlier call wrote there.", False)
+OVERWRITE = option("Replace what an earlier run wrote there.", False)
 SEED = option("Seed of all random draws.", 0)
 DATA_ARGUMENT = argument(
     "Folder of conversation_N.json, .json or .jsonl file, saved dataset, dataset name, or: sample.", "PATH"
@@ -39,7 +39,7 @@ JUDGE_MODEL = option(
     "Another model that rates each draft; may be given several times.", metavar="MODEL", panel=JUDGES
 )
 Scoring = Literal["canonical", "strict"]
-RESAMPLE = option("Units of the bootstrap; auto: participants where one owns several.", "auto")
+RESAMPLE = option("Units of the bootstrap; auto: participants if one has several conversations.", "auto")
 Resampled = Literal["auto", "conversation", "participant"]
 BOOTSTRAP_SEED = option("Seed of the bootstrap.", 0)
 Format = StrEnum("Format", ["svg", "png", "pdf"])
@@ -67,7 +67,7 @@ class Asking:
     """The settings that decide how a conversation is asked about, besides the mode."""
 
     panas_strategy: Literal["absolute", "delta", "blind_delta"] = option(
-        "How feelings afterwards are asked.", "absolute", panel=ASKED
+        "How feelings after the conversation are asked.", "absolute", panel=ASKED
     )
     labels: Literal["masked", "official"] = option(
         "masked hides which response is which.", "masked", panel=ASKED
@@ -100,25 +100,27 @@ class Server:
         "Address of the server: http://localhost:8000/v1 (vLLM, SGLang, llama.cpp, Ollama, …).", metavar="URL"
     )
     api_key: str | None = _server(
-        "The key. Others on this machine see it while the command runs: better set the variable.",
+        "The key. Other users of this machine can see it while the command runs; prefer a variable.",
         metavar="KEY",
     )
     api_key_var: str | None = _server("The environment variable that holds the key.", metavar="NAME")
     concurrency: int | None = _server(
-        "Requests at once; fewer for a while when the server says it is too many. (16)", min=1, max=1024
+        "Requests in flight; fewer for a while after status 429. (16)", min=1, max=1024
     )
-    call_timeout: float | None = _server("For one request. (300)", min=0.1, metavar="SECONDS")
+    call_timeout: float | None = _server("Time limit for one request. (300)", min=0.1, metavar="SECONDS")
     structured: Literal["auto", "on", "off"] | None = _server(
         "auto: JSON schemas where the server takes them."
     )
-    retries: int | None = _server("Further attempts after a passing fault. (6)", min=0, max=100)
-    reasks: int | None = _server("Further asks after an unreadable answer. (2)", min=0, max=100)
-    max_calls: int | None = _server("Stop after so many requests, retries included.", min=1)
-    max_cost: float | None = _server("Stop when so much is spent.", min=0.0, metavar="DOLLARS")
-    price_in: float | None = _server(
-        "Per million tokens in, where the server tells no cost.", metavar="DOLLARS"
+    retries: int | None = _server("Retries after a transient failure. (6)", min=0, max=100)
+    reasks: int | None = _server(
+        "How often a request is asked again after an unreadable answer. (2)", min=0, max=100
     )
-    price_out: float | None = _server("Per million tokens out.", metavar="DOLLARS")
+    max_calls: int | None = _server("Stop after this many requests, retries included.", min=1)
+    max_cost: float | None = _server("Stop when this much is spent.", min=0.0, metavar="DOLLARS")
+    price_in: float | None = _server(
+        "Price of a million input tokens, if the server reports no cost.", metavar="DOLLARS"
+    )
+    price_out: float | None = _server("Price of a million output tokens.", metavar="DOLLARS")
     dry_run: bool = _server("Print how many calls and tokens it takes; send nothing.", False)
 
 
@@ -126,8 +128,8 @@ class Server:
 class Drawn:
     """How a model behind a server draws its answers."""
 
-    temperature: float | None = _server("By default the server's own.")
-    max_tokens: int | None = _server("Longest answer. By default the server's own.", min=1)
+    temperature: float | None = _server("By default the server's.")
+    max_tokens: int | None = _server("Longest answer, in tokens; by default the server's.", min=1)
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ class Judging:
 
     judge_model: list[str] | None = JUDGE_MODEL
     judge_provider: str | None = option(
-        "Where the judges are, if not where the model is.", metavar="PROVIDER", panel=JUDGES
+        "Provider of the judges, if not the model's.", metavar="PROVIDER", panel=JUDGES
     )
     judge_base_url: str | None = option("Address of the judges' server.", metavar="URL", panel=JUDGES)
     judge_api_key_var: str | None = option(
