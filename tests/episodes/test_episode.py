@@ -249,6 +249,8 @@ def test_a_typed_reply_and_its_json_score_the_same(played: Played, asked: Settin
 def test_the_oracle_earns_one_wherever_anything_is_annotated(
     about: Conversation, asked: Settings, named: str
 ) -> None:
+    # a change from ratings that are not there cannot be said, and this part needs none of them
+    assume(named != "panas_item_normalized" or asked.panas_strategy == "absolute")
     for spec in (RewardSpec.preset("composite"), SPECS[named]):
         played = rollout(about, builtin_policy("oracle", [about]), asked, reward=spec)
         values = [step.score.value for step in played.steps if step.score.value is not None]
