@@ -64,8 +64,9 @@ class PartReward:
         """
         batch = _scored(completions, **columns)
         if self.logs:
+            known = _baselines(self.spec)
             for _, shares in batch:
-                _check_same_reward(shares, self.spec)
+                _check_same_reward(shares, self.spec, known)
             _log(batch, **columns)
         values: list[float | None] = []
         for score, shares in batch:
@@ -190,7 +191,7 @@ def check_rows(rows: Any, spec: RewardSpec | str | None = None) -> None:
             f"rows are {show(rows)} ({type(rows).__name__}); expected a Dataset or a list of rows, which can "
             "be read more than once"
         )
-    found = False
+    found, known = False, {} if reward is None else _baselines(reward)
     for row in rows if hasattr(rows, "__len__") else islice(rows, 1):
         if not isinstance(row, Mapping):
             raise TypeError(f"a row is a mapping, got {show(row)} ({type(row).__name__})")
@@ -204,7 +205,7 @@ def check_rows(rows: Any, spec: RewardSpec | str | None = None) -> None:
                 f"rows were made with reward {show(row['reward'])}, the reward functions with "
                 f"{show(reward.name)}; make both with the same reward"
             )
-        _check_same_reward(shares, reward)
+        _check_same_reward(shares, reward, known)
     if not found:
         raise _no_truth("none")
 
@@ -214,14 +215,12 @@ def _no_truth(found: str) -> DataError:
     return DataError(Problem("rows", "truth", found, "rows with the truth that they came with", advice))
 
 
-@lru_cache(maxsize=64)
 def _baselines(reward: RewardSpec) -> Mapping[str, float]:
     return {name: reward.baselines.get(name, 0.0) for name in reward.parts}
 
 
-def _check_same_reward(shares: Shares, reward: RewardSpec) -> None:
+def _check_same_reward(shares: Shares, reward: RewardSpec, known: Mapping[str, float]) -> None:
     """Raise SettingsError where the parts of a row, or what they are measured from, are not a reward's."""
-    known = _baselines(reward)
     for part, (_, baseline) in shares.items():
         if known.get(part) != baseline:
             raise SettingsError(

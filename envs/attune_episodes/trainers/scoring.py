@@ -77,6 +77,10 @@ def text_of(completion: object) -> str:
     """
     if isinstance(completion, str):
         return completion
+    if type(completion) is list and completion and type(last := completion[-1]) is dict:  # nearly always
+        text = last.get("content")
+        if last.get("role") == "assistant" and isinstance(text, str):
+            return text
     messages = (completion,) if isinstance(completion, Mapping) else completion
     if isinstance(messages, Sequence) and not isinstance(messages, (bytes, bytearray)):
         for message in reversed(messages):
