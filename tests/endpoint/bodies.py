@@ -98,7 +98,7 @@ def merged(old: Any, new: Any) -> Any:
 def answered(body: Mapping[str, Any], answer: Answer, price: Price, fault: Fault | None) -> web.Response:
     """A good answer, or what a fault makes of it."""
     if fault is None or fault.kind in ("drop", "reset"):
-        return _sent(_completion(body, answer, price))
+        return _sent(body, _completion(body, answer, price))
     headers = {"Retry-After": fault.retry_after} if fault.retry_after else {}
     if fault.kind == "status":
         return error(fault.code, f"scripted {fault.code}", "scripted", headers)
@@ -117,7 +117,7 @@ def answered(body: Mapping[str, Any], answer: Answer, price: Price, fault: Fault
         # escaped: half a character has no bytes in UTF-8
         text = json.dumps(merged(made, json.loads(fault.text)))
         return web.Response(text=text, content_type="application/json", status=fault.code)
-    response = _sent(made, fault.code)
+    response = _sent(body, made, fault.code)
     data = response.body
     assert isinstance(data, bytes)
     if fault.kind == "truncated":
@@ -127,6 +127,20 @@ def answered(body: Mapping[str, Any], answer: Answer, price: Price, fault: Fault
     return response
 
 
-def _sent(made: Mapping[str, Any], status: int = 200) -> web.Response:
-    data = json.dumps(made, ensure_ascii=False).encode("utf-8", "surrogatepass")
-    return web.Response(body=data, content_type="application/json", status=status)
+def _sent(body: Mapping[str, Any], made: Mapping[str, Any], status: int = 200) -> web.Response:
+    """The completion as JSON; or, as verifiers' chat harness asks for it, as the events of a stream."""
+    if not body.get("stream"):
+        return web.Response(body=_json(made), content_type="application/json", status=status)
+    head = {key: made[key] for key in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
+    events = [
+        head | {"choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
+        for choice in made["choices"]
+        for delta, reason in ((choice["message"], None), ({}, choice["finish_reason"]))
+    ]
+    events.append(head | {"choices": [], "usage": made["usage"]})
+    text = b"".join(b"data: " + _json(event) + b"\n\n" for event in events) + b"data: [DONE]\n\n"
+    return web.Response(body=text, content_type="text/event-stream", status=status)
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")

@@ -87,21 +87,38 @@ def test_an_evaluation_with_no_flag_but_the_model_then_a_replay_and_official_res
     }
 
 
-@pytest.mark.parametrize("name", ["vf-eval", "vf-validate"])
-@pytest.mark.parametrize(("flag", "value", "told"), [
-    ("data", "/nope", "/nope: found no such file or folder, expected"),
-    ("where", "nothing=1", "nothing"),
-    ("data", "simulated", "AttuneTaskset is infinite - bound the run with -n"),
-    ("reward", "compsite", "did you mean 'composite'"),
-])  # fmt: skip
-def test_what_cannot_be_played_ends_in_its_message_alone(
-    tmp_path: Path, name: str, flag: str, value: str, told: str
-) -> None:
+def refused(cwd: Path, name: str, flag: str, value: str) -> list[str]:
+    """The lines that a command prints that cannot play what it is given."""
     place = "--env.taskset" if name == "vf-eval" else "--taskset"
     rest = ["-m", "m/x", "--no-push"] if name == "vf-eval" else ["--runtime.type", "subprocess"]
-    said = command(name, "attune-env", "--no-rich", f"{place}.{flag}", value, *rest, cwd=tmp_path, code=1)
-    assert told in " ".join(said.replace("│", " ").split())
-    assert "Traceback" not in said
+    return command(
+        name, "attune-env", "--no-rich", f"{place}.{flag}", value, *rest, cwd=cwd, code=1
+    ).splitlines()
+
+
+@pytest.mark.parametrize("name", ["vf-eval", "vf-validate"])
+@pytest.mark.parametrize(
+    ("flag", "value", "told"),
+    [("data", "/nope", "/nope: found no such file or folder, expected"), ("where", "nothing=1", "nothing")],
+)
+def test_data_that_cannot_be_played_ends_in_its_message_alone(
+    tmp_path: Path, name: str, flag: str, value: str, told: str
+) -> None:
+    said = refused(tmp_path, name, flag, value)
+    assert told in said[-1]
+    assert not [line for line in said if "Traceback" in line or line.startswith("  File ")], said
+
+
+@pytest.mark.parametrize("name", ["vf-eval", "vf-validate"])
+def test_an_endless_world_without_a_number_is_refused_and_not_waited_for(tmp_path: Path, name: str) -> None:
+    told = " ".join(refused(tmp_path, name, "data", "simulated"))
+    assert "AttuneTaskset is infinite - bound the run with -n" in told
+
+
+def test_a_wrong_configuration_is_told_without_a_traceback(tmp_path: Path) -> None:
+    told = " ".join(" ".join(refused(tmp_path, "vf-eval", "reward", "compsite")).replace("│", " ").split())
+    assert "did you mean 'composite'" in told
+    assert "Traceback" not in told
 
 
 def test_resume_plays_exactly_what_failed_or_was_cut_short(tmp_path: Path) -> None:

@@ -7,8 +7,10 @@ import logging
 import multiprocessing
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -94,8 +96,12 @@ def test_workers_pay_what_the_same_tasks_pay_in_this_process(workers: int, granu
     assert conversations == {about.conversation_id for about in sample()[:number]}
 
 
-def test_verifiers_own_chat_harness_plays_single_requests(caplog: pytest.LogCaptureFixture) -> None:
+def test_verifiers_own_chat_harness_plays_single_requests(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     caplog.set_level(logging.WARNING)
+    # it starts its program with uv, which lies beside this Python
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
     rows = {row["id"]: row for row in training_dataset(list(sample()[:1]), reward="composite")}
     env = environment({"number": 1, "granularity": "request"}, {"harness": {"id": "null"}})
     tasks = list(env.taskset)[:2]
