@@ -212,7 +212,7 @@ def test_an_endless_world_is_served_by_order_index_seed_and_id() -> None:
     ({"index": 1.0}, "whole number"),
     ({"conversation_id": 7}, "must be a text"),
     ({"conversation_id": "x" * 256}, "at most 255"),
-    ({"conversation_id": "sample-1"}, "did you mean 'sample-0"),
+    ({"conversation_id": "sample-1"}, "did you mean 'sample-"),
     ({"conversation_id": "sample-01", "index": 0}, "not both"),
     ({"episode_id": "x" * 256}, "at most 255"),
     ({"episode_id": 1}, "text"),
