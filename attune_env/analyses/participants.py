@@ -76,7 +76,7 @@ def contrast_rows(
 
 
 def _heads(inside: str, outside: str) -> tuple[Column, ...]:
-    """What `_cells` holds, in points of 100."""
+    """Columns of the values of `_cells`, in points of 100."""
     return (
         points(inside, "inside"),
         points(outside, "outside"),

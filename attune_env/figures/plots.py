@@ -37,7 +37,7 @@ class Plot(ABC):
     where: tuple[str, str | None] | None = None
     """(column, value): only these rows; None: those with the first row's value."""
     unit: str = ""
-    """What the numbers are; `{}` stands for the value in `where`."""
+    """Label of the numbers; `{}` stands for the value in `where`."""
 
     def __call__(self, tables: Mapping[str, Table]) -> Figure:
         """Draws it; needs matplotlib."""
@@ -83,7 +83,7 @@ class Dots(Plot):
     """
 
     columns: Sequence[str]
-    """What the panels show; those that the table lacks are left out."""
+    """Columns that the panels show; those that the table lacks are left out."""
     _: KW_ONLY
     split: str = ""
     """Column that makes panels instead: one for each of its values, of the first of `columns`."""

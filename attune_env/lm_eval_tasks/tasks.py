@@ -1,4 +1,4 @@
-"""What `--metadata attune_…=…` says, with every error of it before anything is asked; and the metrics.
+"""Read `--metadata attune_…=…`, with every error before anything is asked; and list the metrics.
 
 lm-eval hands a task its own `--metadata` and the arguments of the model in one mapping, so ours carry a
 prefix: a name that nobody reads would otherwise pass unnoticed. The numbers are those of `attune score`: the

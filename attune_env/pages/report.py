@@ -54,7 +54,7 @@ class Wanted:
     """The requested contents of a report."""
 
     formats: Sequence[str] = FORMATS
-    """What figures are written as."""
+    """File formats of the figures."""
     only: Sequence[str] = ()
     """Names of analyses; all of them if empty."""
     conversations: bool = True

@@ -59,7 +59,7 @@ def source_file(conversations: Conversations, conversation_id: str) -> str | Non
 
 
 def existing_record(path: Path, wanted: Names) -> object:
-    """What `path` holds; None where it does not exist or is cut off, and so holds no other result.
+    """Read the record at `path`; None where it does not exist or is cut off, and so holds no other result.
 
     Raises DataError where it is a result of another conversation, model or mode than `wanted`. File names do
     not always tell them apart: slashes of model names become underscores, some file systems do not see case,

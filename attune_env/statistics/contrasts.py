@@ -39,7 +39,7 @@ class Contrast:
     p: float | None
     """By permutation of the units' labels, two-sided, uncorrected; None where a side is empty."""
     permuted: Literal["units", "rows"]
-    """What the labels were moved between: rows where some unit has conversations on both sides."""
+    """Level at which labels were permuted: rows where some unit has conversations on both sides."""
 
 
 def contrasts(

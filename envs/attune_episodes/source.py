@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import count
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
@@ -197,7 +196,8 @@ class ConversationSource:
         self.passes = 0
         """The pass that the last conversation belongs to, from 0; always 0 where there are no passes."""
         self._own = np.random.default_rng(seed)
-        self._positions: Iterator[int] = count()
+        self._position = 0
+        self._shared: Iterator[int] | None = None
         self._drawn = 0
         self._order: Sequence[int] = ()
 
@@ -206,12 +206,13 @@ class ConversationSource:
 
         Between them, sources with the same arguments and the same seed then play what one alone would.
         """
-        self._positions = positions
+        self._shared = positions
 
     def next(self, np_random: np.random.Generator | None = None) -> Conversation:
         """The next conversation; `np_random` draws orders, or a generator seeded by `reset_order`."""
         generator = np_random or self._own
-        place = next(self._positions)
+        place = self._position if self._shared is None else next(self._shared)
+        self._position += 1
         shuffled = self.sampling == "shuffled"
         if self.endless:
             while shuffled and self._drawn <= place:  # positions that other processes took are drawn too

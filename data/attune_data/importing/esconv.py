@@ -58,7 +58,7 @@ _ADVICE: Final = (
 
 
 class _Left(Enum):
-    """What is left out, and why."""
+    """Parts of the source that are left out, and why."""
 
     BEFORE = ("messages before the seeker's first", "a reply to nothing; kept under outsideTurns")
     AFTER = ("messages after the last reply", "nobody replied; kept under outsideTurns")
@@ -127,7 +127,7 @@ class _Chat(Foreign):
     survey_score: _Survey | None = None
 
     def sides(self) -> tuple[_Side, _Side]:
-        """What the seeker and the supporter said in the survey."""
+        """Answers of the seeker and the supporter in the survey."""
         survey = self.survey_score or _Survey()
         return survey.seeker or _Side(), survey.supporter or _Side()
 

@@ -51,7 +51,7 @@ _SURVEY_ADVICE: Final = (
 
 
 class _Left(Enum):
-    """What is left out, and why."""
+    """Parts of the source that are left out, and why."""
 
     CUT = (
         "turns from where the thread is not known",

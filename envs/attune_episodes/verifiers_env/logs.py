@@ -102,7 +102,7 @@ def rollouts_from(
 
 @dataclass(frozen=True)
 class _Trace(Recording):
-    """What a trace holds."""
+    """The content of a trace."""
 
     single: bool = False
     """Whether it is of a single request; the task is that of its conversation, with the scored stages."""
