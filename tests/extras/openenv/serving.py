@@ -7,10 +7,11 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import uvicorn
+from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
 from attune_episodes.openenv_env import Limits, attune_app
@@ -122,7 +123,10 @@ def seated(url: str) -> Iterator[Wire]:
     until = time.monotonic() + PATIENCE
     while True:
         with wire(url) as session:
-            if session.ask({"type": "state"})["type"] == "state":
+            refused = True
+            with suppress(ConnectionClosed):  # a full server closes, before the question or after it
+                refused = session.ask({"type": "state"})["type"] != "state"
+            if not refused:
                 yield session
                 return
         assert time.monotonic() < until
