@@ -17,9 +17,11 @@ from attune_data.destination import create, temporary
 from attune_data.errors import DataError, Problem, show
 from attune_data.jsonio import check_size, read_json
 from attune_data.loading import fingerprint
+from attune_data.schema import Conversation
 from attune_env.results.marks import mapping, marks_of
 from attune_rewards.predictions import ConversationPrediction
 from attune_rewards.records import read_record
+from attune_rewards.scoring import score_conversation
 
 if TYPE_CHECKING:
     from attune_episodes.rollout import Rollout
@@ -105,6 +107,17 @@ def write_result(path: Path, record: Mapping[str, Any]) -> None:
     write_text(path, text)
 
 
+def with_scores(record: Mapping[str, Any], conversation: Conversation) -> dict[str, Any]:
+    """A result record with `attune.scores`: the metrics of the conversation as a scores file has them.
+
+    Scores of single turns are left out; nothing is added where the conversation has no annotation.
+    """
+    scores = score_conversation(conversation, read_record(record, conversation)[0])
+    del scores["turn_scores"]
+    annotated = {"scores": scores} if scores["unscored_share"] < 1 else {}
+    return {**record, "attune": {**marks_of(record), **annotated}}
+
+
 def save_results(rollouts: Iterable[Rollout], folder: str | Path) -> list[Path]:
     """Write one official result file per rollout into `folder` (made if needed); return their paths.
 
@@ -118,7 +131,7 @@ def save_results(rollouts: Iterable[Rollout], folder: str | Path) -> list[Path]:
         names = (record["conversationId"], record["em_model"], record["mode"])
         path = Path(folder) / result_name(*names)
         existing_record(path, names)
-        write_result(path, record)
+        write_result(path, with_scores(record, played.conversation))
         paths.append(path)
     return paths
 

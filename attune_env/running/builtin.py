@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from attune_data import Conversations
-from attune_env.results.files import Names, existing_record, result_name, source_file, write_result
+from attune_env.results.files import (
+    Names,
+    existing_record,
+    result_name,
+    source_file,
+    with_scores,
+    write_result,
+)
 from attune_env.running.existing import description, is_complete
 from attune_env.running.settings import Training, training_marks
 from attune_episodes.policies import FITTED, builtin_policy
@@ -77,7 +84,7 @@ def run_builtin(
                 }
                 record = rollout(conversation, policy, asked, em_model=names[1], facts=marks).result
                 seconds = round(time.perf_counter() - started, 6)
-                write_result(path, record | {"duration_seconds": seconds})
+                write_result(path, with_scores(record | {"duration_seconds": seconds}, conversation))
                 written += 1
             on_done()
     return RunReport(written, skipped)

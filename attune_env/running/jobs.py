@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from attune_data.schema import Conversation
-from attune_env.results.files import Names
+from attune_env.results.files import Names, with_scores
 from attune_env.running.asker import Asker, Call
 from attune_env.running.control import total
 from attune_env.running.existing import is_complete
@@ -180,7 +180,7 @@ class Job:
             "attune": marks,
         }
         record = episode.result(self.em_model, facts)
-        return self.judged(record) if self.judges else record
+        return with_scores(self.judged(record) if self.judges else record, self.conversation)
 
     @property
     def judging(self) -> list[Finished]:

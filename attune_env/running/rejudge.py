@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from attune_data import Conversations
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
-from attune_env.results.files import Result, read_result, read_results
+from attune_env.results.files import Result, read_result, read_results, with_scores
 from attune_env.results.marks import mapping, marks_of
 from attune_env.running.answer import Usage
 from attune_env.running.asker import Asker, Call
@@ -90,7 +90,7 @@ class RejudgeJob(Job):
         made = self.judged(self.before)
         calls = self.judging
         made["attune"]["judge"]["usage"] = {"calls": len(calls), **total(calls).describe()}
-        return made
+        return with_scores(made, self.conversation)
 
     @property
     def _drafts(self) -> list[tuple[int, str | None]]:

@@ -14,11 +14,14 @@ from hypothesis import strategies as st
 
 from attune_data import Conversations, DataError, load
 from attune_data.validate import conversation_from
-from attune_env import rollout_batch, save_results
-from attune_env.results import read_results, result_name, write_json
+from attune_env import rollout, rollout_batch, save_results
+from attune_env.results import read_results, result_name, score_results, write_json
 from attune_env.results.files import result_files, safe_name, write_text
+from attune_env.running import run_builtin
+from attune_episodes.policies import builtin_policy
 from attune_rewards import ConversationPrediction, score_conversation
 from tests.command import attune, names, own, read
+from tests.rewards.builders import conversation, turn
 
 IDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=200)
 UUID = "0b66aafe-721d-492d-bfc1-ad40b94775b3"
@@ -140,6 +143,27 @@ def test_rollouts_of_your_own_are_scored_from_their_files_and_silence_shows(
     assert cells["Strict"] == "0.0 [0.0, 0.0]†"
     assert float(cells["Composite"].split()[0]) > 20  # the canonical conventions pay for it
     assert cells["answered"] == "0.0%"
+
+
+def test_a_result_holds_the_scores_of_its_conversation(tmp_path: Path) -> None:
+    chosen = load("sample")[:2]
+    run_builtin("lexicon", chosen, tmp_path / "builtin")
+    save_results(rollout_batch(chosen, builtin_policy("lexicon", chosen)), tmp_path / "own")
+    for folder in (tmp_path / "builtin", tmp_path / "own"):
+        results, _, _ = read_results(folder, chosen)
+        entries = score_results(results, chosen, ground_truth="sample")["conversations"]
+        for entry, result in zip(entries, results, strict=True):
+            kept = result.record["attune"]["scores"]
+            assert kept == {name: entry[name] for name in kept}
+            assert set(entry) - set(kept) == {
+                "conversationId", "em_model", "mode", "turn_scores", "source_result", "attune"
+            }  # fmt: skip
+
+
+def test_a_result_of_a_conversation_without_annotations_holds_no_scores(tmp_path: Path) -> None:
+    bare = conversation(turn())
+    (path,) = save_results([rollout(bare, lambda messages: "{}")], tmp_path)
+    assert "scores" not in json.loads(path.read_text("utf-8"))["attune"]
 
 
 @pytest.mark.parametrize("content", ["print('mine')", '{"a": 1}'])

@@ -41,7 +41,7 @@ def again(server: Server, results: Path, *names: str, **more: Any) -> EndpointRe
 def test_drafts_are_judged_and_nothing_else_changes(results: Path) -> None:
     def without_judgements(record: Json) -> Json:
         turns = [{k: v for k, v in turn.items() if not k.startswith("em_draft_")} for turn in record["turns"]]
-        return record | {"turns": turns, "attune": record["attune"] | {"judge": None}}
+        return record | {"turns": turns, "attune": record["attune"] | {"judge": None, "scores": None}}
 
     before = files(results)
     with serve(judge_answers(7)) as server:
@@ -51,6 +51,7 @@ def test_drafts_are_judged_and_nothing_else_changes(results: Path) -> None:
     for name, record in files(results).items():
         assert without_judgements(record) == without_judgements(before[name])
         assert all(set(turn["em_draft_judge_scores"].values()) == {7} for turn in record["turns"])
+        assert record["attune"]["scores"]["avg_draft_judge_score"] == 1.0  # (7 - 1)/6
     found, problems, _ = read_results(results, DATA)
     assert not problems
     scored = score_results(found, DATA, ground_truth="here")["conversations"][0]
@@ -67,7 +68,7 @@ def test_it_gives_what_judging_during_the_run_gives(tmp_path: Path) -> None:
         other = files(tmp_path / "after")[name]
         assert record["turns"] == other["turns"]
         other["attune"]["judge"].pop("usage")
-        assert record["attune"]["judge"] == other["attune"]["judge"]
+        assert all(record["attune"][key] == other["attune"][key] for key in ("judge", "scores"))
 
 
 def test_the_same_judges_again_ask_nothing_and_others_replace_them(results: Path) -> None:
