@@ -29,11 +29,15 @@ BASE = ("chromium", "hub", "verifiers")
 """What needs no extra and takes long to test, a browser or Prime's command: in the venv of the checks."""
 ENDS = {"verifiers": ("tests/extras/verifiers", "tests/verifiers_env")}
 """Package of the base -> what is run with the oldest and the newest release that is admitted."""
-FIRST = dict.fromkeys(("bertscore", "trl", "verl"), "torch==2.13.0")
+FIRST = dict.fromkeys(("bertscore", "skyrl", "trl", "verl"), "torch==2.13.0")
 """Extra -> what is installed by itself before it: asked for together, PyTorch brings gigabytes of CUDA."""
+BESIDE = {"skyrl": ("skyrl>=0.3,<0.4", "func_timeout", "loguru", "omegaconf", "ray>=2.50,<3", "tensordict")}
+"""Extra -> what its tests use beside it: of SkyRL itself, what its generator needs without a GPU."""
+ABOVE = {"skyrl": "3.12"}
+"""Extra -> the Python that its tests run on where there is one: SkyRL 0.3 cannot be imported before it."""
 BELOW = {"verl": (3, 13)}
 """Extra -> the first Python that it does not support."""
-SERIAL = ("bertscore", "chromium", "docs", "hub", "inspect", "trl", "verifiers", "verl")
+SERIAL = ("bertscore", "chromium", "docs", "hub", "inspect", "skyrl", "trl", "verifiers", "verl")
 """Tests that want both cores for themselves."""
 
 
@@ -68,7 +72,7 @@ def in_venv(name: str, python: str, extras: str, tests: str) -> bool:
         return (
             run(python, "-m", "venv", folder)
             and (name not in FIRST or run(*pip, FIRST[name]))
-            and run(*pip, f"{ROOT}[{extras}]")
+            and run(*pip, f"{ROOT}[{extras}]", *BESIDE.get(name, ()))
             and tested(folder / "bin" / "python", name, tests)
         )
 
@@ -124,6 +128,7 @@ def main() -> int:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     declared = project["optional-dependencies"]
     failed = []
+    pythons = other_pythons()
     for folder in sorted((ROOT / "tests" / "extras").glob("[!_]*/")):
         name = folder.name
         if name in BASE:
@@ -132,14 +137,14 @@ def main() -> int:
             print(f"extra {name} is not for Python {sys.version.split()[0]}: not tested")
             passed = True
         else:  # a folder that is no extra fails too
-            passed = name in declared and in_venv(name, sys.executable, f"dev,{name}", str(folder))
+            python = pythons.get(ABOVE.get(name, ""), sys.executable)
+            passed = name in declared and in_venv(name, python, f"dev,{name}", str(folder))
         failed += [] if passed else [f"tests/extras/{name}"]
     for requirement in map(Requirement, project["dependencies"]):
         name = requirement.name
         for release in ends(requirement) if name in ENDS else ():
             if release != metadata.version(name) and not over_base(name, release, ENDS[name]):
                 failed.append(f"{name} {release}")
-    pythons = other_pythons()
     for version, executable in pythons.items():
         if not in_venv(f"python{version}", executable, "dev", "tests"):
             failed.append(f"Python {version}")

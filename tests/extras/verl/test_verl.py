@@ -12,8 +12,6 @@ import numpy as np
 import pytest
 import torch
 from hydra import compose, initialize_config_module
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from transformers import PreTrainedTokenizerFast
 from verl import DataProto
 from verl.trainer.ppo.metric_utils import process_validation_metrics
 from verl.trainer.ppo.reward import load_reward_manager
@@ -23,23 +21,11 @@ from verl.workers.reward_manager import NaiveRewardManager
 from attune_episodes import score_row
 from attune_episodes.trainers import to_verl, training_dataset
 from attune_episodes.trainers.verl import compute_score
+from tests.extras.bytewise import tokenizer
 from tests.extras.pages import DOCS, run_page
 from tests.trainers.batches import replies
 
 ROWS: Final = training_dataset("sample").select(range(12))
-END: Final = "<|end|>"
-
-
-@cache
-def tokenizer() -> Any:
-    """One token for each byte; a chat template that writes contents one under the other."""
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    bytewise = Tokenizer(models.BPE({letter: i for i, letter in enumerate(alphabet)}, merges=[]))
-    bytewise.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    bytewise.decoder = decoders.ByteLevel()
-    made = PreTrainedTokenizerFast(tokenizer_object=bytewise, eos_token=END, pad_token=END)
-    made.chat_template = "{% for message in messages %}{{ message['content'] }}\n{% endfor %}"
-    return made
 
 
 @cache
