@@ -107,7 +107,7 @@ def test_a_metric_stands_in_score_files_and_reports(tree: Path) -> None:
     for entry in scores["conversations"]:  # the benchmark's own Composite knows no leaf of ours
         wanted = canonical[entry["conversationId"], entry["em_model"]]
         assert entry["composite_exact"] == pytest.approx(wanted, abs=1e-9)
-    assert "\nEmotion Count (diagnostic)\t" in attune(tree, "report", "-s", "scores.json")
+    assert "\nEmotion Count, diagnostic\t" in attune(tree, "report", "-s", "scores.json")
 
 
 @pytest.mark.slow

@@ -72,7 +72,11 @@ def _perspective(study: Study) -> list[Table]:
         raise Absent("no conversation has both binary accuracies")
     means = study.means([OM, HP, GAP], study.models)
     p = sign_flip(study.table.kernel, differences, seed=study.seed).p
-    heads = points("Binary OM"), points("Binary HP"), points("gap OM - HP", "gap")
+    heads = (
+        points(label_of(METRICS[OM]), "binary_om"),
+        points(label_of(METRICS[HP]), "binary_hp"),
+        points("gap"),
+    )
     table = study.sheet(
         "perspective_gap",
         "Perspective gap, points of 100",
@@ -88,7 +92,7 @@ def _perspective(study: Study) -> list[Table]:
 def _wins(study: Study) -> list[Table]:
     values = study.table.metric(METRIC, study.models)
     if np.isnan(values).all():
-        raise Absent("no conversation has a Kendall tau: nothing was picked")
+        raise Absent("no conversation has a ranking of replies: nothing was picked")
     rates = win_rates(study.table.kernel, values)
     taus = study.table.kernel.intervals(values)
 
@@ -175,8 +179,8 @@ PERSPECTIVE = Analysis(
     "perspective-gap",
     "Perspective gap",
     "Do models see what was done better than what the person wanted?",
-    "Gap = Binary OM (what the recorded assistant did) − Binary HP accuracy (what the person would have "
-    "wanted), within each conversation. p: two-sided sign-flip test, Holm over the models.",
+    "Gap = accuracy on what the reply did (Binary OM) − accuracy on what was wanted (Binary HP), within each "
+    "conversation. p: two-sided sign-flip test, Holm over the models.",
     _perspective,
     {"perspective-gap": Dots("perspective_gap", ["binary_om", "binary_hp", "gap"],
                              unit="points of 100, with 95 % interval")},

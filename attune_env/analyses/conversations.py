@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from attune_env.analyses.analysis import Absent, Analysis
-from attune_env.analyses.study import Study, over_models
+from attune_env.analyses.study import Study, label_of, over_models
 from attune_env.figures.plots import Dots, Lines
+from attune_env.report.groups import METRICS
 from attune_env.report.table import Cell, Column, Table, points
 from attune_env.statistics.bootstrap import Array, known
 
@@ -18,12 +19,10 @@ THIRDS: Final = ("first", "middle", "last")
 FEWEST: Final = 3
 """Turns that a conversation needs to have three thirds."""
 DRIFTING: Final = {
-    "binary_om_accuracy": "Binary OM",
-    "binary_human_accuracy": "Binary HP",
-    "emotion_va_score": "Emotion VA",
-    "emotion_f1": "Emotion F1",
-    "pairwise_accuracy": "Pairwise",
-}
+    name: label_of(METRICS[f"avg_{name}"])
+    for name in ("binary_om_accuracy", "binary_human_accuracy", "emotion_va_score", "emotion_f1",
+                 "pairwise_accuracy")
+}  # fmt: skip
 
 
 def turn_places(study: Study) -> list[dict[int, int]]:
@@ -88,7 +87,7 @@ def _drift(study: Study) -> list[Table]:
             continue
         columns = np.column_stack([over_models(thirds), over_models(change), change])
         *pooled, moved = study.table.kernel.intervals(columns)[:4]
-        singly = by_model[label] = study.table.kernel.intervals(columns)[4:]
+        singly = by_model[points(label, metric)] = study.table.kernel.intervals(columns)[4:]
         down = [one for one in singly if one.mean is not None and one.mean < 0]
         told = sum(one.mean is not None for one in singly)
         sure = sum(one.leaves_out_zero for one in down)
@@ -112,7 +111,7 @@ def _drift(study: Study) -> list[Table]:
     models = study.sheet(
         "turn_drift_by_model",
         "Turn drift by model, last third - first third, points of 100",
-        ("model", *map(points, by_model), "n"),
+        ("model", *by_model, "n"),
         (
             (key[0], *changes, max(one.n for one in changes))
             for key, *changes in zip(study.models, *by_model.values(), strict=True)
@@ -177,8 +176,8 @@ DRIFT = Analysis(
         "turn-drift": Lines("turn_drift", [f"{third}_third" for third in THIRDS],
                             unit="mean over models, %, with 95 % interval"),
         "turn-drift-by-model": Dots(
-            "turn_drift_by_model", [label.lower().replace(" ", "_") for label in DRIFTING.values()], line=0.0,
-            across=5, unit="last third minus first third, points",
+            "turn_drift_by_model", list(DRIFTING), line=0.0, across=5,
+            unit="last third minus first third, points",
         ),
     },
     signal="change",

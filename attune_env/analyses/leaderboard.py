@@ -104,7 +104,7 @@ def metric_tables(study: Study) -> list[Table]:
             title.lower().replace(" ", "_").replace("-", "_"),
             title,
             (*KEY_COLUMNS,
-             *(Column(f"{m.label} ({m.role})", m.column, m.places, m.scale) for m in metrics), "n"),
+             *(Column(f"{m.label}, {m.role}", m.column, m.places, m.scale) for m in metrics), "n"),
             ((*named(key), *(found[key][m.column] for m in metrics), usual[key]) for key in study.keys),
             keys=3,
             foldable=("kind", "mode", "n"),

@@ -17,23 +17,21 @@ from attune_env.analyses.analysis import Absent, Analysis
 from attune_env.analyses.conversations import turn_means, turn_scores
 from attune_env.analyses.study import Study, label_of, over_models
 from attune_env.figures.plots import Dots
+from attune_env.report.groups import METRICS
 from attune_env.report.table import Cell, Column, Table, points
 from attune_env.statistics.bootstrap import Array, Interval, known
 from attune_env.statistics.comparisons import holm
 from attune_env.statistics.contrasts import Bools, Contrast, contrasts
 
-VA: Final = "Emotion VA"
 SHOWN: Final = {
-    "avg_emotion_va_score": VA,
-    "avg_emotion_f1": "Emotion F1",
-    "avg_binary_om_accuracy": "Binary OM",
-    "avg_binary_human_accuracy": "Binary HP",
-    "avg_pairwise_accuracy": "Pairwise",
-}
+    name: label_of(METRICS[name])
+    for name in ("avg_emotion_va_score", "avg_emotion_f1", "avg_binary_om_accuracy",
+                 "avg_binary_human_accuracy", "avg_pairwise_accuracy")
+}  # fmt: skip
 """Metrics that stand beside the Composite."""
+VA: Final = SHOWN["avg_emotion_va_score"]
 TAGGED: Final = {
-    "emotion_va_score": "Emotion VA, tagged turns only",
-    "emotion_f1": "Emotion F1, tagged turns only",
+    name: f"{SHOWN[f'avg_{name}']}, tagged turns only" for name in ("emotion_va_score", "emotion_f1")
 }
 NEUTRAL: Final = "neutral turns (of the data)"
 DRAWS: Final = 2_000
@@ -190,19 +188,19 @@ def _clinical(study: Study) -> list[Table]:
         (row[1:] for row in pooled),
     )
     if dict(zip(table.column("metric"), table.intervals("difference"), strict=True))[VA].mean is None:
-        raise Absent("no model has an Emotion VA in both groups")
+        raise Absent(f"no model has {VA} in both groups")
     values = study.table.metric("avg_emotion_va_score", study.models)
     found = contrasts(study.table.kernel, values, anyone.inside, anyone.outside, seed=study.seed)
     by_model = study.sheet(
         "clinical_affect_gap_by_model",
-        "Emotion VA, any diagnosis against none, points of 100",
+        f"{VA}, any diagnosis against none, points of 100",
         ("model", *_heads("any diagnosis", "none")),
         ((key[0], *cells) for key, cells in zip(study.models, _cells(found), strict=True)),
         notes=["Holm over the models."],
     )
     if not each:
         return [table, by_model]
-    shown = (label_of(study.leading), VA, TAGGED["emotion_va_score"], "Binary OM")
+    shown = (label_of(study.leading), VA, TAGGED["emotion_va_score"], SHOWN["avg_binary_om_accuracy"])
     diagnoses = study.sheet(
         "by_diagnosis",
         "Each diagnosis against none, all models, points of 100",
@@ -256,7 +254,7 @@ CLINICAL = Analysis(
     _clinical,
     {
         "clinical-affect-gap": Dots("clinical_affect_gap_by_model", ["inside", "outside", "difference"],
-                                    unit="Emotion VA, %"),
+                                    unit=f"{VA}, %"),
         "clinical-affect-gap-metrics": Dots("clinical_affect_gap", ["difference"], line=0.0,
                                             unit="any diagnosis minus none, all models, points"),
     },

@@ -9,26 +9,25 @@ import numpy as np
 from attune_env.analyses.analysis import Absent, Analysis
 from attune_env.analyses.study import Study, label_of
 from attune_env.figures.plots import Dots
+from attune_env.report.groups import METRICS
 from attune_env.report.names import counted, listed, role_of, short_names
 from attune_env.report.table import Column, Table
 from attune_env.statistics.bootstrap import MEANINGFUL, Interval
 from attune_env.statistics.score_table import Key
-from attune_rewards.tree import LEAVES
+from attune_rewards.tree import LEAF, LEAVES
 
 PRIOR = "builtin/prior"
 ABOVE, SAME, BELOW, FEW = "above", "indistinguishable", "below", "too few conversations"
-_WORDS = {
-    "f1": "F1", "va": "VA", "om": "OM", "hp": "HP", "panas": "PANAS", "pa": "positive", "na": "negative",
-    "q1": "Q1", "q2": "Q2", "q3": "Q3",
-}  # fmt: skip
 MUCH = 0.05
 """From this share of unreadable replies on, the summary says so."""
 
 
 def part_name(leaf: str) -> str:
-    """A strict part for people: `Emotion F1`, `PANAS negative`."""
-    text = " ".join(_WORDS.get(word, word) for word in leaf.split("_"))
-    return text[:1].upper() + text[1:]
+    """A strict part for people: `What the reply did`, `Rating of managing`."""
+    part = LEAF[leaf]
+    if part.canonical:
+        return label_of(METRICS[part.canonical])
+    return part.label or leaf.replace("_", " ").capitalize()
 
 
 def best_of(study: Study, role: str) -> Key | None:
@@ -107,8 +106,8 @@ def profile_tables(study: Study) -> list[Table]:
             n = int(shared.sum())
             if n and gain.mean is not None:
                 means = float(values[shared, number, place].mean()), float(base[shared, 0, place].mean())
-                rows.append((key[0], part_name(leaf), replace(gain, n=n), *means, n))
-    columns = ("model", "part", Column("gain", places=2), "score", "prior", "n")
+                rows.append((key[0], part_name(leaf), replace(gain, n=n), *means, n, leaf))
+    columns = ("model", "part", Column("gain", places=2), "score", "prior", "n", Column("in files", "name"))
     title = "Profile: share of the way from prior (0) to the annotations (1)"
     return [study.sheet("profile", title, columns, rows, keys=2)]
 
@@ -147,16 +146,24 @@ def _parts(study: Study) -> list[str]:
         (table,) = profile_tables(study)
     except Absent:
         return []
-    parts, gains = [str(part) for part in table.column("part")], table.intervals("gain")
+    parts, gains = (
+        [name[:1].lower() + name[1:] for name in map(str, table.column("part"))],
+        table.intervals("gain"),
+    )
     better = {
         part for part, gain in zip(parts, gains, strict=True) if gain.leaves_out_zero and (gain.mean or 0) > 0
     }
     yes, no = ([part for part in dict.fromkeys(parts) if (part in better) == kind] for kind in (True, False))
     one = len(set(table.column("model"))) == 1
-    who, nobody = ("It reads", "It does not read") if one else ("At least one reads", "None reads")
+    who, nobody, none = (
+        ("it does", "It does not do so", "it does not do")
+        if one
+        else ("at least one model does", "None does so", "no model does")
+    )
     than = "significantly better than answers that read nothing"
-    lines = [f"{who} {listed(yes, 5)} {than}."] if yes else []
-    return [*lines, *([f"{nobody} {listed(no, 5)} {'better than that' if yes else than}."] if no else [])]
+    if not yes:
+        return [f"On {listed(no, 5)}, {none} {than}."] if no else []
+    return [f"On {listed(yes, 5)}, {who} {than}.", *([f"{nobody} on {listed(no, 5)}."] if no else [])]
 
 
 def _unreadable(study: Study) -> list[str]:
@@ -172,9 +179,9 @@ VERDICT = Analysis(
     "verdict",
     "Verdict",
     "Does a model do better than answers that do not read the conversation?",
-    "Difference of the leading Composite to the best baseline, paired by conversation. above, below: its "
-    f"95 % interval excludes 0; with fewer than {MEANINGFUL} conversations nothing is claimed. Several "
-    "models are several tests: chance alone puts about one in twenty above or below.",
+    "Difference between each model's leading Composite and that of the best baseline, paired by "
+    f"conversation. Above or below: its 95 % interval excludes 0; fewer than {MEANINGFUL} conversations get "
+    "no verdict. Each model is a test of its own: chance alone puts about one in twenty above or below.",
     verdict_tables,
 )
 PROFILE = Analysis(

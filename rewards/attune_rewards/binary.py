@@ -80,8 +80,13 @@ def given_share(wanted: Sequence[tuple[K, str]], answers: Mapping[K, str]) -> fl
 
 Side = Literal["observed", "preferred"]
 _SIDES: Final[tuple[tuple[str, Side, str, str], ...]] = (
-    ("om", "observed", "Binary OM", "`observedBehavior`, else `llmValue`"),
-    ("human", "preferred", "Binary HP", "`preferredBehavior` (also `na`), else `observedBehavior`"),
+    ("om", "observed", "What the reply did (Binary OM", "`observedBehavior`, else `llmValue`"),
+    (
+        "human",
+        "preferred",
+        "What was wanted (Binary HP",
+        "`preferredBehavior` (also `na`), else `observedBehavior`",
+    ),
 )
 _ASKED: Final[tuple[tuple[str, Stage], ...]] = (("", "assess"), ("_hp", "assess_hp"))
 """Ending of a name, and the stage that asks."""
@@ -116,7 +121,7 @@ METRICS: Final[tuple[Metric, ...]] = (
             needs=(stage,),
             edges="no answer and `na` count as no; no yes/no truth 0; "
             f"no judgement at all {0 if ending else 1}",
-            label=f"{title} (HP-facing)" if ending else f"{title} Accuracy",
+            label=f"{title}, HP-facing)" if ending else f"{title})",
             role="diagnostic" if ending else "input",
         )
         for ending, stage in _ASKED
@@ -128,7 +133,7 @@ METRICS: Final[tuple[Metric, ...]] = (
         "than what was wanted",
         lambda case: case["avg_binary_om_accuracy"] - case["avg_binary_human_accuracy"],
         group="turn", needs=("assess",), better=None, low=-1.0,
-        label="Perspective gap OM-HP", role="beside",
+        label="Perspective gap (OM − HP)", role="beside",
     ),
     ConversationMetric(
         "hp_perspective_gap",

@@ -57,7 +57,8 @@ METRICS: Final = (
     ReflectMetric(
         "four_branch_normalized", "1 − four_branch_mae/6",
         lambda truth, said: normalized(_errors(truth, said)),
-        edges="unpredicted counts as 4; 1 where none was rated", label="4-Branch", role="input",
+        edges="unpredicted counts as 4; 1 where none was rated",
+        label="Branch ratings (4-Branch)", role="input",
     ),
     ReflectMetric(
         "four_branch_per_branch",
@@ -72,6 +73,7 @@ def _leaf(name: str) -> Leaf[ConversationTruth, Reflect]:
         name=f"branch_{name}",
         stage="reflect",
         node="branches",
+        label=f"Rating of {name}",
         value=lambda truth, said: strict_score(truth.branches[name], said.branches.get(name)),
         annotated=lambda truth: name in truth.branches,
         answered=lambda truth, said: float(said.branches.get(name) is not None),

@@ -170,14 +170,14 @@ METRICS: Final = (
     ),
     _metric(
         "emotion_f1", "2PR / (P + R); 0 without a hit", lambda felt, said: overlap(felt, said).f1,
-        label="Emotion F1", role="input",
+        label="Emotion match (Emotion F1)", role="input",
     ),
     _metric(
         "emotion_f1_intensity", "F1 × mean(1 − error/6); 0 where no intensity can be compared", f1_intensity
     ),
     _metric(
         "emotion_va_score", "total similarity of the best matching / max(n(T), n(P)), over lists", va_score,
-        label="Emotion VA", role="input",
+        label="Emotion similarity (Emotion VA)", role="input",
     ),
     _metric(
         "emotion_va_intensity_score",

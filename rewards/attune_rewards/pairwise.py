@@ -72,14 +72,14 @@ METRICS: Final = (
         "pairwise_accuracy", "right picks / all comparisons; a coin 0.5",
         lambda turn, said: accuracy(turn.comparisons, _picks(said)),
         needs=("prefer",), edges="no comparisons 1; a missing pick or a missing winner is wrong",
-        label="Pairwise Accuracy", role="input",
+        label="Preferred reply (Pairwise)", role="input",
     ),
     TurnMetric(
         "pairwise_kendall_tau",
         "τ of the HP's and the EM's ranking of the responses by wins, ties in alphabetical order; a coin 0",
         lambda turn, said: kendall_tau(turn.comparisons, _picks(said)),
         needs=("prefer",), low=-1.0, undefined="no pick, or fewer than two responses",
-        label="Kendall tau", role="beside",
+        label="Ranking of replies (Kendall tau)", role="beside",
     ),
 )  # fmt: skip
 

@@ -137,7 +137,8 @@ METRICS: Final = (
     ),
     ReflectMetric(
         "panas_normalized", "1 − panas_mae/60", lambda truth, said: normalized(_total_mae(truth, said)),
-        edges="as panas_mae", label="PANAS Normalized", role="diagnostic", harness=False,
+        edges="as panas_mae",
+        label="Affect totals afterwards (PANAS Normalized)", role="diagnostic", harness=False,
     ),
     ReflectMetric(
         "panas_pa_baseline_adjusted", "positive affect, baseline-adjusted (see below)",
@@ -152,7 +153,7 @@ METRICS: Final = (
     ReflectMetric(
         "panas_baseline_adjusted", "mean of the defined ones of the two",
         lambda truth, said: mean(_adjusted(truth, said)), low=-1.0, undefined="neither is defined",
-        label="PANAS Baseline-Adjusted (-1 to 1)", role="input",
+        label="Affect afterwards (PANAS Baseline-Adjusted, -1 to 1)", role="input",
     ),
     ReflectMetric(
         "panas_item_mae", "mean absolute error over items known on both sides",
@@ -161,7 +162,7 @@ METRICS: Final = (
     ),
     ReflectMetric(
         "panas_item_normalized", "1 − panas_item_mae/6", _item_normalized, undefined="no such item",
-        label="PANAS Item Normalized", role="diagnostic", harness=False,
+        label="Affect by item afterwards (PANAS Item Normalized)", role="diagnostic", harness=False,
     ),
     ReflectMetric(
         "panas_item_baseline_adjusted", "the adjusted score per item with span 6, mean of the defined",
@@ -187,6 +188,7 @@ def _side(side: int, name: str, polarity: Polarity) -> Leaf[ConversationTruth, R
         name=f"panas_{name}",
         stage="reflect",
         node="panas",
+        label=f"{polarity.capitalize()} affect afterwards",
         value=value,
         annotated=moved,
         answered=lambda truth, said: float(valid_total(said.panas, side) is not None),

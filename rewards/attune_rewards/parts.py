@@ -68,6 +68,8 @@ class Leaf(Part, Generic[About, Said]):
     stage: Stage
     node: str | None
     """The node of the tree that it hangs under."""
+    label: str = ""
+    """Its name in reports; empty: that of the metric `canonical`, or its own with spaces."""
     weight: float = 1.0
     """Among its siblings."""
     value: Callable[[About, Said], float]

@@ -99,7 +99,7 @@ _ABSENT: Final = "both absent 1, one absent 0"
 METRICS: Final = (
     ReflectMetric(
         "q1_looking_for_score", "the overlap chosen with `--q1-overlap`: q1_looking_for_jaccard by default",
-        _jaccard, by_setting={"f1": _f1}, edges=_EMPTY, label="Q1 Goals", role="input",
+        _jaccard, by_setting={"f1": _f1}, edges=_EMPTY, label="Goals (Q1)", role="input",
     ),
     ReflectMetric(
         "q1_looking_for_jaccard", "intersection / union of the option sets", _jaccard, edges=_EMPTY
@@ -107,22 +107,24 @@ METRICS: Final = (
     ReflectMetric("q1_looking_for_f1", "2 × shared / (sizes added)", _f1, edges=_EMPTY, source=PORT),
     ReflectMetric(
         "q2_emotion_clarity_match", "1 for an exact match without case, else 0",
-        lambda truth, said: exact_match(truth.q2, said.q2), edges=_ABSENT, label="Q2 Clarity", role="input",
+        lambda truth, said: exact_match(truth.q2, said.q2), edges=_ABSENT,
+        label="Clarity of feelings (Q2)", role="input",
     ),
     ReflectMetric(
         "q3_model_fit_match", "1 for an exact match without case, else 0",
-        lambda truth, said: exact_match(truth.q3, said.q3), edges=_ABSENT, label="Q3 Fit", role="input",
+        lambda truth, said: exact_match(truth.q3, said.q3), edges=_ABSENT,
+        label="Model fit (Q3)", role="input",
     ),
     ReflectMetric(
         "q3_model_fit_ordinal_distance", "steps between the two options",
         lambda truth, said: fit_distance(truth.q3, said.q3),
         better="lower", high=len(Q3_OPTIONS) - 1, edges="one unknown 3, both unknown 0",
-        label="Q3 distance (0-3)", role="diagnostic", harness=False,
+        label="Model fit distance (Q3, 0-3)", role="diagnostic", harness=False,
     ),
     ReflectMetric(
         "q3_follow_up_score", "F1 of fuzzy precision and recall",
         lambda truth, said: fuzzy_f1(truth.q3_follow_up or (), said.q3_follow_up or ()),
-        edges=_EMPTY, label="Q3 Follow-up", role="input",
+        edges=_EMPTY, label="What felt off (Q3 follow-up)", role="input",
     ),
 )  # fmt: skip
 

@@ -70,7 +70,7 @@ def test_drift_is_the_change_within_conversations() -> None:
     assert means(pooled, "change") == pytest.approx([-0.1])
     assert (pooled.column("models_down"), pooled.column("models_down_significantly")) == ([1], [1])
     assert by_model.column("model") == [A, B]
-    assert means(by_model, "binary_om") == pytest.approx([-0.2, 0.0])
+    assert means(by_model, OM) == pytest.approx([-0.2, 0.0])
 
 
 @pytest.mark.parametrize("made", [[], scores(0.5, 0.6), [{}, {}, {}]], ids=["none", "short", "undefined"])

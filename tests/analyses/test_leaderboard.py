@@ -65,13 +65,13 @@ def test_means_stand_with_gaps_as_zero_beside_what_they_rest_on() -> None:
         one |= {"avg_pairwise_kendall_tau": tau, "perspective_gap_om_hp": tau, "pillar_emotion": tau}
     rows = {row[3]: row[5:] for row in tables(EVERY_METRIC, study(entries))["means_rest_on"].rows}
     # 0.5 + 1 + 0 + 0.5 = 2: over four 0.5, over six 1/3; points are hundred times that
-    for name, scale in (("Kendall tau", 1), ("Emotion Tracking, 24% (0-100)", 100)):
+    for name, scale in (("Ranking of replies (Kendall tau)", 1), ("Emotion Tracking, 24% (0-100)", 100)):
         scored_mean, with_gaps, n, results, unscored, parsed = rows[name]
         assert isinstance(scored_mean, Interval)
         assert isinstance(with_gaps, Interval)
         assert (scored_mean.mean, with_gaps.mean) == pytest.approx((0.5 * scale, scale / 3))
         assert [n, results, unscored, parsed] == pytest.approx([4, 6, 1 / 3, 0.9])
-    assert rows["Perspective gap OM-HP"][1] is None  # 0 is the middle of a gap, not its lowest
+    assert rows["Perspective gap (OM − HP)"][1] is None  # 0 is the middle of a gap, not its lowest
 
 
 def test_the_groups_hold_every_metric_with_its_role() -> None:
@@ -79,14 +79,14 @@ def test_the_groups_hold_every_metric_with_its_role() -> None:
     found = list(tables(EVERY_METRIC, study([entry(f"c{i}", **metrics) for i in range(5)])).values())
     for (_, group), table in zip(GROUPS, found, strict=False):
         assert [c.key for c in table.heads[3:-1]] == [m.column for m in group]
-        assert [c.name for c in table.heads[3:-1]] == [f"{m.label} ({m.role})" for m in group]
+        assert [c.name for c in table.heads[3:-1]] == [f"{m.label}, {m.role}" for m in group]
 
 
 def test_metrics_that_are_defined_less_often_are_named() -> None:
     entries = columns("avg_emotion_f1", {A: [0.5] * 6}) + columns(COMPOSITE, {B: [50.0] * 6})
     entries[0]["avg_emotion_f1"] = None
     notes = tables(EVERY_METRIC, study(entries))["composite"].notes
-    assert any("Emotion F1 n = 0 for lab/b" in note for note in notes)
+    assert any("Emotion match (Emotion F1) n = 0 for lab/b" in note for note in notes)
 
 
 @pytest.mark.parametrize("provenance", ["benchmark", "own"])

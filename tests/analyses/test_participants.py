@@ -122,8 +122,8 @@ def test_the_clinical_gap_by_hand() -> None:
     found = tables(CLINICAL, study(entries, people))
     pooled, by_model = found["clinical_affect_gap"], found["clinical_affect_gap_by_model"]
     gaps = dict(zip(pooled.column("metric"), means(pooled, "difference"), strict=True))
-    assert gaps["Emotion VA"] == pytest.approx(0.4 - 0.7)
-    assert gaps["Emotion VA, tagged turns only"] == pytest.approx(0)
+    assert gaps["Emotion similarity"] == pytest.approx(0.4 - 0.7)
+    assert gaps["Emotion similarity, tagged turns only"] == pytest.approx(0)
     assert gaps["neutral turns (of the data)"] == pytest.approx(-0.5)
     assert means(by_model, "difference") == pytest.approx([-0.3])
     assert (by_model.column("n_inside"), by_model.column("n_outside")) == ([6], [6])

@@ -69,11 +69,11 @@ def parts(model: str, f1: float, pairwise: float) -> list[dict[str, object]]:
 def test_the_profile_is_the_share_of_the_way_from_prior_to_the_annotations() -> None:
     made = study([*parts("lab/a", 0.7, 0.4), *parts("builtin/prior", 0.4, 0.5)])
     table = first(PROFILE, made)
-    assert table.column("part") == ["Emotion F1", "Pairwise"]
+    assert table.column("part") == ["Emotion match", "Preferred reply"]
     # (0.7 - 0.4)/(1 - 0.4) and (0.4 - 0.5)/(1 - 0.5)
     assert means(table, "gain") == pytest.approx([0.5, -0.2])
-    assert "It reads Emotion F1 significantly better than answers that read nothing." in summary(made)
-    assert "It does not read Pairwise better than that." in summary(made)
+    assert "On emotion match, it does significantly better than answers that read nothing." in summary(made)
+    assert "It does not do so on preferred reply." in summary(made)
 
 
 def test_the_summary_is_short_and_plain() -> None:

@@ -51,7 +51,7 @@ def test_the_three_groups_stand_under_the_leaderboard(scores: Path) -> None:
         # what no policy has (nobody judged the drafts) is named instead
         shown = [row[0] for row in rows]
         for metric in group:
-            assert (metric.label in absent) != (f"{metric.label} ({metric.role})" in shown)
+            assert (metric.label in absent) != (f"{metric.label}, {metric.role}" in shown)
 
 
 def test_a_scores_file_of_any_size_is_read(scores: Path) -> None:

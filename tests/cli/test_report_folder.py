@@ -132,7 +132,7 @@ def test_the_page_leads_with_the_answer_marks_its_numbers_and_says_what_is_missi
     for title in ("Turn-by-turn scores", "Conversation-wide scores", "Composite"):
         assert f"{title}; mode default</h4>" in text
     for role in ("input", "beside", "diagnostic"):
-        assert re.search(rf'<th scope="col" class="number">[^<]*\({role}\)</th>', text)
+        assert re.search(rf'<th scope="col" class="number">[^<]*, {role}</th>', text)
     assert '<abbr class="few" title="too few units: the interval is not meaningful">†</abbr>' in text
     assert "† fewer than five conversations: the interval is not meaningful." in text
     absent = text.partition('id="absent"')[2]

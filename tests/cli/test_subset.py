@@ -84,7 +84,8 @@ def test_differences_are_those_of_the_means(place: Path) -> None:
     rows = [row for table in tables.values() for row in table.rows if row[0] == "builtin/random"]
     assert any(note.startswith("† fewer than five") for note in tables["subset_composite"].notes)
     strict, clarity = (
-        next(row for row in rows if row[2] == metric) for metric in ("Strict Composite (0-100)", "Q2 Clarity")
+        next(row for row in rows if row[2] == metric)
+        for metric in ("Strict Composite (0-100)", "Clarity of feelings (Q2)")
     )
     wanted = np.mean(values(place, INSIDE, STRICT)) - np.mean(values(place, OUTSIDE, STRICT))
     assert isinstance(strict[8], Interval)
