@@ -1,4 +1,4 @@
-"""How far a linear reader gets on simulated people: it stands between the nulls and the ceiling.
+"""How far a linear reader gets on simulated people: it stands between the baselines and the ceiling.
 
 Fits bags of words (crossed with the question and with what the reply claims) on simulated conversations and
 scores the fit on people it has not met; with --unseen also on topics and phrases it has not met. Needs

@@ -86,7 +86,7 @@ def exchanges(conversations: Iterable[Conversation]) -> list[Exchange]:
 
 @dataclass
 class Predicted:
-    """What a reader or a baseline says about each turn."""
+    """The predictions of a reader or a baseline for each turn."""
 
     answers: dict[Key, bool] = field(default_factory=dict)
     """(place, side, question) -> yes"""
@@ -162,7 +162,7 @@ class Reader:
         return self.replies([a for _, a, _, _ in choices]) - self.replies([b for _, _, b, _ in choices])
 
     def read(self, conversations: Iterable[Conversation]) -> Predicted:
-        """What it says about each turn."""
+        """Its predictions for each turn."""
         turns, found = exchanges(conversations), Predicted()
         signs = scored(self.valence, self.messages([one.turn.user_message for one in turns]))
         found.signs = {(one.place,): float(sign) for one, sign in zip(turns, signs, strict=True)}
@@ -181,7 +181,7 @@ class Reader:
 
 
 def played(name: str, conversations: Conversations) -> Predicted:
-    """What a built-in policy says about each turn."""
+    """The predictions of a built-in policy for each turn."""
     policy, found = builtin_policy(name, conversations, SETTINGS), Predicted()
     for i, conversation in enumerate(conversations):
         for step in rollout(conversation, policy, SETTINGS).steps:

@@ -73,8 +73,8 @@ def _verdicts(found: Audit) -> Table:
         f"fewer than {MIN_PARTICIPANTS} participants nothing is gated.",
         "surface: what can be seen without understanding (lengths, which reply was recorded, which questions "
         "are asked). It is reported and not gated: a reward cannot tell it from reading, a comparison can.",
-        "prior: what the best constant answers earn, so what the reward pays for reading nothing. It is "
-        "fitted, as everything fitted here, on other participants than it is scored on.",
+        "prior: what the best constant answers earn, that is, what reading nothing earns under this reward. "
+        "Like everything fitted here, it is fitted on other participants than those it is scored on.",
     ]
     return table
 

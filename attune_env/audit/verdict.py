@@ -114,6 +114,6 @@ class Verdict:
         more = {
             "not gated": f": {self.participants} participants, {MIN_PARTICIPANTS} are needed",
             "undecided": f": {widest} may gain up to {bound:.3f}; more people are needed",
-            "passes": f", but pays {paid:.2f} for reading nothing" if paid > PAID_FOR_NOTHING else "",
+            "passes": f", but reading nothing earns {paid:.2f}" if paid > PAID_FOR_NOTHING else "",
         }
         return f"FAILS: {'; '.join(self.reasons)}" if state == "fails" else state + more.get(state, "")

@@ -98,7 +98,7 @@ def _notes(spec: RewardSpec) -> Iterator[str]:
     if spec.baselines:
         lowest = spec.root.value({part: spec.transform(part, 0.0) for part in spec.parts})
         yield (
-            "baseline n: a part's score s is paid as (s − n)/(1 − n), so that reading nothing earns about 0 "
+            "baseline n: a part's score s earns (s − n)/(1 − n), so that reading nothing earns about 0 "
             "on it and the annotations' own answers 1. Where everything is annotated, silence earns "
             f"{lowest:.2f}. Measured on {spec.reference or 'data that is not named'}."
         )

@@ -31,7 +31,7 @@ from attune_rewards.predictions import (
 from attune_rewards.truth import truth_of
 
 Said = Prediction | Unparsed | None
-"""What a reply said; None: there is none."""
+"""The content of a reply; None: there is no reply."""
 
 
 def result_record(

@@ -34,7 +34,7 @@ def reward_spec(reward: object) -> RewardSpec:
 
 
 def resolved(truth: ConversationTruth, said: Outcome) -> Outcome:
-    """What was said, with PANAS changes turned into items: clamp(pre + change, 1-7)."""
+    """Turn PANAS changes in a prediction into items: clamp(pre + change, 1-7)."""
     if isinstance(said, Reflect) and said.panas_change is not None:
         changes = changed(truth.pre, truth.pre_totals, said.panas_change)
         return cast(Outcome, replace(said, panas=changes))

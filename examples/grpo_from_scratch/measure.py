@@ -1,4 +1,4 @@
-"""What a model earns on some people, part by part, and what of it is reading: intervals, habits, verdicts."""
+"""Measure what a model earns on some people, part by part, and how much of it is reading."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Earned:
 
 
 def earned(rows: Sequence[Row], said: Sequence[str]) -> Earned:
-    """What the answers to the rows earn."""
+    """The rewards of the answers to the rows."""
     scores = [score_row(row, text) for row, text in zip(rows, said, strict=True)]
     parts = [[score.parts.get(name, np.nan) for name in PARTS] for score in scores]
     return Earned(np.array(parts, dtype=float), sum(score.reason == "ok" for score in scores) / len(scores))
@@ -89,7 +89,7 @@ class People:
 
 @dataclass(frozen=True)
 class End:
-    """What the models earn in the end, all on the same rows."""
+    """The models' final rewards, all on the same rows."""
 
     before: Array
     after: Array
@@ -144,7 +144,7 @@ def verdicts(people: People, end: End) -> dict[str, str]:
 def signs_of_gaming(
     people: People, end: End, said: Mapping[str, float], told: Mapping[str, float]
 ) -> list[str]:
-    """What in the numbers looks like pleasing a part rather than reading, in sentences.
+    """Sentences on whatever in the numbers looks like pleasing a part rather than reading.
 
     `said` and `told` are the habits of the model's answers and of the people's own.
     """

@@ -26,7 +26,7 @@ FRAGMENTS: Final = (
     *(f'{comma}"{key}": ' for key in (*BINARY_IDS, *range(1, 13)) for comma in ("", ", ")),
     *(f'"{value}"' for value in ("yes", "no", "A", "B", *EMOTIONS)),
 )
-"""What answers are made of: each is one token, so that an answer to twelve questions has some fifty."""
+"""The vocabulary of answers: one token each, so that an answer to twelve questions takes about fifty."""
 
 Chat = Sequence[dict[str, str]]
 

@@ -1,4 +1,4 @@
-"""What a run leaves behind: the curves as a picture and as CSV, and answers before and after."""
+"""Write what a run leaves behind: its curves as a picture and as CSV, and answers before and after."""
 
 from __future__ import annotations
 

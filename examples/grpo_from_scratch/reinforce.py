@@ -24,7 +24,7 @@ class Timed:
         return str(self.function.__name__)
 
     def __call__(self, *given: Any, **columns: Any) -> list[float | None]:
-        """What the function says."""
+        """Call the function and add up its time."""
         started = time.perf_counter()
         values: list[float | None] = self.function(*given, **columns)
         self.seconds += time.perf_counter() - started
@@ -36,7 +36,7 @@ class Trained:
     """How a run went."""
 
     log: list[dict[str, Any]]
-    """What TRL logged, every so many steps."""
+    """TRL's log, one entry every few steps."""
     seconds: float
     """Of the steps; tests in between are left out."""
     reward_seconds: float

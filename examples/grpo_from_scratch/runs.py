@@ -21,7 +21,7 @@ from grpo_from_scratch.warm_up import careless_answers, encode, supervised
 REWARD: Final = RewardSpec.weighted(
     "reading", {"emotion_va": 2, "binary_om": 1, "binary_hp": 1, "pairwise": 1}
 )
-"""What is trained on. `emotion_f1` is left out: it is measured, and shows what the model does unpaid."""
+"""The parts that are trained on. `emotion_f1` is measured only, to show what changes without a reward."""
 SETTINGS: Final = Settings(stages=("assess", "prefer"), prompts="compact")
 GRPO: Final = "GRPO"
 CONTROL: Final = "GRPO, shuffled truths (control)"
@@ -105,17 +105,17 @@ class Tester:
         self.say(f"  step {step}: {', '.join(means)}, readable {found.parsed:.3f}")
 
     def earned(self, said: Sequence[str]) -> measure.Earned:
-        """What answers to the rows earn."""
+        """The rewards of answers to the rows."""
         return measure.earned(self.rows, said)
 
     def drawn(self, run: Run) -> measure.Earned:
-        """What answers of a model earn that are drawn at temperature 1."""
+        """The rewards of a model's answers, sampled at temperature 1."""
         return self.earned(
             measure.answers(run.model, self.tokenizer, self.rows, self.longest, temperature=1.0)
         )
 
     def on_others(self, run: Run) -> measure.Earned:
-        """What a model earns when it is shown the texts of other people."""
+        """The rewards of a model that is shown the texts of other people."""
         return measure.earned(
             self.swapped, measure.answers(run.model, self.tokenizer, self.swapped, self.longest)
         )
@@ -145,9 +145,9 @@ class Results:
     """Answers drawn at temperature 1, before and after."""
     ceiling: dict[str, float]
     reward_share: float
-    """What of GRPO's time the reward functions took."""
+    """The share of GRPO's time that the reward functions took."""
     log: list[dict[str, Any]]
-    """What TRL logged of GRPO."""
+    """TRL's log of the GRPO stage."""
 
 
 def rows_of(conversations: Conversations, reward: RewardSpec | str = REWARD) -> Any:

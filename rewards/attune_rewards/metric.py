@@ -101,7 +101,7 @@ class Case:
     answered: Sequence[tuple[TurnTruth, TurnPrediction]]
     """The turns that the prediction holds."""
     scores: Mapping[str, Any]
-    """What was written before, under its name in score files."""
+    """The scores computed so far, under their names in score files."""
 
     def __getitem__(self, column: str) -> Any:
         """A score by its name, be it of the whole or of the end."""

@@ -197,7 +197,7 @@ def read_record(
 
 
 def _mark(fields: Mapping[str, Any], name: str) -> Any:
-    """What this project notes beside a part of a record."""
+    """One of this project's own entries in a part of a record; None where it is missing."""
     marks = fields.get("attune")
     return marks.get(name) if isinstance(marks, Mapping) else None
 

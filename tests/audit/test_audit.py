@@ -104,10 +104,10 @@ def test_only_enough_participants_make_a_gate(monkeypatch: pytest.MonkeyPatch) -
         "FAILS: searched earns more than the prior; the annotations' own "
     )
     assert texts[TALKATIVE.name].endswith("beaten by searched")
-    assert texts["composite"].startswith("passes, but pays 0.5")
+    assert texts["composite"].startswith("passes, but reading nothing earns 0.5")
     assert texts["skill"] in (
         "passes",
-        f"passes, but pays {row('prior').rewards['skill'].mean:.2f} for reading nothing",
+        f"passes, but reading nothing earns {row('prior').rewards['skill'].mean:.2f}",
     )
 
 

@@ -111,7 +111,7 @@ class Unusable(DataError):
 
 
 Left = Counter[Enum]
-"""What was left out: (what, why), a member of the importer's own table -> how often."""
+"""Left out: (what, why), a member of the importer's own table -> how often."""
 
 
 def gathered(

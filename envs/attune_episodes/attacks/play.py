@@ -22,7 +22,7 @@ PerConversation = list[float | None]
 
 @dataclass(slots=True)
 class Played:
-    """What a policy earns in each conversation, in their order."""
+    """The scores that a policy earns, one per conversation, in their order."""
 
     name: str
     totals: dict[str, PerConversation] = field(default_factory=lambda: defaultdict(list))

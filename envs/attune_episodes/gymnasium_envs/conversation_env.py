@@ -94,9 +94,9 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
 
     ## Rewards
 
-    Each step pays its share of the total, so that an episode sums to the strict Composite / 100 (or another
-    reward's value). With `dense=False` the last step pays it all. What cannot be read earns 0; what is not
-    annotated is not scored and pays 0.
+    Each step earns its share of the total, so that an episode sums to the strict Composite / 100 (or another
+    reward's value). With `dense=False` the whole total comes with the last step. What cannot be read earns
+    0; what is not annotated is not scored and earns 0.
 
     ## Episode End
 

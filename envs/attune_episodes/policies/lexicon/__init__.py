@@ -28,7 +28,7 @@ LONG: Final = 40
 
 
 class Weights(NamedTuple):
-    """What counts for one question in comparing two responses."""
+    """The features that count for one question when two responses are compared."""
 
     brevity: float = 1.0
     echo: float = 1.0
