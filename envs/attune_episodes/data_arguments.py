@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import add
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,8 +15,10 @@ from attune_data.constants import Provenance
 from attune_data.errors import DataError, Problem, SettingsError, show
 from attune_data.guard import for_training
 from attune_data.loading import Conversations, load
+from attune_data.mixture import Mixture, terms
 from attune_data.selection import select
 from attune_data.simulate.stream import Level, Simulation, level_of
+from attune_data.written.corpus import is_written, training_part
 from attune_episodes.settings import Settings
 
 SAMPLE: Final = "sample"
@@ -37,8 +40,11 @@ class DataArguments:
     """
 
     data: str | Path | Conversations = SAMPLE
-    """"sample"; a path or a dataset's name, as `attune_data.load` takes it; "simulated", an endless world
-    whose conversations are made when they are read; or a `Conversations` object."""
+    """"sample"; "written", or a part of it such as "written:test"; a path or a dataset's name, as
+    `attune_data.load` takes it; "simulated", an endless world whose conversations are made when they are
+    read; several of these, "3*written+simulated", in turn without end, three of the first to one of the
+    second ("written+sample", which both end and have no weights, one after the other); or a `Conversations`
+    object."""
     level: str | Level = "default"
     """Of a simulated world: a name of `attune_data.simulate.LEVELS`, or a Level."""
     world_seed: int = 0
@@ -65,7 +71,7 @@ class DataArguments:
                 f'where is {show(self.where)}; expected a text such as "diagnosis=ADHD,who_5<13"'
             )
         if self.is_simulated:
-            self._refuse(f'data="{SIMULATED}"', "split", "where", "provenance")
+            self._refuse(f"data={show(self.data)}", "split", "where", "provenance")
             level_of(self.level)
             if type(self.world_seed) is not int:
                 raise SettingsError(f"world_seed is {show(self.world_seed)}; it must be a whole number")
@@ -83,19 +89,34 @@ class DataArguments:
 
     @property
     def is_simulated(self) -> bool:
-        """Whether the conversations come from a simulated world (a `Path` named so is a path)."""
-        return isinstance(self.data, str) and self.data == SIMULATED
+        """Whether some conversations come from a simulated world (a `Path` named so is a path)."""
+        return SIMULATED in (name for name, _ in self.mixed)
 
-    def choose(self, *, training: bool = False) -> Conversations | Simulation:
-        """The conversations; a `Simulation` where the arguments name an endless world.
+    @property
+    def mixed(self) -> list[tuple[str, int]]:
+        """(source, weight) of what `data` names; nothing where it is an object, a path or one dataset."""
+        if not isinstance(self.data, str) or os.path.exists(self.data):
+            return []
+        return terms(self.data)
+
+    def choose(
+        self, *, training: bool = False, allow_benchmark_training: bool = False
+    ) -> Conversations | Simulation | Mixture:
+        """The conversations; a `Simulation` or a `Mixture` where the arguments name something endless.
 
         Args:
-            training: refuse benchmark records, which are for evaluation only.
+            training: refuse what is for evaluation only: benchmark records, the dev and test parts of the
+                written corpus (whose name alone then means its train part).
+            allow_benchmark_training: let benchmark records pass all the same.
 
         Raises DataError where the data cannot be read or nothing is selected; BenchmarkTrainingError where
-        benchmark records would be trained on.
+        benchmark records would be trained on, SettingsError where a part of the written corpus would be that
+        is kept for evaluation.
         """
         check_flag("training", training)
+        if len(self.mixed) > 1:
+            self._refuse(f"data={show(self.data)}", "split", "where", "provenance")
+            return self._mixture(training=training, allow_benchmark_training=allow_benchmark_training)
         if self.is_simulated:
             if self.number is None:
                 return Simulation(self.world_seed, level=self.level)
@@ -104,6 +125,8 @@ class DataArguments:
             found = self.data
         elif self.data == SAMPLE and self.split is None and self.provenance is None:
             found = _sample()
+        elif training and isinstance(self.data, str) and is_written(self.data):
+            found = load(training_part(self.data, self.split), provenance=self.provenance)
         else:
             found = load(self.data, split=self.split, provenance=self.provenance)
         if self.where is not None:
@@ -113,8 +136,21 @@ class DataArguments:
             raise DataError(Problem(found.source, "", "no conversation", wanted, "see load(…)"))
         found = found[: self.number]
         if training:
-            for_training(found)
+            for_training(found, allow_benchmark_training=allow_benchmark_training)
         return found
+
+    def _mixture(self, **guard: bool) -> Mixture | Conversations:
+        parts: list[tuple[Conversations | Simulation, int]] = []
+        for name, weight in self.mixed:
+            world = {"level": self.level, "world_seed": self.world_seed} if name == SIMULATED else {}
+            part = DataArguments(name, **world).choose(**guard)  # type: ignore[arg-type]
+            assert not isinstance(part, Mixture)
+            parts.append((part, weight))
+        ending = [part for part, weight in parts if isinstance(part, Conversations) and weight == 1]
+        if len(ending) == len(parts):
+            return reduce(add, ending)[: self.number]
+        mixture = Mixture(parts)
+        return mixture if self.number is None else mixture.take(self.number)
 
     def finite(self, how: str) -> Conversations:
         """The conversations of what must have an end; SettingsError for an endless world.
@@ -123,8 +159,8 @@ class DataArguments:
             how: how `number` is given here, for the error: `-T number=20`.
         """
         found = self.choose()
-        if isinstance(found, Simulation):
-            raise SettingsError(f"simulated people have no end; say how many conversations: {how}")
+        if not isinstance(found, Conversations):
+            raise SettingsError(f"{found.source} has no end; say how many conversations: {how}")
         return found
 
     def codebook(self, given: str | Path | None = None) -> str | None:

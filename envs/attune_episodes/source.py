@@ -16,7 +16,6 @@ import numpy as np
 from attune_data.errors import SettingsError, UnknownNameError, show
 from attune_data.loading import Conversations
 from attune_data.schema import Conversation
-from attune_data.simulate.stream import Simulation
 from attune_episodes.data_arguments import SAMPLE, DataArguments
 from attune_episodes.plan import plan
 from attune_episodes.settings import Settings
@@ -79,9 +78,9 @@ class ConversationSource:
             )
         self.start, self.step = given
         chosen = DataArguments(data, **selection).choose(training=training)
-        self.world = chosen if isinstance(chosen, Simulation) else None
-        """The endless world; None where the conversations are known and counted."""
-        self.conversations = Conversations([]) if isinstance(chosen, Simulation) else chosen
+        self.world = None if isinstance(chosen, Conversations) else chosen
+        """What is endless, a world or a mixture; None where the conversations are known and counted."""
+        self.conversations = chosen if isinstance(chosen, Conversations) else Conversations([])
         """All conversations of all shards; none of an endless world."""
         self._size = len(range(self.start, len(self.conversations), self.step))
         if not self._size and not self.endless:

@@ -141,6 +141,19 @@ def test_benchmark_records_are_refused_for_training() -> None:
     assert ConversationSource("simulated", training=True).endless
 
 
+def test_the_written_corpus_trains_on_its_train_part_alone_or_in_a_mixture() -> None:
+    train = load("written", split="train")
+    assert ConversationSource("written", training=True).conversations.by_id.keys() == train.by_id.keys()
+    assert len(ConversationSource("written")) > len(train)
+    mixed = ConversationSource("written+2*simulated", sampling="sequential", training=True)
+    assert mixed.endless
+    drawn = [mixed.next().origin for _ in range(6)]
+    assert (drawn.count("own"), drawn.count("simulated")) == (2, 4)
+    for refused in ("written:test", "written:dev+simulated"):
+        with pytest.raises(SettingsError, match="is kept for evaluation"):
+            ConversationSource(refused, training=True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "told"),
     [

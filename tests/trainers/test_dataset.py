@@ -228,6 +228,24 @@ def test_rows_of_the_written_corpus_are_of_its_train_part() -> None:
         training_dataset("written", split="dev")
 
 
+def test_mixtures_take_turns_by_weight_and_tell_the_level() -> None:
+    rows = training_dataset("2*written+simulated", level="plain", stages=["prefer"])
+    order = list(dict.fromkeys((row["conversation_id"], row["level"]) for row in islice(rows, 40)))
+    train, world = load("written", split="train"), Simulation(0, level="plain")
+    assert order[:5] == [
+        (train[0].conversation_id, None), (world[0].conversation_id, "plain"),
+        (train[1].conversation_id, None), (train[2].conversation_id, None),
+        (world[1].conversation_id, "plain"),
+    ]  # fmt: skip
+    table = training_dataset("written+simulated", number=4, stages=["prefer"])
+    assert Counter(table["provenance"]).keys() == {"own", "simulated"}
+    both = training_dataset("written+sample", stages=["reflect"])  # both end: one after the other
+    assert len(both) == len(train) + 20
+    for refused in ("written:dev+simulated", "simulated+written:test"):
+        with pytest.raises(SettingsError, match="is kept for evaluation"):
+            training_dataset(refused)
+
+
 # --- which rows are trained on -----------------------------------------------------------------
 
 

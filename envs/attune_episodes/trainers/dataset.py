@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import accumulate, chain, cycle, groupby, islice, pairwise, repeat
+from itertools import accumulate, chain, count, cycle, groupby, islice, pairwise, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
@@ -15,11 +15,11 @@ from attune_data.errors import SettingsError, UnknownNameError, show
 from attune_data.extras import needs_extra
 from attune_data.guard import for_training, training_stream
 from attune_data.loading import Conversations
+from attune_data.mixture import Mixture
 from attune_data.schema import Conversation
 from attune_data.seeding import digest
 from attune_data.simulate.stream import Level, Simulation
 from attune_data.version import SCORING_VERSION, __version__
-from attune_data.written.corpus import is_written, training_part
 from attune_episodes.data_arguments import SIMULATED, DataArguments
 from attune_episodes.score import reward_spec
 from attune_episodes.settings import Settings
@@ -62,9 +62,10 @@ def training_dataset(
     over the rows of a conversation is the return of its episode.
 
     Args:
-        data: "simulated", "written" (its train part), "sample", a path or a dataset's name; or
-            conversations: a sequence gives a `Dataset`, anything lazy, such as a `Simulation`, an
-            `IterableDataset`, for which a trainer needs `max_steps`.
+        data: "simulated", "written" (its train part), "sample", a path or a dataset's name; several of
+            these, such as "3*written+simulated", as `DataArguments` mixes them; or conversations: a sequence
+            gives a `Dataset`, anything lazy, such as a `Simulation`, an `IterableDataset`, for which a
+            trainer needs `max_steps`.
         level: of simulated conversations: a level; a list, whose levels take turns; or a schedule
             {level: how many conversations}, in that order.
         world_seed: of simulated conversations: who their participants are.
@@ -101,7 +102,8 @@ def training_dataset(
     maker.check()
     with needs_extra("datasets", "datasets"):
         import datasets  # noqa: F401
-    source = _source(data, level, {"world_seed": world_seed, "number": number} | selection)
+    named = {"world_seed": world_seed, "number": number} | selection
+    source = _source(data, level, named, allowed=allow_benchmark_training)
     rows = _rows(source, maker, allowed=allow_benchmark_training)
     if sampling != "each":
         rows = sampled(rows, sampling)
@@ -143,16 +145,16 @@ class Curriculum:
             yield world[world.start + index * world.step], world.level.name
 
 
-def _source(data: object, level: Levels, selection: Mapping[str, Any]) -> Curriculum | Iterable[Conversation]:
+def _source(
+    data: object, level: Levels, selection: Mapping[str, Any], *, allowed: bool
+) -> Curriculum | Mixture | Iterable[Conversation]:
     """The conversations that the arguments name: simulated, a sequence, or what is lazy."""
     if isinstance(data, str) and data == SIMULATED:
         DataArguments(data, **selection)  # which checks them
         return Curriculum.of(level, selection["world_seed"], selection["number"])
-    if isinstance(data, str) and is_written(data):
-        data = training_part(data, selection.get("split"))
-        selection = {**selection, "split": None}
     if isinstance(data, (str, Path, Conversations)):
-        return DataArguments(data, level=level, **selection).choose()  # type: ignore[arg-type]  # it refuses what is no level
+        arguments = DataArguments(data, level=level, **selection)  # type: ignore[arg-type]  # it refuses what is no level
+        return arguments.choose(training=True, allow_benchmark_training=allowed)
     if isinstance(data, Conversation) or not isinstance(data, Iterable):
         raise TypeError(
             f'data is {show(data)} ({type(data).__name__}); expected "{SIMULATED}", "sample", a path, the '
@@ -164,13 +166,15 @@ def _source(data: object, level: Levels, selection: Mapping[str, Any]) -> Curric
 
 
 def _rows(
-    source: Curriculum | Iterable[Conversation], maker: RowMaker, *, allowed: bool
+    source: Curriculum | Mixture | Iterable[Conversation], maker: RowMaker, *, allowed: bool
 ) -> Dataset | IterableDataset:
     what = f"Training rows of attune-env {__version__} (scoring {SCORING_VERSION}), reward {maker.spec.name}"
     mark: Provenance | None
     if isinstance(source, Curriculum):
         finite = source.number is not None
         mark = "simulated" if finite else None
+    elif isinstance(source, Mixture):
+        finite, mark = False, source.provenance
     elif finite := isinstance(source, Sequence):
         mark = for_training(source, allow_benchmark_training=allowed)
     else:
@@ -186,9 +190,13 @@ def _rows(
     return stream
 
 
-def _made(source: Curriculum | Iterable[Conversation], maker: RowMaker) -> Iterator[Row]:
+def _made(source: Curriculum | Mixture | Iterable[Conversation], maker: RowMaker) -> Iterator[Row]:
     """The rows of a source; `datasets` calls it at the start of each pass."""
-    placed: Iterable[Any] = source if isinstance(source, Curriculum) else ((one, None) for one in source)
+    placed: Iterable[Any]
+    if isinstance(source, Mixture):
+        placed = map(source.placed, count())
+    else:
+        placed = source if isinstance(source, Curriculum) else ((one, None) for one in source)
     for conversation, level in placed:
         yield from maker.rows(conversation, level)
 

@@ -13,8 +13,8 @@ from pydantic import Field, PrivateAttr
 from verifiers.v1.runtimes import Runtime
 
 from attune_data.errors import AttuneError, show
+from attune_data.loading import Conversations
 from attune_data.schema import Conversation
-from attune_data.simulate.stream import Simulation
 from attune_episodes.episode import Episode, parse_rate
 from attune_episodes.parsing import parse, sound
 from attune_episodes.plan import plan
@@ -271,7 +271,7 @@ class AttuneTaskset(vf.Taskset[AttuneTask, AttuneTasksetConfig]):
         try:
             chosen, self.settings, self.spec = configured(config)
             self.conversations = chosen.choose(training=config.training)
-            self.INFINITE = isinstance(self.conversations, Simulation)
+            self.INFINITE = not isinstance(self.conversations, Conversations)
             if not self.INFINITE and not any(map(self._scores, self.conversations)):
                 raise unscored(self.spec, config.data)
         except AttuneError as error:

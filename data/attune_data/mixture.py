@@ -1,0 +1,103 @@
+"""`Mixture`: conversations of several sources in turn, such as the written corpus and simulated people."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import count
+from typing import Final
+
+from attune_data.constants import Provenance
+from attune_data.errors import SettingsError, show
+from attune_data.loading import Conversations
+from attune_data.schema import Conversation
+from attune_data.simulate.stream import Simulation
+
+_TERM: Final = re.compile(r"(?:(\d+) ?\* ?)?(.+)")
+
+
+def terms(name: str) -> list[tuple[str, int]]:
+    """The sources that a name such as "3*written + simulated" joins, each with its weight.
+
+    >>> terms("3*written+simulated")
+    [('written', 3), ('simulated', 1)]
+
+    Raises SettingsError for a source without a name or a weight of 0.
+    """
+    found = []
+    for term in name.split("+"):
+        match = _TERM.fullmatch(term.strip())
+        if not match or match[1] == "0":
+            expected = 'sources joined by "+", each with a weight or without: "3*written+simulated"'
+            raise SettingsError(f"data is {show(name)}; expected {expected}")
+        found.append((match[2], int(match[1] or 1)))
+    return found
+
+
+class Mixture:
+    """Conversations of several sources, without end: of each as many in a row of turns as its weight says.
+
+    A source that ends begins again; a `Simulation` goes on. Conversation i is the same whenever it is asked
+    for, and can be pickled.
+
+    >>> mixture = Mixture([(Simulation(1), 2), (Simulation(2), 1)])
+    >>> mixture[3] == Simulation(1)[2], mixture[1] == Simulation(2)[0]
+    (True, True)
+    """
+
+    def __init__(self, parts: Sequence[tuple[Conversations | Simulation, int]]) -> None:
+        """Mixes (source, weight) pairs: weights are whole numbers from 1, and no source is empty."""
+        self.parts = tuple(parts)
+        joined = (f"{weight} × {part.source}" for part, weight in self.parts)
+        self.source = " + ".join(joined)
+        """The mixture in a few words."""
+        # the turns of one round, spread: the k-th of w turns stands at (2k + 1) / 2w
+        turns = [
+            ((2 * k + 1) / (2 * weight), number, k)
+            for number, (_, weight) in enumerate(self.parts)
+            for k in range(weight)
+        ]
+        self._turns = [(number, k) for _, number, k in sorted(turns)]
+
+    def __repr__(self) -> str:
+        return f"Mixture({self.source})"
+
+    def __getitem__(self, index: int) -> Conversation:
+        """Conversation `index`, from 0; SettingsError below 0."""
+        return self.placed(index)[0]
+
+    def placed(self, index: int) -> tuple[Conversation, str | None]:
+        """Conversation `index`, and the level of the simulated world that it comes from."""
+        if type(index) is not int or index < 0:
+            raise SettingsError(f"index is {show(index)}; it must be a whole number from 0")
+        rounds, turn = divmod(index, len(self._turns))
+        number, before = self._turns[turn]
+        part, weight = self.parts[number]
+        place = rounds * weight + before
+        if isinstance(part, Simulation):
+            return part[part.start + place * part.step], part.level.name
+        return part[place % len(part)], None
+
+    def __iter__(self) -> Iterator[Conversation]:
+        return map(self.__getitem__, count())
+
+    def take(self, number: int) -> Conversations:
+        """The first `number` conversations, in memory; SettingsError where one would come twice."""
+        found = [self[index] for index in range(number)]
+        different = len({one.conversation_id for one in found})
+        if different < number:
+            raise SettingsError(
+                f"the first {number} conversations of {self.source} hold some twice; "
+                "take fewer, or give the source that ends a smaller weight"
+            )
+        return Conversations(found, source=self.source)
+
+    @property
+    def provenance(self) -> Provenance:
+        """The mark of the whole, as for `Conversations`."""
+        marks: set[Provenance] = {
+            "simulated" if isinstance(part, Simulation) else part.provenance for part, _ in self.parts
+        }
+        if "benchmark" in marks:
+            return "benchmark"
+        return marks.pop() if len(marks) == 1 else "imported"
