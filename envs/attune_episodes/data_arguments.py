@@ -95,7 +95,7 @@ class DataArguments:
     @property
     def mixed(self) -> list[tuple[str, int]]:
         """(source, weight) of what `data` names; nothing where it is an object, a path or one dataset."""
-        if not isinstance(self.data, str) or os.path.exists(self.data):
+        if not isinstance(self.data, str) or (self.data != SIMULATED and os.path.exists(self.data)):
             return []
         return terms(self.data)
 
