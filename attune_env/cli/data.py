@@ -35,7 +35,7 @@ Part = Literal["all", "seen", "unseen"]
 
 @command(app)
 def validate(path: str = shared.DATA_ARGUMENT) -> None:
-    """Check conversation files: every problem is listed, one a line, with its place.
+    """Check conversation files: every problem is listed, one per line, with its place.
 
     Exit code 1 if anything is wrong; warnings alone leave it at 0.
 

@@ -6,7 +6,9 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import Field, field, fields, is_dataclass
-from typing import Any, Final, TypeVar, get_type_hints
+from pathlib import Path
+from types import UnionType
+from typing import Any, Final, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -14,6 +16,8 @@ CHOSEN, ASKED, SERVER, JUDGES = "Which conversations", "What is asked", "Models 
 """Panels of the help."""
 NEEDED: Final = ...
 """The default of an option or argument that must be given."""
+_METAVARS: Final = {int: "N", float: "NUMBER", Path: "PATH"}
+"""The placeholder of a value in the help, where an option names none; that of a text is the option's name."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -65,5 +69,13 @@ def _parameter(name: str, hint: Any, given: Field[Any]) -> inspect.Parameter:
     kind, names, about = (given.metadata[one] for one in ("kind", "names", "about"))
     if kind is typer.Option and not any(one.startswith("--") for one in names):
         names = (f"--{name.replace('_', '-')}", *names)
-    info = kind(given.default, *names, **about)
+    held = _held(hint)
+    info = kind(
+        given.default, *names, **{"metavar": name.upper() if held is str else _METAVARS.get(held)} | about
+    )
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=info, annotation=hint)
+
+
+def _held(hint: Any) -> Any:
+    """The type of one value: `Path` of `list[Path] | None`."""
+    return _held(get_args(hint)[0]) if get_origin(hint) in (list, UnionType) else hint

@@ -30,7 +30,9 @@ def report(
     scores: list[Path] | None = option("The same, as an option.", None, "-s"),
     compare: list[Path] | None = option("More scores files, shown beside the first."),
     output: Path | None = option("Folder for report.html, report.md, figures and tables.", None, "-o"),
-    data: str | None = option("The annotated conversations; by default where the scores were made from."),
+    data: str | None = option(
+        "The annotated conversations; by default where the scores were made from.", metavar="PATH"
+    ),
     results: Path | None = option("Folder of result files; by default where the scores were made from."),
     mode: str | None = option("The mode to analyse; by default the benchmark's primary one."),
     side_by_side: bool = option("Show scores that cannot share a table in separate tables.", False),
@@ -148,7 +150,9 @@ class Filters:
 def subset(
     *,
     scores: list[Path] = option("A scores file made by `attune score`.", NEEDED, "-s"),
-    data: str | None = option("The annotated conversations; by default as the scores file says.", None, "-d"),
+    data: str | None = option(
+        "The annotated conversations; by default as the scores file says.", None, "-d", metavar="PATH"
+    ),
     filters: Filters,
     where: str | None = option('Any field, numbers too: "who_5<13,turns>=4".', metavar="CONDITIONS"),
     compare: bool = option("Compare them with the others, with intervals on the difference.", False),

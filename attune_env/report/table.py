@@ -86,8 +86,9 @@ class Column:
         if isinstance(cell, Interval):
             mean, _, interval = self.text(cell).removesuffix("†").partition(" ")
             few = not cell.meaningful and cell.mean is not None
+            low, _, high = interval.strip("[]").partition(", ")
             # an interval without width says nothing
-            return Shown(mean, interval if cell.low != cell.high else "", few, _unrounded(cell.mean))
+            return Shown(mean, interval if low != high else "", few, _unrounded(cell.mean))
         text = one_line(self.text(cell), _LONGEST)
         return Shown(text, value="" if isinstance(cell, str) else _unrounded(cell))
 

@@ -107,4 +107,5 @@ def test_markdown_cells_cannot_end_their_table() -> None:
 def test_a_page_shows_no_interval_without_width() -> None:
     column = Column("a", places=1)
     assert column.shown(Interval(100.0, 100.0, 100.0, 9, 9))[:3] == ("100.0", "", False)
+    assert column.shown(Interval(100.0, 99.99, 100.0, 9, 9))[:3] == ("100.0", "", False)  # as printed
     assert column.shown(Interval(1.0, 0.5, 2.0, 9, 4))[:3] == ("1.0", "[0.5, 2.0]", True)
