@@ -13,6 +13,7 @@ from attune_env.analyses.study import Study, label_of
 from attune_env.figures.heat import Heat
 from attune_env.figures.plots import Dots
 from attune_env.report.groups import INPUTS, METRICS
+from attune_env.report.names import counted
 from attune_env.report.table import Column, Table, points, share
 from attune_env.statistics.bootstrap import Interval, known
 from attune_env.statistics.comparisons import compare_metrics, holm, separation
@@ -30,7 +31,9 @@ SHARES: Final = ("model", "conversation", "rest")
 def _compared(study: Study, least: int = 2) -> Sequence[Metric]:
     """The Composite and its inputs, as far as they are defined."""
     if len(study.models) < least:
-        raise Absent(f"the scores hold {len(study.models)} of the {least} models that it takes in this mode")
+        raise Absent(
+            f"it compares at least {least} models, and this mode has {counted(len(study.models), 'model')}"
+        )
     metrics = study.defined((study.leading, *INPUTS))
     if not metrics:
         raise Absent("no metric is defined")

@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import files
 
 import jinja2
+from markupsafe import Markup, escape
 
 from attune_data.errors import one_line
 from attune_env.pages.visible import visible
@@ -17,6 +18,7 @@ _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|!~$&])")
 """Characters that Markdown may read as more than themselves."""
 _LINK = re.compile(r"(?i)\b(https?|ftp|mailto)(:)|\b(www)(\.)")
 """Texts that some readers of Markdown turn into links."""
+_CODE = re.compile(r"`([^`]+)`")
 LONGEST = 10_000
 
 
@@ -38,9 +40,14 @@ def environment() -> jinja2.Environment:
         keep_trailing_newline=True,
     )
     made.globals |= {"policy": policy, "md": markdown}
-    made.filters |= {"line": lambda text: one_line(text, LONGEST), "md": markdown, "md_code": markdown_code,
-                     "show": visible}  # fmt: skip
+    made.filters |= {"line": lambda text: one_line(text, LONGEST), "coded": _coded, "md": markdown,
+                     "md_code": markdown_code, "show": visible}  # fmt: skip
     return made
+
+
+def _coded(text: str) -> Markup:
+    """One line of a message as HTML, what stands between backticks as code."""
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(one_line(text, LONGEST)))))
 
 
 @cache

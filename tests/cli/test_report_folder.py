@@ -137,6 +137,8 @@ def test_the_page_leads_with_the_answer_marks_its_numbers_and_says_what_is_missi
     assert "† fewer than five conversations: the interval is not meaningful." in text
     absent = text.partition('id="absent"')[2]
     assert "<strong>Modes</strong>: no model was scored in default and another mode" in absent
+    assert "<code>attune.training</code>" in absent  # no raw backticks
+    assert "`" not in absent.partition("<footer")[0]
     foot = text.partition('<footer id="about">')[2]
     for words in ("Research evaluation", "They are no benchmark", "fingerprint", "10,000 resamples by",
                   "seed 0", "attune report --scores scores.json -o report"):  # fmt: skip
