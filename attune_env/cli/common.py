@@ -1,4 +1,4 @@
-"""Steps that the commands share: reading data, showing progress, listing problems one a line."""
+"""Steps that the commands share: reading data, showing progress, listing problems one per line."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def selected(conversations: Conversations, where: str | None) -> Conversations:
 
 
 def tell(problems: Sequence[Problem]) -> None:
-    """Prints problems on standard error, one a line."""
+    """Prints problems on standard error, one per line."""
     for problem in problems:
         print(f"{problem.severity}: {problem}", file=sys.stderr)
 

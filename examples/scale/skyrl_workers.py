@@ -1,4 +1,7 @@
-"""Play conversations with SkyRL's generator on Ray: skyrl_workers.py TOKENIZER [CONVERSATIONS] [WORKERS]."""
+"""Play conversations with SkyRL's generator on Ray: skyrl_workers.py TOKENIZER [CONVERSATIONS] [WORKERS].
+
+Needs `pip install "attune-env[skyrl]"`.
+"""
 
 from __future__ import annotations
 
