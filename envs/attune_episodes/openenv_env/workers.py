@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from multiprocessing import connection
@@ -14,6 +15,7 @@ from attune_data.errors import AttuneError, SettingsError
 
 STARTING: Final = 120.0
 """Seconds within which every worker answers."""
+ENDED: Final = "a worker ended by itself, so the others are stopped; its errors stand above"
 
 
 class WorkerError(AttuneError):
@@ -53,24 +55,29 @@ def run_workers(
     Raises WorkerError, with the other workers stopped, when one ends by itself or does not start.
     """
     context = _forking()
-    started = context.Semaphore(0)
+    heard, said = context.Pipe(duplex=False)
 
     def work() -> None:
-        signal.signal(signal.SIGTERM, lambda *_: None)  # until the server handles it
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # until the server handles it
         with suppress(KeyboardInterrupt):
-            run(started.release)
+            run(lambda: said.send_bytes(b"started"))
 
     processes = [context.Process(target=work) for _ in range(number)]
     before = signal.signal(signal.SIGTERM, _end)
     try:
         for process in processes:
             process.start()
+        ends = [process.sentinel for process in processes]
         for _ in processes:
-            if not started.acquire(timeout=STARTING):
+            first = connection.wait([heard, *ends], STARTING)
+            if not first:
                 raise WorkerError(f"a worker did not start within {STARTING:g} seconds")
+            if heard not in first:
+                raise WorkerError(ENDED)
+            heard.recv_bytes()
         ready()
-        connection.wait([process.sentinel for process in processes])
-        raise WorkerError("a worker ended by itself, so the others are stopped; its errors stand above")
+        connection.wait(ends)
+        raise WorkerError(ENDED)
     except _Ended:
         pass
     finally:

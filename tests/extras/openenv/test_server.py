@@ -7,7 +7,8 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from websockets.sync.client import connect
 
 from attune_data.loading import load
 from attune_episodes.openenv_env import AttuneClient, Limits
+from attune_episodes.openenv_env.workers import Positions, WorkerError, run_workers
 from tests.extras.openenv.serving import PATIENCE, Wire, command, seated, served, wire
 
 DATA = load("sample")
@@ -307,3 +309,19 @@ def test_a_worker_that_ends_by_itself_ends_the_server() -> None:
     assert process.returncode == 1
     assert "error: a worker ended by itself" in err
     assert not Path(f"/proc/{workers[1]}").exists()
+
+
+@pytest.mark.parametrize(("happens", "raised"), [
+    (lambda: os._exit(3), WorkerError),
+    (lambda: os.kill(os.getppid(), signal.SIGINT), KeyboardInterrupt),
+])  # fmt: skip
+def test_what_ends_a_start_ends_every_worker_at_once(happens: Callable[[], None], raised: type) -> None:
+    order = Positions()
+
+    def run(ready: Callable[[], object]) -> None:
+        if next(order):
+            happens()
+        time.sleep(PATIENCE)  # starts for longer than a worker may
+
+    with pytest.raises(raised, match="ended by itself" if raised is WorkerError else None):
+        run_workers(run, 2, pytest.fail)
