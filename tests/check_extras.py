@@ -3,7 +3,9 @@
 * `tests/extras/<package>/` for a package of the base that takes long to test: run in the venv of the checks.
 * The tests of a package of the base whose releases break things: with the oldest and the newest release that
   pyproject.toml admits, pre-releases included, where the venv of the checks has another one.
-* Every extra that has tests in `tests/extras/<extra>/`: a fresh venv gets `.[dev,<extra>]` and runs them.
+* Every extra that has tests in `tests/extras/<extra>/`: they run in a venv over that of the checks, with it added;
+  or, where PyTorch comes first, in a fresh one with `.[dev,<extra>]`.
+* The newest Inspect and OpenEnv: a fresh venv gets attune-core with both, no verifiers, and runs their tests.
 * Every other supported Python on the PATH: a fresh venv gets `.[dev]` and runs the quick tests.
 """
 
@@ -19,6 +21,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.version import Version
@@ -35,6 +38,8 @@ BESIDE = {"skyrl": ("skyrl>=0.3,<0.4", "func_timeout", "loguru", "omegaconf", "r
 """Extra -> what its tests use beside it: of SkyRL itself, what its generator needs without a GPU."""
 ABOVE = {"skyrl": "3.12"}
 """Extra -> the Python that its tests run on where there is one: SkyRL 0.3 cannot be imported before it."""
+CORE = ("inspect", "openenv")
+"""Extras of attune-core that verifiers holds at an old release in attune-env."""
 BELOW = {"verl": (3, 13)}
 """Extra -> the first Python that it does not support."""
 SERIAL = ("bertscore", "chromium", "docs", "hub", "inspect", "skyrl", "trl", "verifiers", "verl")
@@ -77,6 +82,26 @@ def in_venv(name: str, python: str, extras: str, tests: str) -> bool:
         )
 
 
+def with_core(project: dict[str, Any]) -> bool:
+    """Runs the tests of extras of attune-core with the newest that they admit; whether they passed.
+
+    The front, with which the tests compare, comes from this folder; what it and the tests need beside.
+    """
+    folder = ROOT / ".venv-core"
+    python = folder / "bin" / "python"
+    pip = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    needed = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    beside = [requirement for requirement in needed if not requirement.startswith("verifiers")]
+    with fresh(folder):
+        return (
+            run(sys.executable, "-m", "venv", folder)
+            and run(*pip, f"{ROOT / 'packaging' / 'core'}[{','.join(CORE)}]", *beside)
+            and run(python, "-m", "pip", "check")
+            and run(*pip, "--no-deps", "--editable", ROOT)
+            and tested(python, "core", *(f"tests/extras/{name}" for name in CORE))
+        )
+
+
 def ends(requirement: Requirement) -> list[str]:
     """The oldest and the newest release of the index that a requirement admits, pre-releases included."""
     asked = (sys.executable, "-m", "pip", "index", "versions", "--pre", requirement.name)
@@ -87,21 +112,21 @@ def ends(requirement: Requirement) -> list[str]:
     return list(dict.fromkeys((admitted[0], admitted[-1])))
 
 
-def over_base(name: str, release: str, tests: tuple[str, ...]) -> bool:
-    """Runs tests with another release of a package; whether they passed.
+def over_base(name: str, tests: tuple[str, ...], *packages: str | Path) -> bool:
+    """Runs tests with other packages than the checks have; whether they passed.
 
-    It lies in a venv over the one of the checks, which has everything else: seconds instead of minutes.
+    They lie in a venv over the one of the checks, which has everything else: seconds instead of minutes.
     """
-    folder = ROOT / f".venv-{name}-{release}"
+    folder = ROOT / f".venv-{name}"
     base = f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n"
     with fresh(folder):
         if not run(sys.executable, "-m", "venv", "--without-pip", folder):
             return False
-        (packages,) = folder.glob("lib/python*/site-packages")
-        (packages / "base.pth").write_text(base, encoding="utf-8")
+        (place,) = folder.glob("lib/python*/site-packages")
+        (place / "base.pth").write_text(base, encoding="utf-8")
         python = folder / "bin" / "python"
         pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet")
-        return run(*pip, "--editable", ROOT, f"{name}=={release}") and tested(python, name, *tests)
+        return run(*pip, "--editable", *packages) and tested(python, name, *tests)
 
 
 def other_pythons() -> dict[str, str]:
@@ -138,13 +163,22 @@ def main() -> int:
             passed = True
         else:  # a folder that is no extra fails too
             python = pythons.get(ABOVE.get(name, ""), sys.executable)
-            passed = name in declared and in_venv(name, python, f"dev,{name}", str(folder))
+            if name not in declared:
+                passed = False
+            elif name in FIRST:
+                passed = in_venv(name, python, f"dev,{name}", str(folder))
+            else:
+                passed = over_base(name, (str(folder),), f"{ROOT}[{name}]")
         failed += [] if passed else [f"tests/extras/{name}"]
     for requirement in map(Requirement, project["dependencies"]):
         name = requirement.name
         for release in ends(requirement) if name in ENDS else ():
-            if release != metadata.version(name) and not over_base(name, release, ENDS[name]):
+            if release != metadata.version(name) and not over_base(
+                name, ENDS[name], ROOT, f"{name}=={release}"
+            ):
                 failed.append(f"{name} {release}")
+    if not with_core(project):
+        failed.append("attune-core's newest")
     for version, executable in pythons.items():
         if not in_venv(f"python{version}", executable, "dev", "tests"):
             failed.append(f"Python {version}")

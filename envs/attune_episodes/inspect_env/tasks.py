@@ -27,7 +27,7 @@ from attune_rewards.reward import scored_requests
 from attune_rewards.tree import LEAF, LEAVES, SCORED_STAGES
 
 OLDEST: Final = "0.3.258"
-BELOW: Final = "0.3.259"
+BELOW: Final = "0.3.286"
 """The tested versions of Inspect: from `OLDEST` on, and below this."""
 CLUSTER: Final = "participant"
 """Key of a sample's metadata: whose conversation it is. Standard errors are clustered by it."""
