@@ -38,7 +38,7 @@ def test_a_document_says_what_is_asked_and_nothing_of_what_was_annotated() -> No
 
 def test_a_simulated_world_is_as_large_as_said() -> None:
     assert len(asked(data="simulated", number=2, world_seed=3).conversations) == 2
-    with pytest.raises(SettingsError, match="have no end; say how many conversations: attune_number=20"):
+    with pytest.raises(SettingsError, match="has no end; say how many conversations: attune_number=20"):
         asked(data="simulated")
 
 
