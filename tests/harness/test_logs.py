@@ -77,7 +77,7 @@ def test_data_that_differ_from_those_of_the_run_are_refused(tmp_path: Path) -> N
     write(place / "conversation_1.json", changed)
     with pytest.raises(DataError, match="has changed since the run"):
         rollouts_from(lines, place)
-    with pytest.raises(SettingsError, match="have no end"):
+    with pytest.raises(SettingsError, match="has no end"):
         rollouts_from(lines, "simulated")
 
 
