@@ -3,8 +3,8 @@
 * `tests/extras/<package>/` for a package of the base that takes long to test: run in the venv of the checks.
 * The tests of a package of the base whose releases break things: with the oldest and the newest release that
   pyproject.toml admits, pre-releases included, where the venv of the checks has another one.
-* Every extra that has tests in `tests/extras/<extra>/`: they run in a venv over that of the checks, with it added;
-  or, where PyTorch comes first, in a fresh one with `.[dev,<extra>]`.
+* Every extra that has tests in `tests/extras/<extra>/`: they run in a venv over that of the checks that adds
+  the extra; or, where PyTorch comes first, in a fresh one with `.[dev,<extra>]`.
 * The newest Inspect and OpenEnv: a fresh venv gets attune-core with both, no verifiers, and runs their tests.
 * Every other supported Python on the PATH: a fresh venv gets `.[dev]` and runs the quick tests.
 """
