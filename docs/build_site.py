@@ -29,7 +29,7 @@ DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 PROJECT = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
 GROUPS = {
-    "Start": "quickstart protocol prompts answers data data-format selection data-card",
+    "Start": "quickstart protocol prompts answers data data-format selection data-card written",
     "Evaluate": "evaluate long-runs policies report viewing results scores-files migration draft-judge"
     " lm-eval inspect verifiers verifiers-training profile-prediction",
     "Train": "training trainers-trl trainers openenv scale gymnasium simulator simulator-model"
