@@ -34,8 +34,11 @@ ENDS = {"verifiers": ("tests/extras/verifiers", "tests/verifiers_env")}
 """Package of the base -> what is run with the oldest and the newest release that is admitted."""
 FIRST = dict.fromkeys(("bertscore", "skyrl", "trl", "verl"), "torch==2.13.0")
 """Extra -> what is installed by itself before it: asked for together, PyTorch brings gigabytes of CUDA."""
-BESIDE = {"skyrl": ("skyrl>=0.3,<0.4", "func_timeout", "loguru", "omegaconf", "ray>=2.50,<3", "tensordict")}
-"""Extra -> what its tests use beside it: of SkyRL itself, what its generator needs without a GPU."""
+BESIDE = {
+    "skyrl": ("skyrl>=0.3,<0.4", "func_timeout", "loguru", "omegaconf", "ray>=2.50,<3", "tensordict"),
+    "verl": ("cachetools", "fastapi"),
+}
+"""Extra -> what its tests use beside it: what the workers of verl and SkyRL import and do not require."""
 ABOVE = {"skyrl": "3.12"}
 """Extra -> the Python that its tests run on where there is one: SkyRL 0.3 cannot be imported before it."""
 CORE = ("inspect", "openenv")

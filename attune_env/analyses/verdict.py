@@ -168,11 +168,15 @@ def _parts(study: Study) -> list[str]:
 
 def _unreadable(study: Study) -> list[str]:
     rates = {key[0]: study.aggregates[key].get("parse_rate") for key in study.models}
-    bad = [name for name, rate in rates.items() if rate is not None and 1 - rate >= MUCH]
+    bad = {name: 1 - rate for name, rate in rates.items() if rate is not None and 1 - rate >= MUCH}
     if not bad:
         return []
-    many = counted(len(bad), "model") if len(bad) > 1 else short_names(bad)[0]
-    return [f"Of {many}, {MUCH:.0%} of the replies or more could not be read and count as unanswered."]
+    if len(bad) == 1:
+        ((name, share),) = bad.items()
+        of = f"{share:.0%} of the replies of {short_names([name])[0]}"
+    else:
+        of = f"Up to {max(bad.values()):.0%} of the replies of {counted(len(bad), 'model')}"
+    return [f"{of} could not be read and count as unanswered."]
 
 
 VERDICT = Analysis(

@@ -93,4 +93,10 @@ def test_the_summary_is_short_and_plain() -> None:
 def test_replies_that_cannot_be_read_are_mentioned() -> None:
     entries = columns(COMPOSITE, {"lab/a": [50.0] * 6, "builtin/prior": [40.0] * 6})
     said = summary(study(entries))  # one reply of ten, as the entries say
-    assert said[-1] == "Of a, 5% of the replies or more could not be read and count as unanswered."
+    assert said[-1] == "10% of the replies of a could not be read and count as unanswered."
+
+
+def test_of_several_models_the_worst_share_is_named() -> None:
+    entries = columns(COMPOSITE, {"lab/a": [50.0] * 6, "lab/b": [45.0] * 6, "builtin/prior": [40.0] * 6})
+    told = "Up to 10% of the replies of 2 models could not be read and count as unanswered."
+    assert told in summary(study(entries))
