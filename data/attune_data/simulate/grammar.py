@@ -64,7 +64,7 @@ class Template:
 
     @staticmethod
     def _said(slot: Slot, facts: Facts, draws: Draws, used: set[str]) -> str:
-        if isinstance(facts, Mentions) and slot.case and facts.person == slot.name:
+        if isinstance(facts, Mentions) and slot.case and slot.name == facts.person in facts.pronouns:
             pronoun = facts.pronouns[slot.name][slot.case]
             used.add(pronoun)
             return pronoun
@@ -95,11 +95,11 @@ class Mentions(dict[str, Fact]):
     def __init__(
         self,
         facts: Facts,
-        pronouns: Mapping[str, Mapping[str, str]],
         introductions: Mapping[str, str] | None = None,
+        pronouns: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
         super().__init__(facts)
-        self.pronouns = pronouns
+        self.pronouns = pronouns or {}
         """Fact that names a person -> he, him, his -> the pronoun."""
         self.introductions = dict(introductions or {})
         self.recent: set[str] = set()
@@ -132,9 +132,11 @@ def capital(text: str) -> str:
     return text[:at] + text[at : at + 1].upper() + text[at + 1 :]
 
 
-_NO_PRONOUN_AFTER = ("'", '"', " and ", " or ", "is it ", "it's ", "bring up ", "like ")
+_NO_PRONOUN_AFTER = ("'", '"', " and ", " or ", "is it ", "it's ", "bring up ", "like ", "no ")
 _NO_PRONOUN_BEFORE = (" and ", " or ", ", ")
-_CONTRACTED = "a|an|already|always|away|been|coming|going|gone|got|had|here|in|never|not|on|out|the|there|told"
+_CONTRACTED = (
+    "a|an|already|always|away|been|coming|going|gone|got|had|here|in|never|not|on|out|the|there|told"
+)
 _TOKEN = re.compile(rf"[\[\]|]|\{{[^{{}}]*\}}(?:'s\b(?! (?:{_CONTRACTED})\b))?|[^\[\]|{{}}]+|[{{}}]")
 
 

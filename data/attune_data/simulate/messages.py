@@ -83,8 +83,7 @@ class _Writer:
             self.say(frame, cue=said.say.say(self.story.facts, self.draws, self.message.told))
         else:
             self.say(said.say)
-        used: set[str] = set()
-        echo = Echo(said.other.say(self.story.reply_facts, self.draws, used), moving, frozenset(used))
+        echo = Echo(said.other, moving, said.other.slots)
         self.message.echoes.insert(0 if first else len(self.message.echoes), echo)
 
     def take_up(self, last: LastReply) -> None:

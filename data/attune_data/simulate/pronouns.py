@@ -7,31 +7,41 @@ from typing import Final, Literal
 
 Case = Literal["he", "him", "his", ""]
 
-_AUXILIARY: Final = set(
-    "can cannot can't could did didn't do does doesn't may might must needn't should will would".split()
-)
-_BEING: Final = set("had has hasn't have is isn't was wasn't".split())
-_ADVERB: Final = set("also always even ever hardly just never now only quietly rarely really still usually".split())
-_PAST: Final = set(
-    "ate bent bought brought came cut drew dealt did found forgot gave got grew heard held hung kept knew left "
-    "let lent lost made meant met paid put ran rang read said sat saw sent shook slept spent split stood struck "
-    "stuck swore taught thought told took understood went woke wrote".split()
-)
-_NO_VERB: Final = set("across as besides included its questions this".split())
-_QUESTION: Final = set("how what when where why".split())
-_CLAUSE: Final = _QUESTION | set("because but if so that though whatever whenever whether while who".split())
+_AUXILIARY: Final = frozenset({
+    "can", "cannot", "can't", "could", "did", "didn't", "do", "does", "doesn't", "may", "might", "must",
+    "needn't", "should", "will", "would",
+})  # fmt: skip
+_BEING: Final = frozenset({"had", "has", "hasn't", "have", "is", "isn't", "was", "wasn't"})
+_ADVERB: Final = frozenset({
+    "also", "always", "even", "ever", "hardly", "just", "never", "now", "only", "quietly", "rarely",
+    "really", "still", "usually",
+})  # fmt: skip
+_PAST: Final = frozenset({
+    "ate", "bent", "bought", "brought", "came", "cut", "drew", "dealt", "did", "found", "forgot",
+    "gave", "got", "grew", "heard", "held", "hung", "kept", "knew", "left", "let", "lent", "lost",
+    "made", "meant", "met", "paid", "put", "ran", "rang", "read", "said", "sat", "saw", "sent", "shook",
+    "slept", "spent", "split", "stood", "struck", "stuck", "swore", "taught", "thought", "told", "took",
+    "understood", "went", "woke", "wrote",
+})  # fmt: skip
+_NO_VERB: Final = frozenset({"across", "as", "besides", "included", "its", "questions", "this"})
+_QUESTION: Final = frozenset({"how", "what", "when", "where", "why"})
+_CLAUSE: Final = _QUESTION | frozenset({
+    "because", "but", "if", "so", "that", "though", "whatever", "whenever", "whether", "while", "who",
+})  # fmt: skip
 """Words after which a name begins a clause."""
-_EITHER: Final = set("after as before once since than until".split())
+_EITHER: Final = frozenset({"after", "as", "before", "once", "since", "than", "until"})
 """Words after which it begins one where a verb follows."""
-_JOINS: Final = set("and nor or".split())
-_OBJECT: Final = set(
-    "about around at behind besides between by for from in into near of off on over past through to towards "
-    "with without "
-    "answer answered answering ask asked asking called caught follow followed following gave give giving hear "
-    "heard hearing invite know known lent let meet meeting met muted obliged offer offered press promised reach "
-    "rang ring ringing saw see seeing send sent show showed showing tell telling thank thanked thanking told "
-    "want watched watching write writing wrote".split()
-)
+_JOINS: Final = frozenset({"and", "nor", "or"})
+_OBJECT: Final = frozenset({
+    "about", "around", "at", "behind", "besides", "between", "by", "for", "from", "in", "into", "near",
+    "of", "off", "on", "over", "past", "through", "to", "towards", "with", "without", "answer",
+    "answered", "answering", "ask", "asked", "asking", "called", "caught", "follow", "followed",
+    "following", "gave", "give", "giving", "hear", "heard", "hearing", "invite", "know", "known",
+    "lent", "let", "meet", "meeting", "met", "muted", "obliged", "offer", "offered", "press",
+    "promised", "reach", "rang", "ring", "ringing", "saw", "see", "seeing", "send", "sent", "show",
+    "showed", "showing", "tell", "telling", "thank", "thanked", "thanking", "told", "want", "watched",
+    "watching", "write", "writing", "wrote",
+})  # fmt: skip
 _WORD: Final = re.compile(r"[\w'’]+")
 
 
@@ -47,6 +57,8 @@ def case_between(before: str, after: str, possessive: bool = False) -> Case:
         return "his" if re.match(r" \w", after) else ""
     words = _WORD.findall(before.rpartition(".")[2].lower())
     last = words[-1] if words and not before.rstrip().endswith(",") else ""
+    if not words and re.match(r" \w+ing\b", after):
+        return "his"  # "her saying no": as a subject and after any verb
     verb = after.startswith("'s") or _begins_with_a_verb(_WORD.findall(after.lower()))
     asked = len(words) == 1 or bool(words and words[0] in _QUESTION)
     if last in _AUXILIARY or last in _CLAUSE or (last in _BEING and asked):

@@ -182,14 +182,14 @@ class _Speaker:
         if act in ONLY_BAD and self.good:
             return None
         known = {fact: said for fact, said in self.story.reply_facts.items() if fact in self.known}
-        facts = Mentions(known, self.story.facts.pronouns)
+        facts = Mentions(known, pronouns=self.story.facts.pronouns)
         filling = self._fill(act, facts)
         if filling is None:
             return None
         hedged = act == "infer" and self.draws.yes(0.55)
         echo = next((e for e in self.echoes if e.moving or act == "echo" or act in ASKING), None)
         if echo:
-            facts["echo"], facts.echo_names_thing = echo.text, "thing" in echo.used
+            facts["echo"], facts.echo_names_thing = self._phrase(echo), "thing" in echo.used
             facts.echo_person = next((who for who in ("friend", "name") if who in echo.used), "")
         frames = sayable(self._frames(act, hedged, echo), facts.keys())
         if not frames or (act == "echo" and not echo):
@@ -206,6 +206,12 @@ class _Speaker:
         return Sentence(
             text, used, taken_up, filling.claim, filling.presumes, hedged, filling.source, leans_on
         )
+
+    def _phrase(self, echo: Echo) -> str:
+        """What the person told, as a reply takes it up here."""
+        facts = Mentions(self.story.reply_facts, pronouns=self.story.facts.pronouns)
+        facts.person = self.person
+        return echo.template.say(facts, self.draws, set())
 
     def _frames(self, act: str, hedged: bool, echo: Echo | None) -> Sequence[Template]:
         """The frames that an act takes here."""
@@ -287,7 +293,7 @@ class _Speaker:
             facts["plan"] = self.plan.say
             return _Filling(self.plan)
         elif act in ("risk", "safety") and self.message.risk and self.message.risk_echo:
-            facts |= {"risk": self.message.risk_echo.text, "safety": self.message.risk.safety}
+            facts |= {"risk": self._phrase(self.message.risk_echo), "safety": self.message.risk.safety}
         elif act in ("generic", "aside", "drift"):
             lists = self.texts.lists
             facts["tip"], facts["tip_b"] = draws.some(lists["tips"], 2)

@@ -27,7 +27,7 @@ _FIRST_PERSON = re.compile(r"\b(my|our|me|mine|I)\b")
 class Echo(NamedTuple):
     """A phrase with which a reply can pick up a detail of a message."""
 
-    text: str
+    template: Template
     moving: bool
     """Whether it tells of what happened or how it shows, not of background."""
     used: frozenset[str]
@@ -179,7 +179,7 @@ def _facts(texts: Texts, situation: Subtopic, draws: Draws) -> tuple[dict[str, s
     }
     friend = draws.pick(situation.friend)
     introductions = {"name": _introduced(relation, name), "friend": _introduced(friend, other)}
-    return facts, Mentions({**texts.words, **facts}, pronouns, introductions)
+    return facts, Mentions({**texts.words, **facts}, introductions, pronouns)
 
 
 def _introduced(relation: str, name: str) -> str:
