@@ -7,7 +7,7 @@ from attune_data.simulate.story import Echo, LastReply, Message, Story, sayable
 from attune_data.simulate.texts import Said
 from attune_data.simulate.typed import Clause, typed
 
-STILL = 0.5
+STILL = 0.8
 """Probability that a message begins with a pronoun for the person whom the one before spoke of last."""
 REACTION_FIT = 0.25
 """From how far a reply fitted, or missed, people may say so."""

@@ -18,7 +18,7 @@ ANCHORS: Final = frozenset({"thing2", "when", "soon", "span", "echo", "tip", "th
 """Slots that tie a sentence to its conversation (a name alone does not), or have very many fillings."""
 DISPENSABLE: Final = frozenset({"cheer", "clinical", "complex", "reflect", "validate"})
 """Acts that a reply rather leaves out than says in words that could stand anywhere."""
-AT_ONCE: Final = 0.5
+AT_ONCE: Final = 0.8
 """Probability that a reply begins with a pronoun for the person whom the message spoke of last."""
 TRIES: Final = 4
 """Surfaces that are made of a sentence before the one that repeats least is taken."""
