@@ -118,7 +118,7 @@ def _policies(found: Audit) -> tuple[Table, Table]:
 
 def _parts(found: Audit) -> Table:
     table = Table(
-        "Where: mean score of each part, before nulls are taken off",
+        "Where: mean score of each part, before baselines are subtracted",
         ("part", "prior", "best attack", "earns", "lexicon", "ceiling", "oracle"),
     )
     attacks = [row.name for row in found.rows if row.gated]

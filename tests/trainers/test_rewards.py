@@ -242,7 +242,7 @@ def test_rows_of_another_reward_are_refused_at_set_up_and_at_the_first_call() ->
         check_rows(rows)
     # without the name of their reward the parts and nulls are all that rows tell
     nameless = [{"truth": row["truth"]} for row in skill]
-    with pytest.raises(SettingsError, match=r"'emotion_f1' measured from 0\.475, but reward 'composite'"):
+    with pytest.raises(SettingsError, match=r"'emotion_f1' measured from 0\.471, but reward 'composite'"):
         reward_functions("composite", nameless)
     with pytest.raises(SettingsError, match="reward 'emotion' has no such part"):
         reward_functions("emotion", [{"truth": row["truth"]} for row in composite])

@@ -39,6 +39,9 @@ NEEDS: Final[Mapping[str, frozenset[str]]] = {
 WEARING: Final = frozenset({"aside", "cheer", "clinical", "drift", "generic", "heat", "moral", "reflect"})
 """Acts that wear thin: less likely where they stood in the last reply."""
 
+BESIDE_ADVICE: Final = {"hard": 0.3, "reason": 0.85}
+"""Act -> probability that it comes with advice."""
+
 
 def original(story: Story) -> set[str]:
     """The acts of the model's own reply."""
@@ -62,8 +65,8 @@ def original(story: Story) -> set[str]:
     for act in WEARING & story.acts:
         chances[act] *= 0.4
     acts = {act for act in ORDER if story.draws.yes(chances.get(act, 0.0))}
-    if "advise" in acts and story.draws.yes(0.3):
-        acts.add("hard")
+    if "advise" in acts:
+        acts |= {act for act, chance in BESIDE_ADVICE.items() if story.draws.yes(chance)}
     if "claim" in acts and message.named and story.draws.yes(0.55):
         acts.add("own_word")
     return _settled(acts, story)

@@ -59,12 +59,12 @@ WISHES: Final[Mapping[str, Wish]] = {
     "B313": Wish(-0.9, {"info": 0.9}, -0.2),
     "B315": Wish(-1.0, {"sort": 0.3}, -0.2, (0, 0, 0.4)),
     "B316": Wish(0.1, {"decide": 0.7, "vent": -0.9}, -0.1, (0, 0.2, 0)),
-    "B406": Wish(0.8, {}, 0.1, (-0.1, 0.1, 0)),
+    "B406": Wish(-0.5, {}, 0.1, (-0.1, 0.1, 0)),
     "B408": Wish(-1.7, {}, -0.1, (0.2, 0, 0)),
     "B501": Wish(0.0, {"sort": 1.0, "info": -0.8, "vent": -0.2}, -0.1, (0, 0, 0.5)),
-    "B502": Wish(-0.5, {"sort": 0.6, "decide": 0.4, "vent": -0.9}, -0.5, (0.5, -0.2, 0.3)),
-    "B503": Wish(-0.1, {"sort": 0.7, "decide": 0.4, "vent": -0.6}, -0.2, (0.1, -0.1, 0.4)),
-    "B504": Wish(-0.1, {"sort": 0.6, "decide": 0.3, "info": -0.6}, 0.1, (0, 0.2, 0.3)),
+    "B502": Wish(-1.8, {"sort": 0.6, "decide": 0.4, "vent": -0.9}, -0.5, (0.5, -0.2, 0.3)),
+    "B503": Wish(-1.8, {"sort": 0.7, "decide": 0.4, "vent": -0.6}, -0.2, (0.1, -0.1, 0.4)),
+    "B504": Wish(-1.8, {"sort": 0.6, "decide": 0.3, "info": -0.6}, 0.1, (0, 0.2, 0.3)),
     "B505": Wish(-0.1, {"sort": 1.0, "info": -0.8, "vent": -0.3}, -0.1, (0, 0, 0.5)),
 }
 ACCEPTANCE: Final = 1.1
@@ -99,7 +99,7 @@ def textual(story: Story, reply: Reply) -> dict[str, bool | None]:
     acts, message, person = reply.acts, story.message, story.person
     named = bool(acts & NAMING)
     advises = bool(acts & {"advise", "generic"})
-    infers = bool(acts & {"infer", "reason", "side"})
+    infers = any(sentence.presumes for sentence in reply.sentences.values())
     asks = bool(acts & ASKING)
     begun = story.number > 0
     return {
@@ -124,7 +124,7 @@ def textual(story: Story, reply: Reply) -> dict[str, bool | None]:
         "B310": "generic" in acts,
         "B311": "drift" in acts,
         "B313": advises and not story.asked and not reply.asks_before_advising,
-        "B315": "aside" in acts,
+        "B315": bool(acts & {"aside", "drift"}),
         "B316": "hard" in acts,
         "B406": "correct" in acts if begun else None,
         "B408": ("advise" in acts and reply.plan in story.plans) if begun else None,
@@ -137,20 +137,26 @@ def textual(story: Story, reply: Reply) -> dict[str, bool | None]:
 
 
 def match(story: Story, reply: Reply) -> float:
-    """How right the claim about the feeling is: 1 the family, 0.3 its sign, -1.2 neither, 0 no claim."""
+    """How right the claims about the feeling are.
+
+    The worst of them counts: 1 the family, 0.3 its sign, -1.2 neither; 0 where nothing is claimed.
+    """
+    return min((rightness(story, claim) for claim in reply.claims), default=0.0)
+
+
+def rightness(story: Story, claim: str) -> float:
+    """How right it is to say that the person's feeling is of the family `claim`: 1, 0.3 or -1.2."""
     mood = story.mood
-    if not reply.acts & NAMING:
-        return 0.0
-    if reply.claim in (mood.family, mood.second_family):
+    if claim in (mood.family, mood.second_family):
         return 1.0
-    return 0.3 if story.texts.families[reply.claim].sign == mood.sign else -1.2
+    return 0.3 if story.texts.families[claim].sign == mood.sign else -1.2
 
 
 def off_key(story: Story, reply: Reply) -> float:
-    """How much the reply's tone jars: cheering up the sad, heat, jargon. 0 or more."""
+    """How much the reply's tone jars: cheering up the sad, heat, jargon, other topics. 0 or more."""
     acts = reply.acts
     cheers = "cheer" in acts and story.mood.sign < 0
-    return 1.0 * cheers + 0.7 * ("heat" in acts) + 0.5 * ("clinical" in acts)
+    return 1.0 * cheers + 0.7 * ("heat" in acts) + 0.5 * ("clinical" in acts) + 1.2 * ("drift" in acts)
 
 
 def judgement_probabilities(story: Story, reply: Reply, fit: float) -> dict[str, float]:
@@ -160,10 +166,11 @@ def judgement_probabilities(story: Story, reply: Reply, fit: float) -> dict[str,
     """
     acts, mood, lenient = reply.acts, story.mood, story.person.leniency
     named, right, jars = bool(acts & NAMING), match(story, reply), off_key(story, reply)
-    warmth = named + ("validate" in acts) - max(mood.need, 0.4)
+    wrong = right < 0
+    warmth = (0 if wrong else named) + ("validate" in acts) - max(mood.need, 0.4)
     states = {
-        "B8": 0.9 + 1.0 * fit + 1.0 * right + 0.5 * warmth - 2.2 * jars + lenient,
-        "B9": 0.9 + 0.8 * fit + 1.1 * warmth - 2.2 * ("cheer" in acts) + lenient,
+        "B8": 0.9 + 1.0 * fit + 1.0 * right + 0.5 * warmth - 2.2 * jars - 2.0 * wrong + lenient,
+        "B9": 0.9 + 0.8 * fit + 1.1 * warmth - 2.2 * ("cheer" in acts) - 3.0 * wrong + lenient,
         "B10": 0.7 + 0.8 * fit + 1.2 * right - 0.4 * abs(warmth) - 1.5 * jars + lenient,
         "B20": -1.2 - 0.7 * fit - 0.6 * right + 0.5 * ("side" in acts) + 3.0 * ("heat" in acts)
         + 1.2 * ("moral" in acts) + 1.2 * ("emote" in acts) - lenient,
@@ -171,7 +178,7 @@ def judgement_probabilities(story: Story, reply: Reply, fit: float) -> dict[str,
     if named:
         states["B2"] = 0.6 + 2.4 * right + lenient
     if len(mood.tags) > 1:
-        central = named and reply.claim == mood.family
+        central = reply.claims[:1] == [mood.family]
         states["B109"] = (1.6 if central else -1.4) + 0.5 * fit + lenient
     sharpness = story.level.judgement * (1.2 - 0.6 * story.number / story.count)
     return {construct: squash(1.5 * sharpness * x) for construct, x in states.items()}

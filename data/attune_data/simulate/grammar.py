@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from attune_data.simulate.draws import Draws
+from attune_data.simulate.pronouns import Case, case_between
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,10 @@ class Slot:
     capital: bool
     exact: bool
     """Whether "it" may not stand in its place: in quotation marks, in a list, after "like" or "bring up"."""
+    case: Case = ""
+    """The pronoun that may stand in the place of a name; "" for none."""
+    possessive: bool = False
+    """Whether "'s" belongs to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +58,22 @@ class Template:
                 known = facts.keys()
                 out.append(draws.pick([o for o in piece if o.fits(known)]).say(facts, draws, used))
             else:
-                used.add(piece.name)
-                value = facts.mention(piece) if isinstance(facts, Mentions) else facts[piece.name]
-                if not isinstance(value, (str, Template)):
-                    value = draws.pick(value)
-                text = value if isinstance(value, str) else value.say(facts, draws, used)
+                text = self._said(piece, facts, draws, used)
                 out.append(capital(text) if piece.capital else text)
         return "".join(out)
+
+    @staticmethod
+    def _said(slot: Slot, facts: Facts, draws: Draws, used: set[str]) -> str:
+        if isinstance(facts, Mentions) and slot.case and slot.name == facts.person in facts.pronouns:
+            pronoun = facts.pronouns[slot.name][slot.case]
+            used.add(pronoun)
+            return pronoun
+        used.add(slot.name)
+        value = facts.mention(slot) if isinstance(facts, Mentions) else facts[slot.name]
+        if not isinstance(value, (str, Template)):
+            value = draws.pick(value)
+        text = value if isinstance(value, str) else value.say(facts, draws, used)
+        return text.rstrip(",") + "'s" if slot.possessive else text
 
 
 class TemplateError(ValueError):
@@ -75,19 +89,34 @@ class Mentions(dict[str, Fact]):
     """Facts that are said in full first and in short after that.
 
     `{thing}` is "it" once it was mentioned, until `recent` is cleared. People in `introductions` (fact ->
-    such as "my manager Dana") are introduced once.
+    such as "my manager Dana") are introduced once, and are pronouns while nobody else is mentioned.
     """
 
-    def __init__(self, facts: Facts, introductions: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        facts: Facts,
+        introductions: Mapping[str, str] | None = None,
+        pronouns: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> None:
         super().__init__(facts)
+        self.pronouns = pronouns or {}
+        """Fact that names a person -> he, him, his -> the pronoun."""
         self.introductions = dict(introductions or {})
         self.recent: set[str] = set()
         """Facts that were mentioned just now."""
+        self.person = ""
+        """The fact that names the person who was mentioned last."""
         self.echo_names_thing = False
         """Whether the fact `echo` has the thing in it."""
+        self.echo_person = ""
+        """The person whom the fact `echo` mentions."""
 
     def mention(self, slot: Slot) -> Fact:
         """The fact as it is said in this place."""
+        if slot.name in ("name", "friend"):
+            self.person = slot.name
+        elif slot.name == "echo":
+            self.person = self.echo_person or self.person
         if slot.name in self.introductions:
             return self.introductions.pop(slot.name)
         if slot.name == "thing" and "thing" in self.recent and not slot.exact:
@@ -103,9 +132,12 @@ def capital(text: str) -> str:
     return text[:at] + text[at : at + 1].upper() + text[at + 1 :]
 
 
-_NO_PRONOUN_AFTER = ("'", '"', " and ", " or ", "is it ", "it's ", "bring up ", "like ")
+_NO_PRONOUN_AFTER = ("'", '"', " and ", " or ", "is it ", "it's ", "bring up ", "like ", "no ")
 _NO_PRONOUN_BEFORE = (" and ", " or ", ", ")
-_TOKEN = re.compile(r"[\[\]|]|\{[^{}]*\}|[^\[\]|{}]+|[{}]")
+_CONTRACTED = (
+    "a|an|already|always|away|been|coming|going|gone|got|had|here|in|never|not|on|out|the|there|told"
+)
+_TOKEN = re.compile(rf"[\[\]|]|\{{[^{{}}]*\}}(?:'s\b(?! (?:{_CONTRACTED})\b))?|[^\[\]|{{}}]+|[{{}}]")
 
 
 def compile_template(source: str) -> Template:
@@ -113,7 +145,9 @@ def compile_template(source: str) -> Template:
     pieces: list[Piece] = []
     opened: list[tuple[list[Piece], list[Template]]] = []
     """For each bracket around here the pieces before it, and the options that it has so far."""
+    at = 0
     for token, following in pairwise([*_TOKEN.findall(source), ""]):
+        at += len(token)
         if token == "[":
             opened.append((pieces, []))
             pieces = []
@@ -127,13 +161,17 @@ def compile_template(source: str) -> Template:
                 opened.pop()
                 pieces = [*before, tuple(options)]
         elif token.startswith("{"):
-            name = token[1:-1]
+            name, possessive = token.removesuffix("'s")[1:-1], token.endswith("'s")
             if not re.fullmatch(r"[A-Za-z][a-z_]*[0-9]?", name):
                 raise TemplateError(f"{token!r} names no slot in: {source}")
             last = pieces[-1] if pieces and isinstance(pieces[-1], str) else ""
             listed = last.endswith(_NO_PRONOUN_AFTER) or following.startswith(_NO_PRONOUN_BEFORE)
             slot = name[0].lower() + name[1:]
-            pieces.append(Slot(slot, name[0].isupper(), slot == "thing" and listed))
+            case: Case = ""
+            if slot in ("name", "friend"):
+                rows = (pieces, *(row for row, _ in reversed(opened)))
+                case = case_between(next(map(_end, filter(None, rows)), ""), _next(source[at:]), possessive)
+            pieces.append(Slot(slot, name[0].isupper(), slot == "thing" and listed, case, possessive))
         elif token == "}":
             raise TemplateError(f"a lone '}}' in: {source}")
         else:
@@ -141,6 +179,25 @@ def compile_template(source: str) -> Template:
     if opened:
         raise TemplateError(f"'[' is never closed in: {source}")
     return _phrase(pieces, source)
+
+
+def _end(pieces: Sequence[Piece]) -> str:
+    """The last words of some pieces."""
+    match pieces:
+        case [*_, str(text)]:
+            return text
+        case [*_, tuple(options)]:
+            return _end(options[-1].pieces)
+        case [*_, Slot(name=name)]:
+            return name
+    return ""
+
+
+def _next(source: str) -> str:
+    """The words that follow in a template: a choice's first option, or what follows its end."""
+    while source[:1] in ("[", "]", "|") and source:
+        source = source.partition("]")[2] if source[0] == "|" else source[1:]
+    return source
 
 
 def _phrase(pieces: Sequence[Piece], source: str = "") -> Template:

@@ -7,10 +7,12 @@ from attune_data.simulate.story import Echo, LastReply, Message, Story, sayable
 from attune_data.simulate.texts import Said
 from attune_data.simulate.typed import Clause, typed
 
+STILL = 0.95
+"""Probability that a message begins with a pronoun for the person whom the one before spoke of last."""
 REACTION_FIT = 0.25
 """From how far a reply fitted, or missed, people may say so."""
 TRUE_CUE = 0.9
-"""Probability that what shows is the family that is felt."""
+"""Probability that what shows is the family that is felt, and not another of its sign."""
 RISK = 0.04
 """Probability that an opening message mentions a mild risk in passing."""
 INTRODUCED = frozenset({"name", "thing", "soon", "he", "him", "his"})
@@ -26,6 +28,8 @@ def write(story: Story) -> Message:
         writer.take_up(last)
     clarity = story.level.clarity - (story.level.blunt if person.diagnosed else 0.0)
     shows = draws.yes(clarity if mood.tags else story.level.leak)
+    if last is None and mood.tags and mood.sign != story.tilt:
+        shows = True  # the opening event alone would tell the opposite
     if last is None:
         writer.open()
     elif not (shows and draws.yes(0.4)):
@@ -42,6 +46,7 @@ def write(story: Story) -> Message:
     eager = 0.30 if last else 0.55
     if draws.yes(0.5 * eager if terse else eager):
         writer.ask()
+    out.person = story.facts.person
     out.told -= set(story.texts.words)
     story.told |= out.told
     keep = {story.reply_facts["name"], story.reply_facts["friend"], *(out.named or "").split()}
@@ -62,6 +67,8 @@ class _Writer:
         self.sign = 0
         """+1 or -1 of what was told last; 0 where it is neither."""
         story.facts.recent.clear()
+        if not (story.last and self.draws.yes(STILL)):
+            story.facts.person = ""
 
     def say(self, template: Template, *, apart: bool = False, **extra: str) -> None:
         """A clause, or a sentence of its own; its facts are told."""
@@ -76,8 +83,7 @@ class _Writer:
             self.say(frame, cue=said.say.say(self.story.facts, self.draws, self.message.told))
         else:
             self.say(said.say)
-        used: set[str] = set()
-        echo = Echo(said.other.say(self.story.reply_facts, self.draws, used), moving, frozenset(used))
+        echo = Echo(said.other, moving, said.other.slots)
         self.message.echoes.insert(0 if first else len(self.message.echoes), echo)
 
     def take_up(self, last: LastReply) -> None:
@@ -127,7 +133,8 @@ class _Writer:
         mood, draws, families = self.mood, self.draws, self.texts.families
         shown = mood.family
         if not draws.yes(TRUE_CUE):
-            shown = draws.pick([name for name in families if name != mood.family])
+            near = [name for name, family in families.items() if family.sign == mood.sign]
+            shown = draws.pick([name for name in near if name != mood.family])
         if mood.tags and shown == mood.family and draws.yes(self.story.person.names_feelings):
             self.message.shown = (shown,)
             self.message.named = draws.pick(families[shown].named[mood.tags[0][0]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from attune_data.simulate.acts import ASKING, NAMING, NEEDS, ORDER
 from attune_data.simulate.grammar import Mentions, Template, capital
@@ -13,11 +13,13 @@ from attune_data.simulate.texts import Said
 from attune_data.simulate.typed import smoothed
 
 FACTS: Final = frozenset({"name", "thing", "thing2", "friend", "when", "soon", "span"})
-_PRONOUNS: Final = frozenset({"he", "him", "his"})
+_PRONOUNS: Final = frozenset({"he", "him", "his", "she", "her"})
 ANCHORS: Final = frozenset({"thing2", "when", "soon", "span", "echo", "tip", "theme", "risk"})
 """Slots that tie a sentence to its conversation (a name alone does not), or have very many fillings."""
 DISPENSABLE: Final = frozenset({"cheer", "clinical", "complex", "reflect", "validate"})
 """Acts that a reply rather leaves out than says in words that could stand anywhere."""
+AT_ONCE: Final = 0.8
+"""Probability that a reply begins with a pronoun for the person whom the message spoke of last."""
 TRIES: Final = 4
 """Surfaces that are made of a sentence before the one that repeats least is taken."""
 FALLBACKS: Final = ("echo", "validate")
@@ -26,6 +28,10 @@ ONLY_BAD: Final = frozenset({"heat", "moral"})
 """Acts that make no sense about a pleasant matter."""
 PHRASES: Final = frozenset({"infer", "side", "readings", "moral", "hard"})
 """Acts that say one of the topic's own phrases, under the act's name."""
+PRESUMING: Final = frozenset({"infer", "reason", "side", "readings"})
+"""Acts whose topic phrases say more than the person told."""
+COMMON_REASON: Final = 0.8
+"""Probability that a reason is one that holds for anybody, and so presumes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,10 @@ class Sentence:
     used: frozenset[str]
     echo: Echo | None
     """The phrase of the message that it takes up."""
+    claim: str | None = None
+    """The family of feelings that it says the person has."""
+    presumes: bool = False
+    """Whether it says more than the person told."""
     hedged: bool = False
     """Of a guess: whether it is put with caution."""
     source: Said | None = None
@@ -47,8 +57,6 @@ class Sentence:
 class Reply:
     """A reply, and what it did."""
 
-    claim: str
-    """The family of feelings that it reads, whether or not it says so."""
     plan: Said | None
     """The plan that it would advise."""
     sentences: dict[str, Sentence] = field(default_factory=dict)
@@ -63,6 +71,11 @@ class Reply:
     def acts(self) -> set[str]:
         """Its acts."""
         return set(self.sentences)
+
+    @property
+    def claims(self) -> list[str]:
+        """The families of feelings that it says the person has, the first one first."""
+        return [sentence.claim for sentence in self.sentences.values() if sentence.claim]
 
     @property
     def used(self) -> set[str]:
@@ -95,12 +108,14 @@ def speak(
 ) -> Reply:
     """A reply with these acts; sentences in `kept` are taken over word for word where they can be.
 
-    An act that nothing told so far can fill is left out.
+    A sentence that is not kept names the feelings of the family `claim`. An act that nothing told so far can
+    fill is left out.
     """
     kept = kept or {}
     speaker = _Speaker(story, claim, plan)
     unfit = set(story.situation.unfit_acts)
-    if acts & NAMING and story.texts.families[claim].sign != story.message.sign:
+    named = next((s.claim for act, s in kept.items() if s.claim and act in acts), claim)
+    if acts & NAMING and story.texts.families[named].sign != story.message.sign:
         unfit |= {"reason", "validate"}  # they would speak of another feeling than the one it names
     order = _order(story, [act for act in ORDER if act in acts - unfit], kept)
     taken = [kept[act].echo for act in order if act in kept]
@@ -119,7 +134,7 @@ def speak(
     for act in FALLBACKS:  # nothing that was told filled any of the acts
         if not made and (sentence := speaker.sentence(act)):
             made[act] = sentence
-    return Reply(claim, plan, made)
+    return Reply(plan, made)
 
 
 def _order(story: Story, acts: list[str], kept: Mapping[str, Sentence]) -> list[str]:
@@ -139,6 +154,15 @@ def _order(story: Story, acts: list[str], kept: Mapping[str, Sentence]) -> list[
     return acts
 
 
+class _Filling(NamedTuple):
+    """The particulars of an act that its words alone do not show."""
+
+    source: Said | None = None
+    """The question or the plan, whose other half the next message may say."""
+    claim: str | None = None
+    presumes: bool = False
+
+
 class _Speaker:
     """Puts the acts of one reply into words."""
 
@@ -150,20 +174,24 @@ class _Speaker:
         self.echoes: list[Echo] = []
         """Phrases of the message that no sentence has taken up."""
         self.made: dict[str, Sentence] = {}
+        self.person = self.message.person if self.draws.yes(AT_ONCE) else ""
+        """The person whom a pronoun can mean."""
 
     def sentence(self, act: str) -> Sentence | None:
         """One act in words; None where nothing that was told fits."""
         if act in ONLY_BAD and self.good:
             return None
-        facts = Mentions({fact: said for fact, said in self.story.reply_facts.items() if fact in self.known})
-        fits, source = self._fill(act, facts)
-        if not fits:
+        known = {fact: said for fact, said in self.story.reply_facts.items() if fact in self.known}
+        facts = Mentions(known, pronouns=self.story.facts.pronouns)
+        filling = self._fill(act, facts)
+        if filling is None:
             return None
         hedged = act == "infer" and self.draws.yes(0.55)
         echo = next((e for e in self.echoes if e.moving or act == "echo" or act in ASKING), None)
         if echo:
-            facts["echo"], facts.echo_names_thing = echo.text, "thing" in echo.used
-        frames = sayable(self.texts.replies[self._key(act, hedged, echo)], facts.keys())
+            facts["echo"], facts.echo_names_thing = self._phrase(echo), "thing" in echo.used
+            facts.echo_person = next((who for who in ("friend", "name") if who in echo.used), "")
+        frames = sayable(self._frames(act, hedged, echo), facts.keys())
         if not frames or (act == "echo" and not echo):
             return None
         text, slots = self._least_repeating(frames, facts, echo)
@@ -174,18 +202,26 @@ class _Speaker:
         text = smoothed(capital(text) + ("" if text[-1] == "?" else "!" if act == "cheer" else "."))
         taken_up = self.message.risk_echo if act == "risk" else echo if "echo" in slots else None
         used = frozenset(slots & FACTS) | (taken_up.used if taken_up else frozenset())
-        return Sentence(text, used, taken_up, hedged, source, last if "thing" in used & just else None)
+        leans_on = last if "thing" in used & just or slots & _PRONOUNS else None
+        return Sentence(
+            text, used, taken_up, filling.claim, filling.presumes, hedged, filling.source, leans_on
+        )
 
-    def _key(self, act: str, hedged: bool, echo: Echo | None) -> str:
-        """The list of frames that an act takes here."""
+    def _phrase(self, echo: Echo) -> str:
+        """What the person told, as a reply takes it up here."""
+        facts = Mentions(self.story.reply_facts, pronouns=self.story.facts.pronouns)
+        facts.person = self.person
+        return echo.template.say(facts, self.draws, set())
+
+    def _frames(self, act: str, hedged: bool, echo: Echo | None) -> Sequence[Template]:
+        """The frames that an act takes here."""
+        replies = self.texts.replies
         if act == "infer":
-            return "infer_hedged" if hedged else "infer_bold"
+            return replies["infer_hedged" if hedged else "infer_bold"]
         if act == "echo" and echo and not echo.moving:
-            return "echo_flat"
-        if act in self.texts.replies:
-            return act
+            return replies["echo_flat"]
         good = self.texts.families[self.claim].sign > 0 if act == "claim" else self.good
-        return f"{act}_{'good' if good else 'bad'}"
+        return (*replies.get(act, ()), *replies.get(f"{act}_{'good' if good else 'bad'}", ()))
 
     def _least_repeating(
         self, frames: Sequence[Template], facts: Mentions, echo: Echo | None
@@ -195,27 +231,25 @@ class _Speaker:
         just, ever = said[-1] if said else frozenset(), frozenset().union(*said)
         echoed = echo.used if echo else frozenset()
         frames = self.story.unsaid(frames)
-        best, slots, least, taken = "", set[str](), 99.0, frames[0]
+        best, slots, least, taken, person = "", set[str](), 99.0, frames[0], self.person
         for _ in range(TRIES):
             now: set[str] = set()
-            facts.recent = set(just)
+            facts.recent, facts.person = set(just), self.person
             frame = self.draws.pick(frames)
             text = frame.say(facts, self.draws, now)
             again = float(len(now & ever) + ("name" in now & ever) + (len(text) > 170))
             again += 3.0 * _could_stand_anywhere(now, just) + (not now & {"echo", "thing"})
             again += 3.0 * len(now & echoed) if "echo" in now else 0.0
             if again < least:
-                best, slots, least, taken = text, now, again, frame
+                best, slots, least, taken, person = text, now, again, frame, facts.person
             if not again:
                 break
         self.story.said.add(taken.source)
+        self.person = person
         return best, slots
 
-    def _fill(self, act: str, facts: Mentions) -> tuple[bool, Said | None]:
-        """Adds what one act's frames need beside facts; False where nothing that was told fits.
-
-        Also gives the question or the plan, whose other half the next message may say.
-        """
+    def _fill(self, act: str, facts: Mentions) -> _Filling | None:
+        """Adds what one act's frames need beside facts; None where nothing that was told fits."""
         draws, families, situation = self.draws, self.texts.families, self.story.situation
         if act in ("claim", "claim_second", "shift", "emote"):
             words = draws.some(families[self.claim].claims, 3)
@@ -224,40 +258,47 @@ class _Speaker:
                 shown = [f for f in self.message.shown if f != self.claim]
                 other = shown[0] if shown else draws.pick([f for f in families if f != self.claim])
                 facts["feel"] = draws.pick(families[other].claims)
+                return _Filling(claim=other)
             if act == "shift":
                 before = self.story.before
                 if before is None or before == self.claim:
-                    return False, None
+                    return None
                 facts["before"] = draws.pick(families[before].claims)
-        elif act == "own_word":
+                return _Filling()
+            return _Filling(claim=self.claim)
+        if act == "own_word":
             facts["word"] = str(self.message.named)
+            return _Filling(claim=self.message.shown[0])
+        if act == "reason" and draws.yes(COMMON_REASON):
+            facts["because"] = draws.pick(self.texts.replies[f"because_{'good' if self.good else 'bad'}"])
         elif act == "reason" or act in PHRASES:
             name = ("because_good" if self.good else "because_bad") if act == "reason" else act
             fitting = sayable(situation.phrases[name], self.known)
             if len(fitting) < (2 if act == "readings" else 1):
-                return False, None
+                return None
             chosen = draws.some(fitting, 2)
             slot = {"reason": "because", "readings": "reading"}.get(act, act)
             facts[slot], facts["reading_b"] = chosen[0], chosen[-1]
+            return _Filling(presumes=act in PRESUMING)
         elif act in ASKING:
             questions = [q for q in situation.pairs[act] if q.say.fits(self.known)]
             if not questions:
-                return False, None
+                return None
             question = self.story.fresh_pair(questions)
             facts["question"] = question.say
-            return True, question
+            return _Filling(question)
         elif act == "advise":
             if self.plan is None or not self.plan.say.fits(self.known):
-                return False, None
+                return None
             facts["plan"] = self.plan.say
-            return True, self.plan
+            return _Filling(self.plan)
         elif act in ("risk", "safety") and self.message.risk and self.message.risk_echo:
-            facts |= {"risk": self.message.risk_echo.text, "safety": self.message.risk.safety}
+            facts |= {"risk": self._phrase(self.message.risk_echo), "safety": self.message.risk.safety}
         elif act in ("generic", "aside", "drift"):
             lists = self.texts.lists
             facts["tip"], facts["tip_b"] = draws.some(lists["tips"], 2)
             facts["subject"], facts["theme"] = draws.pick(lists["subjects"]), draws.pick(lists["themes"])
-        return True, None
+        return _Filling()
 
 
 def _could_stand_anywhere(slots: Set[str], just: Set[str]) -> bool:

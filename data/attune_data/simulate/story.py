@@ -15,7 +15,10 @@ from attune_data.simulate.texts import GOALS, PEOPLE, Risk, Said, Subtopic, Text
 if TYPE_CHECKING:
     from attune_data.simulate.stream import Level
 
-_PRONOUNS = {"f": ("she", "her", "her"), "m": ("he", "him", "his")}
+_PRONOUNS = {
+    "f": {"he": "she", "him": "her", "his": "her"},
+    "m": {"he": "he", "him": "him", "his": "his"},
+}
 _TURNED = {"my": "your", "our": "your", "me": "you", "i": "you", "mine": "yours"}
 _LONG_RELATION = re.compile(r"^(?:an?|one) |\b(?:I|I'm|I've|we|who|whose|that)\b")
 _FIRST_PERSON = re.compile(r"\b(my|our|me|mine|I)\b")
@@ -24,7 +27,7 @@ _FIRST_PERSON = re.compile(r"\b(my|our|me|mine|I)\b")
 class Echo(NamedTuple):
     """A phrase with which a reply can pick up a detail of a message."""
 
-    text: str
+    template: Template
     moving: bool
     """Whether it tells of what happened or how it shows, not of background."""
     used: frozenset[str]
@@ -38,6 +41,8 @@ class Message:
     echoes: list[Echo] = field(default_factory=list)
     """Phrases that name a detail of the message, the telling one first."""
     told: set[str] = field(default_factory=set)
+    person: str = ""
+    """The fact that names the person of whom it speaks last."""
     sign: int = 0
     """+1 where it tells of something pleasant, -1 where of something unpleasant."""
     shown: tuple[str, ...] = ()
@@ -144,16 +149,15 @@ def make_story(texts: Texts, person: Person, level: Level, draws: Draws) -> Stor
     mixed = 0.5 * draws.normal() + tilt
     key = "attitude_mixed" if -0.45 < mixed < 0.45 else "attitude_good" if mixed > 0 else "attitude_bad"
     attitude = draws.pick(PEOPLE[key])
-    facts, introductions = _facts(texts, situation, draws)
-    told = Mentions({**texts.words, **facts}, introductions)
+    facts, told = _facts(texts, situation, draws)
     return Story(
         texts, person, level, draws, situation, tilt, attitude, goals, told,
         {key: _to_you(value) for key, value in facts.items()},
     )  # fmt: skip
 
 
-def _facts(texts: Texts, situation: Subtopic, draws: Draws) -> tuple[dict[str, str], dict[str, str]]:
-    """The facts of a conversation, and how its people are introduced."""
+def _facts(texts: Texts, situation: Subtopic, draws: Draws) -> tuple[dict[str, str], Mentions]:
+    """The facts of a conversation, and the same as the person tells them."""
     relation = draws.pick(situation.who)
     gender = ""
     if relation[1:3] == ": ":
@@ -161,16 +165,21 @@ def _facts(texts: Texts, situation: Subtopic, draws: Draws) -> tuple[dict[str, s
     gender = gender or draws.pick(("f", "m"))
     name = draws.pick(texts.names["female" if gender == "f" else "male"])
     other = draws.pick([n for key in ("female", "male") for n in texts.names[key] if n != name])
+    pronouns = {
+        "name": _PRONOUNS[gender],
+        "friend": _PRONOUNS["f" if other in texts.names["female"] else "m"],
+    }
     facts = {
         "name": name,
-        **dict(zip(("he", "him", "his"), _PRONOUNS[gender], strict=True)),
+        **pronouns["name"],
         "friend": other,
         "thing": draws.pick(situation.things).say({}, draws, set()),
         "thing2": draws.pick(situation.asides).say({}, draws, set()),
         **{key: draws.pick(texts.names[key]) for key in ("when", "soon", "span")},
     }
     friend = draws.pick(situation.friend)
-    return facts, {"name": _introduced(relation, name), "friend": _introduced(friend, other)}
+    introductions = {"name": _introduced(relation, name), "friend": _introduced(friend, other)}
+    return facts, Mentions({**texts.words, **facts}, introductions, pronouns)
 
 
 def _introduced(relation: str, name: str) -> str:

@@ -6,6 +6,7 @@ somebody who has learnt the grammar can be told from somebody who has learnt to 
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ HELD_OUT_TEMPLATES: Final = 0.2
 HELD_OUT_TOPICS: Final = 3
 GOALS: Final = ("vent", "sort", "decide", "info", "calm")
 TEXT: Final = Path(__file__).parent / "text"
+_BEGINNINGS: Final = re.compile(r"^\[[^]]*\]|^[^[]")
+"""The words that a template may begin with."""
 
 T = TypeVar("T")
 
@@ -128,6 +131,15 @@ def _compiled(entries: Iterable[str]) -> tuple[Template, ...]:
     return tuple(map(compile_template, entries))
 
 
+def _in_a_sentence(entry: str) -> str:
+    """The template with no capital at its beginning, whichever words it begins with."""
+    return _BEGINNINGS.sub(lambda words: re.sub(r"(?<=[\[|])\w|^\w", _lower, words[0]), entry)
+
+
+def _lower(letter: re.Match[str]) -> str:
+    return letter[0].lower()
+
+
 @cache
 def texts(templates: Part = "all", topics: Part = "all") -> Texts:
     """The texts with these parts of templates and topics, compiled once."""
@@ -146,7 +158,7 @@ def texts(templates: Part = "all", topics: Part = "all") -> Texts:
         plain = ("because_bad", "because_good", "infer", "side", "readings", "moral")
         # a question as it stands inside a sentence; a frame's {Question} gives the capital back
         asked = {"ask_fact": [*topic["ask_fact"], *sub["ask_fact"]], "ask_reflect": topic["ask_reflect"]}
-        lists = {key: [entry[0].lower() + entry[1:] for entry in entries] for key, entries in asked.items()}
+        lists = {key: [_in_a_sentence(entry) for entry in entries] for key, entries in asked.items()}
         lists |= {key: sub[key] for key in ("bad", "good", "worse", "better", "flat", "plans")}
         return Subtopic(
             category=topic["category"],

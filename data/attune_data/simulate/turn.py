@@ -17,6 +17,7 @@ from attune_data.simulate.constructs import (
     judgement_probabilities,
     match,
     preferred_probability,
+    rightness,
     textual,
     wishes,
 )
@@ -24,7 +25,7 @@ from attune_data.simulate.draws import Draws, clip
 from attune_data.simulate.messages import write
 from attune_data.simulate.person import Mood, Person, TurnMood
 from attune_data.simulate.replies import Reply, known_to, speak
-from attune_data.simulate.story import LastReply, Story, make_story
+from attune_data.simulate.story import LastReply, Message, Story, make_story
 from attune_data.simulate.texts import Said, Texts
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ ASKED_TEXTUAL = 0.37
 """Probability that a textual question is asked in the first turn; judgements always are."""
 FATIGUE = 0.14
 """The share of it that is gone by the last turn."""
+STRIKES = 0.97
+"""Probability that a person who edits a reply strikes out what it wrongly says they feel."""
 FIT_CENTRE = 0.25
 """Utility of a reply that fits neither well nor badly."""
 
@@ -50,6 +53,8 @@ class TurnState:
     preferred: Mapping[str, float]
     """Asked construct -> probability that it was wanted."""
     comparisons: tuple[Comparison, ...]
+    message: Message
+    replies: Mapping[ResponseName, Reply]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +149,8 @@ def _turn(story: Story) -> tuple[dict[str, Any], TurnState, dict[str, bool]]:
     }
     noted = _noted(story, original, observed)
     _remember(story, original, fit)
-    return record, TurnState(story.mood, fit, said, wanted, tuple(comparisons)), noted
+    state = TurnState(story.mood, fit, said, wanted, tuple(comparisons), story.message, replies)
+    return record, state, noted
 
 
 def _replies(story: Story, wish: Mapping[str, float]) -> dict[ResponseName, Reply]:
@@ -156,9 +162,30 @@ def _replies(story: Story, wish: Mapping[str, float]) -> dict[ResponseName, Repl
     second = actions.improved(original.acts, story)
     other = claim if draws.yes(0.65) else _reading(story)
     improved = speak(story, second, other, plan if draws.yes(0.35) else _plan(story))
-    third = actions.edited(original.acts, wish, story)
-    edited = speak(story, third, claim, plan, original.sentences)
-    return {"original": original, "alternate": improved, "human": edited}
+    return {"original": original, "alternate": improved, "human": _edit(story, original, improved, wish)}
+
+
+def _edit(story: Story, original: Reply, improved: Reply, wish: Mapping[str, float]) -> Reply:
+    """The received reply as the person changes it: claims that are wrong go, what they add is what they feel.
+
+    Something is always changed: where nothing is wished otherwise, sentences are put in other words.
+    """
+    draws = story.draws
+    strikes = draws.yes(STRIKES)
+    kept = {
+        act: sentence
+        for act, sentence in original.sentences.items()
+        if not (strikes and sentence.claim and rightness(story, sentence.claim) < 0)
+    }
+    acts = actions.edited(kept, wish, story)
+    while True:
+        edit = speak(story, acts, story.mood.family, original.plan, kept)
+        if edit.text not in (original.text, improved.text):
+            return edit
+        if kept:
+            kept.popitem()
+        else:
+            acts = actions.edited(acts ^ {draws.pick(actions.ORDER)}, wish, story)
 
 
 def _reading(story: Story) -> str:

@@ -11,7 +11,7 @@ from attune_data.simulate.grammar import capital
 from attune_data.simulate.person import Typing
 
 _AUXILIARY: Final = r"(?:do|does|did|is|are|am|was|were|should|shall|can|could|will|would|has|have|might)\b"
-_SUBJECT: Final = r"(?:it|i|we|he|she|they|there|this|that|people|one|anyone|anybody|(?-i:[A-Z]))\b"
+_SUBJECT: Final = r"(?:it|i|we|you|he|she|they|there|this|that|people|one|anyone|anybody|(?-i:[A-Z]))\b"
 _BETWEEN: Final = r"(?: (?:long|much|many|far|often|else|kind|part|one|way|on earth))*"
 _QUESTION: Final = re.compile(
     rf"(?:so |and |but )?(?:{_AUXILIARY} {_SUBJECT}"

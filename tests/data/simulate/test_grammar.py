@@ -103,6 +103,43 @@ def test_the_thing_is_it_until_other_things_were_said_and_people_are_introduced_
     assert [said("{thing}", facts), said("{thing}", facts)] == ["the exam", "it"]
 
 
+WITH_PRONOUNS = {
+    "name": {"he": "she", "him": "her", "his": "her"},
+    "friend": {"he": "he", "him": "him", "his": "his"},
+}
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("{name} rang, and {name} asked for more", "Ana rang, and she asked for more"),
+        ("{name} rang and I told {name} what {name}'s son said", "Ana rang and I told her what her son said"),
+        (
+            "{name} met {friend}, and {friend} told {name} about {friend}",
+            "Ana met Ben, and he told Ana about Ben",
+        ),
+        ("{name} is back, so is {name}'s", "Ana is back, so is Ana's"),
+        ("{name} wrote 'love, {name}' on it", "Ana wrote 'love, Ana' on it"),
+        ("{name}, and [what|what] {name} [says|says]", "Ana, and what she says"),
+        ("{name} and people like {name} are rare", "Ana and people like Ana are rare"),
+    ],
+)
+def test_a_name_is_a_pronoun_while_nobody_else_is_mentioned(source: str, expected: str) -> None:
+    facts = Mentions({"name": "Ana", "friend": "Ben"}, pronouns=WITH_PRONOUNS)
+    assert said(source, facts) == expected
+    assert said(source, Mentions({"name": "Ana", "friend": "Ben"})) == source.format(
+        name="Ana", friend="Ben"
+    ).replace("[what|what]", "what").replace("[says|says]", "says")
+
+
+def test_a_pronoun_is_not_counted_as_a_fact() -> None:
+    used: set[str] = set()
+    facts = Mentions({"name": "Ana"}, pronouns=WITH_PRONOUNS)
+    facts.person = "name"
+    assert compile_template("so {name} said").say(facts, Draws(1), used) == "so she said"
+    assert used == {"she"}
+
+
 def test_an_echo_with_the_thing_in_it_mentions_the_thing() -> None:
     facts = Mentions({"thing": "the exam", "echo": "failing the exam"})
     facts.echo_names_thing = True
