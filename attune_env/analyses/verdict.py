@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -9,11 +10,12 @@ import numpy as np
 from attune_env.analyses.analysis import Absent, Analysis
 from attune_env.analyses.study import Study, label_of
 from attune_env.figures.plots import Dots
-from attune_env.report.groups import METRICS
+from attune_env.report.groups import LEADERBOARD, METRICS
 from attune_env.report.names import counted, listed, role_of, short_names
 from attune_env.report.table import Column, Table
 from attune_env.statistics.bootstrap import MEANINGFUL, Interval
 from attune_env.statistics.score_table import Key
+from attune_rewards.metric import Metric
 from attune_rewards.tree import LEAF, LEAVES
 
 PRIOR = "builtin/prior"
@@ -30,10 +32,25 @@ def part_name(leaf: str) -> str:
     return part.label or leaf.replace("_", " ").capitalize()
 
 
+def deciding(study: Study) -> Metric:
+    """The Composite that decides: the strict one, since the canonical one passes over what is not answered.
+
+    The leading one in files that have no strict scores.
+    """
+    strict = METRICS[LEADERBOARD["strict"][0]]
+    return strict if study.defined([strict]) else study.leading
+
+
+def by_score(study: Study, keys: Iterable[Key]) -> list[Key]:
+    """The keys that have a deciding Composite, the highest mean first; ties stay in their order."""
+    values = study.table.metric(deciding(study).column, keys := list(keys))
+    means = {key: column[~np.isnan(column)] for key, column in zip(keys, values.T, strict=True)}
+    return sorted((key for key in keys if means[key].size), key=lambda key: -means[key].mean())
+
+
 def best_of(study: Study, role: str) -> Key | None:
-    """The policy of a role with the highest leading Composite."""
-    known = [key for key in study.keys if role_of(key[0]) == role]
-    return next((key for key in known if study.defined([study.leading], [key])), None)
+    """The policy of a role with the highest deciding Composite."""
+    return next(iter(by_score(study, (key for key in study.keys if role_of(key[0]) == role))), None)
 
 
 def judged(study: Study) -> list[Key]:
@@ -43,17 +60,18 @@ def judged(study: Study) -> list[Key]:
 
 
 def verdict_tables(study: Study) -> list[Table]:
-    """The leading Composite of each model minus that of the best baseline, paired by conversation."""
+    """The deciding Composite of each model minus that of the best baseline, paired by conversation."""
     baseline, ceiling = best_of(study, "baseline"), best_of(study, "ceiling")
     if baseline is None:
         raise Absent("no baseline was scored: run `attune run builtin asked DATA` and score it too")
-    keys = [key for key in judged(study) if key != baseline]
+    keys = [key for key in by_score(study, judged(study)) if key != baseline]
     if not keys:
         raise Absent("nothing but baselines was scored")
-    values = study.table.metric(study.composite, [*keys, baseline])
+    metric = deciding(study)
+    values = study.table.metric(metric.column, [*keys, baseline])
     differences = study.table.kernel.intervals(values[:, :-1] - values[:, -1:])
-    *means, low = study.table.intervals(study.composite, [*keys, baseline])
-    top = study.table.intervals(study.composite, [ceiling])[0].mean if ceiling else None
+    *means, low = study.table.intervals(metric.column, [*keys, baseline])
+    top = study.table.intervals(metric.column, [ceiling])[0].mean if ceiling else None
     rows = [
         (key[0], _verdict(difference), baseline[0].partition("/")[2], mean, low.mean, difference,
          None if top is None or mean.mean is None else top - mean.mean, difference.n)
@@ -66,7 +84,7 @@ def verdict_tables(study: Study) -> list[Table]:
             "model",
             "verdict",
             Column("best baseline", "baseline"),
-            Column(label_of(study.leading), study.composite, places=1),
+            Column(label_of(metric), metric.column, places=1),
             Column("of the baseline", "baseline_mean", places=1),
             Column("difference", places=1),
             Column("below the ceiling", "below_ceiling", places=1),
@@ -183,9 +201,10 @@ VERDICT = Analysis(
     "verdict",
     "Verdict",
     "Does a model do better than answers that do not read the conversation?",
-    "Difference between each model's leading Composite and that of the best baseline, paired by "
-    f"conversation. Above or below: its 95 % interval excludes 0; fewer than {MEANINGFUL} conversations get "
-    "no verdict. Each model is a test of its own: chance alone puts about one in twenty above or below.",
+    "Difference between each model's strict Composite, in which an unanswered question earns 0, and that of "
+    "the best baseline, paired by conversation. Above or below: its 95 % interval excludes 0; fewer than "
+    f"{MEANINGFUL} conversations get no verdict. Each model is a test of its own: chance puts about one "
+    "in twenty above or below.",
     verdict_tables,
 )
 PROFILE = Analysis(

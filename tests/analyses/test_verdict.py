@@ -41,6 +41,21 @@ def test_a_model_is_held_against_the_best_baseline(
     assert table.column("below_ceiling") == pytest.approx([100 - sum(values) / len(values)])
 
 
+def test_a_model_that_answers_little_is_judged_by_the_strict_composite() -> None:
+    entries = [
+        entry(f"c{i}", model, composite_score=canonical, composite_strict=strict)
+        for i in range(6)
+        for model, canonical, strict in (
+            ("lab/silent", 80.0, 10.0),  # the canonical Composite passes over what it does not answer
+            ("builtin/prior", 55.0, 50.0),
+            ("builtin/mode", 60.0, 45.0),
+        )
+    ]
+    table = first(VERDICT, study(entries))
+    assert (table.column("verdict"), table.column("baseline")) == (["below"], ["prior"])
+    assert means(table, "difference") == pytest.approx([-40.0])
+
+
 def test_where_only_policies_were_scored_those_that_read_are_judged() -> None:
     values = {"builtin/lexicon": [70.0] * 6, "builtin/asked": [60.0] * 6, "builtin/oracle": [100.0] * 6}
     table = first(VERDICT, study(columns(COMPOSITE, values)))

@@ -203,6 +203,12 @@ def test_an_object_without_any_asked_field_is_unparsed(request_: Request, value:
     assert outcome(request_, json.dumps(value)) == "no_fields"
 
 
+def test_an_answer_under_other_names_says_which_were_found() -> None:
+    said = parse(REFLECT, '{"felt": [], "wanted": {"B1": "yes"}}')
+    assert isinstance(said, Unparsed)
+    assert said.detail.endswith('; found "felt, wanted"')
+
+
 @pytest.mark.parametrize(
     ("text", "want"),
     [

@@ -9,6 +9,7 @@ from typing import Any, Final
 from attune_data.affect import EMOTIONS, canonical_emotion
 from attune_data.aliases import read_answer
 from attune_data.constants import BRANCHES, Side
+from attune_data.errors import show
 from attune_episodes.answers import PANAS_CHANGE, PANAS_ITEMS
 from attune_episodes.parsing.decode import Unparsed, sound
 from attune_episodes.parsing.extract import MAX_CHARS, extract_object, without_reasoning
@@ -56,7 +57,8 @@ def read_fields(request: Request, found: Mapping[str, Any]) -> Prediction | Unpa
     """Read the object of a reply to any request but a draft's."""
     fields = _FIELDS[request.stage]
     if not any(name in found for name in fields):
-        return Unparsed("no_fields", f"none of {', '.join(fields)}")
+        others = f"; found {show(', '.join(found))}" if found else ""
+        return Unparsed("no_fields", f"none of {', '.join(fields)}{others}")
     return _READERS[request.stage](request, found)
 
 
