@@ -2,6 +2,7 @@
 
     pip install "attune-env[trl]"
     python examples/train_trl_grpo.py [--steps 60] [--seed 0] [--no-control] [--dev] [--out FOLDER]
+    python examples/train_trl_grpo.py --mixture       # with the written corpus, tested on its test part
     python examples/train_trl_grpo.py --model Qwen/Qwen3-0.6B [--vllm] [--control]    # on a GPU
 
 Nothing is downloaded without `--model`. A Qwen2 of 0.6 million parameters and its tokenizer are made here and
@@ -73,7 +74,7 @@ def report(results: Results, say: Say = print) -> dict[str, str]:
     columns |= {"supervised": end.supervised} if end.supervised is not None else {}
     means = {name: over(values) for name, values in columns.items()}
     _table(say, [*columns, "ceiling"], {
-        part: [f"{one[part].mean:.3f}" for one in means.values()] + [f"{results.ceiling[part]:.3f}"]
+        part: [_mean(one[part].mean) for one in means.values()] + [_mean(results.ceiling.get(part))]
         for part in PARTS
     })  # fmt: skip
 
@@ -131,6 +132,10 @@ def _differences(say: Say, gains: dict[str, Any], over: Any) -> None:
     _table(say, list(found), {part: [_span(one[part]) for one in found.values()] for part in PARTS})
 
 
+def _mean(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
 def _span(gain: Interval) -> str:
     return f"{gain.mean:+.3f} ({gain.low:+.3f} to {gain.high:+.3f})"
 
@@ -140,7 +145,8 @@ def write(results: Results, folder: Path, title: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     curves = {name: run.curve for name, run in results.runs.items()}
     lines = {name: _means(results, found) for name, found in results.nulls.items()}
-    lines["ceiling"] = {part: results.ceiling[part] for part in PARTS}
+    if results.ceiling:
+        lines["ceiling"] = {part: results.ceiling[part] for part in PARTS}
     notes = {part: " (not paid for)" for part in PARTS if part not in REWARD.parts}
     notes[NAMED] = " (named beforehand)"
     picture.draw(folder / "curves.svg", curves, lines, notes, title)
@@ -168,6 +174,10 @@ def options() -> argparse.ArgumentParser:
     flags.add_argument("--steps", type=int, default=Recipe.steps, help="of GRPO")
     flags.add_argument("--seed", type=int, default=0)
     flags.add_argument(
+        "--mixture", action="store_true",
+        help="train on the written corpus too, and test on its test part (not with --model)",
+    )  # fmt: skip
+    flags.add_argument(
         "--control",
         action=argparse.BooleanOptionalAction,
         help="the run with shuffled truths (not for --model)",
@@ -183,6 +193,8 @@ def main() -> None:
     given = flags.parse_args()
     if given.steps < 1 or given.seed < 0:
         flags.error("steps are at least 1, and the seed at least 0")
+    if given.mixture and given.model:
+        flags.error("--mixture is for the model made here: leave --model out")
     started, spent = time.time(), time.process_time()
 
     def say(text: str) -> None:
@@ -197,7 +209,8 @@ def main() -> None:
     else:
         recipe = replace(Recipe(), steps=given.steps)
         how["control"] = given.control is not False
-        results = from_scratch(recipe, people.Worlds(given.seed), **how)
+        worlds = people.Mixed(given.seed) if given.mixture else people.Worlds(given.seed)
+        results = from_scratch(recipe, worlds, **how)
     report(results)
     write(results, given.out, f"{given.model or 'A model from scratch'} on new people, seed {given.seed}")
     wall, cpu = (time.time() - started) / 60, (time.process_time() - spent) / 60

@@ -65,7 +65,7 @@ def make_tokenizer(prompts: Sequence[Chat], words: int = 2000) -> Any:
 
 
 def make_model(tokenizer: Any, seed: int, *, width: int = 128, layers: int = 2) -> Any:
-    """An untrained Qwen2 for that tokenizer, for prompts with answers of up to 1,024 tokens."""
+    """An untrained Qwen2 for that tokenizer, for prompts with answers of up to 2,048 tokens."""
     import torch
     from transformers import Qwen2Config, Qwen2ForCausalLM
 
@@ -78,7 +78,7 @@ def make_model(tokenizer: Any, seed: int, *, width: int = 128, layers: int = 2) 
             num_hidden_layers=layers,
             num_attention_heads=4,
             num_key_value_heads=4,
-            max_position_embeddings=1024,
+            max_position_embeddings=2048,
             tie_word_embeddings=True,
             initializer_range=0.05,
             bos_token_id=None,

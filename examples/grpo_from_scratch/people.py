@@ -1,4 +1,6 @@
-"""Who is trained on and who is tested on: simulated people of different worlds, and two ways to cheat them.
+"""Who is trained on and who is tested on, and two ways to cheat them.
+
+`Worlds` are simulated people; `Mixed` adds the written corpus, and tests on it.
 
 `strangers` and `misreported` take the link between a text and its annotations away, the first when a model is
 tested, the second when it is trained. What a model earns or learns then, it did not get from reading.
@@ -12,8 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from attune_data.mixture import Mixture
 from attune_data.simulate import LEVELS
-from attune_env import Conversation, Conversations, Level, Simulation
+from attune_env import Conversation, Conversations, Level, Simulation, load
+from attune_episodes.ceiling import latent_ceiling
 
 LEVEL: Final = replace(LEVELS["plain"], name="short", turns=(1, 1))
 """The plainest people, one exchange each: what a model of a million parameters reads in minutes."""
@@ -26,20 +30,57 @@ class Worlds:
     seed: int
     level: str | Level = LEVEL
 
-    @property
-    def train(self) -> Simulation:
-        """Who is learned from."""
-        return Simulation(3 * self.seed, level=self.level)
+    def train(self, number: int) -> Conversations:
+        """The people to learn from."""
+        return Simulation(3 * self.seed, level=self.level).take(number)
 
-    @property
-    def dev(self) -> Simulation:
-        """Who a recipe is tuned on."""
-        return Simulation(3 * self.seed + 1, level=self.level)
+    def tested(self, number: int, *, dev: bool) -> Conversations:
+        """The people who are reported on, and were not looked at before; for `dev`, to tune a recipe on."""
+        return self._world(dev).take(number)
 
-    @property
-    def test(self) -> Simulation:
-        """Who is reported on, and was not looked at before."""
-        return Simulation(3 * self.seed + 2, level=self.level)
+    def ceiling(self, number: int, *, dev: bool) -> dict[str, float]:
+        """The scores that knowing the latent state of those people would earn."""
+        return latent_ceiling(self._world(dev), range(number))
+
+    def _world(self, dev: bool) -> Simulation:
+        return Simulation(3 * self.seed + (1 if dev else 2), level=self.level)
+
+
+@dataclass(frozen=True)
+class Mixed(Worlds):
+    """Simulated people and the train part of the written corpus; tested on its dev or test part.
+
+    Its conversations are cut into single exchanges: what a model of a million parameters reads in minutes.
+    """
+
+    simulated: int = 7
+    """Simulated exchanges to one of the written corpus, which is read once."""
+
+    def train(self, number: int) -> Conversations:
+        """The written train part, and simulated people; `number` is the most."""
+        written = exchanges(load("written", split="train"))
+        world = Simulation(3 * self.seed, level=self.level)
+        count = min(number, len(written) * (1 + self.simulated))
+        return Mixture([(written, 1), (world, self.simulated)]).take(count)
+
+    def tested(self, number: int, *, dev: bool) -> Conversations:
+        """Single exchanges of the written test or dev part, at most `number`."""
+        return Conversations(exchanges(load("written", split="dev" if dev else "test"))[:number])
+
+    def ceiling(self, number: int, *, dev: bool) -> dict[str, float]:
+        """Nothing: what a writer noted has no known ceiling."""
+        return {}
+
+
+def exchanges(conversations: Sequence[Conversation]) -> Conversations:
+    """Each turn as a conversation of its own, without what came before or after it."""
+    made = []
+    for conversation in conversations:
+        record = conversation.to_record()
+        for turn in record["turns"]:
+            name = f"{record['conversationId']}-{turn['turnNumber']}"
+            made.append(record | {"conversationId": name, "turns": [turn | {"turnNumber": 1}]})
+    return Conversations([Conversation.model_validate(one) for one in made], source="single exchanges")
 
 
 def strangers(conversations: Sequence[Conversation]) -> Conversations:

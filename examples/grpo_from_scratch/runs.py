@@ -9,9 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from attune_data.simulate import Simulation
 from attune_env import Conversation, Conversations, RewardSpec, Settings, builtin_policy, plan
-from attune_episodes.ceiling import latent_ceiling
 from attune_episodes.trainers import reward_functions, training_dataset
 from grpo_from_scratch import measure, people
 from grpo_from_scratch.model import make_model, make_tokenizer
@@ -144,6 +142,7 @@ class Results:
     drawn: dict[str, measure.Earned]
     """Answers drawn at temperature 1, before and after."""
     ceiling: dict[str, float]
+    """Part -> ceiling, where it is known."""
     reward_share: float
     """The share of GRPO's time that the reward functions took."""
     log: list[dict[str, Any]]
@@ -165,13 +164,14 @@ def fewer_comparisons(rows: Any, every: int) -> Any:
 
 def from_scratch(recipe: Recipe, worlds: people.Worlds, *, control: bool, dev: bool, say: Say) -> Results:
     """Makes a model and warms it up; then GRPO, the control, and further supervised steps."""
-    seed, train, world = worlds.seed, worlds.train.take(recipe.people), worlds.dev if dev else worlds.test
+    seed, train = worlds.seed, worlds.train(recipe.people)
     rows = fewer_comparisons(rows_of(train), recipe.compare_every)
     tokenizer = make_tokenizer(rows["prompt"])
     demos = careless_answers(train, SETTINGS, recipe.habit, random.Random(f"demonstrations {seed}"))
     pairs = encode(tokenizer, rows["prompt"], [demos[name] for name in rows["id"]])
     longest = max(len(answer) for _, answer in pairs) + 4
-    tester = Tester(world.take(recipe.tested), tokenizer, longest, recipe.compare_every, say)
+    tested = worlds.tested(recipe.tested, dev=dev)
+    tester = Tester(tested, tokenizer, longest, recipe.compare_every, say)
     before = Run(make_model(tokenizer, seed))
     say(
         f"{len(rows)} rows of {len(train)} conversations to train on, {len(tester.people)} people "
@@ -190,7 +190,8 @@ def from_scratch(recipe: Recipe, worlds: people.Worlds, *, control: bool, dev: b
         run.model, pairs, more, recipe.more_rate, seed + 1,
         after=lambda step: tester(run, marks[step]) if step in marks else None,
     )  # fmt: skip
-    return _results(tester, before, runs | {SUPERVISED: run}, trained, train, world)
+    ceiling = worlds.ceiling(len(tested), dev=dev)
+    return _results(tester, before, runs | {SUPERVISED: run}, trained, train, ceiling)
 
 
 def pretrained(
@@ -205,14 +206,14 @@ def pretrained(
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
     model: Any = AutoModelForCausalLM.from_pretrained(name, dtype=torch.bfloat16 if on_gpu else torch.float32)
-    train, world = worlds.train.take(recipe.people), worlds.dev if dev else worlds.test
-    tester = Tester(world.take(recipe.tested), tokenizer, recipe.longest, recipe.compare_every, say)
+    train, tested = worlds.train(recipe.people), worlds.tested(recipe.tested, dev=dev)
+    tester = Tester(tested, tokenizer, recipe.longest, recipe.compare_every, say)
     before = Run(model.to("cuda" if on_gpu else "cpu"))
     tester(before, 0)
     more: dict[str, Any] = {"use_vllm": True, "vllm_mode": "colocate"} if vllm else {}
     rows, others = rows_of(train), train if control else None
     runs, trained = _grpo_runs(recipe, before, tester, rows, others, worlds.seed, **more)
-    return _results(tester, before, runs, trained, train, world)
+    return _results(tester, before, runs, trained, train, worlds.ceiling(len(tested), dev=dev))
 
 
 def _grpo_runs(
@@ -252,11 +253,10 @@ def _results(
     runs: dict[str, Run],
     trained: Trained,
     train: Conversations,
-    world: Simulation,
+    ceiling: dict[str, float],
 ) -> Results:
     share = trained.reward_seconds / trained.seconds
     nulls = {name: tester.earned(tester.replies(name, train)) for name in NULLS}
     drawn = {"before": tester.drawn(before), "after": tester.drawn(runs[GRPO])}
-    ceiling = latent_ceiling(world, range(len(tester.conversations)))
     others = tester.on_others(runs[GRPO])
     return Results(tester, before, runs, nulls, others, drawn, ceiling, share, trained.log)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attune_env import Settings, builtin_policy, parse, plan
+from attune_env import Settings, builtin_policy, load, parse, plan
 from attune_rewards import Assess, Prefer
 
 EXAMPLES = str(Path(__file__).parents[3] / "examples")
@@ -27,13 +27,13 @@ def examples() -> Iterator[None]:
     sys.path.remove(EXAMPLES)
 
 
-@pytest.fixture(scope="module")
-def results(examples: None) -> Any:
+@pytest.fixture(scope="module", params=["simulated", "mixed"])
+def results(examples: None, request: pytest.FixtureRequest) -> Any:
     """Two GRPO steps and what stands beside them."""
     import torch
 
     torch.set_num_threads(1)
-    from grpo_from_scratch.people import Worlds
+    from grpo_from_scratch.people import Mixed, Worlds
     from grpo_from_scratch.runs import Recipe, from_scratch
 
     recipe = Recipe(
@@ -47,14 +47,15 @@ def results(examples: None) -> Any:
         more_per_step=1.0,
         tests=2,
     )
-    return from_scratch(recipe, Worlds(0), control=True, dev=True, say=lambda line: None)
+    worlds = Worlds(0) if request.param == "simulated" else Mixed(0)
+    return from_scratch(recipe, worlds, control=True, dev=True, say=lambda line: None)
 
 
 @pytest.fixture(scope="module")
 def some(examples: None) -> Any:
     from grpo_from_scratch.people import Worlds
 
-    return Worlds(0).train.take(24)
+    return Worlds(0).train(24)
 
 
 def test_all_runs_start_from_the_warm_up_and_are_tested_at_the_same_steps(results: Any) -> None:
@@ -102,6 +103,18 @@ def test_a_model_by_its_name_is_trained_beside_its_control(saved: Path) -> None:
         "did not move"
     }  # four tokens are no answer
     assert not any("supervised" in line for line in lines)
+
+
+def test_a_mixture_holds_single_exchanges_of_the_train_part_and_is_tested_on_others(examples: None) -> None:
+    from grpo_from_scratch.people import Mixed
+
+    train = Mixed(0).train(24)
+    written = [one for one in train if one.provenance == "own"]
+    assert len(written) == 3  # one in eight
+    assert all(len(one.turns) == 1 for one in train)
+    parts = {name: {one.participant_id for one in load("written", split=name)} for name in ("train", "test")}
+    assert {one.participant_id for one in written} <= parts["train"]
+    assert {one.participant_id for one in Mixed(0).tested(50, dev=False)} <= parts["test"]
 
 
 def answered(conversations: Any) -> Counter[Any]:
