@@ -75,7 +75,7 @@ def deal(folder: Path, names: Sequence[str]) -> None:
         sheets[name] = {key: [] if key in ("goals", "off") else "" for key in WIDE} | {"turns": turns}
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "texts.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    _write(folder / "sheets.json", sheets)
+    write_sheets(folder / "sheets.json", sheets)
 
 
 def read_again(name: str, sheet: Mapping[str, Any]) -> Conversation:
@@ -214,7 +214,8 @@ def _error(first: Mapping[str, Any], second: Mapping[str, Any]) -> float:
     return float(np.mean([abs(first[name] - second[name]) for name in first]))
 
 
-def _write(file: Path, value: Mapping[str, Any]) -> None:
+def write_sheets(file: Path, value: Mapping[str, Any]) -> None:
+    """Writes sheets as JSON, one value per line."""
     file.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
@@ -227,7 +228,7 @@ if __name__ == "__main__":
                 check(read_json(Path(place) / "sheets.json"))
             case ["take", place, reader]:
                 check(found := read_json(Path(place) / "sheets.json"))
-                _write(SHEETS / f"{reader}.json", found)
+                write_sheets(SHEETS / f"{reader}.json", found)
             case ["agreement"]:
                 print(*agreement(pairs()), sep="\n")
             case _:
