@@ -112,9 +112,12 @@ def test_a_mixture_holds_single_exchanges_of_the_train_part_and_is_tested_on_oth
     written = [one for one in train if one.provenance == "own"]
     assert len(written) == 3  # one in eight
     assert all(len(one.turns) == 1 for one in train)
-    parts = {name: {one.participant_id for one in load("written", split=name)} for name in ("train", "test")}
-    assert {one.participant_id for one in written} <= parts["train"]
-    assert {one.participant_id for one in Mixed(0).tested(50, dev=False)} <= parts["test"]
+    assert persons(written) <= persons(load("written", split="train"))
+    assert persons(Mixed(0).tested(50, dev=False)) <= persons(load("written", split="test"))
+
+
+def persons(conversations: Any) -> set[str]:
+    return {one.participant_profile.participant_id for one in conversations}
 
 
 def answered(conversations: Any) -> Counter[Any]:
