@@ -14,10 +14,10 @@ from typing import Final, NamedTuple
 from attune_data.constants import Side
 from attune_episodes.policies.base import BuiltinPolicy
 from attune_episodes.policies.lexicon.behaviour import observed, wished
-from attune_episodes.policies.lexicon.exchange import Exchange
-from attune_episodes.policies.lexicon.feelings import read
-from attune_episodes.policies.lexicon.reading import REPLY, count, words
 from attune_episodes.policies.lexicon.reflection import reflected
+from attune_episodes.reading.cues import REPLY, count, words
+from attune_episodes.reading.exchange import Exchange
+from attune_episodes.reading.feelings import read
 from attune_episodes.request import Request
 from attune_rewards.predictions import Assess, AssessHP, Draft, Prediction, Prefer
 

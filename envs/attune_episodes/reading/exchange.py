@@ -8,8 +8,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Final
 
-from attune_episodes.policies.lexicon.feelings import Feelings, read, spoken_of
-from attune_episodes.policies.lexicon.reading import (
+from attune_episodes.reading.cues import (
     FEELING,
     REPLY,
     WISH,
@@ -21,6 +20,7 @@ from attune_episodes.policies.lexicon.reading import (
     shared,
     words,
 )
+from attune_episodes.reading.feelings import Feelings, read, spoken_of
 
 _CLAUSE: Final = re.compile(r"[,;:]")
 _CLINICAL_WORDS: Final = 2

@@ -1,4 +1,4 @@
-"""Reading aids for English text: plain form, words, shared details, and the cue lists of `cues.toml`.
+"""Reading aids for English text: plain form, words, sentences, details, and the cue lists of `cues.toml`.
 
 Every text is read up to `LIMIT` characters, and every pattern is a plain alternation with bounded gaps, so
 that reading takes time linear in the text whatever it holds.
@@ -10,7 +10,7 @@ import re
 import tomllib
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 LIMIT: Final = 20_000
 """Characters read of one text; what comes after is not read."""
@@ -23,8 +23,12 @@ _STEM: Final = 5
 
 
 def plain(text: str) -> str:
-    """The text as it is matched: cut to `LIMIT`, lower case, straight quotes."""
-    return text[:LIMIT].translate(_APOSTROPHES).lower()
+    """The text as it is matched: cut to `LIMIT`, lower case, straight quotes; each character at its place."""
+    cut = text[:LIMIT].translate(_APOSTROPHES)
+    low = cut.lower()
+    if len(low) == len(cut):
+        return low
+    return "".join(small if len(small := letter.lower()) == 1 else letter for letter in cut)
 
 
 def cues(alternatives: str) -> re.Pattern[str]:
@@ -60,9 +64,28 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(plain(text)))
 
 
+class Sentence(NamedTuple):
+    """A sentence in plain form, and its place in the text."""
+
+    start: int
+    end: int
+    text: str
+
+
+@lru_cache(maxsize=128)
+def sentence_spans(text: str) -> tuple[Sentence, ...]:
+    """The sentences of a text, each with its end mark and its place."""
+    found = []
+    for match in _SENTENCE.finditer(plain(text)):
+        if said := match.group().strip():
+            start = match.start() + len(match.group()) - len(match.group().lstrip())
+            found.append(Sentence(start, start + len(said), said))
+    return tuple(found)
+
+
 def sentences(text: str) -> list[str]:
     """The sentences of a text, plain, each with its end mark."""
-    return [found for part in _SENTENCE.findall(plain(text)) if (found := part.strip())]
+    return [sentence.text for sentence in sentence_spans(text)]
 
 
 @lru_cache(maxsize=128)
