@@ -5,33 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from attune_episodes.reading.cues import REPLY, details, sentence_spans
+from attune_episodes.reading.cues import Sentence, details
 from attune_episodes.reading.exchange import Exchange
 from attune_episodes.reading.feelings import spoken_of
 from attune_episodes.reading.reading import Span
 
-Holds = Callable[[Exchange, str], bool]
-"""Whether a sentence, in plain form, bears on a question."""
+Holds = Callable[[Exchange, Sentence], bool]
+"""Whether a sentence of the reply bears on a question."""
 
 
 def _cue(*names: str) -> Holds:
-    return lambda x, sentence: any(REPLY[name].search(sentence) for name in names)
+    return lambda x, sentence: x.with_cue(sentence, *names)
 
 
-def _claims(x: Exchange, sentence: str) -> bool:
-    return bool(spoken_of(sentence)) or REPLY["acknowledges"].search(sentence) is not None
+def _claims(x: Exchange, sentence: Sentence) -> bool:
+    return bool(spoken_of(sentence.text)) or x.with_cue(sentence, "acknowledges")
 
 
-def _echoes(x: Exchange, sentence: str) -> bool:
-    return bool(details(sentence) & details(x.message))
+def _echoes(x: Exchange, sentence: Sentence) -> bool:
+    return not details(sentence.text).isdisjoint(details(x.message))
 
 
-def _advises(x: Exchange, sentence: str) -> bool:
+def _advises(x: Exchange, sentence: Sentence) -> bool:
     return sentence in x.advice
 
 
-def _asks(x: Exchange, sentence: str) -> bool:
-    return sentence.endswith("?")
+def _asks(x: Exchange, sentence: Sentence) -> bool:
+    return sentence.asks
 
 
 BEARS: Final[Mapping[str, Holds]] = {
@@ -65,6 +65,4 @@ def evidence(exchange: Exchange, question: str) -> tuple[Span, ...]:
     holds = BEARS.get(question)
     if holds is None:
         return ()
-    return tuple(
-        Span(start, end) for start, end, text in sentence_spans(exchange.reply) if holds(exchange, text)
-    )
+    return tuple(Span(s.start, s.end) for s in exchange.sentences if holds(exchange, s))

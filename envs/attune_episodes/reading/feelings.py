@@ -15,7 +15,17 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from attune_data.affect import EMOTIONS, POLARITY
-from attune_episodes.reading.cues import FEELING, LIMIT, NAMED, SHOWN, WORDS, count, plain, words
+from attune_episodes.reading.cues import (
+    CACHED,
+    ITEMS,
+    LIMIT,
+    WORDS,
+    in_message,
+    in_reply,
+    plain,
+    word_list,
+    words,
+)
 from attune_rewards.predictions import Tag
 
 NAMED_WEIGHT: Final = 1.6
@@ -83,25 +93,31 @@ class Sign(NamedTuple):
     end: int
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=CACHED)
 def signs(text: str) -> tuple[Sign, ...]:
     """Every cue in a text for a feeling of its writer's own: those of the named items, then those shown."""
-    low = _QUOTED.sub(lambda quote: " " * len(quote.group()), plain(text))
+    low = _own(text)
+    cues = in_message(low)
     found = []
-    for lists in (NAMED, SHOWN):
-        for item, pattern in lists.items():
-            for cue in pattern.finditer(low):
-                before = _clause_before(low, cue.start())
-                if counts(before, cue.group()):
-                    near = (*before, *words(cue.group()))
-                    found.append(Sign(item, lists is NAMED, near, cue.start(), cue.end()))
+    for table in ("named", "shown"):
+        for item in ITEMS:
+            for start, end in cues.get((table, item), ()):
+                before, cue = _clause_before(low, start), low[start:end]
+                if counts(before, cue):
+                    near = (*before, *word_list(cue))
+                    found.append(Sign(item, table == "named", near, start, end))
     return tuple(found)
 
 
-@lru_cache(maxsize=128)
+def _own(text: str) -> str:
+    """A text in plain form, blank where it quotes."""
+    return _QUOTED.sub(lambda quote: " " * len(quote[0]), plain(text))
+
+
+@lru_cache(maxsize=CACHED)
 def read(text: str) -> Feelings:
     """Reads the feelings of the person who wrote a text."""
-    low = _QUOTED.sub(lambda quote: " " * len(quote.group()), plain(text))
+    low = _own(text)
     loud = bool(_CAPITALS.search(text[:LIMIT])) + (low.count("!") > 1)
     weights: dict[str, float] = {}
     intensities: dict[str, int] = {}
@@ -119,14 +135,13 @@ def read(text: str) -> Feelings:
 
 def spoken_of(text: str) -> frozenset[str]:
     """The PANAS items that a text names, whoever feels them."""
-    low = plain(text)
-    return frozenset(name for name, pattern in NAMED.items() if pattern.search(low))
+    return frozenset(name for table, name in in_reply(text) if table == "named")
 
 
 def _clause_before(text: str, position: int) -> list[str]:
     """The last words before a position, in the same clause."""
     clause = _CLAUSE.split(text[max(0, position - _BEFORE) : position])[-1]
-    return list(words(clause)[-_NEAR:])
+    return word_list(clause)[-_NEAR:]
 
 
 def counts(before: Sequence[str], cue: str) -> bool:
@@ -149,6 +164,7 @@ def _degree(near: Iterable[str]) -> int:
 
 def _requests(text: str) -> int:
     """Signs of a practical message: asking for facts, or giving figures in few words."""
-    asks, figures = count(FEELING["request"], text), count(_FIGURES, text)
+    asks = len(in_message(text).get(("feelings", "request"), ()))
+    figures = len(_FIGURES.findall(text))
     length = len(words(text)) or 1
     return min(3, asks + (figures / length > 0.06) + (length < 15))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from attune_episodes.reading.cues import REPLY, count, details, sentences
+from attune_episodes.reading.cues import details
 from attune_episodes.reading.exchange import Exchange
 from attune_episodes.reading.feelings import spoken_of
 
@@ -15,19 +15,17 @@ MANY_FEELINGS: Final = 4
 
 
 def _untied_advice(x: Exchange) -> bool:
-    said = details(x.message).union(*(details(message) for message, _ in x.history))
-    tied = [bool(details(sentence) & said) for sentence in x.advice]
-    generic = [bool(REPLY["generic"].search(sentence)) for sentence in x.advice]
+    tied = [bool(details(sentence.text) & x.told) for sentence in x.advice]
+    generic = [x.with_cue(sentence, "generic") for sentence in x.advice]
     return any(plain and not (tie and len(tied) > 1) for plain, tie in zip(generic, tied, strict=True))
 
 
 def _new_topic(x: Exchange) -> bool:
-    said = details(x.message).union(*(details(text) for pair in x.history for text in pair))
-    return any(REPLY["aside"].search(s) and not details(s) & said for s in sentences(x.reply))
+    return any(x.with_cue(s, "aside") and not details(s.text) & x.known for s in x.sentences)
 
 
 def _reflective(x: Exchange) -> bool:
-    return any(REPLY["reflects"].search(q) and not REPLY["facts"].search(q) for q in x.questions)
+    return any(x.with_cue(q, "reflects") and not x.with_cue(q, "facts") for q in x.questions)
 
 
 RULES: Final[dict[str, Callable[[Exchange], bool]]] = {
@@ -36,7 +34,7 @@ RULES: Final[dict[str, Callable[[Exchange], bool]]] = {
     "B3": lambda x: x.echoes > 0 or len(details(x.message)) < DETAIL,
     "B4": lambda x: x.claims and (len(spoken_of(x.reply)) > 1 or x.has("mixed")),
     "B5": lambda x: bool(x.history) and x.has("changed"),
-    "B6": lambda x: any(REPLY["infers"].search(s) and not s.endswith("?") for s in sentences(x.reply)),
+    "B6": lambda x: any(x.with_cue(s, "infers") and not s.asks for s in x.sentences),
     "B7": lambda x: x.has("hedges"),
     "B8": lambda x: not x.off_key,
     "B9": lambda x: not x.has("makes_light"),
@@ -56,7 +54,7 @@ RULES: Final[dict[str, Callable[[Exchange], bool]]] = {
     "B206": lambda x: x.stiff,
     "B207": lambda x: len(spoken_of(x.reply)) >= MANY_FEELINGS,
     "B310": _untied_advice,
-    "B311": lambda x: count(REPLY["generic"], x.low) > 1 and x.echoes <= 1,
+    "B311": lambda x: x.count("generic") > 1 and x.echoes <= 1,
     "B313": lambda x: bool(x.advice) and not x.asked_before_advice,
     "B315": _new_topic,
     "B316": lambda x: bool(x.advice) and x.has("hard"),
