@@ -28,7 +28,7 @@ from attune_episodes.reading.guard import CHARGED
 from attune_episodes.reading.logistic import Quality, platt, quality
 from attune_episodes.reading.readers import READERS, reader
 from attune_episodes.reading.reading import Reader
-from attune_rewards.draft import ALL_NO, read_alignment
+from attune_rewards.draft import read_alignment
 from attune_rewards.predictions import Draft
 from attune_rewards.truth import TurnTruth, truth_of
 
@@ -99,12 +99,12 @@ def draft_table(parts: Sequence[str]) -> str:
     """What the draft reward pays simple drafts and the recorded replies, also above an all-no draft."""
     lines = ["| draft | " + " | ".join(f"{part}: agreement | above nothing" for part in parts) + " |",
              f"|---|{'--:|' * 2 * len(parts)}"]  # fmt: skip
+    nothing = {part: fmean(_alignments(conversations(part), "nothing")) for part in parts}
     for draft in DRAFTS:
         cells = []
         for part in parts:
-            values = list(_alignments(conversations(part), draft))
-            mean = fmean(values)
-            cells += [f"{mean:.3f}", f"{(mean - ALL_NO) / (1 - ALL_NO):+.3f}"]
+            mean = fmean(_alignments(conversations(part), draft))
+            cells += [f"{mean:.3f}", f"{(mean - nothing[part]) / (1 - nothing[part]):+.3f}"]
         name = f"the {draft} reply" if draft in ("original", "alternate", "human") else draft
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"

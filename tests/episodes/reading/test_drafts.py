@@ -11,6 +11,7 @@ from attune_episodes.reading.drafts import read_draft, with_readings
 from attune_episodes.trainers import score_row
 from attune_episodes.trainers.rows import RowMaker
 from attune_rewards import Draft, RewardSpec, read_record, score_conversation
+from attune_rewards.binary import TruthPairs
 from attune_rewards.draft import ALL_NO, READ, agreement, read_alignment
 from attune_rewards.truth import truth_of
 
@@ -22,7 +23,7 @@ A, B = sorted(READ)[:2]
 
 
 def test_alignment_counts_the_questions_that_are_read_well() -> None:
-    truth = ((A, "yes"), (B, "no"), ("B8", "yes"))
+    truth: TruthPairs = ((A, "yes"), (B, "no"), ("B8", "yes"))
     assert read_alignment(truth, {A: "yes", B: "yes"}) == 1 / 2
     assert read_alignment(truth, {A: "yes"}) == 1 / 2  # a missing answer disagrees
     assert read_alignment(truth, None) is None

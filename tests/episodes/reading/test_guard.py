@@ -54,8 +54,7 @@ def test_stuffing_and_salad_do_nothing_that_is_wanted(name: str) -> None:
         assert [q for q in found.probabilities if found.says(q) and q not in CHARGED] == [], text
     credited = [
         sum(found.says(q) for q in found.probabilities if q not in CHARGED)
-        for text in salads
-        if (found := reader(name).read(Exchange(MESSAGE, text)))
+        for found in (reader(name).read(Exchange(MESSAGE, text)) for text in salads)
     ]
     assert sum(number > 0 for number in credited) <= 2  # at most one in ten passes for English
 
