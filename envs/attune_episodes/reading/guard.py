@@ -34,10 +34,12 @@ OWN_SHARE: Final = 0.4
 """Own words that a sentence needs, and their share of its words."""
 COPIED: Final = 4
 """Words in a row that make a copy of what was said before."""
-ENGLISH: Final = 0.2
+ENGLISH: Final = 0.22
 """Share of neighbouring words that a reply needs to be common pairs of English."""
+LEAST_ENGLISH: Final = 0.1
+"""The same of a longer sentence."""
 FEWEST_PAIRS: Final = 8
-"""Pairs of words from which the order is judged."""
+"""Pairs of words from which the order of a sentence is judged."""
 PAIRS: Final = Path(__file__).parent / "pairs.txt"
 """Common pairs of words, made by `python -m attune_episodes.reading.fit`."""
 NOTHING: Final = 0.02
@@ -106,7 +108,7 @@ def hollow_sentences(x: Exchange) -> list[Sentence]:
             or len(mine) < max(OWN_WORDS, OWN_SHARE * len(set(here)))
             or not (sentence.asks or any(map(is_detail, mine)))
             or cues_here > len(mine) + 1
-            or (len(here) > FEWEST_PAIRS and not common)
+            or (len(here) > FEWEST_PAIRS and common < LEAST_ENGLISH * (len(here) - 1))
         ):
             hollow.append(sentence)
         seen.add(key)
