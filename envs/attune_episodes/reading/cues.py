@@ -91,6 +91,9 @@ WORDS: Final[dict[str, frozenset[str]]] = {
 }
 
 
+_COMMON: Final = WORDS["common"]
+
+
 @lru_cache(maxsize=CACHED)
 def words(text: str) -> tuple[str, ...]:
     """The words of a text, in order."""
@@ -140,12 +143,16 @@ def details(text: str) -> frozenset[str]:
 
 def details_of(text: str) -> frozenset[str]:
     """The details of a text in plain form."""
-    return frozenset([word[:_STEM] for word in _WORD.findall(text) if is_detail(word)])
+    return frozenset([
+        word[:_STEM]
+        for word in _WORD.findall(text)
+        if (len(word) > 3 or word.isnumeric()) and word not in _COMMON
+    ])  # fmt: skip
 
 
 def is_detail(word: str) -> bool:
     """Whether a word is of the topic: long and not common, or a number."""
-    return (len(word) > 3 or word.isnumeric()) and word not in WORDS["common"]
+    return (len(word) > 3 or word.isnumeric()) and word not in _COMMON
 
 
 def shared(text: str, other: str) -> int:
