@@ -34,6 +34,7 @@ from grpo_from_scratch.measure import PARTS
 from grpo_from_scratch.runs import (
     CONTROL,
     GRPO,
+    MIXED,
     REWARD,
     SUPERVISED,
     Recipe,
@@ -171,7 +172,7 @@ def options() -> argparse.ArgumentParser:
     flags.add_argument("--model", help="a Hugging Face id instead of a model made here")
     flags.add_argument("--level", default="clear", help="of the simulated people, for --model")
     flags.add_argument("--vllm", action="store_true", help="draw answers with vLLM, for --model")
-    flags.add_argument("--steps", type=int, default=Recipe.steps, help="of GRPO")
+    flags.add_argument("--steps", type=int, help=f"of GRPO ({Recipe.steps}; {MIXED.steps} of a mixture)")
     flags.add_argument("--seed", type=int, default=0)
     flags.add_argument(
         "--mixture", action="store_true",
@@ -191,7 +192,9 @@ def main() -> None:
     """Trains, tests, prints and writes."""
     flags = options()
     given = flags.parse_args()
-    if given.steps < 1 or given.seed < 0:
+    base = MIXED if given.mixture else Recipe()
+    steps = base.steps if given.steps is None else given.steps
+    if steps < 1 or given.seed < 0:
         flags.error("steps are at least 1, and the seed at least 0")
     if given.mixture and given.model:
         flags.error("--mixture is for the model made here: leave --model out")
@@ -202,12 +205,12 @@ def main() -> None:
 
     how: dict[str, Any] = {"dev": given.dev, "say": say}
     if given.model:
-        recipe = replace(Recipe(), steps=given.steps, people=1000, tested=100, rate=2e-6)
+        recipe = replace(base, steps=steps, people=1000, tested=100, rate=2e-6)
         worlds = people.Worlds(given.seed, given.level)
         how |= {"control": bool(given.control), "vllm": given.vllm}
         results = pretrained(given.model, recipe, worlds, **how)
     else:
-        recipe = replace(Recipe(), steps=given.steps)
+        recipe = replace(base, steps=steps)
         how["control"] = given.control is not False
         worlds = people.Mixed(given.seed) if given.mixture else people.Worlds(given.seed)
         results = from_scratch(recipe, worlds, **how)

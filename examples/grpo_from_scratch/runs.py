@@ -63,6 +63,10 @@ class Recipe:
         return {round(steps * share): round(self.steps * share) for share in shares}
 
 
+MIXED: Final = Recipe(warm_steps=400, steps=30, compare_every=16, tests=1)
+"""The recipe for a mixture with the written corpus, whose texts are longer."""
+
+
 @dataclass
 class Run:
     """A model on its way, and what it earned at each test."""
