@@ -119,7 +119,7 @@ class Pair(NamedTuple):
 def pairs() -> list[Pair]:
     """Every reading that was taken."""
     found = []
-    for file in sorted(SHEETS.glob("*.json")):
+    for file in sorted(SHEETS.glob("reader-*.json")):
         for name, sheet in read_json(file).items():
             part = next(corpus.FOLDER.glob(f"*/{name}.json")).parent.name
             hits = tuple(letters(name, n).get(t["edit"]) == "E" for n, t in enumerate(sheet["turns"]))
