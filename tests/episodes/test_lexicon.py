@@ -9,9 +9,10 @@ import pytest
 from attune_data import load
 from attune_data.constants import BINARY_IDS
 from attune_episodes.policies import builtin_policy
-from attune_episodes.policies.lexicon.behaviour import RULES, observed, wished
-from attune_episodes.policies.lexicon.exchange import Exchange
-from attune_episodes.policies.lexicon.feelings import read
+from attune_episodes.policies.lexicon.behaviour import observed, wished
+from attune_episodes.reading.exchange import Exchange
+from attune_episodes.reading.feelings import read
+from attune_episodes.reading.rules import RULES
 from attune_episodes.rollout import rollout
 
 

@@ -14,10 +14,10 @@ from typing import Final, NamedTuple
 from attune_data.constants import Side
 from attune_episodes.policies.base import BuiltinPolicy
 from attune_episodes.policies.lexicon.behaviour import observed, wished
-from attune_episodes.policies.lexicon.exchange import Exchange
-from attune_episodes.policies.lexicon.feelings import read
-from attune_episodes.policies.lexicon.reading import REPLY, count, words
 from attune_episodes.policies.lexicon.reflection import reflected
+from attune_episodes.reading.cues import words
+from attune_episodes.reading.exchange import Exchange
+from attune_episodes.reading.feelings import read
 from attune_episodes.request import Request
 from attune_rewards.predictions import Assess, AssessHP, Draft, Prediction, Prefer
 
@@ -107,6 +107,6 @@ def _worth(x: Exchange, weights: Weights) -> float:
         value += weights.warmth * 0.5 * (x.claims + x.has("validates"))
     advises = min(3, len(x.advice))
     value += 0.3 * advises * (weights.advice if x.practical else weights.advice - 1.0)
-    value -= 0.4 * (count(REPLY["generic"], x.low) + count(REPLY["flattery"], x.low))
+    value -= 0.4 * (x.count("generic") + x.count("flattery"))
     value -= 0.4 * x.stiff + 0.3 * min(3, x.reply.count("!"))
     return value

@@ -7,17 +7,11 @@ repetitions; advice and reasons are wanted by who asks for them, acknowledgement
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Final
+from collections.abc import Iterable
 
-from attune_episodes.policies.lexicon.exchange import Exchange
-from attune_episodes.policies.lexicon.feelings import spoken_of
-from attune_episodes.policies.lexicon.reading import REPLY, count, details, sentences
+from attune_episodes.reading.exchange import Exchange
+from attune_episodes.reading.rules import RULES
 from attune_rewards.predictions import YesNo
-
-DETAIL: Final = 2
-"""Shared details from which a reply reflects the message rather than touches it."""
-MANY_FEELINGS: Final = 4
 
 
 def observed(exchange: Exchange, questions: Iterable[str]) -> dict[str, YesNo]:
@@ -38,60 +32,3 @@ def wished(exchange: Exchange, questions: Iterable[str]) -> dict[str, YesNo]:
         **dict.fromkeys(("B501", "B505"), exchange.sorts and not practical),
     }
     return {question: "yes" if wanted.get(question) else "no" for question in questions}
-
-
-def _untied_advice(x: Exchange) -> bool:
-    said = details(x.message).union(*(details(message) for message, _ in x.history))
-    tied = [bool(details(sentence) & said) for sentence in x.advice]
-    generic = [bool(REPLY["generic"].search(sentence)) for sentence in x.advice]
-    return any(plain and not (tie and len(tied) > 1) for plain, tie in zip(generic, tied, strict=True))
-
-
-def _new_topic(x: Exchange) -> bool:
-    said = details(x.message).union(*(details(text) for pair in x.history for text in pair))
-    return any(REPLY["aside"].search(s) and not details(s) & said for s in sentences(x.reply))
-
-
-def _reflective(x: Exchange) -> bool:
-    return any(REPLY["reflects"].search(q) and not REPLY["facts"].search(q) for q in x.questions)
-
-
-RULES: Final[dict[str, Callable[[Exchange], bool]]] = {
-    "B1": lambda x: x.claims,
-    "B2": lambda x: not (x.felt.valence < 0 and x.has("cheer")),
-    "B3": lambda x: x.echoes > 0 or len(details(x.message)) < DETAIL,
-    "B4": lambda x: x.claims and (len(spoken_of(x.reply)) > 1 or x.has("mixed")),
-    "B5": lambda x: bool(x.history) and x.has("changed"),
-    "B6": lambda x: any(REPLY["infers"].search(s) and not s.endswith("?") for s in sentences(x.reply)),
-    "B7": lambda x: x.has("hedges"),
-    "B8": lambda x: not x.off_key,
-    "B9": lambda x: not x.has("makes_light"),
-    "B10": lambda x: not x.off_key,
-    "B11": lambda x: bool(x.advice),
-    "B12": lambda x: x.has("reasons"),
-    "B13": lambda x: "?" in x.reply,
-    "B14": lambda x: x.has("moral"),
-    "B15": lambda x: x.echoes >= DETAIL,
-    "B16": lambda x: bool(x.history) and not x.repeats_advice,
-    "B17": lambda x: x.has("risk") or x.has("emergency"),
-    "B18": lambda x: x.has("emergency"),
-    "B19": lambda x: x.has("validates"),
-    "B20": lambda x: x.has("heats"),
-    "B108": lambda x: not x.felt.named or bool(x.felt.named & spoken_of(x.reply)) or x.claims,
-    "B109": lambda x: x.claims,
-    "B206": lambda x: x.stiff,
-    "B207": lambda x: len(spoken_of(x.reply)) >= MANY_FEELINGS,
-    "B310": _untied_advice,
-    "B311": lambda x: count(REPLY["generic"], x.low) > 1 and x.echoes <= 1,
-    "B313": lambda x: bool(x.advice) and not x.asked_before_advice,
-    "B315": _new_topic,
-    "B316": lambda x: bool(x.advice) and x.has("hard"),
-    "B406": lambda x: bool(x.history) and x.has("own_up"),
-    "B408": lambda x: x.repeats_advice,
-    "B501": lambda x: _reflective(x) or x.has("think_about"),
-    "B502": lambda x: x.has("other_side"),
-    "B503": lambda x: x.has("either"),
-    "B504": lambda x: x.has("complex"),
-    "B505": _reflective,
-}
-"""Question id -> whether the reply does it."""

@@ -12,10 +12,20 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from attune_data.affect import EMOTIONS, POLARITY
-from attune_episodes.policies.lexicon.reading import FEELING, LIMIT, NAMED, SHOWN, WORDS, count, plain, words
+from attune_episodes.reading.cues import (
+    CACHED,
+    ITEMS,
+    LIMIT,
+    WORDS,
+    in_message,
+    in_reply,
+    plain,
+    word_list,
+    words,
+)
 from attune_rewards.predictions import Tag
 
 NAMED_WEIGHT: Final = 1.6
@@ -70,44 +80,71 @@ class Feelings:
         return signed / total if total else 0.0
 
 
-@lru_cache(maxsize=128)
+class Sign(NamedTuple):
+    """A cue in a text for a feeling of its writer's own."""
+
+    item: str
+    """The PANAS item."""
+    named: bool
+    """Whether it is named, not only shown."""
+    words: tuple[str, ...]
+    """The cue, and what stands before it in its clause."""
+    start: int
+    end: int
+
+
+@lru_cache(maxsize=CACHED)
+def signs(text: str) -> tuple[Sign, ...]:
+    """Every cue in a text for a feeling of its writer's own: those of the named items, then those shown."""
+    low = _own(text)
+    cues = in_message(low)
+    found = []
+    for table in ("named", "shown"):
+        for item in ITEMS:
+            for start, end in cues.get((table, item), ()):
+                before, cue = _clause_before(low, start), low[start:end]
+                if counts(before, cue):
+                    near = (*before, *word_list(cue))
+                    found.append(Sign(item, table == "named", near, start, end))
+    return tuple(found)
+
+
+def _own(text: str) -> str:
+    """A text in plain form, blank where it quotes."""
+    return _QUOTED.sub(lambda quote: " " * len(quote[0]), plain(text))
+
+
+@lru_cache(maxsize=CACHED)
 def read(text: str) -> Feelings:
     """Reads the feelings of the person who wrote a text."""
-    low = _QUOTED.sub(" ", plain(text))
+    low = _own(text)
     loud = bool(_CAPITALS.search(text[:LIMIT])) + (low.count("!") > 1)
     weights: dict[str, float] = {}
     intensities: dict[str, int] = {}
-    named: set[str] = set()
-    for lists, weight in ((NAMED, NAMED_WEIGHT), (SHOWN, SHOWN_WEIGHT)):
-        for name, pattern in lists.items():
-            share = weight
-            for found in pattern.finditer(low):  # each further cue of a list says half as much
-                before = _clause_before(low, found.start())
-                if not _counts(before, found.group()):
-                    continue
-                degree = _degree([*before, *words(found.group())])
-                weights[name] = weights.get(name, 0.0) + share * (0.6 if degree < 0 else 1.0)
-                share /= 2
-                strength = max(1, min(7, 4 + (weight == NAMED_WEIGHT) + degree + loud))
-                intensities[name] = max(intensities.get(name, 1), strength)
-                if lists is NAMED:
-                    named.add(name)
-    return Feelings(weights, intensities, frozenset(named), _requests(low))
+    shares: dict[tuple[str, bool], float] = {}
+    for item, is_named, near, _, _ in signs(text):
+        share = shares.get((item, is_named), NAMED_WEIGHT if is_named else SHOWN_WEIGHT)
+        degree = _degree(near)
+        weights[item] = weights.get(item, 0.0) + share * (0.6 if degree < 0 else 1.0)
+        shares[item, is_named] = share / 2  # each further cue of a list says half as much
+        strength = max(1, min(7, 4 + is_named + degree + loud))
+        intensities[item] = max(intensities.get(item, 1), strength)
+    named = frozenset(sign.item for sign in signs(text) if sign.named)
+    return Feelings(weights, intensities, named, _requests(low))
 
 
 def spoken_of(text: str) -> frozenset[str]:
     """The PANAS items that a text names, whoever feels them."""
-    low = plain(text)
-    return frozenset(name for name, pattern in NAMED.items() if pattern.search(low))
+    return frozenset(name for table, name in in_reply(text) if table == "named")
 
 
 def _clause_before(text: str, position: int) -> list[str]:
     """The last words before a position, in the same clause."""
     clause = _CLAUSE.split(text[max(0, position - _BEFORE) : position])[-1]
-    return list(words(clause)[-_NEAR:])
+    return word_list(clause)[-_NEAR:]
 
 
-def _counts(before: Sequence[str], cue: str) -> bool:
+def counts(before: Sequence[str], cue: str) -> bool:
     """Whether a cue after these words tells of the writer's own feeling."""
     first = cue.split(" ", 1)[0]
     for place, word in enumerate(before[-4:]):
@@ -127,6 +164,7 @@ def _degree(near: Iterable[str]) -> int:
 
 def _requests(text: str) -> int:
     """Signs of a practical message: asking for facts, or giving figures in few words."""
-    asks, figures = count(FEELING["request"], text), count(_FIGURES, text)
+    asks = len(in_message(text).get(("feelings", "request"), ()))
+    figures = len(_FIGURES.findall(text))
     length = len(words(text)) or 1
     return min(3, asks + (figures / length > 0.06) + (length < 15))

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Final
 
-from attune_episodes.policies.lexicon.feelings import Feelings, read, spoken_of
-from attune_episodes.policies.lexicon.reading import (
-    FEELING,
-    REPLY,
-    WISH,
+from attune_episodes.reading.cues import (
+    CACHED,
     WORDS,
-    count,
+    Sentence,
     details,
-    plain,
+    in_message,
+    in_reply,
     sentences,
     shared,
-    words,
+    word_list,
 )
+from attune_episodes.reading.feelings import Feelings, read, spoken_of
+from attune_episodes.reading.scan import Found
 
 _CLAUSE: Final = re.compile(r"[,;:]")
 _CLINICAL_WORDS: Final = 2
@@ -28,19 +28,21 @@ MOST_ADVICE: Final = 30
 """Sentences of advice read of one reply."""
 
 
-def advice_in(text: str) -> list[str]:
+@lru_cache(maxsize=CACHED)
+def advice_in(text: str) -> tuple[Sentence, ...]:
     """The first sentences of a reply that advise: by a phrase of advice, or by an instruction."""
+    phrases = in_reply(text).get(("replies", "advice"), ())
     advising = (
         sentence
         for sentence in sentences(text)
-        if REPLY["advice"].search(sentence)
-        or (not sentence.endswith("?") and any(map(_instructs, _CLAUSE.split(sentence))))
+        if any(sentence.start <= start < sentence.end for start, _ in phrases)
+        or (not sentence.asks and any(map(_instructs, _CLAUSE.split(sentence.text))))
     )
-    return list(islice(advising, MOST_ADVICE))
+    return tuple(islice(advising, MOST_ADVICE))
 
 
 def _instructs(clause: str) -> bool:
-    said = words(clause)
+    said = word_list(clause)
     place = next((i for i, word in enumerate(said) if word not in WORDS["leads"]), len(said))
     return place + 1 < len(said) and said[place] in WORDS["orders"]
 
@@ -57,7 +59,7 @@ class Exchange:
 
     def seeks(self, cue: str) -> bool:
         """Whether the message holds a cue of that list of wishes."""
-        return WISH[cue].search(plain(self.message)) is not None
+        return ("wishes", cue) in in_message(self.message)
 
     @cached_property
     def felt(self) -> Feelings:
@@ -91,24 +93,51 @@ class Exchange:
 
     # --- what the reply does
 
+    @cached_property
+    def found(self) -> Found:
+        """The cues of the reply."""
+        return in_reply(self.reply)
+
     def has(self, cue: str) -> bool:
         """Whether the reply holds a cue of that list of replies."""
-        return REPLY[cue].search(self.low) is not None
+        return ("replies", cue) in self.found
 
-    @cached_property
-    def low(self) -> str:
-        """The reply in plain form."""
-        return plain(self.reply)
+    def count(self, cue: str, table: str = "replies") -> int:
+        """How many cues of a list the reply holds."""
+        return len(self.found.get((table, cue), ()))
 
-    @cached_property
-    def advice(self) -> list[str]:
+    def with_cue(self, sentence: Sentence, *cues: str, table: str = "replies") -> bool:
+        """Whether a sentence of the reply holds a cue of one of these lists."""
+        return any(
+            sentence.start <= start < sentence.end
+            for cue in cues
+            for start, _ in self.found.get((table, cue), ())
+        )
+
+    @property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """The sentences of the reply."""
+        return sentences(self.reply)
+
+    @property
+    def advice(self) -> tuple[Sentence, ...]:
         """The sentences that advise."""
         return advice_in(self.reply)
 
-    @cached_property
-    def questions(self) -> list[str]:
+    @property
+    def questions(self) -> list[Sentence]:
         """The sentences that ask."""
-        return [sentence for sentence in sentences(self.reply) if sentence.endswith("?")]
+        return [sentence for sentence in self.sentences if sentence.asks]
+
+    @cached_property
+    def told(self) -> frozenset[str]:
+        """The details of all messages up to here."""
+        return details(self.message).union(*(details(message) for message, _ in self.history))
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """The details of everything said before the reply."""
+        return self.told.union(*(details(reply) for _, reply in self.history))
 
     @cached_property
     def echoes(self) -> int:
@@ -118,12 +147,12 @@ class Exchange:
     @cached_property
     def claims(self) -> bool:
         """Whether the reply speaks of the person's feelings."""
-        return bool(spoken_of(self.reply)) or self.has("acknowledges") or count(FEELING["talk"], self.low) > 1
+        return bool(spoken_of(self.reply)) or self.has("acknowledges") or self.count("talk", "feelings") > 1
 
     @cached_property
     def stiff(self) -> bool:
         """Whether the reply uses several clinical or formal words."""
-        return count(REPLY["clinical"], self.low) >= _CLINICAL_WORDS
+        return self.count("clinical") >= _CLINICAL_WORDS
 
     @cached_property
     def off_key(self) -> bool:
@@ -134,8 +163,8 @@ class Exchange:
     @cached_property
     def repeats_advice(self) -> bool:
         """Whether advice comes again that an earlier reply gave."""
-        earlier = [details(said) for _, reply in self.history for said in advice_in(reply)]
-        now = [details(said) for said in self.advice]
+        earlier = [details(said.text) for _, reply in self.history for said in advice_in(reply)]
+        now = [details(said.text) for said in self.advice]
         return any(len(said & before) > 1 for said in now for before in earlier)
 
     @cached_property
@@ -143,5 +172,4 @@ class Exchange:
         """Whether a question came before the advice, in an earlier reply or in this one."""
         if any("?" in reply for _, reply in self.history):
             return True
-        first = self.low.find(self.advice[0]) if self.advice else -1
-        return first > 0 and "?" in self.low[:first]
+        return bool(self.advice) and "?" in self.reply[: self.advice[0].start]

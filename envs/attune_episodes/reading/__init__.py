@@ -1,0 +1,22 @@
+"""Reading: from (history, message, reply) to the benchmark's yes/no questions, with probability and evidence.
+
+`reader(name)` gives a reader; `reader(…).read(Exchange(message, reply, history))` a `Reading`;
+`read_message(message)` the feelings that a message shows and the matters that it tells.
+"""
+
+from attune_episodes.reading.exchange import Exchange
+from attune_episodes.reading.message import MessageReading, read_message
+from attune_episodes.reading.readers import READERS, reader
+from attune_episodes.reading.reading import Claim, Reader, Reading, Span
+
+__all__ = [
+    "READERS",
+    "Claim",
+    "Exchange",
+    "MessageReading",
+    "Reader",
+    "Reading",
+    "Span",
+    "read_message",
+    "reader",
+]

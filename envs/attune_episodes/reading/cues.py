@@ -1,0 +1,133 @@
+"""Reading aids for English text: plain form, words, sentences, details, and the cue lists of `cues.toml`.
+
+Every text is read up to `LIMIT` characters, and every pattern is a plain alternation with bounded gaps, so
+that reading takes time linear in the text whatever it holds.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from attune_data.simulate.texts import read_text
+from attune_episodes.reading.scan import CueIndex, Found
+
+LIMIT: Final = 20_000
+"""Characters read of one text; what comes after is not read."""
+
+CACHED: Final = 512
+"""Texts of which the latest readings are kept: a message is read again with every reply to it."""
+
+_WORD: Final = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+_BAR: Final = re.compile(r"\s\|\s|\n")
+_SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
+_APOSTROPHES: Final = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"'})
+_STEM: Final = 5
+
+
+def plain(text: str) -> str:
+    """The text as it is matched: cut to `LIMIT`, lower case, straight quotes; each character at its place."""
+    cut = text[:LIMIT].translate(_APOSTROPHES)
+    low = cut.lower()
+    if len(low) == len(cut):
+        return low
+    return "".join(small if len(small := letter.lower()) == 1 else letter for letter in cut)
+
+
+_LISTS: Final = tomllib.loads((Path(__file__).parent / "cues.toml").read_text("utf-8"))
+FAMILIES: Final[Mapping[str, Any]] = read_text("feelings.toml")
+"""Family of feelings -> its sign, its items and what replies call it."""
+
+
+def _index(*tables: str) -> CueIndex:
+    """The lists of these tables; alternatives stand on lines of their own or between spaced bars."""
+    lists = {
+        (table, name): [cue for part in _BAR.split(listed) if (cue := part.strip())]
+        for table in tables
+        for name, listed in _LISTS[table].items()
+    }
+    claims = {
+        ("claims", name): sorted(map(re.escape, family["claims"]), key=len, reverse=True)
+        for name, family in FAMILIES.items()
+        if "named" in tables
+    }
+    return CueIndex({**lists, **claims})
+
+
+_IN_REPLIES: Final = _index("named", "feelings", "replies")
+_IN_MESSAGES: Final = _index("named", "shown", "feelings", "wishes")
+
+
+@lru_cache(maxsize=CACHED)
+def in_reply(text: str) -> Found:
+    """The cues in a reply: (table, list) -> their places. Tables: named, claims, feelings, replies."""
+    return _IN_REPLIES.find(plain(text))
+
+
+@lru_cache(maxsize=CACHED)
+def in_message(text: str) -> Found:
+    """The cues in a message; tables: named, claims, shown, feelings, wishes."""
+    return _IN_MESSAGES.find(plain(text))
+
+
+ITEMS: Final = tuple(_LISTS["named"])
+"""The PANAS items that have cues, in the order of the lists."""
+WORDS: Final[dict[str, frozenset[str]]] = {
+    name: frozenset(listed.split())
+    for table in ("feelings words", "replies words", "reading words")
+    for name, listed in _LISTS[table].items()
+}
+
+
+@lru_cache(maxsize=CACHED)
+def words(text: str) -> tuple[str, ...]:
+    """The words of a text, in order."""
+    return tuple(word_list(plain(text)))
+
+
+def word_list(text: str) -> list[str]:
+    """The words of a text in plain form, in order."""
+    return _WORD.findall(text)
+
+
+class Sentence(NamedTuple):
+    """A sentence in plain form with its end mark, and its place in the text."""
+
+    start: int
+    end: int
+    text: str
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is a question."""
+        return self.text.endswith("?")
+
+
+@lru_cache(maxsize=CACHED)
+def sentences(text: str) -> tuple[Sentence, ...]:
+    """The sentences of a text."""
+    found = []
+    for match in _SENTENCE.finditer(plain(text)):
+        if said := match[0].strip():
+            start = match.start() + len(match[0]) - len(match[0].lstrip())
+            found.append(Sentence(start, start + len(said), said))
+    return tuple(found)
+
+
+@lru_cache(maxsize=CACHED)
+def details(text: str) -> frozenset[str]:
+    """The topic words of a text: the beginnings of its longer, less common words, and its numbers."""
+    return frozenset(
+        word[:_STEM]
+        for word in words(text)
+        if word not in WORDS["common"] and (len(word) > 3 or word.isdigit() or word.isnumeric())
+    )
+
+
+def shared(text: str, other: str) -> int:
+    """How many details two texts have in common."""
+    return len(details(text) & details(other))

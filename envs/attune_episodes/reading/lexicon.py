@@ -1,0 +1,37 @@
+"""`lexicon`: the reader of rules, one cue for each question. English only; learns nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from attune_episodes.reading.claims import claims_in
+from attune_episodes.reading.evidence import evidence
+from attune_episodes.reading.exchange import Exchange
+from attune_episodes.reading.reading import Reading
+from attune_episodes.reading.rules import RULES
+
+SURE: Final = 0.9
+"""The probability of what a rule finds; 1 minus it where it finds nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class LexiconReader:
+    """Reads with word lists and simple cues."""
+
+    name: str = "lexicon"
+    questions: frozenset[str] = frozenset(RULES)
+
+    def read(self, exchange: Exchange) -> Reading:
+        """Read the reply of an exchange."""
+        did = {question: rule(exchange) for question, rule in RULES.items()}
+        spans = {question: evidence(exchange, question) for question, yes in did.items() if yes}
+        return Reading(
+            {question: SURE if yes else 1 - SURE for question, yes in did.items()},
+            {
+                question: spans
+                for question, yes in did.items()
+                if yes and (spans := evidence(exchange, question))
+            },
+            claims_in(exchange.reply),
+        )
