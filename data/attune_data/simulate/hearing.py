@@ -1,7 +1,7 @@
 """How a person takes a reply in a live conversation: what they want of it now, and what it is worth to them.
 
-    wants    V = W - price;  W = wish - wear·worn + moves of the moment;  the price is what any act asks of
-             somebody's attention, so that an act which is merely welcome earns nothing
+    wants    V = W - price above the price, W below 0, 0 between;  W = wish - wear·worn + moves of the moment
+             (the price is the attention that any act asks: what is merely welcome earns nothing)
     worth    Σ V·done + claim·match·(1, or calm where nothing shifted) - length - brevity - staleness
 
 Wishes are those of `constructs.wishes`. The worth lies in [-1.5, 2.5]. All numbers are guesses.
@@ -18,8 +18,12 @@ from attune_data.simulate.constructs import CONTEXTUAL, applies, rightness, wish
 from attune_data.simulate.draws import clip
 from attune_data.simulate.story import Story
 
-PRICE: Final = 0.8
+PRICE: Final = 0.6
 """The attention that any act of a reply takes: it earns what it is wished beyond this."""
+BORNE: Final = 0.4
+"""What people bear of an act that they do not want before it costs anything."""
+AT_ONCE: Final = 3
+"""How many things people want at a time: the ones they want most."""
 WEAR: Final = 0.9
 """Taken off the wish for an act that was just done."""
 FADES: Final = 0.6
@@ -32,10 +36,14 @@ TURN: Final = 0.5
 """How far being heard moves the wish for both."""
 ASKED: Final = 0.7
 """Added to the wish for work in a message that asks for it, taken off the one for questions."""
-SPOILT: Final = 0.8
+SPOILT: Final = 0.5
 """Taken off the wish for advice that comes before the person has been asked or heard."""
-CLAIM: Final = 1.0
-CALM: Final = 0.5
+CLAIM: Final = 1.5
+UNSEEN: Final = 0.3
+"""The cost of saying nothing of a feeling that shifted."""
+OMITTED: Final = 0.3
+"""The share of what is wanted that anybody expects: doing less costs."""
+CALM: Final = 0.4
 """The weight of a claim about the feeling where none shifted, against one where one did."""
 LENGTH: Final = (80, 30, 0.22)
 """Words from which a reply is long, and what so many more of them cost (1.4 times that, for terse people)."""
@@ -119,7 +127,9 @@ def wants(story: Story, bond: Bond) -> dict[str, float]:
             wish -= ASKED
         if construct == "B11" and not (seeks or story.asked or bond.heard >= HEARD_FROM):
             wish -= SPOILT
-        found[construct] = wish - WEAR * bond.worn.get(construct, 0.0) - PRICE
+        if wish > 0:
+            wish = max(0.0, wish - WEAR * bond.worn.get(construct, 0.0))
+        found[construct] = max(wish - PRICE, 0.0) + min(wish + BORNE, 0.0)
     return found
 
 
@@ -132,15 +142,21 @@ def take(story: Story, bond: Bond, heard: Heard) -> Taken:
     """What a reply is worth to the person."""
     right = match(story, heard.claims)
     wanted, unwanted = [], []
-    for construct, value in wants(story, bond).items():
-        done = heard.done.get(construct, 0.0)
+    now = {q: value for q, value in wants(story, bond).items() if q in heard.done}
+    most = sorted(now, key=lambda q: (-now[q], q))[:AT_ONCE]
+    for construct, value in now.items():
+        done = heard.done[construct]
         if value > 0:
+            if construct not in most:
+                continue
             # a wrong claim spoils what was said around it, and naming without a feeling names nothing
             spoilt = (right < 0 and construct in SUPPORT) or (construct == "B1" and not heard.claims)
-            wanted.append(0.0 if spoilt else value * done)
+            wanted.append(value * ((0.0 if spoilt else done) - OMITTED))
         else:
             unwanted.append(value * done)
     claim = CLAIM * right * (1.0 if story.mood.tags else CALM)
+    if story.mood.tags and not heard.claims:
+        claim = -UNSEEN
     length = _length(heard.words) * (1.4 if story.person.typing.register == "terse" else 1.0)
     length -= BRIEF[1] * max(0.0, 1.0 - heard.words / BRIEF[0])
     stale = -STALE * heard.stale

@@ -24,7 +24,7 @@ Answer = Literal["goes on", "repeats", "withdraws", "discloses", "leaves", "ends
 """What the person does after a reply; `ends` after the last one."""
 
 GAIN: Final = 0.6
-CENTRE: Final = 0.3
+CENTRE: Final = 0.2
 """The worth of a reply that fits neither well nor badly."""
 NOISE: Final = 0.2
 MISS: Final = -0.25

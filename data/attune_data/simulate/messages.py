@@ -21,10 +21,10 @@ INTRODUCED = frozenset({"name", "thing", "soon", "he", "him", "his"})
 
 def write(story: Story) -> Message:
     """The message of the story's present turn; what it tells is then known."""
-    writer = Writer(story)
     draws, mood, person, last = story.draws, story.mood, story.person, story.last
+    draws.turn_to(story.number, "reaction")
+    writer = Writer(story)
     if last:
-        draws.turn_to(story.number, "reaction")
         writer.take_up(last)
     draws.turn_to(story.number, "content")
     clarity = story.level.clarity - (story.level.blunt if person.diagnosed else 0.0)
