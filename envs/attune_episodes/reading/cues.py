@@ -89,6 +89,12 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(word_list(plain(text)))
 
 
+@lru_cache(maxsize=CACHED)
+def word_spans(text: str) -> tuple[tuple[int, int, str], ...]:
+    """(start, end, word) of the words of a text, in order."""
+    return tuple((*found.span(), found[0]) for found in _WORD.finditer(plain(text)))
+
+
 def word_list(text: str) -> list[str]:
     """The words of a text in plain form, in order."""
     return _WORD.findall(text)

@@ -7,7 +7,6 @@ from typing import Final
 
 from attune_episodes.reading.cues import Sentence, details
 from attune_episodes.reading.exchange import Exchange
-from attune_episodes.reading.feelings import spoken_of
 from attune_episodes.reading.reading import Span
 
 Holds = Callable[[Exchange, Sentence], bool]
@@ -19,7 +18,9 @@ def _cue(*names: str) -> Holds:
 
 
 def _claims(x: Exchange, sentence: Sentence) -> bool:
-    return bool(spoken_of(sentence.text)) or x.with_cue(sentence, "acknowledges")
+    if x.with_cue(sentence, "acknowledges"):
+        return True
+    return any(sentence.start <= start < sentence.end for start in x.feelings_named)
 
 
 def _echoes(x: Exchange, sentence: Sentence) -> bool:

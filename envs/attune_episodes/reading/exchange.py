@@ -114,6 +114,12 @@ class Exchange:
             for start, _ in self.found.get((table, cue), ())
         )
 
+    @cached_property
+    def feelings_named(self) -> tuple[int, ...]:
+        """Where the reply names a feeling, whoever feels it."""
+        named = (places for (table, _), places in self.found.items() if table == "named")
+        return tuple(start for places in named for start, _ in places)
+
     @property
     def sentences(self) -> tuple[Sentence, ...]:
         """The sentences of the reply."""

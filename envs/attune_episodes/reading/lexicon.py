@@ -8,6 +8,7 @@ from typing import Final
 from attune_episodes.reading.claims import claims_in
 from attune_episodes.reading.evidence import evidence
 from attune_episodes.reading.exchange import Exchange
+from attune_episodes.reading.guard import guarded_reading
 from attune_episodes.reading.reading import Reading
 from attune_episodes.reading.rules import RULES
 
@@ -24,10 +25,10 @@ class LexiconReader:
 
     def read(self, exchange: Exchange) -> Reading:
         """Read the reply of an exchange."""
-        did = {question: rule(exchange) for question, rule in RULES.items()}
-        spans = {question: evidence(exchange, question) for question, yes in did.items() if yes}
+        found = guarded_reading(exchange, _by_rules)
+        spans = {question: evidence(exchange, question) for question, p in found.items() if p == SURE}
         return Reading(
-            {question: SURE if yes else 1 - SURE for question, yes in did.items()},
+            found,
             {
                 question: spans
                 for question, yes in did.items()
@@ -35,3 +36,7 @@ class LexiconReader:
             },
             claims_in(exchange.reply),
         )
+
+
+def _by_rules(exchange: Exchange) -> dict[str, float]:
+    return {question: SURE if rule(exchange) else 1 - SURE for question, rule in RULES.items()}

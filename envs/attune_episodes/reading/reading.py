@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Final, Literal, NamedTuple, Protocol, runtime_checkable
 
 from attune_episodes.reading.exchange import Exchange
 from attune_rewards.predictions import YesNo
+
+HALF: Final = 0.5
+"""The cut of a question where a reader names no other, and the probability that says nothing."""
 
 
 class Span(NamedTuple):
@@ -39,18 +42,21 @@ class Reading:
     """Question id -> the parts of the reply that a yes rests on, in order; none where there are none."""
     claims: tuple[Claim, ...] = ()
     """The feelings that the reply says the person has, in order."""
+    cuts: Mapping[str, float] = field(default_factory=dict)
+    """Question id -> the probability above which yes is read, where it is not ½."""
 
     def says(self, question: str) -> bool:
-        """Whether yes is likelier than no; a question at ½ or not read is no."""
-        return self.probabilities.get(question, 0.0) > 0.5
+        """Whether yes is read: above the question's cut. A question at the cut or not read is no."""
+        return self.probabilities.get(question, 0.0) > self.cuts.get(question, HALF)
 
     def answers(self, questions: Iterable[str] | None = None) -> dict[str, YesNo]:
-        """Question -> yes or no, of these (all that were read); those not read or at ½ are left out."""
+        """Question -> yes or no, of these (all that were read); those not read or at the cut are left out."""
         asked = self.probabilities if questions is None else questions
         return {
-            q: "yes" if p > 0.5 else "no"
-            for q in asked
-            if (p := self.probabilities.get(q)) is not None and p != 0.5
+            question: "yes" if self.says(question) else "no"
+            for question in asked
+            if self.probabilities.get(question, HALF) != self.cuts.get(question, HALF)
+            and question in self.probabilities
         }
 
 

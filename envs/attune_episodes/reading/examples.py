@@ -1,0 +1,34 @@
+"""Examples that readers are fitted and measured on: recorded replies with the observed answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from attune_data.schema import Conversation
+from attune_episodes.reading.exchange import Exchange
+from attune_rewards.truth import truth_of
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One recorded reply, and the person's answers about it."""
+
+    participant: str
+    conversation: str
+    exchange: Exchange
+    answers: Mapping[str, bool]
+    """Question id -> whether the reply did it; only those with a yes or no."""
+
+
+def examples(conversations: Iterable[Conversation]) -> Iterator[Example]:
+    """The replies of conversations with the answers observed, in order."""
+    for conversation in conversations:
+        truth = truth_of(conversation).by_number
+        history: tuple[tuple[str, str], ...] = ()
+        for turn in conversation.turns:
+            exchange = Exchange(turn.user_message, turn.llm_response, history)
+            observed = truth[turn.turn_number].observed
+            answers = {question: answer == "yes" for question, answer in observed}
+            yield Example(conversation.participant, conversation.conversation_id, exchange, answers)
+            history = (*history, (turn.user_message, turn.llm_response))

@@ -1,0 +1,155 @@
+"""The features of an exchange that fitted readers read: cues, overlaps with what was said, and words.
+
+All features are bounded and each cue counts at most twice: writing it again and again changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from math import log1p
+from typing import Final
+
+from attune_episodes.reading.claims import FAMILY_OF, claims_in
+from attune_episodes.reading.cues import Sentence, details, in_message, sentences, words
+from attune_episodes.reading.exchange import Exchange, advice_in
+from attune_episodes.reading.rules import RULES
+
+TWICE: Final = 2
+"""Times that a cue counts."""
+LONG: Final = 12.0
+"""Sentences of a long reply."""
+
+
+def features(x: Exchange) -> dict[str, float]:
+    """Name -> value of the features that hold; all others are 0. Values lie in [-1, 3]."""
+    found = {f"rule {question}": 1.0 for question, rule in RULES.items() if rule(x)}
+    for (table, name), places in x.found.items():
+        if table in ("replies", "feelings"):
+            found[f"cue {name}"] = float(min(TWICE, len(places)))
+    for name, value in (*_shape(x), *_overlap(x), *_moment(x), *_feelings(x)):
+        if value:
+            found[name] = float(value)
+    return found
+
+
+def word_features(x: Exchange) -> Iterator[str]:
+    """The words of a reply and its pairs of neighbouring words, each once."""
+    said = words(x.reply)
+    yield from dict.fromkeys(said)
+    for first, second in dict.fromkeys(pairwise(said)):
+        yield f"{first} {second}"
+
+
+def _shape(x: Exchange) -> Iterator[tuple[str, float]]:
+    """How the reply is built."""
+    said, asking, advice = x.sentences, x.questions, x.advice
+    yield "length", min(3.0, log1p(len(words(x.reply))) / 2)
+    yield "sentences", min(LONG, len(said)) / LONG
+    yield "questions", min(3, len(asking)) / 2
+    yield "only question", bool(said) and len(asking) == len(said)
+    yield "ends asking", bool(said) and said[-1].asks
+    yield "advice", min(4, len(advice)) / 2
+    yield "advice share", len(advice) / len(said) if said else 0.0
+    yield "advice untied", min(TWICE, sum(details(s.text).isdisjoint(x.told) for s in advice))
+    yield "generic advice", min(TWICE, sum(x.with_cue(s, "generic") for s in advice))
+    yield "exclaims", min(TWICE, x.reply.count("!"))
+    yield "lists", min(TWICE, x.reply.count("\n"))
+    if said:
+        first = said[0]
+        yield "first feels", x.with_cue(first, "acknowledges") or _names(x, first)
+        yield "first advises", first in advice
+        yield "first asks", first.asks
+    for question in asking:
+        if x.with_cue(question, "reflects") and not x.with_cue(question, "facts"):
+            yield "asks to reflect", 1
+        if x.with_cue(question, "facts"):
+            yield "asks facts", 1
+
+
+def _names(x: Exchange, sentence: Sentence) -> bool:
+    return any(sentence.start <= start < sentence.end for start in x.feelings_named)
+
+
+def _overlap(x: Exchange) -> Iterator[tuple[str, float]]:
+    """What the reply shares with the message and with what was said before."""
+    now, message = details(x.reply), details(x.message)
+    size = len(now) or 1
+    new = now - x.known
+    yield "echoes", min(6, len(now & message)) / 3
+    yield "echo share", len(now & message) / size
+    yield "message taken up", len(now & message) / (len(message) or 1)
+    yield "new share", len(new) / size
+    yield "new", min(3.0, log1p(len(new)))
+    parts = [details(s.text) for s in x.sentences]
+    strange = [part for part in parts if len(part) > 1 and part.isdisjoint(x.known)]
+    yield "strange sentences", min(3, len(strange)) / 2
+    yield "strange share", len(strange) / (len(parts) or 1)
+    yield "touching sentences", sum(not part.isdisjoint(message) for part in parts) / (len(parts) or 1)
+    yield (
+        "aside new",
+        any(
+            x.with_cue(s, "aside") and part.isdisjoint(x.known)
+            for s, part in zip(x.sentences, parts, strict=True)
+        ),
+    )
+    earlier = [details(s.text) for _, reply in x.history for s in advice_in(reply)]
+    said_before = [details(s.text) for _, reply in x.history for s in sentences(reply)]
+    advised = [details(s.text) for s in x.advice]
+    yield "advice again", min(4, _most_shared(advised, earlier)) / 2
+    yield "advice again share", _most_share(advised, earlier)
+    yield "said again", min(4, _most_shared(parts, said_before)) / 2
+    yield "said again share", _most_share(parts, said_before)
+    before = frozenset().union(*(details(reply) for _, reply in x.history)) - x.told
+    yield "own words again", min(6, len(now & before)) / 3
+    yield "advice of old words", max((len(part & before) / len(part) for part in advised if part), default=0)
+
+
+def _most_shared(these: list[frozenset[str]], those: list[frozenset[str]]) -> int:
+    return max((len(one & other) for one in these for other in those), default=0)
+
+
+def _most_share(these: list[frozenset[str]], those: list[frozenset[str]]) -> float:
+    """The highest Jaccard of one of these with one of those, of those with at least three details."""
+    return max(
+        (len(one & other) / len(one | other) for one in these if len(one) > TWICE for other in those),
+        default=0.0,
+    )
+
+
+def _moment(x: Exchange) -> Iterator[tuple[str, float]]:
+    """What the message asks for, and where in the conversation it stands."""
+    yield "first turn", not x.history
+    yield "turns", min(6, len(x.history)) / 3
+    yield "message length", min(3.0, log1p(len(words(x.message))) / 2)
+    for table, name in in_message(x.message):
+        if table == "wishes":
+            yield f"wish {name}", 1
+    yield "practical", x.practical
+    yield "vents", x.vents
+    yield "message asks", "?" in x.message
+    yield "asked before", any("?" in reply for _, reply in x.history)
+    yield "asked before advice", x.asked_before_advice
+    yield "advised before", any(advice_in(reply) for _, reply in x.history)
+    yield "complaint answered", x.seeks("complaint") and not x.repeats_advice
+
+
+def _feelings(x: Exchange) -> Iterator[tuple[str, float]]:
+    """What the message shows of feelings, and what the reply says of them."""
+    felt, claims = x.felt, claims_in(x.reply)
+    families = {FAMILY_OF[tag.emotion] for tag in felt.tags}
+    claimed = {claim.family for claim in claims}
+    yield "felt", bool(felt.tags)
+    yield "valence", felt.valence
+    yield "named", bool(felt.named)
+    yield "several felt", len(families) > 1
+    yield "claims", min(3, len(claims)) / 2
+    yield "claims right", bool(claimed & families)
+    yield "claims wrong", bool(claimed) and not claimed & families
+    yield "claims several", len(claimed) > 1
+    yield "claims against", bool(claims) and any(claim.sign * felt.valence < 0 for claim in claims)
+    yield (
+        "same word",
+        any(x.message.lower().find(x.reply[c.span.start : c.span.end].lower()) >= 0 for c in claims),
+    )
+    yield "passes over", bool(felt.tags) and not x.claims

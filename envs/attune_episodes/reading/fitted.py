@@ -1,0 +1,145 @@
+"""`fitted` and `held_out`: linear readers on cues, overlaps and words, with weights that ship here.
+
+`python -m attune_episodes.reading.fit` makes the weights. Reading needs NumPy alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from attune_episodes.reading.claims import claims_in
+from attune_episodes.reading.evidence import evidence
+from attune_episodes.reading.exchange import Exchange
+from attune_episodes.reading.features import features, word_features
+from attune_episodes.reading.guard import guarded_reading
+from attune_episodes.reading.reading import Reading
+
+WEIGHTS: Final = Path(__file__).parent / "weights"
+WORD: Final = 0.3
+"""The value of a word that the reply holds; below 1, so that words are trusted less than cues."""
+STEP: Final = 0.001
+"""Files hold weights as whole multiples of this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """The weights of one linear reader."""
+
+    features: Sequence[str]
+    """Names of features, those of cues and overlaps first."""
+    words: int
+    """How many of them, at the end, are words and pairs of words."""
+    questions: Sequence[str]
+    values: npt.NDArray[np.float32]
+    """One row a feature and one more for the intercept; one column a question. In calibrated logits."""
+    cuts: Mapping[str, float]
+    """Question -> the probability above which yes is read."""
+    paid: Sequence[str]
+    """Questions that are read well enough to be paid or charged for."""
+
+    @property
+    def index(self) -> dict[str, int]:
+        """Name of a feature -> its row; those of words begin with "w "."""
+        return {name: row for row, name in enumerate(self.features)}
+
+    def to_text(self) -> str:
+        """The weights as JSON, the same for the same weights."""
+        whole = np.rint(self.values / STEP).astype(int)
+        document = {
+            "questions": list(self.questions),
+            "paid": list(self.paid),
+            "cuts": {question: round(cut, 4) for question, cut in self.cuts.items()},
+            "words": self.words,
+            "features": list(self.features),
+            "weights": {q: whole[:, column].tolist() for column, q in enumerate(self.questions)},
+        }
+        return json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+    @staticmethod
+    def of_text(text: str) -> Weights:
+        """Read what `to_text` wrote."""
+        raw: dict[str, Any] = json.loads(text)
+        columns = [raw["weights"][question] for question in raw["questions"]]
+        values = (np.array(columns, dtype=np.float32) * STEP).T.astype(np.float32)
+        return Weights(
+            raw["features"],
+            raw["words"],
+            raw["questions"],
+            np.ascontiguousarray(values),
+            raw["cuts"],
+            raw["paid"],
+        )
+
+
+@dataclass(frozen=True)
+class FittedReader:
+    """A linear reader.
+
+    Args:
+        name: the name of the reader.
+        weights: what it reads with.
+    """
+
+    name: str
+    weights: Weights
+    _index: Mapping[str, int] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Look up the rows once."""
+        object.__setattr__(self, "_index", self.weights.index)
+
+    @staticmethod
+    def shipped(name: str) -> FittedReader:
+        """The reader with the weights that ship under that name."""
+        return FittedReader(name, Weights.of_text((WEIGHTS / f"{name}.json").read_text("utf-8")))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle without what is looked up."""
+        return FittedReader, (self.name, self.weights)
+
+    @property
+    def questions(self) -> frozenset[str]:
+        """The questions that it reads well enough to be paid or charged for."""
+        return frozenset(self.weights.paid)
+
+    def read(self, exchange: Exchange) -> Reading:
+        """Read the reply of an exchange: every question that was fitted."""
+        found = guarded_reading(exchange, self.unguarded)
+        spans = {
+            question: evidence(exchange, question)
+            for question, probability in found.items()
+            if probability > self.weights.cuts[question]
+        }
+        return Reading(
+            found,
+            {question: those for question, those in spans.items() if those},
+            claims_in(exchange.reply),
+            self.weights.cuts,
+        )
+
+    def unguarded(self, exchange: Exchange) -> dict[str, float]:
+        """Question -> calibrated probability, without the guard."""
+        return dict(zip(self.weights.questions, squash(self.logits(exchange)).tolist(), strict=True))
+
+    def logits(self, exchange: Exchange) -> npt.NDArray[np.float32]:
+        """The logit of each question."""
+        index, values = self._index, self.weights.values
+        found = [
+            (row, value) for name, value in features(exchange).items() if (row := index.get(name)) is not None
+        ]
+        rows = [row for row, _ in found]
+        total = values[-1] + np.array([value for _, value in found], dtype=np.float32) @ values[rows]
+        said = [row for word in word_features(exchange) if (row := index.get(f"w {word}")) is not None]
+        return total + WORD * values[said].sum(0) if said else total
+
+
+def squash(logits: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """1 / (1 + e^-x), whatever x."""
+    return 0.5 * (1 + np.tanh(0.5 * logits))

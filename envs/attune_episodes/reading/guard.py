@@ -1,0 +1,131 @@
+"""The guard of all readers: a sentence earns credit only where it says something of its own.
+
+A sentence that is cues and no more, that copies what was said before, that comes twice, that packs more cues
+than words between them, or whose words stand in no order of English is *hollow*. What people want a reply to
+do is read from the other sentences alone; what they do not want is read from the whole reply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache, lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+from attune_episodes.reading.cues import CACHED, Sentence, in_reply, plain, sentences, word_list, word_spans
+from attune_episodes.reading.exchange import Exchange
+
+CHARGED: Final = frozenset(("B6", "B14", "B20", "B206", "B207", "B310", "B311", "B313", "B315", "B408"))
+"""Questions about what people rarely want: a yes is read wherever it stands."""
+OWN_WORDS: Final = 2
+OWN_SHARE: Final = 0.4
+"""Own words that a sentence needs, and their share of its words."""
+COPIED: Final = 4
+"""Words in a row that make a copy of what was said before."""
+ENGLISH: Final = 0.2
+"""Share of neighbouring words that a reply needs to be common pairs of English."""
+FEWEST_PAIRS: Final = 8
+"""Pairs of words from which the order is judged."""
+PAIRS: Final = Path(__file__).parent / "pairs.txt"
+"""Common pairs of words, made by `python -m attune_episodes.reading.fit`."""
+NOTHING: Final = 0.02
+"""Probability of a wanted act where no sentence earns credit."""
+Probabilities = Mapping[str, float]
+
+
+@cache
+def common_pairs() -> frozenset[tuple[str, str]]:
+    """Pairs of neighbouring words that are common in replies."""
+    return frozenset(
+        (first, second)
+        for first, _, second in (line.partition(" ") for line in PAIRS.read_text("utf-8").splitlines())
+    )
+
+
+@lru_cache(maxsize=CACHED)
+def _runs(text: str) -> frozenset[tuple[str, ...]]:
+    said = word_list(plain(text))
+    return frozenset(tuple(said[i : i + COPIED]) for i in range(len(said) - COPIED + 1))
+
+
+def guarded(x: Exchange) -> Exchange:
+    """The exchange with the hollow sentences of its reply blank; the exchange itself where there are none.
+
+    Every other character keeps its place.
+    """
+    hollow = hollow_sentences(x)
+    if not hollow:
+        return x
+    kept, place = [], 0
+    for sentence in hollow:
+        kept += [x.reply[place : sentence.start], " " * (sentence.end - sentence.start)]
+        place = sentence.end
+    return replace(x, reply="".join((*kept, x.reply[place:])))
+
+
+def hollow_sentences(x: Exchange) -> list[Sentence]:
+    """The sentences of a reply that earn no credit, in order."""
+    said = sentences(x.reply)
+    spans = word_spans(x.reply)
+    own = _own_words(x, spans)
+    cues = sorted(start for places in in_reply(x.reply).values() for start, _ in places)
+    hollow, seen, of_english, pairs = [], set(), 0, 0
+    known = common_pairs()
+    word = cue = 0
+    for sentence in said:
+        first, cues_here = word, 0
+        while word < len(spans) and spans[word][1] <= sentence.end:
+            word += 1
+        while cue < len(cues) and cues[cue] < sentence.end:
+            cues_here, cue = cues_here + 1, cue + 1
+        here = [text for _, _, text in spans[first:word]]
+        mine = {text for text, free in zip(here, own[first:word], strict=True) if free}
+        common = sum(pair in known for pair in pairwise(here))
+        of_english, pairs = of_english + common, pairs + max(0, len(here) - 1)
+        key = tuple(here)
+        if (
+            key in seen
+            or len(mine) < max(OWN_WORDS, OWN_SHARE * len(set(here)))
+            or cues_here > len(mine) + 1
+            or (len(here) > FEWEST_PAIRS and not common)
+        ):
+            hollow.append(sentence)
+        seen.add(key)
+    if pairs >= FEWEST_PAIRS and of_english < ENGLISH * pairs:
+        return list(said)
+    return hollow
+
+
+def _own_words(x: Exchange, spans: tuple[tuple[int, int, str], ...]) -> list[bool]:
+    """Which words of the reply are in no cue and in no copy of what was said before."""
+    own = [True] * len(spans)
+    places = sorted(place for found in in_reply(x.reply).values() for place in found)
+    word = 0
+    for start, end in places:
+        while word < len(spans) and spans[word][1] <= start:
+            word += 1
+        at = word
+        while at < len(spans) and spans[at][0] < end:
+            own[at] = False
+            at += 1
+    before = [_runs(text) for text in (x.message, *(text for pair in x.history for text in pair))]
+    said = [text for _, _, text in spans]
+    for i in range(len(said) - COPIED + 1):
+        run = tuple(said[i : i + COPIED])
+        if any(run in runs for runs in before):
+            own[i : i + COPIED] = [False] * COPIED
+    return own
+
+
+def guarded_reading(x: Exchange, read: Callable[[Exchange], dict[str, float]]) -> dict[str, float]:
+    """The probabilities of a reply under the guard: `read` gives those of an exchange without it."""
+    whole, sound = read(x), guarded(x)
+    if sound is x and x.reply.strip():
+        return whole
+    kept = read(sound) if sound.reply.strip() else {}
+    return {
+        question: found if question in CHARGED else min(found, kept.get(question, NOTHING))
+        for question, found in whole.items()
+    }
