@@ -19,6 +19,7 @@ from attune_data.jsonio import check_size, read_json
 from attune_data.loading import fingerprint
 from attune_data.schema import Conversation
 from attune_env.results.marks import mapping, marks_of
+from attune_episodes.reading.drafts import with_readings
 from attune_rewards.predictions import ConversationPrediction
 from attune_rewards.records import read_record
 from attune_rewards.scoring import score_conversation
@@ -112,7 +113,8 @@ def with_scores(record: Mapping[str, Any], conversation: Conversation) -> dict[s
 
     Scores of single turns are left out; nothing is added where the conversation has no annotation.
     """
-    scores = score_conversation(conversation, read_record(record, conversation)[0])
+    prediction, _ = read_record(record, conversation)
+    scores = score_conversation(conversation, with_readings(conversation, prediction))
     del scores["turn_scores"]
     annotated = {"scores": scores} if scores["unscored_share"] < 1 else {}
     return {**record, "attune": {**marks_of(record), **annotated}}

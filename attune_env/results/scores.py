@@ -16,6 +16,7 @@ from attune_env.results.bertscore import BertScorer, add_bertscores
 from attune_env.results.files import Result, is_scores
 from attune_env.results.marks import mapping, marks_of, parts_of
 from attune_env.results.schema import check_scores
+from attune_episodes.reading.drafts import with_readings
 from attune_rewards.aggregate import aggregate
 from attune_rewards.scoring import Q1Overlap, score_conversation
 
@@ -107,7 +108,9 @@ def _entry(result: Result, conversations: Conversations, q1_overlap: Q1Overlap) 
         "conversationId": conversation.conversation_id,
         "em_model": result.em_model,
         "mode": result.mode,
-        **score_conversation(conversation, result.prediction, q1_overlap=q1_overlap),
+        **score_conversation(
+            conversation, with_readings(conversation, result.prediction), q1_overlap=q1_overlap
+        ),
         "source_result": result.path.name,
         "attune": {
             "participant": conversation.participant,

@@ -140,9 +140,7 @@ class Episode:
         request = self.request
         scored = self._scored.get((request.stage, request.turn))
         earned = (
-            Score(None, NOT_SCORED)
-            if scored is None
-            else scored.score(*as_scored(request, outcome, scored.truth))
+            Score(None, NOT_SCORED) if scored is None else scored.score(*as_scored(request, outcome, scored))
         )
         self.total += earned.reward
         done = len(self.steps) + 1 == len(self.requests)

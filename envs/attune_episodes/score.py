@@ -8,12 +8,13 @@ from typing import TypeVar, cast
 
 from attune_data.schema import Conversation
 from attune_episodes.parsing import Unparsed
+from attune_episodes.reading.drafts import READING, read_draft
 from attune_episodes.request import Request
 from attune_rewards.panas import changed
-from attune_rewards.predictions import STAGES, Prediction, Reflect, Stage
-from attune_rewards.reward import OK, Score, score_request
+from attune_rewards.predictions import STAGES, Draft, Prediction, Reflect, Stage
+from attune_rewards.reward import OK, Score, ScoredRequest, score_request, scored_requests
 from attune_rewards.spec import RewardSpec
-from attune_rewards.truth import ConversationTruth, truth_of
+from attune_rewards.truth import ConversationTruth
 
 Outcome = TypeVar("Outcome", bound=Prediction | Unparsed)
 
@@ -42,12 +43,17 @@ def resolved(truth: ConversationTruth, said: Outcome) -> Outcome:
 
 
 def as_scored(
-    request: Request, outcome: Prediction | Unparsed, truth: ConversationTruth
+    request: Request, outcome: Prediction | Unparsed, scored: ScoredRequest
 ) -> tuple[Prediction | None, str]:
-    """Split a parsed reply for scoring: the prediction, None where there is none; and the reason."""
+    """Split a parsed reply for scoring: the prediction, None where there is none; and the reason.
+
+    A draft is read where a part of the reward asks what a reader finds in it.
+    """
     if isinstance(outcome, Unparsed):
         return None, outcome.reason
-    return (resolved(truth, outcome) if request.wants_change else outcome), OK
+    if isinstance(outcome, Draft) and scored.turn is not None and scored.has(READING):
+        return read_draft(outcome, scored.turn), OK
+    return (resolved(scored.truth, outcome) if request.wants_change else outcome), OK
 
 
 def score(
@@ -68,5 +74,7 @@ def score(
         raise ValueError(f"{request.id} is no request of {conversation.conversation_id!r}")
     if spec is None:
         spec = default_spec()
-    said, reason = as_scored(request, prediction, truth_of(conversation))
-    return score_request(conversation, request.stage, request.turn, said, spec, stages=stages, reason=reason)
+    scored = scored_requests(conversation, spec, stages).get((request.stage, request.turn))
+    if scored is None:
+        return score_request(conversation, request.stage, request.turn, None, spec, stages=stages)
+    return scored.score(*as_scored(request, prediction, scored))

@@ -15,6 +15,7 @@ from typing import Any, Final
 from attune_data.errors import DataError, Problem
 from attune_data.schema import Conversation
 from attune_episodes.plan import plan
+from attune_episodes.reading.drafts import with_readings
 from attune_episodes.request import Request
 from attune_episodes.rollout import Rollout, rollout
 from attune_episodes.settings import Settings
@@ -110,7 +111,7 @@ def replay(
 def scores_of(played: Rollout) -> dict[str, float | None]:
     """Metric, by its name in score files -> what `attune score` gives for the rollout's result record."""
     prediction, _ = read_record(played.result, played.conversation)
-    return flatten(score_conversation(played.conversation, prediction))
+    return flatten(score_conversation(played.conversation, with_readings(played.conversation, prediction)))
 
 
 @dataclass(frozen=True)

@@ -5,18 +5,30 @@ None of these enters the Composite.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from attune_data.affect import SCALE
 from attune_data.constants import JUDGE_DIMENSIONS, ResponseName
 from attune_rewards.binary import TruthPairs
-from attune_rewards.metric import TurnMetric
+from attune_rewards.metric import OWN, TurnMetric
 from attune_rewards.parts import Leaf, PartText
 from attune_rewards.predictions import Draft, TurnPrediction
 from attune_rewards.text import jaccard, tokens
 from attune_rewards.truth import TurnTruth
+
+READING_FILE: Final = Path(__file__).parent / "presets" / "reading.json"
+_READING: Final[Mapping[str, Any]] = json.loads(READING_FILE.read_text("utf-8"))
+READ: Final = frozenset(_READING["questions"])
+"""Questions that the reader `fitted` reads well enough, as `python -m attune_episodes.reading.fit` finds."""
+ALL_NO: Final[float] = _READING["all_no"]
+"""The agreement of a draft that does nothing, all of whose answers are no, on the written train part.
+
+The baseline to measure the part `draft_binary_alignment_read` from.
+"""
 
 
 def similarity(draft: str, response: str | None) -> float | None:
@@ -47,6 +59,25 @@ def binary_alignment(truth: TruthPairs, answers: Mapping[str, str] | None) -> fl
     if answers is None or not truth:
         return None
     return sum(answers.get(question) == want for question, want in truth) / len(truth)
+
+
+def read_of(truth: TruthPairs) -> TruthPairs:
+    """The pairs whose questions a reader reads well enough to be paid or charged for."""
+    return [(question, want) for question, want in truth if question in READ]
+
+
+def read_alignment(truth: TruthPairs, answers: Mapping[str, str] | None) -> float | None:
+    """`binary_alignment` over the questions of `READ`, with the answers of a reader in place of a judge's."""
+    return binary_alignment(read_of(truth), answers)
+
+
+def agreement(judged: Mapping[str, str] | None, read: Mapping[str, str] | None) -> float | None:
+    """Share of the questions of `READ` that a judge and a reader answer alike, of those both answered.
+
+    None where there is none.
+    """
+    both = [q for q in READ if q in (judged or {}) and q in (read or {})]
+    return sum((judged or {})[q] == (read or {})[q] for q in both) / len(both) if both else None
 
 
 def _text(said: TurnPrediction) -> str:
@@ -90,6 +121,22 @@ METRICS: Final = (
         undefined="no assessment, or no such truth",
         label="Draft Binary Alignment", role="beside", harness=False,
     ),
+    TurnMetric(
+        "draft_binary_alignment_read",
+        "as draft_binary_alignment, with a reader's answers, over the questions that it reads well",
+        lambda turn, said: read_alignment(turn.preferred, said.draft.read) if said.draft else None,
+        needs=("draft",), undefined="no draft, nobody read it, or no such truth", source=OWN,
+        label="Draft Binary Alignment (reader)", role="beside", harness=False,
+    ),
+    TurnMetric(
+        "draft_reader_agreement",
+        "questions that the judge and the reader answer alike / those that both answer",
+        lambda turn, said: agreement(
+            said.judged.binary if said.judged else None, said.draft.read if said.draft else None
+        ),
+        needs=("draft",), undefined="no judge, no reader, or no question of both", source=OWN,
+        label="Draft: Judge and Reader Agree", role="beside", harness=False, better=None,
+    ),
 )  # fmt: skip
 
 
@@ -119,5 +166,20 @@ LEAVES: Final = (
     _leaf(
         "response_similarity_human_edited", "the reply as the person edited it",
         lambda turn, text: similarity(text, turn.responses.get("human")),
+    ),
+    Leaf(
+        name="draft_binary_alignment_read",
+        stage="draft",
+        node=None,
+        value=lambda turn, said: read_alignment(turn.preferred, said.read) or 0.0,
+        annotated=lambda turn: bool(read_of(turn.preferred)),
+        answered=lambda turn, said: float(bool(said.text.strip())),
+        reads=("preferred", "message", "history"),
+        text=PartText(
+            "whether the draft does what the person wanted and no more, by a reader's answers",
+            "answers of the reader that equal the preferred one / questions that it reads well",
+            "a question that it reads well has a preferred yes or no",
+            "a draft that nobody read",
+        ),
     ),
 )  # fmt: skip

@@ -36,6 +36,8 @@ class Draft:
 
     text: str
     reasoning: str | None = None
+    read: Mapping[str, YesNo] | None = None
+    """Question id -> what a reader found in it; None = nobody read it."""
 
 
 @dataclass(frozen=True, slots=True)

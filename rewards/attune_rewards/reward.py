@@ -69,6 +69,10 @@ class ScoredRequest:
         """(name of the part, weight, baseline)."""
         return tuple((part.name, weight, baseline) for part, weight, baseline in self.weighted)
 
+    def has(self, part: str) -> bool:
+        """Whether a part of that name is scored here."""
+        return any(name == part for name, _, _ in self.parts)
+
     @cached_property
     def weight(self) -> float:
         """Sum of the weights."""

@@ -42,6 +42,10 @@ class TurnTruth:
     responses: Mapping[ResponseName, str | None]
     applicable: tuple[str, ...]
     """Ids of the yes/no questions that are asked, in the file's order."""
+    message: str = ""
+    """The person's message, for who reads a draft."""
+    history: tuple[tuple[str, str], ...] = ()
+    """The exchanges before it: (message, recorded reply)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,8 @@ def truth_of(conversation: Conversation) -> ConversationTruth:
 def _compile(conversation: Conversation) -> ConversationTruth:
     wide = conversation.conversation_wide
     scores = (wide.four_branch_scores if wide else None) or {}
-    turns = tuple(_turn(turn) for turn in conversation.turns)
+    said = tuple((turn.user_message, turn.llm_response) for turn in conversation.turns)
+    turns = tuple(_turn(turn, said[:number]) for number, turn in enumerate(conversation.turns))
     return ConversationTruth(
         conversation_id=conversation.conversation_id,
         turns=turns,
@@ -94,7 +99,7 @@ def _compile(conversation: Conversation) -> ConversationTruth:
     )
 
 
-def _turn(turn: ConversationTurn) -> TurnTruth:
+def _turn(turn: ConversationTurn, before: tuple[tuple[str, str], ...]) -> TurnTruth:
     tags = turn.mood_shift_tags
     winners = tuple((i, c.winner) for i, c in enumerate(turn.comparisons) if c.winner is not None)
     return TurnTruth(
@@ -107,6 +112,8 @@ def _turn(turn: ConversationTurn) -> TurnTruth:
         winners=winners,
         responses=turn.responses,
         applicable=tuple(dict.fromkeys(j.question_id for j in turn.judgements if j.applicable)),
+        message=turn.user_message,
+        history=before,
     )
 
 

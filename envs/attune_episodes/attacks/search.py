@@ -77,7 +77,7 @@ class _Payoff:
 
     def __call__(self, answers: Answers, stages: Iterable[Stage], question: str | None = None) -> float:
         rewards = (
-            scored.score(as_scored(request, answers.prediction(request), scored.truth)[0]).reward
+            scored.score(as_scored(request, answers.prediction(request), scored)[0]).reward
             for stage in stages
             for request, scored in self.places.get((stage, question), ())
         )

@@ -27,6 +27,7 @@ from attune_episodes.gymnasium_envs.presentation import (
 )
 from attune_episodes.gymnasium_envs.render import print_opening, print_steps, transcript
 from attune_episodes.gymnasium_envs.spaces import action_space, observation_space
+from attune_episodes.reading.drafts import with_readings
 from attune_episodes.settings import Labels, Mode, PanasStrategy, Settings
 from attune_episodes.source import ConversationSource
 from attune_rewards import read_record, score_conversation
@@ -269,4 +270,5 @@ def _answered(done: Sequence[Step]) -> dict[str, Any]:
 
 
 def _metrics(conversation: Conversation, result: Mapping[str, Any]) -> dict[str, Any]:
-    return score_conversation(conversation, read_record(result, conversation)[0])
+    prediction, _ = read_record(result, conversation)
+    return score_conversation(conversation, with_readings(conversation, prediction))

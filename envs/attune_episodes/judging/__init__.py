@@ -9,6 +9,7 @@ from attune_episodes.judging.request import (
     JudgeRequest,
     judge_request,
     parse_judgement,
+    question_about,
     reference_of,
 )
 
@@ -20,5 +21,6 @@ __all__ = [
     "judge_request",
     "judged_fields",
     "parse_judgement",
+    "question_about",
     "reference_of",
 ]

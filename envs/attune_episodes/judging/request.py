@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count, takewhile
 from typing import Any
@@ -93,21 +93,39 @@ def judge_request(
         return None
     earlier = takewhile(lambda before: before is not turn, conversation.turns)
     history = [(before.user_message, before.llm_response) for before in earlier]
-    book = asked.codebook
+    return question_about(
+        draft, turn.user_message, history, here.applicable, reference,
+        conversation_id=conversation.conversation_id, turn=turn_number, settings=asked,
+    )  # fmt: skip
+
+
+def question_about(
+    draft: str,
+    message: str,
+    history: Sequence[tuple[str, str]],
+    questions: tuple[str, ...],
+    reference: str = "",
+    *,
+    conversation_id: str,
+    turn: int,
+    settings: Settings,
+) -> JudgeRequest:
+    """The question to a judge about a draft; without a reference nothing is rated."""
+    book = settings.codebook
     dimensions = JUDGE_DIMENSIONS if reference else ()
-    texts = [text for pair in history for text in pair] + [turn.user_message, reference, draft]
+    texts = [text for pair in history for text in pair] + [message, reference, draft]
     values = {
-        "turn": turn_number,
-        "mark": unused_mark(texts, conversation.conversation_id, turn_number),
+        "turn": turn,
+        "mark": unused_mark(texts, conversation_id, turn),
         "history": history,
-        "user_message": turn.user_message,
+        "user_message": message,
         "reference": reference,
         "draft": draft,
         "dimensions": [(name, book.judge[name]) for name in dimensions],
-        "questions": [(id_, book.binary_text(id_, observer=True)) for id_ in here.applicable],
+        "questions": [(id_, book.binary_text(id_, observer=True)) for id_ in questions],
     }
-    messages = (Message("user", asked.prompt_set.render(JUDGE, values)),)
-    return JudgeRequest(conversation.conversation_id, turn_number, messages, dimensions, here.applicable)
+    messages = (Message("user", settings.prompt_set.render(JUDGE, values)),)
+    return JudgeRequest(conversation_id, turn, messages, dimensions, questions)
 
 
 def reference_of(conversation: Conversation, turn: TurnTruth) -> str:

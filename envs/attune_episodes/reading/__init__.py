@@ -4,14 +4,17 @@
 `read_message(message)` the feelings that a message shows and the matters that it tells.
 """
 
+from attune_episodes.reading.endpoint import EndpointReader
 from attune_episodes.reading.exchange import Exchange
 from attune_episodes.reading.message import MessageReading, read_message
 from attune_episodes.reading.readers import READERS, reader
 from attune_episodes.reading.reading import Claim, Reader, Reading, Span
+from attune_episodes.reading.strict import strict
 
 __all__ = [
     "READERS",
     "Claim",
+    "EndpointReader",
     "Exchange",
     "MessageReading",
     "Reader",
@@ -19,4 +22,5 @@ __all__ = [
     "Span",
     "read_message",
     "reader",
+    "strict",
 ]

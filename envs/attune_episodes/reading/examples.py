@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from attune_data.schema import Conversation
 from attune_episodes.reading.exchange import Exchange
+from attune_rewards.predictions import YesNo
 from attune_rewards.truth import truth_of
 
 
@@ -19,6 +20,8 @@ class Example:
     exchange: Exchange
     answers: Mapping[str, bool]
     """Question id -> whether the reply did it; only those with a yes or no."""
+    wanted: Mapping[str, YesNo]
+    """Question id -> whether the person wanted it."""
 
 
 def examples(conversations: Iterable[Conversation]) -> Iterator[Example]:
@@ -30,5 +33,6 @@ def examples(conversations: Iterable[Conversation]) -> Iterator[Example]:
             exchange = Exchange(turn.user_message, turn.llm_response, history)
             observed = truth[turn.turn_number].observed
             answers = {question: answer == "yes" for question, answer in observed}
-            yield Example(conversation.participant, conversation.conversation_id, exchange, answers)
+            yield Example(conversation.participant, conversation.conversation_id, exchange, answers,
+                          dict(truth[turn.turn_number].preferred))  # fmt: skip
             history = (*history, (turn.user_message, turn.llm_response))

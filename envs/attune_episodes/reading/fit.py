@@ -1,16 +1,18 @@
-"""Makes the weights of `fitted` and `held_out` and the common pairs of the guard: one command, no options.
+"""Makes what ships: the weights of `fitted` and `held_out`, the guard's pairs, the list of paid questions.
 
-Two thirds of the people of the written train part fit `fitted`, the others `held_out`; simulated replies
-stand beside each, with as much weight in all. Calibration, cuts and the choice of paid questions come from the
-dev part where it has `ENOUGH` conversations, and as long as it has not, from predictions out of fold on train
-and dev. Run: python -m attune_episodes.reading.fit
+Two thirds of the people of the written train part fit `fitted`, the others `held_out`; beside each stand
+simulated replies, with as much weight in all. Calibration, cuts and the choice of paid questions come from
+the dev part where it has `ENOUGH` conversations, and as long as it has not, from predictions out of fold on
+train and dev. Run: python -m attune_episodes.reading.fit
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
+from statistics import fmean
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -25,6 +27,7 @@ from attune_episodes.reading.features import features, word_features
 from attune_episodes.reading.fitted import WEIGHTS, WORD, FittedReader, Weights, squash
 from attune_episodes.reading.guard import PAIRS
 from attune_episodes.reading.logistic import Array, Bools, balanced, fitted, platt, quality
+from attune_rewards.draft import READING_FILE
 
 SIMULATED: Final = 400
 """Simulated conversations beside the written ones."""
@@ -173,6 +176,17 @@ def common_pairs(found: Iterable[Example]) -> str:
     return "".join(f"{a} {b}\n" for (a, b), count in sorted(counts.items()) if count >= COMMON)
 
 
+def paid_text(reader: FittedReader, train: Iterable[Example]) -> str:
+    """The questions that a reader is paid for, and the agreement of an all-no draft with what was wanted."""
+    shares = []
+    for one in train:
+        wants = [want for question, want in one.wanted.items() if question in reader.questions]
+        if wants:
+            shares.append(wants.count("no") / len(wants))
+    document = {"questions": list(reader.weights.paid), "all_no": round(fmean(shares), 4)}
+    return json.dumps(document) + "\n"
+
+
 def for_fitted(example: Example) -> bool:
     """Whether an example's person fits `fitted`, not `held_out`."""
     return digest("held out reader", example.participant)[0] % 3 > 0
@@ -188,13 +202,15 @@ def main(say: Callable[[str], None] = print) -> None:
     PAIRS.write_text(common_pairs([*train, *simulated["fitted"]]), encoding="utf-8")
     WEIGHTS.mkdir(exist_ok=True)
     whole, dev_rows = len(dev) >= ENOUGH, rows_of(examples(dev))
+    made_of = {}
     for name, beside in simulated.items():
         mine = rows_of(one for one in train if for_fitted(one) == (name == "fitted"))
-        made = reader_of(name, mine, dev_rows, rows_of(beside), whole)
+        made_of[name] = made = reader_of(name, mine, dev_rows, rows_of(beside), whole)
         (WEIGHTS / f"{name}.json").write_text(made.weights.to_text(), encoding="utf-8")
         size = (WEIGHTS / f"{name}.json").stat().st_size / 1e6
         say(f"{name}: {len(mine)} replies, {len(made.weights.features)} features, {size:.2f} MB")
         say(f"  paid: {' '.join(made.weights.paid)}")
+    READING_FILE.write_text(paid_text(made_of["fitted"], train), encoding="utf-8")
     say("chosen on the dev part" if whole else f"dev has {len(dev)} conversations: chosen out of fold")
 
 

@@ -27,15 +27,7 @@ class LexiconReader:
         """Read the reply of an exchange."""
         found = guarded_reading(exchange, _by_rules)
         spans = {question: evidence(exchange, question) for question, p in found.items() if p == SURE}
-        return Reading(
-            found,
-            {
-                question: spans
-                for question, yes in did.items()
-                if yes and (spans := evidence(exchange, question))
-            },
-            claims_in(exchange.reply),
-        )
+        return Reading(found, {q: those for q, those in spans.items() if those}, claims_in(exchange.reply))
 
 
 def _by_rules(exchange: Exchange) -> dict[str, float]:

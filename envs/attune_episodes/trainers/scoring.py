@@ -42,7 +42,7 @@ def score_row(row: Mapping[str, Any], reply: object) -> Score:
 def score_truth(truth: object, reply: object) -> Score:
     """Score a reply by the column `truth`, as trainers hand columns over; otherwise as `score_row`."""
     request, scored, _ = _read(checked_truth(truth))
-    said, reason = as_scored(request, parse(request, "" if reply is None else text_of(reply)), scored.truth)
+    said, reason = as_scored(request, parse(request, "" if reply is None else text_of(reply)), scored)
     return scored.score(said, reason)
 
 

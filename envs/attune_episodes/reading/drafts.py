@@ -1,0 +1,37 @@
+"""What the default reader finds in a model's own drafts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from attune_data.schema import Conversation
+from attune_episodes.reading.exchange import Exchange
+from attune_episodes.reading.readers import reader
+from attune_rewards.draft import READ
+from attune_rewards.predictions import ConversationPrediction, Draft, YesNo
+from attune_rewards.truth import TurnTruth, truth_of
+
+READING: Final = "draft_binary_alignment_read"
+"""The part of a reward that needs drafts to be read."""
+
+
+def read_draft(draft: Draft, turn: TurnTruth) -> Draft:
+    """The draft with what `fitted` finds in it; one that was read before as it is."""
+    if draft.read is not None:
+        return draft
+    reading = reader().read(Exchange(turn.message, draft.text, turn.history))
+    answers: dict[str, YesNo] = {q: "yes" if reading.says(q) else "no" for q in sorted(READ)}
+    return replace(draft, read=answers)
+
+
+def with_readings(conversation: Conversation, prediction: ConversationPrediction) -> ConversationPrediction:
+    """The prediction with every draft read."""
+    truth = truth_of(conversation).by_number
+    turns = {
+        number: said
+        if said.draft is None or number not in truth
+        else replace(said, draft=read_draft(said.draft, truth[number]))
+        for number, said in prediction.turns.items()
+    }
+    return replace(prediction, turns=turns)

@@ -1,0 +1,116 @@
+"""`EndpointReader`: any model behind an endpoint as a reader, asked as the draft judge is asked.
+
+This floor opens no connection: whoever makes the reader hands down what asks. Every reply is kept under the
+hash of what was asked, so that a reading costs nothing twice and is replayed offline.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+from attune_data.constants import BINARY_IDS
+from attune_data.destination import temporary
+from attune_data.errors import DataError, Problem
+from attune_episodes.answers import Schema
+from attune_episodes.judging import Judgement, parse_judgement, question_about
+from attune_episodes.parsing import sound
+from attune_episodes.reading.claims import claims_in
+from attune_episodes.reading.cues import LIMIT
+from attune_episodes.reading.evidence import evidence
+from attune_episodes.reading.exchange import Exchange
+from attune_episodes.reading.guard import NOTHING, guarded_reading
+from attune_episodes.reading.reading import Reading
+from attune_episodes.settings import Settings
+
+Ask = Callable[[list[dict[str, str]], Schema], str]
+"""From chat messages and the JSON schema of the answer to a model's text, at temperature 0."""
+TEMPERATURE: Final = 0.0
+SURE: Final = 0.95
+"""Probability of a yes of the model; 1 minus it for its no. A model says no probabilities."""
+
+
+@dataclass(frozen=True)
+class EndpointReader:
+    """A model as a reader.
+
+    Args:
+        model: the name of the model, for the cache and for tables.
+        ask: what asks it; None replays the cache and asks nobody.
+        cache: a folder of replies, one file each; None keeps none.
+        questions: what it is asked, and is trusted to read.
+        settings: the codebook and the prompt set count, nothing else.
+
+    A question without a valid answer is not read. Texts are cut to the first `LIMIT` characters.
+    """
+
+    model: str
+    ask: Ask | None = None
+    cache: Path | None = None
+    questions: frozenset[str] = frozenset(BINARY_IDS)
+    settings: Settings = field(default_factory=Settings)
+
+    @property
+    def name(self) -> str:
+        """`endpoint:` and the model."""
+        return f"endpoint:{self.model}"
+
+    def read(self, exchange: Exchange) -> Reading:
+        """Read the reply of an exchange; one without a word is not asked about, and does nothing.
+
+        Raises DataError where nobody may be asked and the cache does not hold the answer.
+        """
+        found = guarded_reading(exchange, self._asked)
+        spans = {question: evidence(exchange, question) for question, p in found.items() if p == SURE}
+        return Reading(found, {q: those for q, those in spans.items() if those}, claims_in(exchange.reply))
+
+    def _asked(self, exchange: Exchange) -> dict[str, float]:
+        draft = sound(exchange.reply[:LIMIT]).strip()
+        if not draft:
+            return dict.fromkeys(sorted(self.questions), NOTHING)
+        texts = [(sound(m[:LIMIT]), sound(r[:LIMIT])) for m, r in exchange.history]
+        message = sound(exchange.message[:LIMIT])
+        asked = tuple(q for q in BINARY_IDS if q in self.questions)
+        key = sha256(json.dumps([texts, message, draft]).encode()).hexdigest()[:16]
+        request = question_about(
+            draft, message, texts, asked, conversation_id=key, turn=len(texts) + 1, settings=self.settings
+        )
+        said = parse_judgement(request, self._reply(request.chat(), request.schema))
+        answers = said.answers if isinstance(said, Judgement) else {}
+        return {question: SURE if answer == "yes" else 1 - SURE for question, answer in answers.items()}
+
+    def _reply(self, chat: list[dict[str, str]], schema: Schema) -> str:
+        """The model's reply, from the cache if it is there."""
+        asked = {"model": self.model, "temperature": TEMPERATURE, "messages": chat, "schema": schema}
+        key = sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+        file = None if self.cache is None else self.cache / f"{key}.json"
+        if file is not None and file.exists():
+            return _kept(file)
+        if self.ask is None:
+            raise DataError(
+                Problem(str(file or "no cache"), "", f"no reading by {self.model!r} of this exchange",
+                        "one kept earlier, since nobody may be asked", "give what asks the model")
+            )  # fmt: skip
+        reply = self.ask(chat, schema)
+        if file is not None:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            document: Mapping[str, Any] = {"asked": asked, "reply": reply}
+            fresh = temporary(file.parent, file.name)
+            fresh.write_text(json.dumps(document, ensure_ascii=True, indent=1) + "\n", encoding="utf-8")
+            fresh.replace(file)
+        return reply
+
+
+def _kept(file: Path) -> str:
+    try:
+        reply = json.loads(file.read_text("utf-8"))["reply"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        found = f"{type(error).__name__}: {error}"
+        raise DataError(
+            Problem(str(file), "", found, "a kept reply, as it was written", "remove the file to ask again")
+        ) from error
+    return str(reply)
