@@ -22,6 +22,8 @@ PRICE: Final = 0.6
 """The attention that any act of a reply takes: it earns what it is wished beyond this."""
 BORNE: Final = 0.4
 """What people bear of an act that they do not want before it costs anything."""
+LEFT_OUT: Final = frozenset({*CONTEXTUAL, "B7"})
+"""Constructs that do not count: what they judge counts by itself, or they mean nothing alone."""
 AT_ONCE: Final = 3
 """How many things people want at a time: the ones they want most."""
 WEAR: Final = 0.9
@@ -36,8 +38,6 @@ TURN: Final = 0.5
 """How far being heard moves the wish for both."""
 ASKED: Final = 0.7
 """Added to the wish for work in a message that asks for it, taken off the one for questions."""
-SPOILT: Final = 0.5
-"""Taken off the wish for advice that comes before the person has been asked or heard."""
 CLAIM: Final = 1.5
 UNSEEN: Final = 0.3
 """The cost of saying nothing of a feeling that shifted."""
@@ -52,8 +52,6 @@ BRIEF: Final = (8, 0.6)
 STALE: Final = 0.8
 """The cost of a reply all of which was said before."""
 BOUNDS: Final = (-1.5, 2.5)
-HEARD_FROM: Final = 0.4
-"""How far a person must have been heard for advice not to come too early."""
 
 
 class Heard(NamedTuple):
@@ -115,7 +113,7 @@ def wants(story: Story, bond: Bond) -> dict[str, float]:
     seeks = message.asks and goal in ("decide", "info")
     found, occasion = {}, applies(story)
     for construct, wish in wishes(story).items():
-        if construct in CONTEXTUAL or (construct == "B206" and not occasion[construct]):
+        if construct in LEFT_OUT or (construct == "B206" and not occasion[construct]):
             continue
         if wish > 0 and not occasion.get(construct, True):
             wish = 0.0  # nobody misses it here
@@ -125,8 +123,6 @@ def wants(story: Story, bond: Bond) -> dict[str, float]:
             wish += ASKED if seeks else TURN * (bond.heard - 0.5)
         elif construct == "B13" and seeks:
             wish -= ASKED
-        if construct == "B11" and not (seeks or story.asked or bond.heard >= HEARD_FROM):
-            wish -= SPOILT
         if wish > 0:
             wish = max(0.0, wish - WEAR * bond.worn.get(construct, 0.0))
         found[construct] = max(wish - PRICE, 0.0) + min(wish + BORNE, 0.0)
@@ -138,20 +134,23 @@ def match(story: Story, claims: tuple[str, ...]) -> float:
     return min((rightness(story, claim) for claim in claims), default=0.0)
 
 
-def take(story: Story, bond: Bond, heard: Heard) -> Taken:
-    """What a reply is worth to the person."""
+def take(story: Story, wants: Mapping[str, float], heard: Heard) -> Taken:
+    """What a reply is worth to a person with these wants."""
     right = match(story, heard.claims)
     wanted, unwanted = [], []
-    now = {q: value for q, value in wants(story, bond).items() if q in heard.done}
+    now = {q: value for q, value in wants.items() if q in heard.done}
     most = sorted(now, key=lambda q: (-now[q], q))[:AT_ONCE]
     for construct, value in now.items():
         done = heard.done[construct]
         if value > 0:
             if construct not in most:
                 continue
-            # a wrong claim spoils what was said around it, and naming without a feeling names nothing
-            spoilt = (right < 0 and construct in SUPPORT) or (construct == "B1" and not heard.claims)
-            wanted.append(value * ((0.0 if spoilt else done) - OMITTED))
+            # a wrong claim spoils what was said around it, and naming no feeling, or another, names none
+            if right < 0 and construct in SUPPORT:
+                done = 0.0
+            elif construct == "B1":
+                done *= max(0.0, right)
+            wanted.append(value * (done - OMITTED))
         else:
             unwanted.append(value * done)
     claim = CLAIM * right * (1.0 if story.mood.tags else CALM)

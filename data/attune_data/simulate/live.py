@@ -8,12 +8,14 @@ from the words of a reply. Eight replies to one message meet the same luck.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from attune_data.simulate.draws import Draws, PlacedDraws, clip, rating
 from attune_data.simulate.grammar import Template
-from attune_data.simulate.hearing import Bond, Heard, Taken, remember, take
+from attune_data.simulate.hearing import Bond, Heard, Taken, remember, take, wants
 from attune_data.simulate.messages import Writer, write
 from attune_data.simulate.story import LastReply, Message
 from attune_data.simulate.stream import Simulation
@@ -35,6 +37,8 @@ HOLDS_BACK: Final = 0.8
 """Probability that a person holds something back."""
 DARK: Final = 0.75
 """Probability that it is unpleasant."""
+LONGEST: Final = 2_000
+"""Characters of a question or of advice that are compared with what the topic knows."""
 ALIKE: Final = 0.6
 """Share of a question's words that a question the topic knows must have, to be answered as that one."""
 _WORD: Final = re.compile(r"[a-z']{4,}")
@@ -70,15 +74,23 @@ class Talk:
         self.guard = 0.15 + 0.4 * story.draws.uniform() - 0.2 * (story.person.outspoken - 0.4)
         """The trust from which it may come out."""
         self.done = False
+        self._wants: dict[str, float] | None = None
 
     @property
     def message(self) -> Message:
         """What the person said last."""
         return self.story.message
 
+    @property
+    def wants(self) -> dict[str, float]:
+        """Construct -> what doing it is worth to the person now."""
+        if self._wants is None:
+            self._wants = wants(self.story, self.bond)
+        return self._wants
+
     def take(self, heard: Heard) -> Taken:
         """The worth of a reply to the person now, without anything coming of it."""
-        return take(self.story, self.bond, heard)
+        return take(self.story, self.wants, heard)
 
     def hear(self, heard: Heard) -> Step:
         """A reply has come: the person is moved by it and says the next thing. ValueError after the end."""
@@ -95,6 +107,7 @@ class Talk:
         answer = self._answers(fit)
         self._keep(heard, fit)
         self._say(answer)
+        self._wants = None
         return Step(taken, fit, answer)
 
     def _held(self) -> tuple[str, Said] | None:
@@ -199,13 +212,16 @@ class Talk:
         )  # fmt: skip
 
 
-def _alike(text: str, pairs: list[Said] | tuple[Said, ...]) -> Said | None:
+def _alike(text: str, pairs: Sequence[Said]) -> Said | None:
     """The pair whose first half shares most words with a text; None where none shares enough."""
-    words = set(_WORD.findall(text.lower()))
+    words = _words(text)
     if len(words) < 2:
         return None
-    shares = [
-        len(words & set(_WORD.findall(_SLOT.sub(" ", p.say.source.lower())))) / len(words) for p in pairs
-    ]
+    shares = [len(words & _words(pair.say.source)) / len(words) for pair in pairs]
     best = max(shares, default=0.0)
     return pairs[shares.index(best)] if best >= ALIKE else None
+
+
+@lru_cache(maxsize=4096)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(_SLOT.sub(" ", text[:LONGEST].lower())))

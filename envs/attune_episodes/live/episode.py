@@ -16,14 +16,19 @@ import unicodedata
 from typing import Any, Final, NamedTuple
 
 from attune_data.errors import SettingsError
-from attune_data.simulate.hearing import BRIEF, Bond, Heard, Taken, wants
+from attune_data.simulate.hearing import BRIEF, Bond, Heard, Taken
 from attune_data.simulate.live import Answer, Talk
 from attune_data.simulate.stream import LEVELS, Simulation
 from attune_episodes.episode import EpisodeOverError
+from attune_episodes.live import questions
 from attune_episodes.live.constants import Constants, constants
 from attune_episodes.live.hearing import heard
+from attune_episodes.live.questions import Felt
 from attune_episodes.parsing import sound
 from attune_episodes.reading import READERS, Exchange, Reader, Reading, reader
+from attune_episodes.request import Request
+from attune_episodes.settings import Settings
+from attune_rewards.reward import Score
 
 SILENCE: Final = BRIEF[1]
 """The cost of a turn that is lost, as of one in which nothing is said."""
@@ -94,6 +99,7 @@ class LiveEpisode:
         self.measured = measured or constants(self.reader.name, level)
         self.turns: list[LiveTurn] = []
         self._talk = Talk(world, index)
+        self._felt: list[Felt] = []
 
     def __getstate__(self) -> dict[str, Any]:
         """What a pickle keeps: the world, the replies and their readings. The rest is made of them again."""
@@ -164,7 +170,7 @@ class LiveEpisode:
 
     def wants(self) -> dict[str, float]:
         """Construct -> what doing it is worth to the person now, of those that the reader reads."""
-        found = wants(self._talk.story, self._talk.bond)
+        found = self._talk.wants
         return {construct: value for construct, value in found.items() if construct in self.reader.questions}
 
     def oracle(self) -> str:
@@ -172,6 +178,17 @@ class LiveEpisode:
         from attune_episodes.live.oracle import oracle  # it plays episodes
 
         return oracle(self)
+
+    def ask(self, settings: Settings | None = None) -> tuple[Request, ...]:
+        """The benchmark's questions about the turn that was answered last: what was felt, what was wanted.
+
+        () before the first reply. The answers move nothing and are no part of the total.
+        """
+        return questions.requests(questions.conversation(self, self._felt), settings) if self.turns else ()
+
+    def answer(self, request: Request, text: str) -> Score:
+        """The score of the answer to one of these requests: its `value` lies in [0, 1]."""
+        return questions.scored(questions.conversation(self, self._felt), request, text)
 
     @property
     def talk(self) -> Talk:
@@ -183,13 +200,12 @@ class LiveEpisode:
 
     def _heard(self, reply: str, reading: Reading) -> Heard:
         talk = self._talk
-        return heard(
-            self._exchange(reply), reading, self.reader.questions, wants(talk.story, talk.bond), talk.message
-        )
+        return heard(self._exchange(reply), reading, self.reader.questions, talk.wants, talk.message)
 
     def _take(self, reply: str, reading: Reading) -> LiveTurn:
         talk, message = self._talk, self.message
         before = potential(talk.bond)
+        self._felt.append(Felt(talk.story.mood.tags, self.wants()))
         found = self._heard(reply, reading)
         step = talk.hear(found)
         count = talk.story.count

@@ -1,17 +1,18 @@
 """From a reading of a reply to what the person hears: which of its sentences earn what they seem to do.
 
-A reader says what a reply does; it does not say whether somebody said it to this person. An act that is
-wanted is credited to a sentence of its own, and only where that sentence
+A reader says what a reply does, and passes over sentences that say nothing (`attune_episodes.reading.guard`);
+it does not say whether somebody said it to this person. An act that is wanted is credited to a sentence of
+its own, and only where that sentence
 
-* has words of its own: neither copied from the person (four words in a row, "my" read as "your") nor said in
-  an earlier reply;
-* is a sentence: four words or more, some of them the small words that sentences are made of;
+* has words of its own, four or more: not copied from the person, also with "your" for "my";
+* was not said before;
 * speaks to the person and not of the reply;
-* is about this conversation: it has a detail of it in other words; otherwise it earns `ANYBODY` of the
-  credit. Taking up what the person said (B3, B15) must take up what moves them.
+* is about what moves the person: it has a detail of that in other words. With another detail of the
+  conversation it earns `HERE` of the credit, with none `ANYBODY`; taking up what the person said (B3, B15)
+  earns nothing then.
 
-Unwanted acts are charged wherever the reader finds them. An answer that is hardly likelier yes than no earns,
-or costs, little: (p - ½)/0.4, at most 1.
+Unwanted acts are charged wherever the reader finds them. What it is hardly sure of earns, or costs, little:
+the strength grows from 0 where it begins to say yes to 1 halfway from there to certainty.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ from attune_data.simulate.draws import clip
 from attune_data.simulate.hearing import Heard
 from attune_data.simulate.story import Message
 from attune_episodes.reading import Exchange, Reading, Span
-from attune_episodes.reading.cues import WORDS, details, plain, sentences, words
+from attune_episodes.reading.cues import details, plain, sentences, words
 
 RUN: Final = 4
 """Words in a row that are copied, not taken up."""
 FEWEST: Final = 4
 """Words of its own that a sentence must have."""
-SMALL: Final = 0.2
-"""The share of a sentence's words that must be small ones."""
-ANYBODY: Final = 0.4
+HERE: Final = 0.6
+"""The credit of a sentence about this conversation, but not about what moves the person."""
+ANYBODY: Final = 0.3
 """The credit of a sentence that could be said to anybody."""
 STALE: Final = 0.5
 """The share of a sentence's runs of words from which it was said before."""
@@ -87,9 +88,10 @@ def heard(
     done = dict.fromkeys(sorted(set(questions) & wants.keys()), 0.0)
     free = [sentence for sentence in said if sentence.sound]
     for question in sorted(set(questions) & wants.keys() if said else (), key=lambda q: (-wants[q], q)):
-        strength = clip((reading.probabilities.get(question, 0.0) - 0.5) / 0.4, 0.0, 1.0)
-        if not strength:
+        if not reading.says(question):
             continue
+        cut = reading.cuts.get(question, 0.5)
+        strength = clip(2.0 * (reading.probabilities[question] - cut) / (1.0 - cut), 0.0, 1.0)
         if wants[question] <= 0:
             done[question] = strength
             continue
@@ -98,8 +100,10 @@ def heard(
         for sentence in free:
             if on and not _overlap(sentence, on):
                 continue
-            told = moving if question in ECHOES else about
-            worth = 1.0 if sentence.details & told else 0.0 if question in ECHOES else ANYBODY
+            if sentence.details & moving:
+                worth = 1.0
+            else:
+                worth = 0.0 if question in ECHOES else HERE if sentence.details & about else ANYBODY
             if worth > credit:
                 best, credit = sentence, worth
         if best is not None:
@@ -129,13 +133,8 @@ def weighed(exchange: Exchange) -> list[Weighed]:
         again = sum(run in before or run in earlier for run in here)
         stale = again > STALE * len(here) if here else (said in earlier)
         own = _not_copied(said, here, copied)
-        small = sum(len(word) < 4 or word in WORDS["common"] for word in said)
         sound = (
-            not stale
-            and len(own) >= max(FEWEST, 0.4 * len(said))
-            and len(set(said)) > 0.6 * len(said)
-            and small >= SMALL * len(said)
-            and not _OF_THE_REPLY.search(sentence.text)
+            not stale and len(own) >= max(FEWEST, 0.4 * len(said)) and not _OF_THE_REPLY.search(sentence.text)
         )
         found.append(Weighed(sentence.start, sentence.end, len(said), stale, sound, details(" ".join(own))))
         earlier.update(here)

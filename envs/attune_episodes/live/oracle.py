@@ -40,7 +40,7 @@ def oracle(live: LiveEpisode) -> str:
     """The best reply found to the person's present message."""
     with _unsaid(live) as story:
         wants = live.wants()
-        acts = ACT_OF | BESIDE
+        acts = {**ACT_OF, **BESIDE}
         tried = [acts[q] for q in sorted(wants, key=lambda q: (-wants[q], q)) if wants[q] > 0 and q in acts]
         chosen, best, worth = set[str](), "", -99.0
         adding = [{"claim"}] * SURFACES + [{act} for act in dict.fromkeys(tried) if act != "claim"][:MOST]

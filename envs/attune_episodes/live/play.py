@@ -11,8 +11,7 @@ from attune_episodes.live.episode import LiveEpisode
 from attune_episodes.reading import Reader
 
 LivePolicy = Callable[[LiveEpisode], str | None]
-"""The reply to the person's present message. One that claims to know nothing may look at `message`, `chat()` and
-`turns` alone."""
+"""The reply to the person's present message. One that knows nothing looks at `message` and `turns` alone."""
 
 
 class LivePlayed(NamedTuple):
