@@ -38,10 +38,13 @@ TURN: Final = 0.5
 """How far being heard moves the wish for both."""
 ASKED: Final = 0.7
 """Added to the wish for work in a message that asks for it, taken off the one for questions."""
-CLAIM: Final = 1.5
-UNSEEN: Final = 0.3
+CLAIM: Final = 2.0
+SIGN: Final = 0.05
+"""What it is worth to be right in the sign of a feeling alone, where the family is worth 1: a coin is right half
+of the time."""
+UNSEEN: Final = 0.35
 """The cost of saying nothing of a feeling that shifted."""
-OMITTED: Final = 0.3
+OMITTED: Final = 0.2
 """The share of what is wanted that anybody expects: doing less costs."""
 CALM: Final = 0.4
 """The weight of a claim about the feeling where none shifted, against one where one did."""
@@ -130,8 +133,12 @@ def wants(story: Story, bond: Bond) -> dict[str, float]:
 
 
 def match(story: Story, claims: tuple[str, ...]) -> float:
-    """How right claims about the feeling are: the worst of them counts; 0 without any."""
-    return min((rightness(story, claim) for claim in claims), default=0.0)
+    """How right claims about the feeling are: 1 the family, `SIGN` its sign, -1.2 neither; 0 without any.
+
+    The worst of them counts.
+    """
+    worst = min((rightness(story, claim) for claim in claims), default=0.0)
+    return SIGN if 0 < worst < 1 else worst
 
 
 def take(story: Story, wants: Mapping[str, float], heard: Heard) -> Taken:
