@@ -34,7 +34,8 @@ GROUPS = {
     " lm-eval inspect verifiers verifiers-training profile-prediction",
     "Train": "training trainers-trl trainers openenv scale gymnasium simulator simulator-model"
     " simulated-conversations learning",
-    "Understand": "rewards reward-specs reward-card audit statistics comparisons analyses performance",
+    "Understand": "rewards reading reward-specs reward-card audit statistics comparisons analyses"
+    " performance",
     "Reference": "gallery metrics importing importing-sources python",
     "Develop": "CONTRIBUTING testing examples releasing SECURITY CHANGELOG",
 }

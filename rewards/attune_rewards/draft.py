@@ -158,7 +158,7 @@ def _leaf(name: str, response: str, near: Callable[[TurnTruth, str], float | Non
     )
 
 
-LEAVES: Final = (
+LEAVES: Final[tuple[Leaf[TurnTruth, Draft], ...]] = (
     _leaf(
         "response_similarity", "the nearest recorded reply",
         lambda turn, text: best_similarity(text, turn.responses),

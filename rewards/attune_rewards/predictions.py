@@ -36,7 +36,7 @@ class Draft:
 
     text: str
     reasoning: str | None = None
-    read: Mapping[str, YesNo] | None = None
+    read: Mapping[str, YesNo] | None = field(default=None, repr=False)
     """Question id -> what a reader found in it; None = nobody read it."""
 
 

@@ -29,6 +29,7 @@ _APOSTROPHES: Final = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "“": '
 _STEM: Final = 5
 
 
+@lru_cache(maxsize=CACHED)
 def plain(text: str) -> str:
     """The text as it is matched: cut to `LIMIT`, lower case, straight quotes; each character at its place."""
     cut = text[:LIMIT].translate(_APOSTROPHES)
@@ -58,20 +59,27 @@ def _index(*tables: str) -> CueIndex:
     return CueIndex({**lists, **claims})
 
 
-_IN_REPLIES: Final = _index("named", "feelings", "replies")
+_IN_REPLIES: Final = _index("named", "feelings", "replies", "marks")
 _IN_MESSAGES: Final = _index("named", "shown", "feelings", "wishes")
 
 
 @lru_cache(maxsize=CACHED)
 def in_reply(text: str) -> Found:
-    """The cues in a reply: (table, list) -> their places. Tables: named, claims, feelings, replies."""
+    """The cues in a reply: (table, list) -> their places.
+
+    Tables: named, claims, feelings, replies, marks.
+    """
     return _IN_REPLIES.find(plain(text))
 
 
-@lru_cache(maxsize=CACHED)
 def in_message(text: str) -> Found:
     """The cues in a message; tables: named, claims, shown, feelings, wishes."""
-    return _IN_MESSAGES.find(plain(text))
+    return _plain_message(plain(text))
+
+
+@lru_cache(maxsize=CACHED)
+def _plain_message(text: str) -> Found:
+    return _IN_MESSAGES.find(text)
 
 
 ITEMS: Final = tuple(_LISTS["named"])
@@ -81,6 +89,9 @@ WORDS: Final[dict[str, frozenset[str]]] = {
     for table in ("feelings words", "replies words", "reading words")
     for name, listed in _LISTS[table].items()
 }
+
+
+_COMMON: Final = WORDS["common"]
 
 
 @lru_cache(maxsize=CACHED)
@@ -127,11 +138,21 @@ def sentences(text: str) -> tuple[Sentence, ...]:
 @lru_cache(maxsize=CACHED)
 def details(text: str) -> frozenset[str]:
     """The topic words of a text: the beginnings of its longer, less common words, and its numbers."""
-    return frozenset(
+    return details_of(plain(text))
+
+
+def details_of(text: str) -> frozenset[str]:
+    """The details of a text in plain form."""
+    return frozenset([
         word[:_STEM]
-        for word in words(text)
-        if word not in WORDS["common"] and (len(word) > 3 or word.isdigit() or word.isnumeric())
-    )
+        for word in _WORD.findall(text)
+        if (len(word) > 3 or word.isnumeric()) and word not in _COMMON
+    ])  # fmt: skip
+
+
+def is_detail(word: str) -> bool:
+    """Whether a word is of the topic: long and not common, or a number."""
+    return (len(word) > 3 or word.isnumeric()) and word not in _COMMON
 
 
 def shared(text: str, other: str) -> int:

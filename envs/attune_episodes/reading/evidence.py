@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from attune_episodes.reading.cues import Sentence, details
+from attune_episodes.reading.cues import Sentence, details, details_of
 from attune_episodes.reading.exchange import Exchange
 from attune_episodes.reading.reading import Span
 
@@ -24,7 +24,7 @@ def _claims(x: Exchange, sentence: Sentence) -> bool:
 
 
 def _echoes(x: Exchange, sentence: Sentence) -> bool:
-    return not details(sentence.text).isdisjoint(details(x.message))
+    return not details_of(sentence.text).isdisjoint(details(x.message))
 
 
 def _advises(x: Exchange, sentence: Sentence) -> bool:

@@ -13,6 +13,7 @@ from attune_episodes.reading.cues import (
     WORDS,
     Sentence,
     details,
+    details_of,
     in_message,
     in_reply,
     sentences,
@@ -39,6 +40,18 @@ def advice_in(text: str) -> tuple[Sentence, ...]:
         or (not sentence.asks and any(map(_instructs, _CLAUSE.split(sentence.text))))
     )
     return tuple(islice(advising, MOST_ADVICE))
+
+
+@lru_cache(maxsize=CACHED)
+def sentence_details(text: str) -> tuple[frozenset[str], ...]:
+    """The details of each sentence of a text."""
+    return tuple(details_of(sentence.text) for sentence in sentences(text))
+
+
+@lru_cache(maxsize=CACHED)
+def advice_details(text: str) -> tuple[frozenset[str], ...]:
+    """The details of each sentence of a reply that advises."""
+    return tuple(details_of(sentence.text) for sentence in advice_in(text))
 
 
 def _instructs(clause: str) -> bool:
@@ -169,8 +182,8 @@ class Exchange:
     @cached_property
     def repeats_advice(self) -> bool:
         """Whether advice comes again that an earlier reply gave."""
-        earlier = [details(said.text) for _, reply in self.history for said in advice_in(reply)]
-        now = [details(said.text) for said in self.advice]
+        earlier = [said for _, reply in self.history for said in advice_details(reply)]
+        now = advice_details(self.reply)
         return any(len(said & before) > 1 for said in now for before in earlier)
 
     @cached_property

@@ -5,18 +5,20 @@ All features are bounded and each cue counts at most twice: writing it again and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import log1p
 from typing import Final
 
 from attune_episodes.reading.claims import FAMILY_OF, claims_in
-from attune_episodes.reading.cues import Sentence, details, in_message, sentences, words
-from attune_episodes.reading.exchange import Exchange, advice_in
+from attune_episodes.reading.cues import Sentence, details, in_message, words
+from attune_episodes.reading.exchange import Exchange, advice_details, advice_in, sentence_details
 from attune_episodes.reading.rules import RULES
 
 TWICE: Final = 2
 """Times that a cue counts."""
+LOOSE: Final = 3
+"""Details of a sentence from which it may be loose: tied to nothing said, in the reply or before."""
 LONG: Final = 12.0
 """Sentences of a long reply."""
 
@@ -25,7 +27,7 @@ def features(x: Exchange) -> dict[str, float]:
     """Name -> value of the features that hold; all others are 0. Values lie in [-1, 3]."""
     found = {f"rule {question}": 1.0 for question, rule in RULES.items() if rule(x)}
     for (table, name), places in x.found.items():
-        if table in ("replies", "feelings"):
+        if table in ("replies", "feelings", "marks"):
             found[f"cue {name}"] = float(min(TWICE, len(places)))
     for name, value in (*_shape(x), *_overlap(x), *_moment(x), *_feelings(x)):
         if value:
@@ -51,7 +53,7 @@ def _shape(x: Exchange) -> Iterator[tuple[str, float]]:
     yield "ends asking", bool(said) and said[-1].asks
     yield "advice", min(4, len(advice)) / 2
     yield "advice share", len(advice) / len(said) if said else 0.0
-    yield "advice untied", min(TWICE, sum(details(s.text).isdisjoint(x.told) for s in advice))
+    yield "advice untied", min(TWICE, sum(part.isdisjoint(x.told) for part in advice_details(x.reply)))
     yield "generic advice", min(TWICE, sum(x.with_cue(s, "generic") for s in advice))
     yield "exclaims", min(TWICE, x.reply.count("!"))
     yield "lists", min(TWICE, x.reply.count("\n"))
@@ -81,11 +83,12 @@ def _overlap(x: Exchange) -> Iterator[tuple[str, float]]:
     yield "message taken up", len(now & message) / (len(message) or 1)
     yield "new share", len(new) / size
     yield "new", min(3.0, log1p(len(new)))
-    parts = [details(s.text) for s in x.sentences]
+    parts = sentence_details(x.reply)
     strange = [part for part in parts if len(part) > 1 and part.isdisjoint(x.known)]
     yield "strange sentences", min(3, len(strange)) / 2
     yield "strange share", len(strange) / (len(parts) or 1)
     yield "touching sentences", sum(not part.isdisjoint(message) for part in parts) / (len(parts) or 1)
+    yield from _loose(x, parts)
     yield (
         "aside new",
         any(
@@ -93,23 +96,48 @@ def _overlap(x: Exchange) -> Iterator[tuple[str, float]]:
             for s, part in zip(x.sentences, parts, strict=True)
         ),
     )
-    earlier = [details(s.text) for _, reply in x.history for s in advice_in(reply)]
-    said_before = [details(s.text) for _, reply in x.history for s in sentences(reply)]
-    advised = [details(s.text) for s in x.advice]
+    earlier = [part for _, reply in x.history for part in advice_details(reply)]
+    said_before = [part for _, reply in x.history for part in sentence_details(reply)]
+    advised = advice_details(x.reply)
     yield "advice again", min(4, _most_shared(advised, earlier)) / 2
     yield "advice again share", _most_share(advised, earlier)
     yield "said again", min(4, _most_shared(parts, said_before)) / 2
     yield "said again share", _most_share(parts, said_before)
+    mine = [part - x.told for part in said_before]
+    again = [max((len(part & old) for old in mine), default=0) for part in parts]
+    yield "repeats two", min(3, sum(number > 1 for number in again))
+    yield "repeats three", min(3, sum(number > 2 for number in again))
+    whole = frozenset().union(*said_before)
+    kept = [len(part & whole) / len(part) for part in advised if len(part) > TWICE]
+    yield "advice kept", max(kept, default=0)
+    yield "advice kept half", sum(share >= 0.5 for share in kept) / (len(kept) or 1)
     before = frozenset().union(*(details(reply) for _, reply in x.history)) - x.told
     yield "own words again", min(6, len(now & before)) / 3
     yield "advice of old words", max((len(part & before) / len(part) for part in advised if part), default=0)
 
 
-def _most_shared(these: list[frozenset[str]], those: list[frozenset[str]]) -> int:
+def _loose(x: Exchange, parts: Sequence[frozenset[str]]) -> Iterator[tuple[str, float]]:
+    """Sentences that go off: on a side track, to what holds for anybody, to what is tied to nothing said."""
+    for i, (sentence, part) in enumerate(zip(x.sentences, parts, strict=True)):
+        late, new, advises = 0 < i >= len(parts) - 3, len(part & x.known) <= 1, sentence in x.advice
+        for mark in ("tangent", "wellness", "anybody"):
+            if x.with_cue(sentence, mark, table="marks"):
+                yield f"{mark} late", late
+                yield f"{mark} new", new
+                yield f"{mark} advice", advises
+                yield f"{mark} late new advice", late and new and advises
+        others = frozenset().union(*parts[:i], *parts[i + 1 :])
+        if new and len(part) >= LOOSE and part.isdisjoint(others):
+            yield "loose", 1
+            yield "loose late", late
+            yield "loose advice", advises
+
+
+def _most_shared(these: Sequence[frozenset[str]], those: Sequence[frozenset[str]]) -> int:
     return max((len(one & other) for one in these for other in those), default=0)
 
 
-def _most_share(these: list[frozenset[str]], those: list[frozenset[str]]) -> float:
+def _most_share(these: Sequence[frozenset[str]], those: Sequence[frozenset[str]]) -> float:
     """The highest Jaccard of one of these with one of those, of those with at least three details."""
     return max(
         (len(one & other) / len(one | other) for one in these if len(one) > TWICE for other in those),

@@ -137,7 +137,8 @@ class FittedReader:
         rows = [row for row, _ in found]
         total = values[-1] + np.array([value for _, value in found], dtype=np.float32) @ values[rows]
         said = [row for word in word_features(exchange) if (row := index.get(f"w {word}")) is not None]
-        return total + WORD * values[said].sum(0) if said else total
+        words: npt.NDArray[np.float32] = WORD * values[said].sum(0)
+        return np.asarray(total + words, dtype=np.float32)
 
 
 def squash(logits: npt.NDArray[Any]) -> npt.NDArray[Any]:

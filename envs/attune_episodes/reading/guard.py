@@ -14,7 +14,17 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from attune_episodes.reading.cues import CACHED, Sentence, in_reply, plain, sentences, word_list, word_spans
+from attune_episodes.reading.cues import (
+    CACHED,
+    LIMIT,
+    Sentence,
+    in_reply,
+    is_detail,
+    plain,
+    sentences,
+    word_list,
+    word_spans,
+)
 from attune_episodes.reading.exchange import Exchange
 
 CHARGED: Final = frozenset(("B6", "B14", "B20", "B206", "B207", "B310", "B311", "B313", "B315", "B408"))
@@ -24,10 +34,12 @@ OWN_SHARE: Final = 0.4
 """Own words that a sentence needs, and their share of its words."""
 COPIED: Final = 4
 """Words in a row that make a copy of what was said before."""
-ENGLISH: Final = 0.2
+ENGLISH: Final = 0.22
 """Share of neighbouring words that a reply needs to be common pairs of English."""
+LEAST_ENGLISH: Final = 0.1
+"""The same of a longer sentence."""
 FEWEST_PAIRS: Final = 8
-"""Pairs of words from which the order is judged."""
+"""Pairs of words from which the order of a sentence is judged."""
 PAIRS: Final = Path(__file__).parent / "pairs.txt"
 """Common pairs of words, made by `python -m attune_episodes.reading.fit`."""
 NOTHING: Final = 0.02
@@ -48,6 +60,12 @@ def common_pairs() -> frozenset[tuple[str, str]]:
 def _runs(text: str) -> frozenset[tuple[str, ...]]:
     said = word_list(plain(text))
     return frozenset(tuple(said[i : i + COPIED]) for i in range(len(said) - COPIED + 1))
+
+
+@lru_cache(maxsize=CACHED)
+def _runs_before(message: str, history: tuple[tuple[str, str], ...]) -> frozenset[tuple[str, ...]]:
+    """The runs of words of everything said before a reply."""
+    return _runs(message).union(*(_runs(text) for pair in history for text in pair))
 
 
 def guarded(x: Exchange) -> Exchange:
@@ -88,12 +106,13 @@ def hollow_sentences(x: Exchange) -> list[Sentence]:
         if (
             key in seen
             or len(mine) < max(OWN_WORDS, OWN_SHARE * len(set(here)))
+            or not (sentence.asks or any(map(is_detail, mine)))
             or cues_here > len(mine) + 1
-            or (len(here) > FEWEST_PAIRS and not common)
+            or (len(here) > FEWEST_PAIRS and common < LEAST_ENGLISH * (len(here) - 1))
         ):
             hollow.append(sentence)
         seen.add(key)
-    if pairs >= FEWEST_PAIRS and of_english < ENGLISH * pairs:
+    if of_english < max(1, ENGLISH * pairs):
         return list(said)
     return hollow
 
@@ -110,17 +129,18 @@ def _own_words(x: Exchange, spans: tuple[tuple[int, int, str], ...]) -> list[boo
         while at < len(spans) and spans[at][0] < end:
             own[at] = False
             at += 1
-    before = [_runs(text) for text in (x.message, *(text for pair in x.history for text in pair))]
+    before = _runs_before(x.message, x.history)
     said = [text for _, _, text in spans]
     for i in range(len(said) - COPIED + 1):
         run = tuple(said[i : i + COPIED])
-        if any(run in runs for runs in before):
+        if run in before:
             own[i : i + COPIED] = [False] * COPIED
     return own
 
 
 def guarded_reading(x: Exchange, read: Callable[[Exchange], dict[str, float]]) -> dict[str, float]:
     """The probabilities of a reply under the guard: `read` gives those of an exchange without it."""
+    x = replace(x, reply=x.reply[:LIMIT]) if len(x.reply) > LIMIT else x
     whole, sound = read(x), guarded(x)
     if sound is x and x.reply.strip():
         return whole

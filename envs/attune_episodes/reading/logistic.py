@@ -32,13 +32,14 @@ def fitted(rows: Any, yes: Bools, weights: Array, strength: float) -> Array:
         return value, np.append(across @ slope + beta[:-1], slope.sum())
 
     start = np.zeros(rows.shape[1] + 1)
-    return np.asarray(minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": STEPS}).x)
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": STEPS})
+    return np.asarray(found.x, dtype=np.float64)
 
 
 def balanced(yes: Bools) -> Array:
     """Weights under which both answers weigh half of all."""
     share = yes.mean()
-    return np.where(yes, 0.5 / share, 0.5 / (1 - share))
+    return np.asarray(np.where(yes, 0.5 / share, 0.5 / (1 - share)), dtype=np.float64)
 
 
 def platt(logits: Array, yes: Bools) -> tuple[float, float]:

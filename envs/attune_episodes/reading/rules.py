@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from attune_episodes.reading.cues import details
-from attune_episodes.reading.exchange import Exchange
+from attune_episodes.reading.exchange import Exchange, advice_details, sentence_details
 from attune_episodes.reading.feelings import spoken_of
 
 DETAIL: Final = 2
@@ -15,13 +15,14 @@ MANY_FEELINGS: Final = 4
 
 
 def _untied_advice(x: Exchange) -> bool:
-    tied = [bool(details(sentence.text) & x.told) for sentence in x.advice]
+    tied = [not part.isdisjoint(x.told) for part in advice_details(x.reply)]
     generic = [x.with_cue(sentence, "generic") for sentence in x.advice]
     return any(plain and not (tie and len(tied) > 1) for plain, tie in zip(generic, tied, strict=True))
 
 
 def _new_topic(x: Exchange) -> bool:
-    return any(x.with_cue(s, "aside") and not details(s.text) & x.known for s in x.sentences)
+    parts = zip(x.sentences, sentence_details(x.reply), strict=True)
+    return any(x.with_cue(s, "aside") and part.isdisjoint(x.known) for s, part in parts)
 
 
 def _reflective(x: Exchange) -> bool:
