@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         score,
         score_row,
     )
+    from attune_episodes.live import LiveEpisode
     from attune_episodes.trainers import reward_functions, row_reward, training_dataset
     from attune_episodes.verifiers_env import AttuneEnv, AttuneHarness, AttuneTaskset
     from attune_rewards import RewardSpec, Score
@@ -54,6 +55,7 @@ _NAMES = {
     "attune_env.results": "save_results",
     "attune_episodes": "Episode Policy Request Rollout Settings Step Unparsed builtin_policy parse plan"
     " render rollout rollout_async rollout_batch score score_row",
+    "attune_episodes.live": "LiveEpisode",
     "attune_episodes.trainers": "reward_functions row_reward training_dataset",
     # what verifiers looks for under the id `attune-env`: exactly one of each in `__all__`
     "attune_episodes.verifiers_env": "AttuneEnv AttuneHarness AttuneTaskset",
@@ -72,6 +74,7 @@ __all__ = [
     "Conversations",
     "Episode",
     "Level",
+    "LiveEpisode",
     "Policy",
     "Request",
     "RewardSpec",
