@@ -13,6 +13,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
+from attune_data.errors import SettingsError, show
+from attune_data.simulate.constructs import textual
 from attune_data.simulate.draws import Draws, PlacedDraws, clip, rating
 from attune_data.simulate.grammar import Template
 from attune_data.simulate.hearing import Bond, Heard, Taken, remember, take, wants
@@ -20,7 +22,7 @@ from attune_data.simulate.messages import Writer, write
 from attune_data.simulate.story import LastReply, Message
 from attune_data.simulate.stream import Simulation
 from attune_data.simulate.texts import Said, texts
-from attune_data.simulate.turn import begin, feel
+from attune_data.simulate.turn import begin, feel, reply_as_recorded, speak_up
 
 Answer = Literal["goes on", "repeats", "withdraws", "discloses", "leaves", "ends"]
 """What the person does after a reply; `ends` after the last one."""
@@ -57,16 +59,30 @@ class Step(NamedTuple):
 class Talk:
     """One live conversation with a simulated person."""
 
-    def __init__(self, world: Simulation, index: int) -> None:
+    def __init__(self, world: Simulation, index: int, turn: int = 0) -> None:
+        """Begins at a turn of the recorded conversation, from 0.
+
+        The turns before it went as recorded: what was said and felt is the record's, and trust, being heard
+        and wear are those of a person who heard in each reply the acts that it was made of.
+
+        Raises SettingsError for a turn that the conversation does not have.
+        """
         person = world.person(index)
         self.key = (world.key, index)
         said = texts(world.templates, world.topics)
         self.story, self.mood, *_ = begin(said, person, world.level, Draws(*self.key))
         self.bond = Bond()
         story = self.story
-        story.number = 0
-        feel(story, self.mood)
-        story.message = write(story)
+        if type(turn) is not int or not 0 <= turn < story.count:
+            raise SettingsError(
+                f"turn is {show(turn)}; conversation {index} of {world!r} has turns 0 to {story.count - 1}"
+            )
+        self.said: tuple[tuple[str, str], ...] = ()
+        """(message, reply) of the recorded turns before."""
+        speak_up(story, self.mood, 0)
+        for number in range(1, turn + 1):
+            self._as_recorded()
+            speak_up(story, self.mood, number)
         story.draws = self.mood.draws = PlacedDraws(*self.key, "live")
         story.draws.turn_to("held")
         self.held = self._held()
@@ -96,12 +112,11 @@ class Talk:
         """A reply has come: the person is moved by it and says the next thing. ValueError after the end."""
         if self.done:
             raise ValueError("the person has gone")
-        story, bond = self.story, self.bond
+        story = self.story
         taken = self.take(heard)
         story.draws.turn_to(story.number, "fit")
         fit = clip(GAIN * (taken.worth - CENTRE) + NOISE * story.draws.normal(), -1.0, 1.0)
-        remember(story, bond, heard, fit)
-        bond.misses = bond.misses + 1 if fit < MISS else max(0, bond.misses - 1)
+        self._move(heard, fit)
         story.draws.turn_to(story.number, "after")
         self.mood.after(story.mood, fit)
         answer = self._answers(fit)
@@ -109,6 +124,21 @@ class Talk:
         self._say(answer)
         self._wants = None
         return Step(taken, fit, answer)
+
+    def _as_recorded(self) -> None:
+        """The present turn goes as it was recorded, its reply heard as the acts that it is made of."""
+        story, message = self.story, self.story.message.text
+        _, state, _ = reply_as_recorded(story, self.mood)
+        reply = state.replies["original"]
+        done = {construct: 1.0 for construct, yes in textual(story, reply).items() if yes}
+        self._move(Heard(done, tuple(reply.claims), reply.text.count(" ") + 1), state.fit)
+        self.said = (*self.said, (message, reply.text))
+
+    def _move(self, heard: Heard, fit: float) -> None:
+        """What a reply does to the bond."""
+        bond = self.bond
+        remember(self.story, bond, heard, fit)
+        bond.misses = bond.misses + 1 if fit < MISS else max(0, bond.misses - 1)
 
     def _held(self) -> tuple[str, Said] | None:
         story, draws = self.story, self.story.draws

@@ -72,14 +72,11 @@ def hold(
     states: list[TurnState] = []
     notes: list[Mapping[str, bool]] = []
     for number in range(story.count):
-        story.number = number
-        feel(story, mood)
-        story.message = write(story)
-        record, state, noted = _turn(story)
+        speak_up(story, mood, number)
+        record, state, noted = reply_as_recorded(story, mood)
         records.append(record)
         states.append(state)
         notes.append(noted)
-        mood.after(story.mood, state.fit)
     shares = {name: sum(noted[name] for noted in notes) / len(notes) for name in notes[0]}
     ending = Ending(
         person, mood.positive, mood.negative, dict(mood.traces), residuals, pre,
@@ -120,6 +117,23 @@ def feel(story: Story, mood: Mood) -> None:
     """Draw the feelings of the story's present turn."""
     story.draws.turn_to(story.number, "mood")
     story.mood = mood.turn(story.level, first=story.number == 0, last=story.number == story.count - 1)
+
+
+def speak_up(story: Story, mood: Mood, number: int) -> None:
+    """Turn `number`, from 0, begins: the person feels something and says it."""
+    story.number = number
+    feel(story, mood)
+    story.message = write(story)
+
+
+def reply_as_recorded(story: Story, mood: Mood) -> tuple[dict[str, Any], TurnState, dict[str, bool]]:
+    """The model replies: the turn's record, state, and addition to the ending's shares.
+
+    The story remembers the reply, and the person's mood has received it.
+    """
+    record, state, noted = _turn(story)
+    mood.after(story.mood, state.fit)
+    return record, state, noted
 
 
 def _turn(story: Story) -> tuple[dict[str, Any], TurnState, dict[str, bool]]:

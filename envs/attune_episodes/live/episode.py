@@ -79,6 +79,7 @@ class LiveEpisode:
         world: Simulation,
         index: int,
         *,
+        turn: int = 0,
         reader: Reader | str | None = None,
         measured: Constants | None = None,
     ) -> None:
@@ -87,6 +88,8 @@ class LiveEpisode:
         Args:
             world: the simulation.
             index: which of its conversations; the first message is the recorded one's.
+            turn: the recorded turn, from 0, at which the policy takes over: the turns before went as
+                recorded, and earn nothing.
             reader: reads the replies; a name of `READERS` or your own. By default the fitted one.
             measured: the zero line and the unit; by default those of the reader and the world's level
                 (of another level, those of `default`).
@@ -98,23 +101,24 @@ class LiveEpisode:
         level = world.level.name if LEVELS.get(world.level.name) == world.level else "default"
         self.measured = measured or constants(self.reader.name, level)
         self.turns: list[LiveTurn] = []
-        self._talk = Talk(world, index)
+        self._talk = Talk(world, index, turn)
+        self._start = turn
         self._felt: list[Felt] = []
 
     def __getstate__(self) -> dict[str, Any]:
         """What a pickle keeps: the world, the replies and their readings. The rest is made of them again."""
         known = self.reader.name if self.reader.name in READERS else self.reader
         said = [(turn.reply, turn.reading) for turn in self.turns]
-        return {"of": (self.world, self.index, known, self.measured), "said": said}
+        return {"of": (self.world, self.index, self._start, known, self.measured), "said": said}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        world, index, known, measured = state["of"]
-        LiveEpisode.__init__(self, world, index, reader=known, measured=measured)
+        world, index, start, known, measured = state["of"]
+        LiveEpisode.__init__(self, world, index, turn=start, reader=known, measured=measured)
         for reply, reading in state["said"]:
             self._take(reply, reading)
 
     def __repr__(self) -> str:
-        state = "over" if self.done else f"turn {len(self.turns) + 1}"
+        state = "over" if self.done else f"turn {self._start + len(self.turns) + 1}"
         return f"LiveEpisode({self.world!r}, {self.index}, {state}, total {self.total:+.3f})"
 
     @property
@@ -134,8 +138,8 @@ class LiveEpisode:
 
     @property
     def history(self) -> tuple[tuple[str, str], ...]:
-        """(message, reply) of the turns so far."""
-        return tuple((turn.message, turn.reply) for turn in self.turns)
+        """(message, reply) of the turns so far, the recorded ones first."""
+        return self._talk.said + tuple((turn.message, turn.reply) for turn in self.turns)
 
     def chat(self) -> list[dict[str, str]]:
         """The conversation for a model: the person is the user, the replies are the assistant's."""
@@ -212,7 +216,7 @@ class LiveEpisode:
         earned = step.taken.worth / count + potential(talk.bond) - before
         share = 1
         if talk.done:
-            lost = count - len(self.turns) - 1
+            lost = count - self._start - len(self.turns) - 1
             earned -= SILENCE * lost / count
             share += lost
         reward = (earned - self.measured.zero * share / count) / self.measured.unit

@@ -273,7 +273,7 @@ class AttuneTaskset(vf.Taskset[AttuneTask, AttuneTasksetConfig]):
             self.conversations = chosen.choose(training=config.training)
             self.INFINITE = not isinstance(self.conversations, Conversations)
             if not self.INFINITE and not any(map(self._scores, self.conversations)):
-                raise unscored(self.spec, config.data)
+                raise unscored(self.spec.name, config.data)
         except AttuneError as error:
             raise NotPlayableError(str(error)) from error
         if self.settings.codebook.path != config.codebook:
