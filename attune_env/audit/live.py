@@ -177,7 +177,7 @@ def live_tables(found: LiveAudit) -> list[Table]:
         f"{found.share:.0%} of the range from silence to oracle, and {SHARE:.0%} is the most.",
         f"attack: its upper bound over the best constant must be {GATE} or less. climb: it knows the reader; "
         f"less the people's own edits it earns {interval_text(found.climb)}, and the upper bound must be "
-        "below 0. state: written by somebody who knows the state. lost turns: people went. told: what was held "
-        "back came out.",
+        "below 0. state: written by somebody who knows the state. lost turns: people went. told: what was "
+        "held back came out.",
     ]
     return [table]

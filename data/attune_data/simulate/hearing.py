@@ -40,8 +40,7 @@ ASKED: Final = 0.7
 """Added to the wish for work in a message that asks for it, taken off the one for questions."""
 CLAIM: Final = 2.0
 SIGN: Final = 0.05
-"""What it is worth to be right in the sign of a feeling alone, where the family is worth 1: a coin is right half
-of the time."""
+"""Being right in the sign alone, where the family is worth 1: a coin is right half of the time."""
 UNSEEN: Final = 0.35
 """The cost of saying nothing of a feeling that shifted."""
 OMITTED: Final = 0.2

@@ -27,7 +27,6 @@ from attune_episodes.live.questions import Felt
 from attune_episodes.parsing import sound
 from attune_episodes.reading import READERS, Exchange, Reader, Reading, reader
 from attune_episodes.request import Request
-from attune_episodes.settings import Settings
 from attune_rewards.reward import Score
 
 SILENCE: Final = BRIEF[1]
@@ -183,16 +182,22 @@ class LiveEpisode:
 
         return oracle(self)
 
-    def ask(self, settings: Settings | None = None) -> tuple[Request, ...]:
-        """The benchmark's questions about the turn that was answered last: what was felt, what was wanted.
+    def ask(self) -> Request | None:
+        """The benchmark's questions about the turn answered last: what was felt, what was wanted.
 
-        () before the first reply. The answers move nothing and are no part of the total.
+        None before the first reply. The answer moves nothing and is no part of the total.
         """
-        return questions.requests(questions.conversation(self, self._felt), settings) if self.turns else ()
+        return questions.asked(questions.conversation(self, self._felt)) if self.turns else None
 
-    def answer(self, request: Request, text: str) -> Score:
-        """The score of the answer to one of these requests: its `value` lies in [0, 1]."""
-        return questions.scored(questions.conversation(self, self._felt), request, text)
+    def answer(self, text: str) -> Score:
+        """The score of the answer to `ask`: half for what was felt, half for what was wanted; in [0, 1].
+
+        Raises SettingsError before the first reply.
+        """
+        if not self.turns:
+            raise SettingsError("nothing was asked: say something first, then ask, then answer")
+        spoken = questions.conversation(self, self._felt)
+        return questions.scored(spoken, questions.asked(spoken), text)
 
     @property
     def talk(self) -> Talk:
@@ -239,5 +244,9 @@ def visible(text: str) -> str:
     """A reply as a person sees it: compatible letters as one, no characters that cannot be seen."""
     if text.isascii() and text.isprintable():
         return text
-    kept = re.sub(r"[^\S\n]+", " ", unicodedata.normalize("NFKC", sound(text[: 5 * READ])))
+    kept = re.sub(r"\s*\n|[^\S\n]+", _space, unicodedata.normalize("NFKC", sound(text[: 5 * READ])))
     return "".join(c for c in kept if c == "\n" or unicodedata.category(c) not in _UNSEEN) + text[5 * READ :]
+
+
+def _space(found: re.Match[str]) -> str:
+    return "\n" if found[0].endswith("\n") else " "

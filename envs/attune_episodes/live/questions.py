@@ -1,8 +1,8 @@
 """The second head: after a reply the policy is asked what the person felt and what they wanted of it.
 
-The requests are the benchmark's (stages `assess` and `assess_hp`), scored by the one engine; the truth is
-the state. What the reply earned and what this earns are reported apart: a policy that pleases without reading
-shows.
+The request is the benchmark's (stage `assess`), scored by the one engine; the truth is the state: the
+feelings that shifted, and what was wanted. What the reply earned and what this earns are reported apart: a
+policy that pleases without reading shows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from attune_rewards.spec import RewardSpec
 if TYPE_CHECKING:
     from attune_episodes.live.episode import LiveEpisode
 
-STAGES: Final[tuple[Stage, ...]] = ("assess", "assess_hp")
+STAGES: Final[tuple[Stage, ...]] = ("assess",)
 READING: Final = RewardSpec.weighted("live_reading", {"emotion_f1": 1.0, "emotion_va": 1.0, "binary_hp": 2.0})
 """Felt and wanted, by halves."""
 
@@ -68,12 +68,11 @@ def conversation(live: LiveEpisode, states: Sequence[Felt]) -> Conversation:
     return Conversation.model_validate(record)
 
 
-def requests(spoken: Conversation, settings: Settings | None = None) -> tuple[Request, ...]:
-    """The requests about the last turn."""
-    last = len(spoken.turns)
-    return tuple(r for r in plan(spoken, settings or Settings(stages=STAGES)) if r.turn == last)
+def asked(spoken: Conversation, settings: Settings | None = None) -> Request:
+    """The request about the last turn."""
+    return plan(spoken, settings or Settings(stages=STAGES))[-1]
 
 
 def scored(spoken: Conversation, request: Request, text: str) -> Score:
-    """The score of the answer to one of these requests; `value` lies in [0, 1]."""
+    """The score of the answer to it; `value` lies in [0, 1]."""
     return score(spoken, request, parse(request, text), READING, stages=STAGES)
