@@ -1,9 +1,10 @@
 """attune-env: AttuneBench as a Gym-style environment and a reward library.
 
 Each annotated conversation is an episode, each step one prediction about it, and the return of the
-episode is the benchmark's score. Importing the package imports Gymnasium and registers the environment
-`Attune/Conversation-v0`; the public names load on first use. `AttuneEnv`, `AttuneHarness` and `AttuneTaskset`
-are for verifiers, whose import takes seconds; a star import brings them too.
+episode is the benchmark's score; in a live episode a simulated person answers the policy. Importing the
+package imports Gymnasium and registers the environments `Attune/Conversation-v0` and `Attune/Live-v0`; the
+public names load on first use. `AttuneEnv`, `AttuneHarness` and `AttuneTaskset` are for verifiers, whose
+import takes seconds; a star import brings them too.
 """
 
 from __future__ import annotations
@@ -114,5 +115,6 @@ def __getattr__(name: str) -> Any:
     return import_module("attune_env.testing") if name == "testing" else _load(name)
 
 
-if "Attune/Conversation-v0" not in registry:  # an import again (importlib.reload) changes nothing
-    register("Attune/Conversation-v0", entry_point="attune_episodes.gymnasium_envs:ConversationEnv")
+for _id, _env in {"Attune/Conversation-v0": "ConversationEnv", "Attune/Live-v0": "LiveEnv"}.items():
+    if _id not in registry:  # an import again (importlib.reload) changes nothing
+        register(_id, entry_point=f"attune_episodes.gymnasium_envs:{_env}")

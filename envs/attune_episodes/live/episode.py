@@ -131,6 +131,16 @@ class LiveEpisode:
         return self._talk.done
 
     @property
+    def length(self) -> int:
+        """How many replies the policy gives, if the person does not go before."""
+        return self._talk.story.count - self._start
+
+    @property
+    def felt(self) -> tuple[Felt, ...]:
+        """The feelings and wants with which each reply was received; never show them to a policy."""
+        return tuple(self._felt)
+
+    @property
     def total(self) -> float:
         """The sum of the rewards; over people the mean is 0 for the best constant and 1 for the oracle."""
         return sum(turn.reward for turn in self.turns)
@@ -221,7 +231,7 @@ class LiveEpisode:
         earned = step.taken.worth / count + potential(talk.bond) - before
         share = 1
         if talk.done:
-            lost = count - self._start - len(self.turns) - 1
+            lost = self.length - len(self.turns) - 1
             earned -= SILENCE * lost / count
             share += lost
         reward = (earned - self.measured.zero * share / count) / self.measured.unit

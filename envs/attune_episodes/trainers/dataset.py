@@ -21,11 +21,11 @@ from attune_data.seeding import digest
 from attune_data.simulate.stream import Level, Simulation
 from attune_data.version import SCORING_VERSION, __version__
 from attune_episodes.data_arguments import SIMULATED, DataArguments
-from attune_episodes.score import reward_spec
+from attune_episodes.score import LIVE, reward_spec
 from attune_episodes.settings import Settings
 from attune_episodes.trainers.rows import Row, RowMaker, described, features, table, unscored
 from attune_episodes.trainers.scoring import score_row
-from attune_episodes.trainers.truth import LIVE, RESPOND
+from attune_episodes.trainers.truth import RESPOND
 from attune_rewards.predictions import Stage
 from attune_rewards.spec import RewardSpec
 
@@ -127,7 +127,8 @@ def _responds(stages: object) -> bool:
 
 def _respond_maker(stages: object, data: object, reward: object, **others: object) -> RespondMaker:
     """The maker of rows to reply to; SettingsError for what does not go with them."""
-    from attune_episodes.trainers.respond import RespondMaker  # readers take a while to import
+    from attune_episodes.live.source import check_simulated
+    from attune_episodes.trainers.respond import RespondMaker
 
     if set(stages) != {RESPOND}:  # type: ignore[call-overload]  # _responds has looked
         raise SettingsError(
@@ -139,11 +140,8 @@ def _respond_maker(stages: object, data: object, reward: object, **others: objec
     for name, value in others.items():
         if value is not None:
             raise SettingsError(f"{name} is {show(value)}; the stage respond asks nothing, leave it out")
-    if not (isinstance(data, Simulation) or (isinstance(data, str) and data == SIMULATED)):
-        raise SettingsError(
-            f"data is {show(data)}, whose people have no known state to answer from; the stage respond takes "
-            f'"{SIMULATED}" or a Simulation(…)'
-        )
+    if not isinstance(data, Simulation):
+        check_simulated(data, "the stage respond")
     return RespondMaker()
 
 

@@ -1,8 +1,7 @@
 """Rows of the stage `respond`: the recorded conversation up to a person's message, and one reply to it.
 
-The reward is that one turn's live reward. A row's truth says where the conversation stands, not how: the
-world, the item and the turn are enough to make the person again, in the state in which the recorded replies
-left them (`attune_data.simulate.live.Talk`), with the same luck for every reply.
+The reward is that one turn's live reward. The prompt is the record's; the person is in the state in which the
+recorded replies left them (`attune_episodes.live.standing`).
 """
 
 from __future__ import annotations
@@ -10,19 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
-from pydantic import BaseModel, StrictInt
-
-from attune_data.errors import SettingsError, show
-from attune_data.simulate.stream import Level, Simulation
-from attune_data.simulate.texts import Part
-from attune_data.version import SCORING_VERSION
-from attune_episodes.live import LiveEpisode
+from attune_data.simulate.stream import Simulation
+from attune_episodes.live.chat import live_score
 from attune_episodes.live.episode import DEFAULT
-from attune_episodes.reading import READERS
+from attune_episodes.live.standing import Standing
+from attune_episodes.score import LIVE
 from attune_episodes.trainers.rows import Row
-from attune_episodes.trainers.truth import LIVE, RESPOND
+from attune_episodes.trainers.truth import RESPOND
 from attune_rewards.reward import Score
 
 
@@ -31,15 +26,8 @@ class RespondMaker:
     """Makes rows of simulated conversations. Picklable: worker processes make rows too."""
 
     reader: str = DEFAULT
-    """A name of `READERS`: what is scored from a row alone has no other."""
-
-    name = LIVE
-
-    def __post_init__(self) -> None:
-        if self.reader not in READERS:
-            raise SettingsError(
-                f"reader is {show(self.reader)}; rows are read by one of {', '.join(READERS)}"
-            )
+    name: str = LIVE
+    """Of the reward."""
 
     def rows(self, world: Simulation, index: int) -> Iterator[Row]:
         """One row for each turn of conversation `index`."""
@@ -47,6 +35,7 @@ class RespondMaker:
         chat: list[dict[str, str]] = []
         for place, turn in enumerate(about.turns):
             chat = [*chat, {"role": "user", "content": turn.user_message}]
+            truth = Standing(world, index, place, self.reader).to_json() | {"stage": RESPOND}
             yield {
                 "prompt": chat,
                 "id": f"{about.conversation_id}/{turn.turn_number}/{RESPOND}",
@@ -57,74 +46,23 @@ class RespondMaker:
                 "level": world.level.name,
                 "weight": 1.0,
                 "reward": LIVE,
-                "truth": written(world, index, place, self.reader),
+                "truth": json.dumps(truth, ensure_ascii=False, separators=(",", ":")),
                 "provenance": about.origin,
             }
             chat = [*chat, {"role": "assistant", "content": turn.llm_response}]
 
 
-def written(world: Simulation, index: int, turn: int, reader: str) -> str:
-    """The truth of a row: where its conversation stands, as one JSON text."""
-    document = {
-        "scoring": SCORING_VERSION,
-        "stage": RESPOND,
-        "world": {
-            "key": world.key,
-            "seed": world.seed,
-            "level": world.level.describe(),
-            "topics": world.topics,
-            "templates": world.templates,
-        },
-        "item": index,
-        "turn": turn,
-        "reader": reader,
-    }
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+@dataclass(frozen=True, slots=True)
+class Responding:
+    """Scores replies to a row."""
 
-
-class _World(BaseModel):
-    key: str
-    seed: StrictInt
-    level: dict[str, Any]
-    topics: Part
-    templates: Part
-
-
-class _Document(BaseModel):
-    """A truth as it is read."""
-
-    stage: Literal["respond"]
-    world: _World
-    item: StrictInt
-    turn: StrictInt
-    reader: str
-
-
-class Standing(NamedTuple):
-    """Where a conversation stands when the reply comes."""
-
-    world: Simulation
-    index: int
-    turn: int
-    reader: str
+    standing: Standing
 
     @staticmethod
-    def read(document: Mapping[str, Any]) -> Standing:
-        """Read a truth; ValueError where it is none, or of another version of the simulated world."""
-        told = _Document.model_validate(document)
-        of = told.world
-        world = Simulation(of.seed, level=Level(**of.level), topics=of.topics, templates=of.templates)
-        if world.key != of.key:
-            raise ValueError("it is of another version of the simulated world")
-        found = Standing(world, told.item, told.turn, RespondMaker(told.reader).reader)
-        found.live()  # which refuses a turn that is not there
-        return found
+    def of(document: Mapping[str, Any]) -> Responding:
+        """Of the document of a row's truth; raises DataError for one that does not read."""
+        return Responding(Standing.from_json(document))
 
-    def live(self) -> LiveEpisode:
-        """The live conversation, taken over at this turn."""
-        return LiveEpisode(self.world, self.index, turn=self.turn, reader=self.reader)
-
-    def score(self, reply: str) -> Score:
-        """The reward of a reply, in the unit of live totals: not bounded by 0 and 1."""
-        reward = self.live().say(reply).reward
-        return Score(reward, parts={LIVE: reward}, weight=1.0)
+    def __call__(self, reply: str) -> Score:
+        """The reward of a reply, in the unit of live totals."""
+        return live_score(self.standing.live().say(reply).reward)

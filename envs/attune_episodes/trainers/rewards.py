@@ -13,9 +13,9 @@ from itertools import islice
 from typing import Any
 
 from attune_data.errors import DataError, Problem, SettingsError, show
-from attune_episodes.score import reward_spec
+from attune_episodes.score import LIVE, reward_spec
 from attune_episodes.trainers.scoring import Shares, checked_truth, score_truth, shares_of, text_of
-from attune_episodes.trainers.truth import LIVE, PARTS, check_rows_carry
+from attune_episodes.trainers.truth import PARTS, check_rows_carry
 from attune_rewards.reward import OK, Score, part_means
 from attune_rewards.spec import RewardSpec, above_baseline
 

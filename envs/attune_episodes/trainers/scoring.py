@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from attune_data.errors import DataError, Problem, show
 from attune_episodes.parsing import parse
-from attune_episodes.score import as_scored
-from attune_episodes.trainers.truth import LIVE, RESPOND, read_document, read_truth, refused
+from attune_episodes.score import LIVE, as_scored
+from attune_episodes.trainers.truth import RESPOND, read_document, read_truth
 from attune_rewards.reward import Score
 
 Shares = Mapping[str, tuple[float, float]]
@@ -65,7 +65,9 @@ def _read(truth: str) -> tuple[Callable[[str], Score], Shares]:
     """What scores a reply to a row, and the row's parts."""
     document = read_document(truth)
     if document.get("stage") == RESPOND:
-        return _responding(document)
+        from attune_episodes.trainers.respond import Responding  # which imports this module's package
+
+        return Responding.of(document), MappingProxyType({LIVE: (1.0, 0.0)})
     request, scored = read_truth(document)
     shares = {name: (weight / scored.weight, baseline) for name, weight, baseline in scored.parts}
 
@@ -74,16 +76,6 @@ def _read(truth: str) -> tuple[Callable[[str], Score], Shares]:
         return scored.score(said, reason)
 
     return scorer, MappingProxyType(shares)
-
-
-def _responding(document: Mapping[str, Any]) -> tuple[Callable[[str], Score], Shares]:
-    from attune_episodes.trainers.respond import Standing  # readers take a while to import
-
-    try:
-        standing = Standing.read(document)
-    except (LookupError, TypeError, ValueError) as error:  # of pydantic, and of what the world refuses
-        raise refused(show(str(document)), f"it does not read: {error}") from error
-    return standing.score, MappingProxyType({LIVE: (1.0, 0.0)})
 
 
 def text_of(completion: object) -> str:

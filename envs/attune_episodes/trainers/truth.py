@@ -28,8 +28,6 @@ PARTS: Final[Mapping[str, Part]] = {**LEAF, "format": Format()}
 """The parts that a row can name; every copy of this package knows them."""
 RESPOND: Final = "respond"
 """The stage of rows to reply to: `respond` reads their truth."""
-LIVE: Final = "live"
-"""The name of their reward, and of its one part."""
 _TURN: Final = TypeAdapter(TurnTruth)
 _CONVERSATION: Final = TypeAdapter(ConversationTruth)
 _COMPARISONS: Final = {"comparisons": {"__all__": {"question_id", "response_a", "response_b", "winner"}}}
@@ -127,10 +125,10 @@ def read_document(text: str) -> dict[str, Any]:
     try:
         raw = json.loads(text)
     except (TypeError, ValueError) as error:
-        raise refused(show(text), f"it is no JSON ({error})") from error
+        raise _refused(show(text), f"it is no JSON ({error})") from error
     version = raw.get("scoring") if isinstance(raw, dict) else None
     if version != SCORING_VERSION:
-        raise refused(f"scoring version {show(version)}", f"this is {SCORING_VERSION}")
+        raise _refused(f"scoring version {show(version)}", f"this is {SCORING_VERSION}")
     return dict(raw)
 
 
@@ -144,7 +142,7 @@ def read_truth(raw: Mapping[str, Any]) -> tuple[Request, ScoredRequest]:
         scored.score(None)  # the weights make a mean
     except (AttributeError, LookupError, TypeError, ValueError, ZeroDivisionError) as error:
         found = show(json.dumps(raw, ensure_ascii=False))
-        raise refused(found, f"it does not read: {type(error).__name__} {error}") from error
+        raise _refused(found, f"it does not read: {type(error).__name__} {error}") from error
     return request, scored
 
 
@@ -181,8 +179,7 @@ def _read(document: _Document) -> tuple[Request, ScoredRequest]:
     return request, ScoredRequest(stage, parts, truth, here, document.floor)
 
 
-def refused(found: str, why: str) -> DataError:
-    """The error for a truth that is none of ours."""
+def _refused(found: str, why: str) -> DataError:
     return DataError(
         Problem("row", "truth", found, "the truth that training_dataset wrote", f"{why}; make the rows again")
     )
