@@ -131,6 +131,11 @@ class LiveEpisode:
         return self._talk.done
 
     @property
+    def name(self) -> str:
+        """The id of the conversation, such as `live-3fb2c1d09a47-3`."""
+        return f"live-{self.world.key[:12]}-{self.index}"
+
+    @property
     def length(self) -> int:
         """How many replies the policy gives, if the person does not go before."""
         return self._talk.story.count - self._start

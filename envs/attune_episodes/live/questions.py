@@ -61,7 +61,7 @@ def conversation(live: LiveEpisode, states: Sequence[Felt]) -> Conversation:
             "annotations": {"binaryJudgements": rows},
         })  # fmt: skip
     record = {
-        "conversationId": f"live-{live.world.key[:12]}-{live.index}",
+        "conversationId": live.name,
         "provenance": "simulated",
         "turns": turns,
     }
