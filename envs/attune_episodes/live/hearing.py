@@ -59,6 +59,8 @@ class Weighed(NamedTuple):
     end: int
     size: int
     """Its words."""
+    own: int
+    """Those that are not copied."""
     stale: bool
     sound: bool
     """Whether it can earn anything."""
@@ -115,6 +117,7 @@ def heard(
         done,
         tuple(dict.fromkeys(claim.family for claim in reading.claims)),
         len(words(exchange.reply)) if len(exchange.reply) < 20_000 else exchange.reply.count(" ") + 1,
+        sum(sentence.own for sentence in said if not sentence.stale),
         said_before / total if total else 0.0,
         question=next((s.text for s in reversed(sentences(exchange.reply)) if s.text.endswith("?")), ""),
         advice=_said(exchange.reply, reading.evidence.get("B11", ())) if reading.says("B11") else "",
@@ -136,7 +139,9 @@ def weighed(exchange: Exchange) -> list[Weighed]:
         sound = (
             not stale and len(own) >= max(FEWEST, 0.4 * len(said)) and not _OF_THE_REPLY.search(sentence.text)
         )
-        found.append(Weighed(sentence.start, sentence.end, len(said), stale, sound, details(" ".join(own))))
+        found.append(
+            Weighed(sentence.start, sentence.end, len(said), len(own), stale, sound, details(" ".join(own)))
+        )
         earlier.update(here)
         earlier.add(said)
     return found

@@ -67,7 +67,7 @@ def test_claims_words_and_what_is_said_again() -> None:
     )
     found = heard(Exchange(MESSAGE, reply, history), reading, ("B1",), {"B1": 0.3, "B19": 0.2}, STATE)
     assert found.claims == ("hurt",)
-    assert found.words == 19
+    assert (found.words, found.own) == (19, 7)
     assert found.stale == pytest.approx(12 / 19)
     assert found.question == "how did they answer?"
     assert found.done == {"B1": 0.0}  # B19 is not read
