@@ -11,8 +11,9 @@ its own, and only where that sentence
   conversation it earns `HERE` of the credit, with none `ANYBODY`; taking up what the person said (B3, B15)
   earns nothing then.
 
-Unwanted acts are charged wherever the reader finds them. What it is hardly sure of earns, or costs, little:
-the strength grows from 0 where it begins to say yes to 1 halfway from there to certainty.
+Unwanted acts are charged wherever the reader finds them; a yes about advice counts where the reader finds
+advice. What it is hardly sure of earns, or costs, less: the strength grows from ½ where it begins to say yes to
+1 halfway from there to certainty.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from attune_data.simulate.draws import clip
 from attune_data.simulate.hearing import Heard
 from attune_data.simulate.story import Message
 from attune_episodes.reading import Exchange, Reading, Span
@@ -38,6 +38,7 @@ ANYBODY: Final = 0.3
 """The credit of a sentence that could be said to anybody."""
 STALE: Final = 0.5
 """The share of a sentence's runs of words from which it was said before."""
+OF_ADVICE: Final = frozenset({"B310", "B313", "B316", "B408"})
 ECHOES: Final = frozenset({"B3", "B15"})
 MOST: Final = 60
 """Sentences of a reply that are weighed; what comes after them earns nothing."""
@@ -92,8 +93,10 @@ def heard(
     for question in sorted(set(questions) & wants.keys() if said else (), key=lambda q: (-wants[q], q)):
         if not reading.says(question):
             continue
+        if question in OF_ADVICE and "B11" in reading.probabilities and not reading.says("B11"):
+            continue
         cut = reading.cuts.get(question, 0.5)
-        strength = clip(2.0 * (reading.probabilities[question] - cut) / (1.0 - cut), 0.0, 1.0)
+        strength = min(1.0, 0.5 + (reading.probabilities[question] - cut) / (1.0 - cut))
         if wants[question] <= 0:
             done[question] = strength
             continue
