@@ -12,8 +12,8 @@ its own, and only where that sentence
   earns nothing then.
 
 Unwanted acts are charged wherever the reader finds them; a yes about advice counts where the reader finds
-advice. What it is hardly sure of earns, or costs, less: the strength grows from ½ where it begins to say yes to
-1 halfway from there to certainty.
+advice. What it is hardly sure of earns, or costs, less: the strength grows from ½ where it begins to say yes
+to 1 halfway from there to certainty.
 """
 
 from __future__ import annotations
