@@ -18,7 +18,7 @@ from attune_data.simulate.constructs import CONTEXTUAL, applies, rightness, wish
 from attune_data.simulate.draws import clip
 from attune_data.simulate.story import Story
 
-PRICE: Final = 0.6
+PRICE: Final = 0.7
 """The attention that any act of a reply takes: it earns what it is wished beyond this."""
 BORNE: Final = 0.4
 """What people bear of an act that they do not want before it costs anything."""
@@ -38,7 +38,7 @@ TURN: Final = 0.5
 """How far being heard moves the wish for both."""
 ASKED: Final = 0.7
 """Added to the wish for work in a message that asks for it, taken off the one for questions."""
-CLAIM: Final = 2.0
+CLAIM: Final = 2.2
 SIGN: Final = 0.05
 """Being right in the sign alone, where the family is worth 1: a coin is right half of the time."""
 UNSEEN: Final = 0.35

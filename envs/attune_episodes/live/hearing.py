@@ -36,6 +36,8 @@ HERE: Final = 0.6
 """The credit of a sentence about this conversation, but not about what moves the person."""
 ANYBODY: Final = 0.3
 """The credit of a sentence that could be said to anybody."""
+OWN: Final = 0.4
+"""The share of a sentence's words that must be its own; with fewer it is a copy, and claims nothing."""
 STALE: Final = 0.5
 """The share of a sentence's runs of words from which it was said before."""
 OF_ADVICE: Final = frozenset({"B310", "B313", "B316", "B408"})
@@ -114,11 +116,12 @@ def heard(
         if best is not None:
             free.remove(best)
             done[question] = strength * credit
+    copies = [sentence for sentence in said if sentence.own < OWN * sentence.size]
     total = sum(sentence.size for sentence in said)
     said_before = sum(sentence.size for sentence in said if sentence.stale)
     return Heard(
         done,
-        tuple(dict.fromkeys(claim.family for claim in reading.claims)),
+        tuple(dict.fromkeys(claim.family for claim in reading.claims if not _within(claim.span, copies))),
         len(words(exchange.reply)) if len(exchange.reply) < 20_000 else exchange.reply.count(" ") + 1,
         sum(sentence.own for sentence in said if not sentence.stale),
         said_before / total if total else 0.0,
@@ -140,7 +143,7 @@ def weighed(exchange: Exchange) -> list[Weighed]:
         stale = again > STALE * len(here) if here else (said in earlier)
         own = _not_copied(said, here, copied)
         sound = (
-            not stale and len(own) >= max(FEWEST, 0.4 * len(said)) and not _OF_THE_REPLY.search(sentence.text)
+            not stale and len(own) >= max(FEWEST, OWN * len(said)) and not _OF_THE_REPLY.search(sentence.text)
         )
         found.append(
             Weighed(sentence.start, sentence.end, len(said), len(own), stale, sound, details(" ".join(own)))
@@ -178,6 +181,10 @@ def _not_copied(
 ) -> list[str]:
     taken = {i + k for i, run in enumerate(here) if run in copied for k in range(RUN)}
     return [word for i, word in enumerate(said) if i not in taken]
+
+
+def _within(span: Span, those: Sequence[Weighed]) -> bool:
+    return any(sentence.start <= span.start < sentence.end for sentence in those)
 
 
 def _overlap(sentence: Weighed, spans: Sequence[Span]) -> bool:
