@@ -18,7 +18,7 @@ from attune_data.simulate.constructs import CONTEXTUAL, applies, rightness, wish
 from attune_data.simulate.draws import clip
 from attune_data.simulate.story import Story
 
-PRICE: Final = 0.6
+PRICE: Final = 0.7
 """The attention that any act of a reply takes: it earns what it is wished beyond this."""
 BORNE: Final = 0.4
 """What people bear of an act that they do not want before it costs anything."""
@@ -38,7 +38,7 @@ TURN: Final = 0.5
 """How far being heard moves the wish for both."""
 ASKED: Final = 0.7
 """Added to the wish for work in a message that asks for it, taken off the one for questions."""
-CLAIM: Final = 2.0
+CLAIM: Final = 2.2
 SIGN: Final = 0.05
 """Being right in the sign alone, where the family is worth 1: a coin is right half of the time."""
 UNSEEN: Final = 0.35
@@ -50,7 +50,7 @@ CALM: Final = 0.4
 LENGTH: Final = (80, 30, 0.22)
 """Words from which a reply is long, and what so many more of them cost (1.4 times that, for terse people)."""
 BRIEF: Final = (8, 0.6)
-"""Words below which a reply is no answer, and what none at all costs."""
+"""Words of its own below which a reply is no answer, and what none at all costs."""
 STALE: Final = 0.8
 """The cost of a reply all of which was said before."""
 BOUNDS: Final = (-1.5, 2.5)
@@ -64,6 +64,8 @@ class Heard(NamedTuple):
     claims: tuple[str, ...]
     """The families of feelings that it says the person has."""
     words: int
+    own: int
+    """Those of them that are neither copied nor said before."""
     stale: float = 0.0
     """The share of it that earlier replies said, in [0, 1]."""
     question: str = ""
@@ -163,7 +165,7 @@ def take(story: Story, wants: Mapping[str, float], heard: Heard) -> Taken:
     if story.mood.tags and not heard.claims:
         claim = -UNSEEN
     length = _length(heard.words) * (1.4 if story.person.typing.register == "terse" else 1.0)
-    length -= BRIEF[1] * max(0.0, 1.0 - heard.words / BRIEF[0])
+    length -= BRIEF[1] * max(0.0, 1.0 - heard.own / BRIEF[0])
     stale = -STALE * heard.stale
     parts = math.fsum(wanted), math.fsum(unwanted), claim, length, stale
     return Taken(clip(math.fsum(parts), *BOUNDS), *parts)

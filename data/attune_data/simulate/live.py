@@ -43,7 +43,14 @@ LONGEST: Final = 2_000
 """Characters of a question or of advice that are compared with what the topic knows."""
 ALIKE: Final = 0.6
 """Share of a question's words that a question the topic knows must have, to be answered as that one."""
-_WORD: Final = re.compile(r"[a-z']{4,}")
+_WORD: Final = re.compile(r"[a-z]{4,}")
+_COMMON: Final = frozenset({
+    "about", "been", "could", "does", "from", "have", "into", "just", "know", "like", "made", "make",
+    "more", "much", "said", "some", "still", "such", "tell", "than", "that", "their", "them", "then",
+    "there", "they", "thing", "think", "this", "thought", "what", "when", "where", "which", "with",
+    "would", "your", "yours",
+})  # fmt: skip
+"""Words that say nothing of what a question is about."""
 _SLOT: Final = re.compile(r"\{[^}]*\}")
 
 
@@ -254,4 +261,4 @@ def _alike(text: str, pairs: Sequence[Said]) -> Said | None:
 
 @lru_cache(maxsize=4096)
 def _words(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(_SLOT.sub(" ", text[:LONGEST].lower())))
+    return frozenset(_WORD.findall(_SLOT.sub(" ", text[:LONGEST].lower()))) - _COMMON

@@ -11,8 +11,9 @@ its own, and only where that sentence
   conversation it earns `HERE` of the credit, with none `ANYBODY`; taking up what the person said (B3, B15)
   earns nothing then.
 
-Unwanted acts are charged wherever the reader finds them. What it is hardly sure of earns, or costs, little:
-the strength grows from 0 where it begins to say yes to 1 halfway from there to certainty.
+Unwanted acts are charged wherever the reader finds them; a yes about advice counts where the reader finds
+advice. What it is hardly sure of earns, or costs, less: the strength grows from ½ where it begins to say yes
+to 1 halfway from there to certainty.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from attune_data.simulate.draws import clip
 from attune_data.simulate.hearing import Heard
 from attune_data.simulate.story import Message
 from attune_episodes.reading import Exchange, Reading, Span
@@ -36,8 +36,11 @@ HERE: Final = 0.6
 """The credit of a sentence about this conversation, but not about what moves the person."""
 ANYBODY: Final = 0.3
 """The credit of a sentence that could be said to anybody."""
+OWN: Final = 0.4
+"""The share of a sentence's words that must be its own; with fewer it is a copy, and claims nothing."""
 STALE: Final = 0.5
 """The share of a sentence's runs of words from which it was said before."""
+OF_ADVICE: Final = frozenset({"B310", "B313", "B316", "B408"})
 ECHOES: Final = frozenset({"B3", "B15"})
 MOST: Final = 60
 """Sentences of a reply that are weighed; what comes after them earns nothing."""
@@ -59,6 +62,8 @@ class Weighed(NamedTuple):
     end: int
     size: int
     """Its words."""
+    own: int
+    """Those that are not copied."""
     stale: bool
     sound: bool
     """Whether it can earn anything."""
@@ -90,8 +95,10 @@ def heard(
     for question in sorted(set(questions) & wants.keys() if said else (), key=lambda q: (-wants[q], q)):
         if not reading.says(question):
             continue
+        if question in OF_ADVICE and "B11" in reading.probabilities and not reading.says("B11"):
+            continue
         cut = reading.cuts.get(question, 0.5)
-        strength = clip(2.0 * (reading.probabilities[question] - cut) / (1.0 - cut), 0.0, 1.0)
+        strength = min(1.0, 0.5 + (reading.probabilities[question] - cut) / (1.0 - cut))
         if wants[question] <= 0:
             done[question] = strength
             continue
@@ -109,12 +116,14 @@ def heard(
         if best is not None:
             free.remove(best)
             done[question] = strength * credit
+    copies = [sentence for sentence in said if sentence.own < OWN * sentence.size]
     total = sum(sentence.size for sentence in said)
     said_before = sum(sentence.size for sentence in said if sentence.stale)
     return Heard(
         done,
-        tuple(dict.fromkeys(claim.family for claim in reading.claims)),
+        tuple(dict.fromkeys(claim.family for claim in reading.claims if not _within(claim.span, copies))),
         len(words(exchange.reply)) if len(exchange.reply) < 20_000 else exchange.reply.count(" ") + 1,
+        sum(sentence.own for sentence in said if not sentence.stale),
         said_before / total if total else 0.0,
         question=next((s.text for s in reversed(sentences(exchange.reply)) if s.text.endswith("?")), ""),
         advice=_said(exchange.reply, reading.evidence.get("B11", ())) if reading.says("B11") else "",
@@ -134,9 +143,11 @@ def weighed(exchange: Exchange) -> list[Weighed]:
         stale = again > STALE * len(here) if here else (said in earlier)
         own = _not_copied(said, here, copied)
         sound = (
-            not stale and len(own) >= max(FEWEST, 0.4 * len(said)) and not _OF_THE_REPLY.search(sentence.text)
+            not stale and len(own) >= max(FEWEST, OWN * len(said)) and not _OF_THE_REPLY.search(sentence.text)
         )
-        found.append(Weighed(sentence.start, sentence.end, len(said), stale, sound, details(" ".join(own))))
+        found.append(
+            Weighed(sentence.start, sentence.end, len(said), len(own), stale, sound, details(" ".join(own)))
+        )
         earlier.update(here)
         earlier.add(said)
     return found
@@ -170,6 +181,10 @@ def _not_copied(
 ) -> list[str]:
     taken = {i + k for i, run in enumerate(here) if run in copied for k in range(RUN)}
     return [word for i, word in enumerate(said) if i not in taken]
+
+
+def _within(span: Span, those: Sequence[Weighed]) -> bool:
+    return any(sentence.start <= span.start < sentence.end for sentence in those)
 
 
 def _overlap(sentence: Weighed, spans: Sequence[Span]) -> bool:

@@ -15,14 +15,14 @@ from attune_data.simulate.hearing import Bond, Heard, remember, take, wants
 from attune_data.simulate.live import FITS, MISS, Talk
 
 WORLD = Simulation(5)
-NOTHING = Heard({}, (), 20)
-SILENCE = Heard({}, (), 0)
+NOTHING = Heard({}, (), 20, 20)
+SILENCE = Heard({}, (), 0, 0)
 
 
 def best(talk: Talk) -> Heard:
     """All that is wanted, and the feeling."""
     done = {q: 1.0 for q, value in talk.wants.items() if value > 0}
-    return Heard(done, (talk.story.mood.family,), 40)
+    return Heard(done, (talk.story.mood.family,), 40, 40)
 
 
 def test_it_begins_as_the_recorded_conversation_does() -> None:
@@ -66,21 +66,21 @@ def test_worth_by_hand() -> None:
     talk = Talk(WORLD, 0)
     story = talk.story
     felt, tagged = story.mood.family, bool(story.mood.tags)
-    weight = 2.0 if tagged else 0.8
+    weight = 2.2 if tagged else 0.88
     missed = 0.35 if tagged else 0.0
     asked = {"B1": 0.6, "B13": 0.4, "B19": 0.2, "B11": -0.5, "B505": 0.1}
     # three are wanted at a time: B1 and B19 and B13; each pays (done - 0.2) of its worth
-    heard = Heard(dict.fromkeys(asked, 0.0), (), 20)
+    heard = Heard(dict.fromkeys(asked, 0.0), (), 20, 20)
     assert take(story, asked, heard).wanted == pytest.approx(-0.2 * (0.6 + 0.4 + 0.2))
     assert take(story, asked, heard).claim == pytest.approx(-missed)
-    heard = Heard({**heard.done, "B13": 1.0, "B11": 0.5, "B505": 1.0}, (felt,), 20)
+    heard = Heard({**heard.done, "B13": 1.0, "B11": 0.5, "B505": 1.0}, (felt,), 20, 20)
     found = take(story, asked, heard)
     assert found.wanted == pytest.approx(0.8 * 0.4 - 0.2 * 0.6 - 0.2 * 0.2)
     assert found.unwanted == pytest.approx(-0.25)
     assert found.claim == pytest.approx(weight)
     assert found.worth == pytest.approx(min(2.5, found.wanted + found.unwanted + weight))
     # naming a feeling is credited where the feeling is right
-    heard = Heard({**dict.fromkeys(asked, 0.0), "B1": 1.0}, (), 20)
+    heard = Heard({**dict.fromkeys(asked, 0.0), "B1": 1.0}, (), 20, 20)
     assert take(story, asked, heard).wanted == pytest.approx(-0.2 * 1.2)
     assert take(story, asked, heard._replace(claims=(felt,))).wanted == pytest.approx(0.8 * 0.6 - 0.2 * 0.6)
 
@@ -91,8 +91,8 @@ def test_the_worst_claim_counts_and_spoils_support() -> None:
     felt = story.mood.family
     wrong = next(name for name, family in families.items() if family.sign != story.mood.sign)
     asked = {"B19": 0.5}
-    right = take(story, asked, Heard({"B19": 1.0}, (felt,), 20))
-    both = take(story, asked, Heard({"B19": 1.0}, (felt, wrong), 20))
+    right = take(story, asked, Heard({"B19": 1.0}, (felt,), 20, 20))
+    both = take(story, asked, Heard({"B19": 1.0}, (felt, wrong), 20, 20))
     assert right.wanted == pytest.approx(0.4)
     assert both.wanted == pytest.approx(-0.1)
     assert both.claim == pytest.approx(-1.2 * right.claim)
@@ -104,12 +104,12 @@ def test_the_worst_claim_counts_and_spoils_support() -> None:
 )
 def test_length_by_hand(words: int, cost: float) -> None:
     talk = next(t for t in (Talk(WORLD, i) for i in range(20)) if t.story.person.typing.register != "terse")
-    assert take(talk.story, {}, Heard({}, (), words)).length == pytest.approx(cost)
+    assert take(talk.story, {}, Heard({}, (), words, words)).length == pytest.approx(cost)
 
 
 def test_saying_it_again_costs() -> None:
     talk = Talk(WORLD, 0)
-    fresh, stale = (take(talk.story, {}, Heard({}, (), 20, stale)).worth for stale in (0.0, 1.0))
+    fresh, stale = (take(talk.story, {}, Heard({}, (), 20, 20, stale)).worth for stale in (0.0, 1.0))
     assert stale == pytest.approx(max(-1.5, fresh - 0.8))
 
 
@@ -118,7 +118,7 @@ def test_the_same_act_wears_off_and_comes_back() -> None:
     story, bond = talk.story, Bond()
     before = wants(story, bond)
     wanted = max(before, key=lambda q: before[q])
-    remember(story, bond, Heard({wanted: 1.0}, (), 20), 0.0)
+    remember(story, bond, Heard({wanted: 1.0}, (), 20, 20), 0.0)
     worn = wants(story, bond)[wanted]
     assert worn < before[wanted]
     for _ in range(6):
@@ -140,8 +140,8 @@ def test_wants_turn_once_the_person_has_been_heard() -> None:
 
 
 def test_doing_everything_is_worse_than_doing_nothing() -> None:
-    everything = Heard(dict.fromkeys(BINARY_IDS, 1.0), (), 60)
-    nothing = Heard(dict.fromkeys(BINARY_IDS, 0.0), (), 60)
+    everything = Heard(dict.fromkeys(BINARY_IDS, 1.0), (), 60, 60)
+    nothing = Heard(dict.fromkeys(BINARY_IDS, 0.0), (), 60, 60)
     for index in range(40):
         talk = Talk(WORLD, index)
         assert talk.take(everything).worth < talk.take(nothing).worth
@@ -208,6 +208,7 @@ def test_questions_that_the_topic_knows_are_answered() -> None:
             Heard,
             st.dictionaries(st.sampled_from(BINARY_IDS), st.floats(0, 1)),
             st.lists(st.sampled_from(("hurt", "joy", "anger")), max_size=3).map(tuple),
+            st.integers(0, 100_000),
             st.integers(0, 100_000),
             st.floats(0, 1),
             st.text(max_size=40),

@@ -51,11 +51,11 @@ def test_unwanted_acts_are_charged_wherever_they_stand() -> None:
     assert hear(said, {"B11": (1.0, said)}, {"B11": -0.5}) == {"B11": 1.0}
 
 
-@pytest.mark.parametrize(("probability", "strength"), [(0.5, 0.0), (0.55, 0.2), (0.625, 0.5), (0.9, 1.0)])
+@pytest.mark.parametrize(("probability", "strength"), [(0.5, 0.0), (0.55, 0.6), (0.625, 0.75), (0.9, 1.0)])
 def test_what_is_hardly_sure_counts_little(probability: float, strength: float) -> None:
     said = "You could ring the union about it."
     found = hear(said, {"B11": (probability, said)}, {"B11": -0.5})
-    assert found["B11"] == pytest.approx(strength)  # 2·(p - 0.5)/0.5
+    assert found["B11"] == pytest.approx(strength)  # ½ + (p - 0.5)/0.5
 
 
 def test_claims_words_and_what_is_said_again() -> None:
@@ -67,7 +67,7 @@ def test_claims_words_and_what_is_said_again() -> None:
     )
     found = heard(Exchange(MESSAGE, reply, history), reading, ("B1",), {"B1": 0.3, "B19": 0.2}, STATE)
     assert found.claims == ("hurt",)
-    assert found.words == 19
+    assert (found.words, found.own) == (19, 7)
     assert found.stale == pytest.approx(12 / 19)
     assert found.question == "how did they answer?"
     assert found.done == {"B1": 0.0}  # B19 is not read
@@ -82,3 +82,10 @@ def test_repeating_within_a_reply_earns_once() -> None:
 
 def test_turned() -> None:
     assert turned("I told my sister I'm fine") == ("you", "told", "your", "sister", "you're", "fine")
+
+
+def test_advice_is_found_fault_with_where_there_is_any() -> None:
+    said = "You could ring the union about it."
+    charged = {"B11": -0.5, "B313": -0.5}
+    assert hear(said, {"B11": (0.1, said), "B313": (1.0, said)}, charged) == {"B11": 0.0, "B313": 0.0}
+    assert hear(said, {"B11": (0.9, said), "B313": (1.0, said)}, charged) == {"B11": 1.0, "B313": 1.0}
