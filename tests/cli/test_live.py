@@ -104,9 +104,10 @@ def test_as_a_process_of_its_own_the_person_answers_before_the_next_line_is_read
     process.stdin.flush()
     episode.say(REPLIES[0])
     assert "".join(iter(process.stdout.readline, "\n")) == f"{episode.message}\n"
-    rest, _ = process.communicate(timeout=PATIENCE)
-    assert "turn 1: " in rest
-    assert process.returncode == 0
+    process.stdin.close()
+    assert "turn 1: " in process.stdout.read()
+    assert process.wait(PATIENCE) == 0
+    process.stdout.close()
 
 
 def test_input_that_is_no_text_is_a_reply_that_says_nothing_much(tmp_path: Path) -> None:
