@@ -12,27 +12,27 @@ Chat = list[dict[str, str]]
 class LiveChat:
     """A live episode whose replies stay in the chat as the model wrote them."""
 
-    def __init__(self, live: LiveEpisode) -> None:
-        self.live = live
+    def __init__(self, episode: LiveEpisode) -> None:
+        self.episode = episode
 
     @property
     def done(self) -> bool:
         """Whether the person has ended it or gone."""
-        return self.live.done
+        return self.episode.done
 
     @property
     def length(self) -> int:
         """How many replies are asked for at most."""
-        return self.live.length
+        return self.episode.length
 
     def opening(self) -> Chat:
         """The messages until the first reply."""
-        return self.live.chat()
+        return self.episode.chat()
 
     def submit(self, reply: str) -> tuple[float, Score, Chat]:
         """Say a reply; returns its reward and score, and the messages that the chat grows by."""
-        turn = self.live.say(reply)
-        following = [] if turn.done else [{"role": "user", "content": self.live.message}]
+        turn = self.episode.say(reply)
+        following = [] if turn.done else [{"role": "user", "content": self.episode.message}]
         return turn.reward, live_score(turn.reward), following
 
 
