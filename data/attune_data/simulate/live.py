@@ -39,6 +39,8 @@ HOLDS_BACK: Final = 0.8
 """Probability that a person holds something back."""
 DARK: Final = 0.75
 """Probability that it is unpleasant."""
+FEWEST: Final = 2
+"""Words that such a question must have beside facts and common words."""
 LONGEST: Final = 2_000
 """Characters of a question or of advice that are compared with what the topic knows."""
 ALIKE: Final = 0.6
@@ -193,7 +195,7 @@ class Talk:
             story.draws.turn_to(story.number, "answer")
             answer = self._known_answer(heard.question)
         if heard.advice:
-            plan = _alike(heard.advice, story.situation.pairs["plans"])
+            plan = self._alike(heard.advice, story.situation.pairs["plans"])
             if plan:
                 story.plans.append(plan)
         story.families.append(story.mood.family)
@@ -202,8 +204,17 @@ class Talk:
     def _known_answer(self, question: str) -> Template:
         """The topic's answer to a question like this one; of one that nobody foresaw, a short one."""
         pairs = self.story.situation.pairs
-        known = _alike(question, [*pairs["ask_fact"], *pairs["ask_reflect"]])
+        known = self._alike(question, [*pairs["ask_fact"], *pairs["ask_reflect"]])
         return known.other if known else self.story.fresh(self.story.texts.frames["answers"])
+
+    def _alike(self, text: str, pairs: Sequence[Said]) -> Said | None:
+        """The pair whose first half shares most words with a text, facts apart; None where none has enough."""
+        words = _words(text) - _words(" ".join(self.story.reply_facts.values()))
+        if len(words) < FEWEST:
+            return None
+        shares = [len(words & _words(pair.say.source)) / len(words) for pair in pairs]
+        best = max(shares, default=0.0)
+        return pairs[shares.index(best)] if best >= ALIKE else None
 
     def _say(self, answer: Answer) -> None:
         """The next message, with the feelings that go with it."""
@@ -247,16 +258,6 @@ class Talk:
             story.mood, sign=sign, activation=activation, family=family, second_family=None, tags=(tag,),
             tag_probability=1.0, second_probability=0.0, first=first,
         )  # fmt: skip
-
-
-def _alike(text: str, pairs: Sequence[Said]) -> Said | None:
-    """The pair whose first half shares most words with a text; None where none shares enough."""
-    words = _words(text)
-    if len(words) < 2:
-        return None
-    shares = [len(words & _words(pair.say.source)) / len(words) for pair in pairs]
-    best = max(shares, default=0.0)
-    return pairs[shares.index(best)] if best >= ALIKE else None
 
 
 @lru_cache(maxsize=4096)

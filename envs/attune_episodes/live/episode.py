@@ -35,6 +35,8 @@ LIFT: Final = 0.1
 TOLD: Final = 0.2
 READ: Final = 20_000
 """Characters of a reply that are read."""
+CLEANED: Final = 2 * READ
+"""Characters of a reply that are cleaned of what cannot be seen, before it is read."""
 DEFAULT: Final = "fitted" if "fitted" in READERS else "lexicon"
 """The reader that is used where none is named."""
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Co", "Cn", "Cs"})
@@ -259,8 +261,9 @@ def visible(text: str) -> str:
     """A reply as a person sees it: compatible letters as one, no characters that cannot be seen."""
     if text.isascii() and text.isprintable():
         return text
-    kept = re.sub(r"\s*\n|[^\S\n]+", _space, unicodedata.normalize("NFKC", sound(text[: 5 * READ])))
-    return "".join(c for c in kept if c == "\n" or unicodedata.category(c) not in _UNSEEN) + text[5 * READ :]
+    head, tail = text[:CLEANED], sound(text[CLEANED:])
+    kept = re.sub(r"\s*\n|[^\S\n]+", _space, unicodedata.normalize("NFKC", sound(head)))
+    return "".join(c for c in kept if c == "\n" or unicodedata.category(c) not in _UNSEEN) + tail
 
 
 def _space(found: re.Match[str]) -> str:
