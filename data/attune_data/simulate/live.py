@@ -140,7 +140,8 @@ class Talk:
         _, state, _ = reply_as_recorded(story, self.mood)
         reply = state.replies["original"]
         done = {construct: 1.0 for construct, yes in textual(story, reply).items() if yes}
-        self._move(Heard(done, tuple(reply.claims), reply.text.count(" ") + 1), state.fit)
+        words = reply.text.count(" ") + 1
+        self._move(Heard(done, tuple(reply.claims), words, own=words), state.fit)
         self.said = (*self.said, (message, reply.text))
 
     def _move(self, heard: Heard, fit: float) -> None:

@@ -90,8 +90,10 @@ class Standing(NamedTuple):
             world = Simulation(of.seed, level=Level(**of.level), topics=of.topics, templates=of.templates)
             if (world.key, SCORING_VERSION) != (of.key, told.scoring):
                 raise ValueError("it is of another version of the scoring or of the simulated world")
+            if not 0 <= told.turn < world.level.turns[1]:
+                raise ValueError(f"no conversation of this level has a turn {told.turn}")
+            world.person(told.item)  # which refuses an item that is not there
             found = Standing(world, told.item, told.turn, reader_name(told.reader))
-            found.live()  # which refuses a turn that is not there
         except (LookupError, TypeError, ValueError) as error:  # of pydantic, and of what the world refuses
             raise DataError(
                 Problem("live", "", show(str(document)), "where a live conversation begins",
