@@ -59,8 +59,8 @@ app.add_typer(profile.app, name="profile", rich_help_panel=EVALUATE)
 app.add_typer(data.app, name="data", rich_help_panel=DATA)
 app.add_typer(rewards.app, name="rewards", rich_help_panel=TRAIN)
 app.add_typer(serve.app, name="serve", rich_help_panel=TRAIN)
-for function in (live, paths):
-    command(app, panel=TRAIN)(function)
+command(app, panel=TRAIN)(live)
+command(app, panel=TRAIN)(paths)
 
 SYNONYMS: Final = (
     ("--data", "--ground-truth"),

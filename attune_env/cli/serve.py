@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import typer
 
@@ -92,10 +92,11 @@ def openenv(
         names = [host_name(name) for name in allowed_host or ()]
         selection = {"sampling": order, "training": training, **vars(chosen)}
         served: ConversationSource | LiveSource
+        asked: dict[str, Any] = {}
         if live:
             if data not in ("sample", "simulated") or reward != "composite":
                 raise SettingsError("--live takes no --data and no --reward: people are simulated")
-            served, asked = LiveSource(reader=reader, **selection), {}
+            served = LiveSource(reader=reader, **selection)
             source, paid = served.order, LIVE
         else:
             served = source = ConversationSource(data, **selection)

@@ -228,4 +228,4 @@ class ConversationSource:
                 self._order = generator.permutation(self._size).tolist() if shuffled else range(self._size)
                 self._drawn += 1
             place = self._order[place]
-        return self.start + self.step * place
+        return int(self.start + self.step * place)

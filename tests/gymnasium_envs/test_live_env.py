@@ -59,7 +59,8 @@ def inner(env: Env) -> LiveEnv:
 def played(env: Env, **reset: Any) -> tuple[list[float], list[Any], dict[str, Any]]:
     """Rewards, observations and the last info of an episode with `REPLIES` in turn."""
     observation, info = env.reset(**reset)
-    rewards, seen, done = [], [observation], False
+    rewards: list[float] = []
+    seen, done = [observation], False
     while not done:
         observation, reward, done, truncated, info = env.step(REPLIES[len(rewards) % len(REPLIES)])
         assert truncated is False

@@ -8,7 +8,8 @@ whoever reads it can make both: it is for scoring, never shown to a model.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from pydantic import BaseModel, StrictInt
 
@@ -50,7 +51,8 @@ class _Document(BaseModel):
     reader: str
 
 
-class Standing(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Standing:
     """A turn of a recorded conversation, at which a policy takes over."""
 
     world: Simulation

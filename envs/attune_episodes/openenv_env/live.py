@@ -44,8 +44,11 @@ class LiveEnvironment(AttuneEnvironment):
     and what they did.
     """
 
-    _served: LiveServed  # type: ignore[assignment]  # of which `reset` wants an episode
     _episode: LiveEpisode | None  # type: ignore[assignment]
+
+    def __init__(self, served: LiveServed) -> None:
+        """Make the environment of one session, which shares `served` with the other sessions."""
+        super().__init__(served)  # type: ignore[arg-type]  # `reset` wants an episode of it, and no more
 
     def step(self, action: AttuneAction, timeout_s: float | None = None, **unknown: Any) -> AttuneObservation:
         """Say the reply to the person and show the answer.

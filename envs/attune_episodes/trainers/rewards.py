@@ -73,7 +73,7 @@ class PartReward:
             value = None
             if score is not None and self.part in shares:
                 share, baseline = shares[self.part]
-                floor = self.spec and self.spec.floor
+                floor = None if self.spec is None else self.spec.floor
                 value = above_baseline(score.parts[self.part], baseline, floor) * share / self.weight
             values.append(value)
         return values

@@ -7,7 +7,7 @@ import io
 import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 from unittest.mock import patch
 
 import pytest
@@ -153,7 +153,8 @@ def trl() -> Rewards:
         class accelerator:  # as the trainer has it
             num_processes = 1
 
-        processing_class, chat_template, chat_template_kwargs = words, words.chat_template, {}
+        processing_class, chat_template = words, words.chat_template
+        chat_template_kwargs: ClassVar[dict[str, Any]] = {}
 
     calls = iter(range(100))
 
