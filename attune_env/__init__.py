@@ -1,9 +1,10 @@
 """attune-env: AttuneBench as a Gym-style environment and a reward library.
 
 Each annotated conversation is an episode, each step one prediction about it, and the return of the
-episode is the benchmark's score. Importing the package imports Gymnasium and registers the environment
-`Attune/Conversation-v0`; the public names load on first use. `AttuneEnv`, `AttuneHarness` and `AttuneTaskset`
-are for verifiers, whose import takes seconds; a star import brings them too.
+episode is the benchmark's score; in a live episode a simulated person answers the policy. Importing the
+package imports Gymnasium and registers the environments `Attune/Conversation-v0` and `Attune/Live-v0`; the
+public names load on first use. `AttuneEnv`, `AttuneHarness` and `AttuneTaskset` are for verifiers, whose
+import takes seconds; a star import brings them too.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
         score,
         score_row,
     )
+    from attune_episodes.live import LiveEpisode
     from attune_episodes.trainers import reward_functions, row_reward, training_dataset
     from attune_episodes.verifiers_env import AttuneEnv, AttuneHarness, AttuneTaskset
     from attune_rewards import RewardSpec, Score
@@ -54,6 +56,7 @@ _NAMES = {
     "attune_env.results": "save_results",
     "attune_episodes": "Episode Policy Request Rollout Settings Step Unparsed builtin_policy parse plan"
     " render rollout rollout_async rollout_batch score score_row",
+    "attune_episodes.live": "LiveEpisode",
     "attune_episodes.trainers": "reward_functions row_reward training_dataset",
     # what verifiers looks for under the id `attune-env`: exactly one of each in `__all__`
     "attune_episodes.verifiers_env": "AttuneEnv AttuneHarness AttuneTaskset",
@@ -72,6 +75,7 @@ __all__ = [
     "Conversations",
     "Episode",
     "Level",
+    "LiveEpisode",
     "Policy",
     "Request",
     "RewardSpec",
@@ -111,5 +115,6 @@ def __getattr__(name: str) -> Any:
     return import_module("attune_env.testing") if name == "testing" else _load(name)
 
 
-if "Attune/Conversation-v0" not in registry:  # an import again (importlib.reload) changes nothing
-    register("Attune/Conversation-v0", entry_point="attune_episodes.gymnasium_envs:ConversationEnv")
+for _id, _env in {"Attune/Conversation-v0": "ConversationEnv", "Attune/Live-v0": "LiveEnv"}.items():
+    if _id not in registry:  # an import again (importlib.reload) changes nothing
+        register(_id, entry_point=f"attune_episodes.gymnasium_envs:{_env}")

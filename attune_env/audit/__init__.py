@@ -1,6 +1,7 @@
 """The audit of a reward: attacks played against it, what each earns, and whether it holds."""
 
 from attune_env.audit.auditing import REFERENCE_SIZE, Audit, audit, policy_count, reference_world
+from attune_env.audit.live import LiveAudit, live_audit, live_policy_count, live_tables
 from attune_env.audit.silence import unannotated, unanswered
 from attune_env.audit.tables import audit_tables
 from attune_env.audit.verdict import GATE, MIN_PARTICIPANTS, Verdict
@@ -10,9 +11,13 @@ __all__ = [
     "MIN_PARTICIPANTS",
     "REFERENCE_SIZE",
     "Audit",
+    "LiveAudit",
     "Verdict",
     "audit",
     "audit_tables",
+    "live_audit",
+    "live_policy_count",
+    "live_tables",
     "policy_count",
     "reference_world",
     "unannotated",

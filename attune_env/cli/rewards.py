@@ -6,6 +6,7 @@ from pathlib import Path
 
 import typer
 
+from attune_data.errors import SettingsError
 from attune_env.cli import shared
 from attune_env.cli.common import command_line, progress_bar, read_data
 from attune_env.cli.options import CHOSEN, argument, command, option
@@ -51,6 +52,7 @@ def audit(
     spec: list[str] | None = option(
         "A reward; may be repeated. By default all presets.", metavar="PRESET|FILE"
     ),
+    live: bool = option("Attack live episodes instead, in which the person answers.", False, "--live"),
     output: Path | None = option("Write the tables to this Markdown file too.", None, "-o"),
     where: str | None = shared.WHERE,
     overwrite: bool = shared.OVERWRITE,
@@ -65,8 +67,14 @@ def audit(
     Example: attune rewards audit --spec skill
 
     Example: attune rewards audit --spec my_reward.py --data sample
+
+    Example: attune rewards audit --live
     """
-    from attune_data.errors import SettingsError
+    if live:
+        if data is not None or spec or where is not None or skip_invalid:
+            raise SettingsError("--live plays simulated people and one reward: leave out --data and --spec")
+        _audit_live(output, overwrite=overwrite)
+        return
     from attune_env.audit import REFERENCE_SIZE, audit, audit_tables, policy_count, reference_world
     from attune_env.report.files import check_replaceable, write_markdown
     from attune_rewards.spec import PRESETS
@@ -95,4 +103,23 @@ def audit(
         write_markdown(output, "Audit of the rewards", tables, AUDITED_BY, command=typed)
         print(f"wrote {output}")
     if found.failed:
+        raise typer.Exit(1)
+
+
+def _audit_live(output: Path | None, *, overwrite: bool) -> None:
+    from attune_env.audit import live_audit, live_policy_count, live_tables
+    from attune_env.report.files import check_replaceable, write_markdown
+
+    if output is not None:
+        check_replaceable(output, AUDITED_BY, overwrite=overwrite)
+    with progress_bar("attacking", live_policy_count()) as step:
+        found = live_audit(on_done=step)
+    tables = live_tables(found)
+    for table in tables:
+        table.print()
+    if output is not None:
+        typed = command_line("rewards", "audit", live=True)
+        write_markdown(output, "Audit of live episodes", tables, AUDITED_BY, command=typed)
+        print(f"wrote {output}")
+    if found.reasons:
         raise typer.Exit(1)

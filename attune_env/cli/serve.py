@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import typer
 
+from attune_data.errors import SettingsError
 from attune_env.cli import shared
 from attune_env.cli.common import stoppable
 from attune_env.cli.data import LEVELS
@@ -64,6 +65,8 @@ def openenv(
     order: Literal["sequential", "shuffled"] = _chosen(
         "Order of conversations that no client names.", "sequential"
     ),
+    live: bool = option("Serve live conversations: simulated people answer the replies.", False),
+    reader: str = option("What reads the replies of live conversations.", "fitted"),
     chosen: Source,
 ) -> None:
     """Serve conversations as an OpenEnv environment until Ctrl-C (exit code 130) or SIGTERM (0).
@@ -73,22 +76,35 @@ def openenv(
     Example: attune serve openenv --data sample --port 8000
 
     Example: attune serve openenv --data simulated --training --reward skill --workers 4
+
+    Example: attune serve openenv --live --level plain
     """
     with stoppable("stopped"):
+        from attune_episodes.live.source import LiveSource
         from attune_episodes.openenv_env import Limits
         from attune_episodes.openenv_env.guard import host_name, is_loopback
+        from attune_episodes.score import LIVE
         from attune_episodes.source import ConversationSource
         from attune_episodes.trainers.rows import check_stages
         from attune_rewards.spec_files import read_reward
 
         held = Limits(**vars(limits))
         names = [host_name(name) for name in allowed_host or ()]
-        spec = read_reward(reward)
-        source = ConversationSource(data, sampling=order, training=training, **vars(chosen))
+        selection = {"sampling": order, "training": training, **vars(chosen)}
+        served: ConversationSource | LiveSource
+        asked: dict[str, Any] = {}
+        if live:
+            if data not in ("sample", "simulated") or reward != "composite":
+                raise SettingsError("--live takes no --data and no --reward: people are simulated")
+            served = LiveSource(reader=reader, **selection)
+            source, paid = served.order, LIVE
+        else:
+            served = source = ConversationSource(data, **selection)
+            spec, settings = read_reward(reward), asking.settings(data, seed, mode)
+            asked, paid = {"settings": settings, "reward": spec}, spec.name
+            if training:
+                check_stages(spec, settings.stages)
         source.reset_order(seed)
-        settings = asking.settings(data, seed, mode)
-        if training:
-            check_stages(spec, settings.stages)
         # last: it takes seconds to import, and what is wrong with the rest shows at once
         from attune_episodes.openenv_env import attune_app, serve
 
@@ -99,6 +115,6 @@ def openenv(
                 file=sys.stderr,
             )
         use = "training" if training else "evaluation (--training refuses benchmark records)"
-        print(f"{source.name}, {source.sampling}, reward {spec.name}, for {use}", file=sys.stderr)
-        app = attune_app(source, settings=settings, reward=spec, limits=held, allowed_hosts=names)
+        print(f"{served.name}, {source.sampling}, reward {paid}, for {use}", file=sys.stderr)
+        app = attune_app(served, limits=held, allowed_hosts=names, **asked)
         serve(app, host=host, port=port, workers=workers, on_ready=lambda url: print(url, flush=True))

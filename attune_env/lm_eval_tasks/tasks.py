@@ -118,7 +118,7 @@ def read_arguments(metadata: Mapping[str, Any], stage: Stage | None) -> Asked:
     if set(settings.stages) & SCORED_STAGES and not any(
         scored_requests(one, spec, settings.stages) for one in conversations
     ):
-        raise unscored(spec, place)
+        raise unscored(spec.name, place)
     return Asked(conversations, settings)
 
 

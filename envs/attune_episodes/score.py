@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from typing import TypeVar, cast
+from typing import Final, TypeVar, cast
 
 from attune_data.schema import Conversation
 from attune_episodes.parsing import Unparsed
@@ -17,6 +17,8 @@ from attune_rewards.spec import RewardSpec
 from attune_rewards.truth import ConversationTruth
 
 Outcome = TypeVar("Outcome", bound=Prediction | Unparsed)
+LIVE: Final = "live"
+"""The name of the reward of live conversations, and of its one part."""
 
 
 @cache

@@ -209,6 +209,10 @@ class ConversationSource:
 
     def next(self, np_random: np.random.Generator | None = None) -> Conversation:
         """The next conversation; `np_random` draws orders, or a generator seeded by `reset_order`."""
+        return self.conversation(self.next_index(np_random))
+
+    def next_index(self, np_random: np.random.Generator | None = None) -> int:
+        """The index of the next conversation, which is not made."""
         generator = np_random or self._own
         place = self._position if self._shared is None else next(self._shared)
         self._position += 1
@@ -224,4 +228,4 @@ class ConversationSource:
                 self._order = generator.permutation(self._size).tolist() if shuffled else range(self._size)
                 self._drawn += 1
             place = self._order[place]
-        return self.conversation(self.start + self.step * place)
+        return int(self.start + self.step * place)

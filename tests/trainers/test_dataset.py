@@ -193,7 +193,7 @@ def test_past_the_guard_every_row_and_the_dataset_say_so() -> None:
     ({"stages": ["draft"]}, SettingsError, "scores nothing in the stages draft"),
     ({"prompts": "short"}, UnknownNameError, 'no prompt set named "short"; known: full, compact'),
     ({"reward": "skil"}, UnknownNameError, "did you mean 'skill'"),
-    ({"reward": None}, TypeError, "a reward is a RewardSpec or the name of a preset, got NoneType"),
+    ({"reward": 3}, TypeError, "a reward is a RewardSpec or the name of a preset, got int"),
     ({"level": "easy"}, UnknownNameError, "easy"),
     ({"level": []}, SettingsError, "level is empty"),
     ({"level": {"plain": 0}}, SettingsError, '"plain" has 0 conversations'),

@@ -147,7 +147,7 @@ def test_validation_sees_an_oracle_that_does_not_earn_everything(
         assert name == "oracle"
         return builtin_policy("prior", sample(), settings)
 
-    monkeypatch.setattr("attune_episodes.verifiers_env.tasks.builtin_policy", prior)
+    monkeypatch.setattr("attune_episodes.verifiers_env.validity.builtin_policy", prior)
     assert not check(task)
     assert "the annotations' own answers to sample-01/1/assess earn 0." in caplog.text
 

@@ -94,19 +94,35 @@ CONTEXTUAL: Final = ("B2", "B8", "B9", "B10", "B20", "B109")
 """Judgements; all other constructs are textual."""
 
 
+def applies(story: Story) -> dict[str, bool]:
+    """Construct -> whether the moment gives occasion for it, of those that not every moment does."""
+    message, begun = story.message, story.number > 0
+    return {
+        "B4": len(story.mood.tags) > 1,
+        "B5": story.before not in (None, story.mood.family),
+        "B16": begun and message.reaction != 0,
+        "B17": message.risk is not None,
+        "B18": message.risk is not None,
+        "B108": message.named is not None,
+        "B206": story.person.typing.register != "formal",
+        "B406": begun,
+        "B408": begun,
+    }
+
+
 def textual(story: Story, reply: Reply) -> dict[str, bool | None]:
     """Construct -> yes, no, or None for not applicable, of everything that text can show."""
-    acts, message, person = reply.acts, story.message, story.person
+    acts, message = reply.acts, story.message
     named = bool(acts & NAMING)
     advises = bool(acts & {"advise", "generic"})
     infers = any(sentence.presumes for sentence in reply.sentences.values())
     asks = bool(acts & ASKING)
-    begun = story.number > 0
+    here = applies(story)
     return {
         "B1": named,
         "B3": bool(reply.used & message.told) or reply.echoes,
-        "B4": True if acts & {"claim_second", "emote"} else False if len(story.mood.tags) > 1 else None,
-        "B5": True if "shift" in acts else False if story.before not in (None, story.mood.family) else None,
+        "B4": True if acts & {"claim_second", "emote"} else False if here["B4"] else None,
+        "B5": True if "shift" in acts else False if here["B5"] else None,
         "B6": infers,
         "B7": ("infer" in acts and reply.sentences["infer"].hedged) if infers else None,
         "B11": advises or bool(acts & {"reflect", "safety"}),
@@ -114,20 +130,20 @@ def textual(story: Story, reply: Reply) -> dict[str, bool | None]:
         "B13": asks,
         "B14": "moral" in acts,
         "B15": reply.echoes,
-        "B16": "adapt" in acts if begun and message.reaction != 0 else None,
-        "B17": "risk" in acts if message.risk else None,
-        "B18": "safety" in acts if message.risk else None,
+        "B16": "adapt" in acts if here["B16"] else None,
+        "B17": "risk" in acts if here["B17"] else None,
+        "B18": "safety" in acts if here["B18"] else None,
         "B19": "validate" in acts,
-        "B108": "own_word" in acts if message.named else None,
-        "B206": "clinical" in acts and person.typing.register != "formal",
+        "B108": "own_word" in acts if here["B108"] else None,
+        "B206": "clinical" in acts and here["B206"],
         "B207": "emote" in acts,
         "B310": "generic" in acts,
         "B311": "drift" in acts,
         "B313": advises and not story.asked and not reply.asks_before_advising,
         "B315": bool(acts & {"aside", "drift"}),
         "B316": "hard" in acts,
-        "B406": "correct" in acts if begun else None,
-        "B408": ("advise" in acts and reply.plan in story.plans) if begun else None,
+        "B406": "correct" in acts if here["B406"] else None,
+        "B408": ("advise" in acts and reply.plan in story.plans) if here["B408"] else None,
         "B501": bool(acts & {"reflect", "ask_reflect"}),
         "B502": "side" in acts,
         "B503": "readings" in acts,

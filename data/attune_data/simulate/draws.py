@@ -41,6 +41,9 @@ class Draws:
         self.uniform = Random(int.from_bytes(digest(*key)[:16], "big")).random
         """A number in [0, 1)."""
 
+    def turn_to(self, *place: object) -> None:
+        """Says what is drawn next. Here it changes nothing: one stream runs on through all of it."""
+
     def yes(self, probability: float) -> bool:
         """True with that probability."""
         return self.uniform() < probability
@@ -84,3 +87,20 @@ class Draws:
     def some(self, items: Sequence[T], count: int) -> list[T]:
         """`count` different items in a random order."""
         return self.shuffled(items)[:count]
+
+
+class PlacedDraws(Draws):
+    """Chance by place: each `turn_to` begins a stream of its own, whatever was drawn before.
+
+    What happens at one place never depends on how much was drawn at another.
+    """
+
+    __slots__ = ("key",)
+
+    def __init__(self, *key: object) -> None:
+        self.key = key
+        super().__init__(*key)
+
+    def turn_to(self, *place: object) -> None:
+        """Begin the stream of this place, such as (turn, "mood")."""
+        super().__init__(*self.key, *place)

@@ -21,11 +21,12 @@ INTRODUCED = frozenset({"name", "thing", "soon", "he", "him", "his"})
 
 def write(story: Story) -> Message:
     """The message of the story's present turn; what it tells is then known."""
-    writer = _Writer(story)
     draws, mood, person, last = story.draws, story.mood, story.person, story.last
-    terse = person.typing.register == "terse"
+    draws.turn_to(story.number, "reaction")
+    writer = Writer(story)
     if last:
         writer.take_up(last)
+    draws.turn_to(story.number, "content")
     clarity = story.level.clarity - (story.level.blunt if person.diagnosed else 0.0)
     shows = draws.yes(clarity if mood.tags else story.level.leak)
     if last is None and mood.tags and mood.sign != story.tilt:
@@ -36,32 +37,26 @@ def write(story: Story) -> Message:
         writer.develop()
     if shows:
         writer.show()
-        if mood.second_family and not terse and draws.yes(clarity):
+        if mood.second_family and not writer.terse and draws.yes(clarity):
             writer.cue(mood.second_family)
-    out = writer.message
     if last is None and mood.sign < 0 and draws.yes(RISK):
+        out = writer.message
         out.risk = draws.pick(story.texts.risks)
         writer.tell(Said(out.risk.say, out.risk.echo), moving=False)
         out.risk_echo = out.echoes.pop()
     eager = 0.30 if last else 0.55
-    if draws.yes(0.5 * eager if terse else eager):
+    if draws.yes(0.5 * eager if writer.terse else eager):
         writer.ask()
-    out.person = story.facts.person
-    out.told -= set(story.texts.words)
-    story.told |= out.told
-    keep = {story.reply_facts["name"], story.reply_facts["friend"], *(out.named or "").split()}
-    out.sign = story.texts.families[out.shown[0]].sign if out.shown else writer.sign or mood.sign
-    emoji = story.texts.emoji["good" if out.sign > 0 else "bad"] if out.shown else ()
-    out.text = typed(writer.clauses, person.typing, draws, emoji, keep)
-    return out
+    return writer.finish()
 
 
-class _Writer:
+class Writer:
     """Collects the clauses of one message."""
 
     def __init__(self, story: Story) -> None:
         self.story, self.texts, self.draws, self.mood = story, story.texts, story.draws, story.mood
         self.events = story.situation.pairs
+        self.terse = story.person.typing.register == "terse"
         self.message = Message()
         self.clauses: list[Clause] = []
         self.sign = 0
@@ -69,6 +64,19 @@ class _Writer:
         story.facts.recent.clear()
         if not (story.last and self.draws.yes(STILL)):
             story.facts.person = ""
+
+    def finish(self) -> Message:
+        """The clauses as this person types them; what they tell is known from now on."""
+        story, out = self.story, self.message
+        out.person = story.facts.person
+        out.told -= set(self.texts.words)
+        story.told |= out.told
+        keep = {story.reply_facts["name"], story.reply_facts["friend"], *(out.named or "").split()}
+        out.sign = self.texts.families[out.shown[0]].sign if out.shown else self.sign or self.mood.sign
+        emoji = self.texts.emoji["good" if out.sign > 0 else "bad"] if out.shown else ()
+        self.draws.turn_to(story.number, "typing")
+        out.text = typed(self.clauses, story.person.typing, self.draws, emoji, keep)
+        return out
 
     def say(self, template: Template, *, apart: bool = False, **extra: str) -> None:
         """A clause, or a sentence of its own; its facts are told."""
@@ -84,6 +92,8 @@ class _Writer:
         else:
             self.say(said.say)
         echo = Echo(said.other, moving, said.other.slots)
+        if first or self.message.core is None:
+            self.message.core = said
         self.message.echoes.insert(0 if first else len(self.message.echoes), echo)
 
     def take_up(self, last: LastReply) -> None:

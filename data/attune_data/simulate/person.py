@@ -225,7 +225,7 @@ class Mood:
         activation = 0.30 + 0.35 * min(abs(valence), 2.0) / 2.0 + 0.28 * draws.normal() + middle
         threshold = THRESHOLD + (THRESHOLD_DIAGNOSED if self.person.diagnosed else 0.0)
         probability = squash(STEEPNESS * (activation - threshold))
-        one, two = self._first(), self._second(sign)
+        one, two = self.first_shares(), self._second(sign)
         second_family, tags = None, []
         if draws.yes(probability):
             tags.append(draws.weighted(one))
@@ -237,7 +237,8 @@ class Mood:
             sign, activation, self.family, second_family, rated, probability, level.mixed, one, two
         )
 
-    def _first(self) -> dict[str, float]:
+    def first_shares(self) -> dict[str, float]:
+        """Item -> probability of being the first tag, in the present family."""
         return _shares({item: self._readiness(item) for item in self.families[self.family].named})
 
     def _second(self, sign: int) -> dict[str, float]:

@@ -52,6 +52,8 @@ class Message:
     reaction: int = 0
     """+1 agrees with the last reply, -1 objects, 0 neither."""
     asks: bool = False
+    core: Said | None = None
+    """What it tells, the most telling part of it."""
     risk: Risk | None = None
     risk_echo: Echo | None = None
     """The phrase with which a reply can pick that up."""

@@ -139,7 +139,8 @@ class Simulation:
         self.level = level_of(level)
         self.topics, self.templates = topics, templates
         world = [VERSION, seed, self.level.describe(), topics, templates]
-        self._key = digest(json.dumps(world, sort_keys=True)).hex()
+        self.key = digest(json.dumps(world, sort_keys=True)).hex()
+        """Of everything but `start` and `step`: two worlds with one key are the same."""
 
         self._level_name = self.level.name if LEVELS.get(self.level.name) == self.level else "of its own"
         self.source = f"simulated, seed {seed}, level {self._level_name}"
@@ -173,8 +174,8 @@ class Simulation:
         """Item `index`: its record, and the latent state that its labels were drawn from."""
         person = self.person(index)
         said = texts(self.templates, self.topics)
-        name = digest(self._key, "id", index).hex()[:20]
-        return hold(said, person, self.level, f"sim-{name}", Draws(self._key, index))
+        name = digest(self.key, "id", index).hex()[:20]
+        return hold(said, person, self.level, f"sim-{name}", Draws(self.key, index))
 
     def person(self, index: int) -> Person:
         """Who holds conversation `index`: the same person at every level of a seed."""

@@ -105,7 +105,8 @@ class Texts:
     """The same for goals that sound different when all is well."""
     reactions: Frames
     frames: Frames
-    """Of a feeling that is `named`, a `second` cue, and a cue in `contrast` to what happened."""
+    """Of a feeling that is `named`, a `second` cue, and a cue in `contrast` to what happened; and those of
+    `live.toml`, which only live conversations use."""
     emoji: Mapping[str, Sequence[str]]
 
 
@@ -194,6 +195,8 @@ def texts(templates: Part = "all", topics: Part = "all") -> Texts:
         asks=each(shared["asks"], phrases),
         asks_good=each(shared["asks_good"], phrases),
         reactions=each(shared["reactions"], phrases),
-        frames=each({key: shared[key] for key in ("named", "second", "contrast")}, phrases),
+        frames=each(
+            {key: shared[key] for key in ("named", "second", "contrast")} | read_text("live.toml"), phrases
+        ),
         emoji=shared["emoji"],
     )

@@ -17,16 +17,16 @@ from attune_data.simulate.constructs import (
     judgement_probabilities,
     match,
     preferred_probability,
-    rightness,
     textual,
     wishes,
 )
 from attune_data.simulate.draws import Draws, clip
 from attune_data.simulate.messages import write
 from attune_data.simulate.person import Mood, Person, TurnMood
-from attune_data.simulate.replies import Reply, known_to, speak
+from attune_data.simulate.replies import Reply
 from attune_data.simulate.story import LastReply, Message, Story, make_story
-from attune_data.simulate.texts import Said, Texts
+from attune_data.simulate.texts import Texts
+from attune_data.simulate.variants import variants
 
 if TYPE_CHECKING:
     from attune_data.simulate.stream import Level
@@ -35,8 +35,6 @@ ASKED_TEXTUAL = 0.37
 """Probability that a textual question is asked in the first turn; judgements always are."""
 FATIGUE = 0.14
 """The share of it that is gone by the last turn."""
-STRIKES = 0.97
-"""Probability that a person who edits a reply strikes out what it wrongly says they feel."""
 FIT_CENTRE = 0.25
 """Utility of a reply that fits neither well nor badly."""
 
@@ -69,25 +67,16 @@ def hold(
     texts: Texts, person: Person, level: Level, conversation_id: str, draws: Draws
 ) -> tuple[dict[str, Any], LatentState]:
     """One whole conversation: its record in the benchmark's format, and the state behind it."""
-    story = make_story(texts, person, level, draws)
-    story.style = draws.pick(tuple(actions.STYLES))
-    low, high = level.turns
-    story.count = low + draws.below(high - low + 1)
-    mood = Mood(person, texts.families, story.tilt, draws)
-    residuals = {item: draws.normal() for item in EMOTIONS}
-    pre = panas_items(person, mood.positive, mood.negative, residuals, draws)
+    story, mood, residuals, pre = begin(texts, person, level, draws)
     records: list[dict[str, Any]] = []
     states: list[TurnState] = []
     notes: list[Mapping[str, bool]] = []
     for number in range(story.count):
-        story.number = number
-        story.mood = mood.turn(level, first=number == 0, last=number == story.count - 1)
-        story.message = write(story)
-        record, state, noted = _turn(story)
+        speak_up(story, mood, number)
+        record, state, noted = reply_as_recorded(story, mood)
         records.append(record)
         states.append(state)
         notes.append(noted)
-        mood.after(story.mood, state.fit)
     shares = {name: sum(noted[name] for noted in notes) / len(notes) for name in notes[0]}
     ending = Ending(
         person, mood.positive, mood.negative, dict(mood.traces), residuals, pre,
@@ -111,11 +100,47 @@ def hold(
     return record, LatentState(tuple(states), ending)
 
 
+def begin(
+    texts: Texts, person: Person, level: Level, draws: Draws
+) -> tuple[Story, Mood, dict[str, float], dict[str, int]]:
+    """A conversation before its first turn: story, mood, and each PANAS item's own part and answer."""
+    story = make_story(texts, person, level, draws)
+    story.style = draws.pick(tuple(actions.STYLES))
+    low, high = level.turns
+    story.count = low + draws.below(high - low + 1)
+    mood = Mood(person, texts.families, story.tilt, draws)
+    residuals = {item: draws.normal() for item in EMOTIONS}
+    return story, mood, residuals, panas_items(person, mood.positive, mood.negative, residuals, draws)
+
+
+def feel(story: Story, mood: Mood) -> None:
+    """Draw the feelings of the story's present turn."""
+    story.draws.turn_to(story.number, "mood")
+    story.mood = mood.turn(story.level, first=story.number == 0, last=story.number == story.count - 1)
+
+
+def speak_up(story: Story, mood: Mood, number: int) -> None:
+    """Turn `number`, from 0, begins: the person feels something and says it."""
+    story.number = number
+    feel(story, mood)
+    story.message = write(story)
+
+
+def reply_as_recorded(story: Story, mood: Mood) -> tuple[dict[str, Any], TurnState, dict[str, bool]]:
+    """The model replies: the turn's record, state, and addition to the ending's shares.
+
+    The story remembers the reply, and the person's mood has received it.
+    """
+    record, state, noted = _turn(story)
+    mood.after(story.mood, state.fit)
+    return record, state, noted
+
+
 def _turn(story: Story) -> tuple[dict[str, Any], TurnState, dict[str, bool]]:
     """The present turn's record, state, and addition to the ending's shares; the story remembers it."""
     draws = story.draws
     wish = wishes(story)
-    replies = _replies(story, wish)
+    replies = variants(story, wish)
     done = {name: textual(story, reply) for name, reply in replies.items()}
     appeals = {
         name: appeal(story, reply, done[name], wish, own=name == "original")
@@ -151,62 +176,6 @@ def _turn(story: Story) -> tuple[dict[str, Any], TurnState, dict[str, bool]]:
     _remember(story, original, fit)
     state = TurnState(story.mood, fit, said, wanted, tuple(comparisons), story.message, replies)
     return record, state, noted
-
-
-def _replies(story: Story, wish: Mapping[str, float]) -> dict[ResponseName, Reply]:
-    """The recorded reply, the improved one in other words, the person's edit of the recorded one."""
-    draws, claim = story.draws, _reading(story)
-    first = actions.original(story)
-    plan = _plan(story)
-    original = speak(story, first, claim, plan)
-    second = actions.improved(original.acts, story)
-    other = claim if draws.yes(0.65) else _reading(story)
-    improved = speak(story, second, other, plan if draws.yes(0.35) else _plan(story))
-    return {"original": original, "alternate": improved, "human": _edit(story, original, improved, wish)}
-
-
-def _edit(story: Story, original: Reply, improved: Reply, wish: Mapping[str, float]) -> Reply:
-    """The received reply as the person changes it: claims that are wrong go, what they add is what they feel.
-
-    Something is always changed: where nothing is wished otherwise, sentences are put in other words.
-    """
-    draws = story.draws
-    strikes = draws.yes(STRIKES)
-    kept = {
-        act: sentence
-        for act, sentence in original.sentences.items()
-        if not (strikes and sentence.claim and rightness(story, sentence.claim) < 0)
-    }
-    acts = actions.edited(kept, wish, story)
-    while True:
-        edit = speak(story, acts, story.mood.family, original.plan, kept)
-        if edit.text not in (original.text, improved.text):
-            return edit
-        if kept:
-            kept.popitem()
-        else:
-            acts = actions.edited(acts ^ {draws.pick(actions.ORDER)}, wish, story)
-
-
-def _reading(story: Story) -> str:
-    """The family of feelings that a model reads: mostly what shows, often enough a wrong one."""
-    draws, shown, families = story.draws, story.message.shown, story.texts.families
-    if shown and draws.yes(0.66):
-        return shown[0]
-    sign = families[shown[0]].sign if shown else story.mood.sign
-    if draws.yes(0.78):
-        return draws.pick([name for name, family in families.items() if family.sign == sign])
-    return draws.pick(list(families))
-
-
-def _plan(story: Story) -> Said | None:
-    """Choose a plan to advise: now and then one that was advised before."""
-    again = [plan for plan in story.plans[:-1] if plan not in story.done]
-    if again and story.draws.yes(0.25):
-        return story.draws.pick(again)
-    known = known_to(story)
-    plans = [p for p in story.situation.pairs["plans"] if p.say.fits(known) and p not in story.plans]
-    return story.draws.pick(plans) if plans else None
 
 
 def _judgements(

@@ -1,12 +1,13 @@
-"""`Attune/Conversation-v0`: an annotated conversation as a Gymnasium episode.
+"""`Attune/Conversation-v0`, an annotated conversation as an episode, and `Attune/Live-v0`, a live one.
 
 `gymnasium.make("attune_env:Attune/Conversation-v0")` is the usual way in; importing `attune_env` registers
-the id.
+the ids.
 """
 
 from attune_episodes.gymnasium_envs.actions import no_answer, to_action
 from attune_episodes.gymnasium_envs.conversation_env import ConversationEnv
+from attune_episodes.gymnasium_envs.live_env import LiveEnv
 from attune_episodes.gymnasium_envs.spaces import TextSpace
 from attune_episodes.gymnasium_envs.wrappers import JSONAction, TypedAction
 
-__all__ = ["ConversationEnv", "JSONAction", "TextSpace", "TypedAction", "no_answer", "to_action"]
+__all__ = ["ConversationEnv", "JSONAction", "LiveEnv", "TextSpace", "TypedAction", "no_answer", "to_action"]

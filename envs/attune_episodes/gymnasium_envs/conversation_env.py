@@ -25,7 +25,7 @@ from attune_episodes.gymnasium_envs.presentation import (
     action_mask,
     presentations,
 )
-from attune_episodes.gymnasium_envs.render import print_opening, print_steps, transcript
+from attune_episodes.gymnasium_envs.render import check_render_mode, print_opening, print_steps, transcript
 from attune_episodes.gymnasium_envs.spaces import action_space, observation_space
 from attune_episodes.reading.drafts import with_readings
 from attune_episodes.settings import Labels, Mode, PanasStrategy, Settings
@@ -153,10 +153,7 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
             raise UnknownNameError("step", str(step), STEPS)
         if type(max_chars) is not int or max_chars < 1:
             raise SettingsError(f"max_chars is {show(max_chars)}; it must be a whole number, at least 1")
-        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            # a TypeError: helpers that ask every environment for "rgb_array" take it for "does not draw"
-            known = ", ".join(self.metadata["render_modes"])
-            raise TypeError(f"render_mode is {show(render_mode)}; expected one of {known}, or None")
+        check_render_mode(render_mode, self.metadata["render_modes"])
         check_flag("dense", dense, optional=True)
         self.source = ConversationSource(data, **selection)
         asked: Any = stages  # Settings checks them and puts them in order

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from attune_data.errors import printable
+from attune_data.errors import printable, show
 from attune_data.schema import Conversation
 from attune_episodes.episode import Step
 from attune_episodes.parsing import Unparsed, render
@@ -24,6 +24,13 @@ WIDTH: Final = 110
 LONGEST: Final = 240
 """Characters of a message that a transcript quotes."""
 NO_ANSWER: Final = "–"
+
+
+def check_render_mode(mode: object, known: Sequence[str]) -> None:
+    """Raises TypeError for another mode than those known, or None."""
+    if mode is not None and mode not in known:
+        # a TypeError: helpers that ask every environment for "rgb_array" take it for "does not draw"
+        raise TypeError(f"render_mode is {show(mode)}; expected one of {', '.join(known)}, or None")
 
 
 def transcript(conversation: Conversation, steps: Sequence[Step]) -> str:

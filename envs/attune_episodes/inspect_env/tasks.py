@@ -66,7 +66,7 @@ def tasks_of(given: Mapping[str, Any]) -> tuple[Conversations, list[Task]]:
     chosen, settings = asked_by({**given, **texts})
     found, spec = chosen.finite("-T number=20"), default_spec()
     if not any(scored_requests(one, spec, settings.stages) for one in found):
-        raise unscored(spec, str(chosen.data))
+        raise unscored(spec.name, str(chosen.data))
     return found, [Task(one, settings, spec) for one in found]
 
 

@@ -17,8 +17,10 @@ from openenv.core.env_server import create_fastapi_app
 
 from attune_data.errors import AttuneError, SettingsError, show
 from attune_data.loading import Conversations
+from attune_episodes.live.source import LiveSource
 from attune_episodes.openenv_env.environment import AttuneEnvironment, Served
 from attune_episodes.openenv_env.guard import Guard, Limits
+from attune_episodes.openenv_env.live import LiveEnvironment, LiveServed
 from attune_episodes.openenv_env.models import AttuneAction, AttuneObservation
 from attune_episodes.openenv_env.workers import Positions, run_workers
 from attune_episodes.settings import Settings
@@ -35,7 +37,7 @@ GRACE: Final = 5
 
 
 def attune_app(
-    data: str | Path | Conversations | ConversationSource = "sample",
+    data: str | Path | Conversations | ConversationSource | LiveSource = "sample",
     *,
     settings: Settings | None = None,
     reward: RewardSpec | str = "composite",
@@ -48,7 +50,8 @@ def attune_app(
     OpenEnv's web interface is left out, whatever ENABLE_WEB_INTERFACE says.
 
     Args:
-        data: as `ConversationSource` takes it, or one that is made already.
+        data: as `ConversationSource` takes it, or one that is made already; a `LiveSource` serves live
+            conversations, which take no settings and no other reward.
         settings: how the requests are asked; the default protocol if None.
         reward: a preset, a .json or .py file with a reward (Python is executed), or a RewardSpec.
         limits: of size, sessions and time.
@@ -58,18 +61,23 @@ def attune_app(
 
     Raises what `ConversationSource` and `read_reward` raise; all of it here, none of it while serving.
     """
-    if isinstance(data, ConversationSource):
-        if selection:
-            raise SettingsError(f"{', '.join(selection)}: give them to the ConversationSource")
-        source = data
-    else:
-        source = ConversationSource(data, **{"sampling": "sequential"} | selection)
     if isinstance(allowed_hosts, str):
         raise TypeError(f"allowed_hosts is one text, {show(allowed_hosts)}; expected a list of names")
-    spec = reward if isinstance(reward, RewardSpec) else read_reward(reward)
+    begin: Callable[[], AttuneEnvironment]
+    if isinstance(data, LiveSource):
+        if selection or settings is not None or reward != "composite":
+            raise SettingsError("live conversations take no settings, reward and selection: leave them out")
+        source, begin = data.order, partial(LiveEnvironment, LiveServed(data))
+    else:
+        if not isinstance(data, ConversationSource):
+            data = ConversationSource(data, **{"sampling": "sequential"} | selection)
+        elif selection:
+            raise SettingsError(f"{', '.join(selection)}: give them to the ConversationSource")
+        spec = reward if isinstance(reward, RewardSpec) else read_reward(reward)
+        source, begin = data, partial(AttuneEnvironment, Served(data, settings or Settings(), spec))
     limits = limits or Limits()
     app = create_fastapi_app(
-        partial(AttuneEnvironment, Served(source, settings or Settings(), spec)),
+        begin,
         AttuneAction,
         AttuneObservation,
         max_concurrent_envs=limits.sessions,

@@ -37,8 +37,7 @@ class Served:
 
     def episode(self, seed: int | None, conversation_id: str | None, index: int | None) -> Episode:
         """Begin an episode; the arguments and errors are those of `AttuneEnvironment.reset`."""
-        if seed is not None and (type(seed) is not int or not 0 <= seed < 2**64):
-            raise SettingsError(f"seed is {show(seed)}; it must be a whole number from 0, below 2^64")
+        check_seed(seed)
         _check_name("conversation_id", conversation_id)
         given = {"conversation_id": conversation_id, "index": index}
         options = {name: value for name, value in given.items() if value is not None}
@@ -51,6 +50,12 @@ class Served:
         with self._lock:
             chosen = self.source.choose(options, self.settings, None if seed is None else drawn)
         return Episode(chosen, self.settings, self.spec)
+
+
+def check_seed(seed: object) -> None:
+    """Raises SettingsError for what is no seed; None is one by chance."""
+    if seed is not None and (type(seed) is not int or not 0 <= seed < 2**64):
+        raise SettingsError(f"seed is {show(seed)}; it must be a whole number from 0, below 2^64")
 
 
 def _check_name(argument: str, value: object) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from attune_episodes.score import LIVE
 from attune_episodes.trainers.rewards import check_rows
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ REQUEST: Final = "attune-request"
 """Id of SkyRL's environment for a row of one request."""
 CONVERSATION: Final = "attune-conversation"
 """Id of SkyRL's environment for a row of a whole conversation."""
+LIVE_CONVERSATION: Final = "attune-live"
+"""Id of SkyRL's environment for a row of a live conversation."""
 FACTS: Final = ("id", "conversation_id", "participant_id", "stage", "weight", "reward", "provenance")
 """Columns that travel in `extra_info`, those of them that a row has."""
 
@@ -30,8 +33,9 @@ def to_verl(rows: Dataset | IterableDataset) -> Dataset | IterableDataset:
 def to_skyrl(rows: Dataset | IterableDataset) -> Dataset | IterableDataset:
     """Give rows SkyRL's columns: data_source, prompt, env_class, reward_spec, extra_info.
 
-    The rows are of `training_dataset`, a request each; or of `conversation_rows`, for the environment that
-    plays a whole conversation. Raises DataError for rows without a truth, TypeError for a list of rows.
+    The rows are of `training_dataset`, a request or a reply each; or of `conversation_rows` or `live_rows`,
+    for the environments that play a whole conversation. Raises DataError for rows without a truth, TypeError
+    for a list of rows.
     """
     return _renamed(rows, "reward_spec", "method")
 
@@ -46,12 +50,14 @@ def _renamed(rows: Dataset | IterableDataset, reward: str, kind: str) -> Dataset
         check_rows(rows)
 
     def renamed(row: Mapping[str, Any], index: int) -> dict[str, Any]:
-        stage = "conversation" if whole else row["stage"]
+        stage, env = ("conversation", CONVERSATION) if whole else (row["stage"], REQUEST)
+        if whole and row["reward"] == LIVE:
+            stage, env = LIVE, LIVE_CONVERSATION
         return {
             "data_source": f"attune/{stage}",
             "prompt": row["prompt"],
             **({"ability": stage} if reward == "reward_model" else {}),
-            **({"env_class": CONVERSATION if whole else REQUEST} if reward == "reward_spec" else {}),
+            **({"env_class": env} if reward == "reward_spec" else {}),
             reward: {kind: "rule", "ground_truth": row["task" if whole else "truth"]},
             "extra_info": {"index": index} | {name: row[name] for name in FACTS if name in row},
         }

@@ -21,16 +21,18 @@ from attune_data.seeding import digest
 from attune_data.simulate.stream import Level, Simulation
 from attune_data.version import SCORING_VERSION, __version__
 from attune_episodes.data_arguments import SIMULATED, DataArguments
-from attune_episodes.score import reward_spec
+from attune_episodes.score import LIVE, reward_spec
 from attune_episodes.settings import Settings
 from attune_episodes.trainers.rows import Row, RowMaker, described, features, table, unscored
 from attune_episodes.trainers.scoring import score_row
+from attune_episodes.trainers.truth import RESPOND
 from attune_rewards.predictions import Stage
 from attune_rewards.spec import RewardSpec
 
 if TYPE_CHECKING:
     from datasets import Dataset, IterableDataset
 
+    from attune_episodes.trainers.respond import RespondMaker
 
 COLUMNS: Final = ("prompt", "id", "conversation_id", "participant_id", "stage", "turn", "level", "weight",
                   "reward", "truth", "provenance")  # fmt: skip
@@ -47,10 +49,10 @@ def training_dataset(
     level: Levels = "default",
     world_seed: int = 0,
     number: int | None = None,
-    stages: Sequence[Stage] | None = None,
+    stages: Sequence[Stage | Literal["respond"]] | None = None,
     prompts: str | None = None,
     settings: Settings | None = None,
-    reward: RewardSpec | str = "skill",
+    reward: RewardSpec | str | None = None,
     sampling: Sampling = "each",
     shuffle: int | None = None,
     allow_benchmark_training: bool = False,
@@ -70,10 +72,12 @@ def training_dataset(
             {level: how many conversations}, in that order.
         world_seed: of simulated conversations: who their participants are.
         number: only the first so many conversations; without it a simulated world has no end.
-        stages: the stages that are asked, in place of those of `settings`.
+        stages: the stages that are asked, in place of those of `settings`. `("respond",)` alone: rows to
+            reply to, of simulated people, who answer with the live reward (docs/live.md).
         prompts: "full", "compact" or a folder, in place of those of `settings`.
         settings: how the requests are asked; the default protocol if None.
-        reward: a spec, or the name of a preset. `skill` subtracts what a model earns without reading.
+        reward: a spec, or the name of a preset; `skill`, which subtracts what a model earns without reading,
+            if None. Of the stage respond "live", the only one.
         sampling: "each" row once; by "weight", in proportion to its share of the episode; or by "stage",
             each stage equally often.
         shuffle: a seed to shuffle the rows with (a stream: within a buffer of 1,000); in order if None.
@@ -96,10 +100,15 @@ def training_dataset(
         raise UnknownNameError("sampling", sampling, SAMPLINGS)
     if shuffle is not None and (type(shuffle) is not int or shuffle < 0):
         raise SettingsError(f"shuffle is {show(shuffle)}; it must be a seed, a whole number from 0, or None")
-    given: dict[str, Any] = {"stages": stages, "prompts": prompts}
-    asked = replace(settings or Settings(), **{n: value for n, value in given.items() if value is not None})
-    maker = RowMaker(asked, reward_spec(reward))
-    maker.check()
+    maker: RowMaker | RespondMaker
+    if _responds(stages):
+        maker = _respond_maker(stages, data, reward, prompts=prompts, settings=settings)
+    else:
+        given: dict[str, Any] = {"stages": stages, "prompts": prompts}
+        given = {name: value for name, value in given.items() if value is not None}
+        asked = replace(settings or Settings(), **given)
+        maker = RowMaker(asked, reward_spec("skill" if reward is None else reward))
+        maker.check()
     with needs_extra("datasets", "datasets"):
         import datasets  # noqa: F401
     named = {"world_seed": world_seed, "number": number} | selection
@@ -110,6 +119,30 @@ def training_dataset(
     if shuffle is None:
         return rows
     return rows.shuffle(seed=shuffle, **({} if hasattr(rows, "__len__") else {"buffer_size": BUFFER}))
+
+
+def _responds(stages: object) -> bool:
+    return isinstance(stages, Sequence) and not isinstance(stages, str) and RESPOND in stages
+
+
+def _respond_maker(stages: object, data: object, reward: object, **others: object) -> RespondMaker:
+    """The maker of rows to reply to; SettingsError for what does not go with them."""
+    from attune_episodes.live.source import check_simulated
+    from attune_episodes.trainers.respond import RespondMaker
+
+    if set(stages) != {RESPOND}:  # type: ignore[call-overload]  # _responds has looked
+        raise SettingsError(
+            f"stages is {show(stages)}; respond stands alone: make the other rows by themselves and join "
+            "them with datasets.interleave_datasets"
+        )
+    if reward not in (None, LIVE):
+        raise SettingsError(f'reward is {show(reward)}; the stage respond pays "{LIVE}", leave it out')
+    for name, value in others.items():
+        if value is not None:
+            raise SettingsError(f"{name} is {show(value)}; the stage respond asks nothing, leave it out")
+    if not isinstance(data, Simulation):
+        check_simulated(data, "the stage respond")
+    return RespondMaker()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +172,14 @@ class Curriculum:
         return Curriculum(tuple((Simulation(seed, level=one), count) for one, count in schedule), number)
 
     def __iter__(self) -> Iterator[tuple[Conversation, str]]:
-        """Each conversation with the name of its level: conversation i is number i of the world in turn."""
+        """Each conversation with the name of its level."""
+        return ((world[index], world.level.name) for world, index in self.places())
+
+    def places(self) -> Iterator[tuple[Simulation, int]]:
+        """The world and the index there of each conversation: number i of the world in turn."""
         turns = chain.from_iterable(repeat(world, count) for world, count in cycle(self.worlds))
         for index, world in enumerate(islice(turns, self.number)):
-            yield world[world.start + index * world.step], world.level.name
+            yield world, world.start + index * world.step
 
 
 def _source(
@@ -166,9 +203,9 @@ def _source(
 
 
 def _rows(
-    source: Curriculum | Mixture | Iterable[Conversation], maker: RowMaker, *, allowed: bool
+    source: Curriculum | Mixture | Iterable[Conversation], maker: RowMaker | RespondMaker, *, allowed: bool
 ) -> Dataset | IterableDataset:
-    what = f"Training rows of attune-env {__version__} (scoring {SCORING_VERSION}), reward {maker.spec.name}"
+    what = f"Training rows of attune-env {__version__} (scoring {SCORING_VERSION}), reward {maker.name}"
     mark: Provenance | None
     if isinstance(source, Curriculum):
         finite = source.number is not None
@@ -182,7 +219,7 @@ def _rows(
         mark = "benchmark" if allowed else None
     make, told = partial(_made, source, maker), described(what, mark)
     if finite:
-        return table(make(), COLUMNS, told, unscored(maker.spec))
+        return table(make(), COLUMNS, told, unscored(maker.name))
     from datasets import IterableDataset
 
     stream = IterableDataset.from_generator(make, features=features(COLUMNS))
@@ -190,8 +227,15 @@ def _rows(
     return stream
 
 
-def _made(source: Curriculum | Mixture | Iterable[Conversation], maker: RowMaker) -> Iterator[Row]:
+def _made(
+    source: Curriculum | Mixture | Iterable[Conversation], maker: RowMaker | RespondMaker
+) -> Iterator[Row]:
     """The rows of a source; `datasets` calls it at the start of each pass."""
+    if not isinstance(maker, RowMaker):
+        assert isinstance(source, Curriculum)
+        for world, index in source.places():
+            yield from maker.rows(world, index)
+        return
     placed: Iterable[Any]
     if isinstance(source, Mixture):
         placed = map(source.placed, count())

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 
 from attune_data.errors import DataError, Problem, SettingsError, show
-from attune_episodes.score import reward_spec
+from attune_episodes.score import LIVE, reward_spec
 from attune_episodes.trainers.scoring import Shares, checked_truth, score_truth, shares_of, text_of
 from attune_episodes.trainers.truth import PARTS, check_rows_carry
 from attune_rewards.reward import OK, Score, part_means
@@ -31,8 +31,8 @@ class PartReward:
     """Name of the part, such as `emotion_f1`."""
     weight: float
     """The factor by which the trainer multiplies its values (`reward_weights`)."""
-    spec: RewardSpec
-    """The reward that it belongs to."""
+    spec: RewardSpec | None
+    """The reward that it belongs to; None of the live one."""
     logs: bool = False
     """Whether it logs the batch: one of a reward's functions does."""
 
@@ -64,18 +64,17 @@ class PartReward:
         """
         batch = _scored(completions, **columns)
         if self.logs:
-            known = _baselines(self.spec)
+            reward = _Reward.of(self.spec or LIVE)
             for _, shares in batch:
-                _check_same_reward(shares, self.spec, known)
+                reward.check(shares)
             _log(batch, **columns)
         values: list[float | None] = []
         for score, shares in batch:
             value = None
             if score is not None and self.part in shares:
                 share, baseline = shares[self.part]
-                value = (
-                    above_baseline(score.parts[self.part], baseline, self.spec.floor) * share / self.weight
-                )
+                floor = None if self.spec is None else self.spec.floor
+                value = above_baseline(score.parts[self.part], baseline, floor) * share / self.weight
             values.append(value)
         return values
 
@@ -142,7 +141,8 @@ def reward_functions(spec: RewardSpec | str = "skill", rows: object = None) -> l
     what it has of the reward of a row of its stage (`format`: of the whole reward).
 
     Args:
-        spec: the reward that the rows were made with, or the name of a preset.
+        spec: the reward that the rows were made with, or the name of a preset; "live" for rows of the stage
+            respond, whose one function it is.
         rows: the rows to train on, to be checked now rather than in the middle of the training.
 
     Raises:
@@ -151,6 +151,10 @@ def reward_functions(spec: RewardSpec | str = "skill", rows: object = None) -> l
         DataError: rows without a truth, or with one of another scoring version.
         TypeError: a reward or rows of another kind, an iterator included.
     """
+    if spec == LIVE:
+        if rows is not None:
+            check_rows(rows, LIVE)
+        return [PartReward(LIVE, 1.0, None, logs=True)]
     reward = reward_spec(spec)
     check_rows_carry(reward)
     if rows is not None:
@@ -180,7 +184,7 @@ def check_rows(rows: Any, spec: RewardSpec | str | None = None) -> None:
     Raises DataError for rows without a truth, or with one of another scoring version; SettingsError for
     rows that another reward than `spec` was made for; TypeError for what is no rows, or an iterator.
     """
-    reward = None if spec is None else reward_spec(spec)
+    reward = None if spec is None else _Reward.of(spec)
     names = getattr(rows, "column_names", None)
     if names is not None:
         if "truth" not in names:
@@ -191,7 +195,7 @@ def check_rows(rows: Any, spec: RewardSpec | str | None = None) -> None:
             f"rows are {show(rows)} ({type(rows).__name__}); expected a Dataset or a list of rows, which can "
             "be read more than once"
         )
-    found, known = False, {} if reward is None else _baselines(reward)
+    found = False
     for row in rows if hasattr(rows, "__len__") else islice(rows, 1):
         if not isinstance(row, Mapping):
             raise TypeError(f"a row is a mapping, got {show(row)} ({type(row).__name__})")
@@ -205,7 +209,7 @@ def check_rows(rows: Any, spec: RewardSpec | str | None = None) -> None:
                 f"rows were made with reward {show(row['reward'])}, the reward functions with "
                 f"{show(reward.name)}; make both with the same reward"
             )
-        _check_same_reward(shares, reward, known)
+        reward.check(shares)
     if not found:
         raise _no_truth("none")
 
@@ -215,16 +219,28 @@ def _no_truth(found: str) -> DataError:
     return DataError(Problem("rows", "truth", found, "rows with the truth that they came with", advice))
 
 
-def _baselines(reward: RewardSpec) -> Mapping[str, float]:
-    return {name: reward.baselines.get(name, 0.0) for name in reward.parts}
+@dataclass(frozen=True, slots=True)
+class _Reward:
+    """A reward as its rows are known by it."""
 
+    name: str
+    baselines: Mapping[str, float]
+    """Part -> what it is measured from."""
 
-def _check_same_reward(shares: Shares, reward: RewardSpec, known: Mapping[str, float]) -> None:
-    """Raise SettingsError where the parts of a row, or what they are measured from, are not a reward's."""
-    for part, (_, baseline) in shares.items():
-        if known.get(part) != baseline:
-            raise SettingsError(
-                f"a row rewards part {part!r} measured from {baseline:.3g}, but reward {reward.name!r} "
-                + (f"measures it from {known[part]:.3g}" if part in known else "has no such part")
-                + "; make rows and reward functions with the same reward"
-            )
+    @staticmethod
+    def of(spec: RewardSpec | str) -> _Reward:
+        if spec == LIVE:
+            return _Reward(LIVE, {LIVE: 0.0})
+        reward = reward_spec(spec)
+        return _Reward(reward.name, {name: reward.baselines.get(name, 0.0) for name in reward.parts})
+
+    def check(self, shares: Shares) -> None:
+        """Raise SettingsError where the parts of a row, or what they are measured from, are not its own."""
+        for part, (_, baseline) in shares.items():
+            known = self.baselines.get(part)
+            if known != baseline:
+                raise SettingsError(
+                    f"a row rewards part {part!r} measured from {baseline:.3g}, but reward {self.name!r} "
+                    + ("has no such part" if known is None else f"measures it from {known:.3g}")
+                    + "; make rows and reward functions with the same reward"
+                )

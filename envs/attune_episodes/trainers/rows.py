@@ -34,6 +34,11 @@ class RowMaker:
     settings: Settings
     spec: RewardSpec
 
+    @property
+    def name(self) -> str:
+        """Of the reward."""
+        return self.spec.name
+
     def check(self) -> None:
         """Raise SettingsError where no row can come of it, whatever the conversations."""
         check_rows_carry(self.spec)
@@ -88,10 +93,10 @@ def sequence_of(conversations: object) -> Sequence[Conversation]:
     return conversations
 
 
-def unscored(spec: RewardSpec, source: str = "conversations") -> DataError:
+def unscored(reward: str, source: str = "conversations") -> DataError:
     """The error where nothing in the conversations of a source is scored."""
     return DataError(
-        Problem(source, "", f"nothing annotated that reward {spec.name!r} scores",
+        Problem(source, "", f"nothing annotated that reward {reward!r} scores",
                 "an annotation in the stages asked", "attune data stats shows what is annotated")
     )  # fmt: skip
 

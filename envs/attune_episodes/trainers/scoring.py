@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final
 
 from attune_data.errors import DataError, Problem, show
 from attune_episodes.parsing import parse
-from attune_episodes.request import Request
-from attune_episodes.score import as_scored
-from attune_episodes.trainers.truth import read_truth
-from attune_rewards.reward import Score, ScoredRequest
+from attune_episodes.score import LIVE, as_scored
+from attune_episodes.trainers.truth import RESPOND, read_document, read_truth
+from attune_rewards.reward import Score
 
 Shares = Mapping[str, tuple[float, float]]
 """Part -> (its share of the row's reward, the baseline that it is measured from). The shares sum to 1."""
@@ -28,8 +27,9 @@ def score_row(row: Mapping[str, Any], reply: object) -> Score:
         reply: the model's text, or chat messages, of which the assistant's last counts; None is no text.
 
     Returns:
-        The score: `value` in [0, 1] (below 0 where the reward is measured from baselines), `reason`,
-        `parts`, and the row's `weight`. `value` is never None: what no part scores is no row.
+        The score: `value` in [0, 1] (below 0 where the reward is measured from baselines; of the stage
+        respond without bounds), `reason`, `parts`, and the row's `weight`. `value` is never None: what no
+        part scores is no row.
 
     Raises DataError for a row without a truth, or with one of another scoring version; TypeError for what
     is no row, and for a reply of another kind. Nothing that a model writes raises.
@@ -41,9 +41,8 @@ def score_row(row: Mapping[str, Any], reply: object) -> Score:
 
 def score_truth(truth: object, reply: object) -> Score:
     """Score a reply by the column `truth`, as trainers hand columns over; otherwise as `score_row`."""
-    request, scored, _ = _read(checked_truth(truth))
-    said, reason = as_scored(request, parse(request, "" if reply is None else text_of(reply)), scored)
-    return scored.score(said, reason)
+    scorer, _ = _read(checked_truth(truth))
+    return scorer("" if reply is None else text_of(reply))
 
 
 def checked_truth(truth: object) -> str:
@@ -58,14 +57,25 @@ def checked_truth(truth: object) -> str:
 
 def shares_of(truth: str) -> Shares:
     """The parts of a row: Σ share · (score - baseline)/(1 - baseline) is the value of its score."""
-    return _read(truth)[2]
+    return _read(truth)[1]
 
 
 @lru_cache(maxsize=TRUTHS)
-def _read(truth: str) -> tuple[Request, ScoredRequest, Shares]:
-    request, scored = read_truth(truth)
+def _read(truth: str) -> tuple[Callable[[str], Score], Shares]:
+    """What scores a reply to a row, and the row's parts."""
+    document = read_document(truth)
+    if document.get("stage") == RESPOND:
+        from attune_episodes.trainers.respond import Responding  # which imports this module's package
+
+        return Responding.of(document), MappingProxyType({LIVE: (1.0, 0.0)})
+    request, scored = read_truth(document)
     shares = {name: (weight / scored.weight, baseline) for name, weight, baseline in scored.parts}
-    return request, scored, MappingProxyType(shares)
+
+    def scorer(text: str) -> Score:
+        said, reason = as_scored(request, parse(request, text), scored)
+        return scored.score(said, reason)
+
+    return scorer, MappingProxyType(shares)
 
 
 def text_of(completion: object) -> str:

@@ -1,4 +1,4 @@
-"""SkyRL-gym environments: one request, or a whole conversation in one growing chat.
+"""SkyRL-gym environments: one request, or a whole conversation in one growing chat, recorded or live.
 
 `register_environments()` makes them known to `skyrl_gym.make` under the ids that `to_skyrl` writes into the
 rows; call it in the process that makes environments.
@@ -13,8 +13,9 @@ from typing import Any, Final
 
 from attune_data.extras import needs_extra, warn_if_untested
 from attune_episodes.episode import EpisodeOverError
-from attune_episodes.trainers.columns import CONVERSATION, REQUEST
+from attune_episodes.trainers.columns import CONVERSATION, LIVE_CONVERSATION, REQUEST
 from attune_episodes.trainers.conversations import Chat, GrowingChat
+from attune_episodes.trainers.live import chat_of_row
 from attune_episodes.trainers.scoring import checked_truth, score_truth, shares_of
 from attune_rewards.reward import OK, Score, part_means
 
@@ -50,15 +51,16 @@ class _AttuneEnv(BaseTextEnv):  # type: ignore[misc]  # skyrl-gym is not install
 
         `metadata` holds the answer's `parts` (name -> score in [0, 1]) and `reason`.
         """
-        if self.turns >= self.max_turns:
+        if self._done():
             raise EpisodeOverError("the episode is over; init(prompt) begins it again")
         reward, score, following = self._submit(action)
         self.turns += 1
         self._rewards.append(reward)
         self._scores.append(score)
         metadata = {"parts": dict(score.parts), "reason": score.reason}
-        done = self.turns == self.max_turns
-        return BaseTextEnvStepOutput(observations=following, reward=reward, done=done, metadata=metadata)
+        return BaseTextEnvStepOutput(
+            observations=following, reward=reward, done=self._done(), metadata=metadata
+        )
 
     def get_metrics(self) -> dict[str, Any]:
         """`return`, `parse_rate`, and the mean score of each part."""
@@ -70,6 +72,9 @@ class _AttuneEnv(BaseTextEnv):  # type: ignore[misc]  # skyrl-gym is not install
     @abstractmethod
     def _begin(self) -> None:
         """Begin an episode and set `max_turns`; DataError for a truth that is none of ours."""
+
+    def _done(self) -> bool:
+        return bool(self.turns >= self.max_turns)
 
     @abstractmethod
     def _submit(self, action: str) -> tuple[float, Score, Chat]:
@@ -109,12 +114,31 @@ class ConversationEnv(_AttuneEnv):
         return self._chat.submit(action)
 
 
+class LiveConversationEnv(_AttuneEnv):
+    """A simulated person answers the model's own replies; rewards sum to the total of the live episode.
+
+    The person ends it after `requests` replies, or leaves before; `max_turns` of the configuration is not
+    used.
+    """
+
+    def _begin(self) -> None:
+        self._chat = chat_of_row(self._truth)
+        self.max_turns = self._chat.length
+
+    def _done(self) -> bool:
+        return self._chat.done
+
+    def _submit(self, action: str) -> tuple[float, Score, Chat]:
+        return self._chat.submit(action)
+
+
 def register_environments() -> None:
-    """Register both environments with SkyRL-gym; once, however often it is called.
+    """Register the environments with SkyRL-gym; once, however often it is called.
 
     Warns (UntestedVersionWarning) where its version is not one that this was tested with.
     """
     warn_if_untested("skyrl-gym", *TESTED)
-    for name, kind in {REQUEST: RequestEnv, CONVERSATION: ConversationEnv}.items():
+    kinds = {REQUEST: RequestEnv, CONVERSATION: ConversationEnv, LIVE_CONVERSATION: LiveConversationEnv}
+    for name, kind in kinds.items():
         if name not in skyrl_gym.registry:
             skyrl_gym.register(id=name, entry_point=f"{__name__}:{kind.__name__}")

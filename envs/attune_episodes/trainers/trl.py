@@ -8,6 +8,7 @@ are not the model's are masked. TRL's `rollout_func`, which this uses, is experi
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -15,10 +16,14 @@ from typing import Any, Final
 from attune_data.errors import SettingsError
 from attune_data.extras import warn_if_untested
 from attune_data.schema import Conversation
+from attune_data.simulate.stream import Simulation
 from attune_episodes.episode import Episode, parse_rate
+from attune_episodes.live.chat import LiveChat
+from attune_episodes.live.episode import LiveEpisode
 from attune_episodes.score import reward_spec
 from attune_episodes.settings import Settings
 from attune_episodes.trainers.conversations import Chat, GrowingChat, whole_rows
+from attune_episodes.trainers.live import chat_of_row, live_rows
 from attune_episodes.trainers.rows import RowMaker
 from attune_rewards.reward import part_means
 from attune_rewards.spec import RewardSpec
@@ -80,13 +85,40 @@ def conversation_return(*, episode: Sequence[Episode], log_metric: Any = None, *
     return [one.total for one in episode]
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationRollout:
-    """The rollout function: plays an episode for each prompt, side by side."""
+def live_rollouts(world: Simulation, number: int, *, reader: str | None = None) -> dict[str, Any]:
+    """Live conversations for TRL's GRPOTrainer: `GRPOTrainer(model, args=…, **live_rollouts(…))`.
 
-    conversations: dict[str, Conversation]
-    settings: Settings
-    spec: RewardSpec
+    A rollout is one live episode, in which a simulated person answers the model's own replies; its reward is
+    the total, logged under `rewards/live_return`. For one process. The arguments and errors are those of
+    `live_rows`, the values those of `conversation_rollouts`.
+    """
+    warn_if_untested("trl", *TESTED, "Whole conversations generate by attributes of GRPOTrainer")
+    rows = live_rows(world, number, reader=reader)
+    tasks = dict(zip(rows["id"], rows["task"], strict=True))
+    dataset = rows.select_columns(COLUMNS[1:]).add_column(
+        "prompt", [[{"role": "user", "content": name}] for name in tasks]
+    )
+    return {"train_dataset": dataset, "rollout_func": LiveRollout(tasks), "reward_funcs": [live_return]}
+
+
+def live_return(*, episode: Sequence[LiveEpisode], log_metric: Any = None, **columns: Any) -> list[float]:
+    """The total of each live episode. Logs the mean `attune/fit`, in [-1, 1], and the share `attune/lost`."""
+    if log_metric is not None and episode:
+        fits = [turn.fit for one in episode for turn in one.turns]
+        log_metric("attune/fit", sum(fits) / len(fits))
+        planned = sum(one.length for one in episode)
+        log_metric("attune/lost", 1 - len(fits) / planned)
+    return [one.total for one in episode]
+
+
+class _Rollout(ABC):
+    """A rollout function: plays an episode for each prompt, side by side."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def chat(self, name: str) -> GrowingChat | LiveChat:
+        """Begin the conversation with that id."""
 
     def __call__(self, prompts: Sequence[Any], trainer: Any) -> dict[str, Any]:
         """Play one episode for each prompt, that of a row, with a GRPOTrainer.
@@ -106,8 +138,7 @@ class ConversationRollout:
         tokens = ChatTokens(trainer)
         sequences = []
         for prompt in prompts:
-            about = self.conversations[prompt[-1]["content"]]
-            chat = GrowingChat(Episode(about, self.settings, self.spec))
+            chat = self.chat(prompt[-1]["content"])
             sequences.append(_Sequence(chat, tokens, tokens.ids(chat.opening(), reply=True)))
         while waiting := [sequence for sequence in sequences if not sequence.chat.done]:
             contexts = [sequence.prompt_ids + sequence.completion_ids for sequence in waiting]
@@ -124,11 +155,36 @@ class ConversationRollout:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class ConversationRollout(_Rollout):
+    """The rollout function of recorded conversations."""
+
+    conversations: dict[str, Conversation]
+    settings: Settings
+    spec: RewardSpec
+
+    def chat(self, name: str) -> GrowingChat:
+        """Begin the conversation with that id."""
+        return GrowingChat(Episode(self.conversations[name], self.settings, self.spec))
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRollout(_Rollout):
+    """The rollout function of live conversations."""
+
+    tasks: dict[str, str]
+    """Id -> the column `task` of its row."""
+
+    def chat(self, name: str) -> LiveChat:
+        """Begin the conversation with that id."""
+        return chat_of_row(self.tasks[name])
+
+
 @dataclass(slots=True)
 class _Sequence:
     """The tokens of a rollout, and the chat behind them."""
 
-    chat: GrowingChat
+    chat: GrowingChat | LiveChat
     tokens: ChatTokens
     prompt_ids: Ids
     completion_ids: Ids = field(default_factory=list)

@@ -26,6 +26,8 @@ from attune_rewards.truth import ConversationTruth, Totals, TurnTruth
 
 PARTS: Final[Mapping[str, Part]] = {**LEAF, "format": Format()}
 """The parts that a row can name; every copy of this package knows them."""
+RESPOND: Final = "respond"
+"""The stage of rows to reply to: `respond` reads their truth."""
 _TURN: Final = TypeAdapter(TurnTruth)
 _CONVERSATION: Final = TypeAdapter(ConversationTruth)
 _COMPARISONS: Final = {"comparisons": {"__all__": {"question_id", "response_a", "response_b", "winner"}}}
@@ -118,11 +120,8 @@ class _Document(BaseModel):
     annotated: dict[str, Any]
 
 
-def read_truth(text: str) -> tuple[Request, ScoredRequest]:
-    """Read a request, without its messages and texts, and what it is scored by.
-
-    Raises DataError for a text that `write_truth` of this scoring version did not write.
-    """
+def read_document(text: str) -> dict[str, Any]:
+    """The JSON object of a truth of this scoring version; raises DataError for anything else."""
     try:
         raw = json.loads(text)
     except (TypeError, ValueError) as error:
@@ -130,11 +129,20 @@ def read_truth(text: str) -> tuple[Request, ScoredRequest]:
     version = raw.get("scoring") if isinstance(raw, dict) else None
     if version != SCORING_VERSION:
         raise _refused(f"scoring version {show(version)}", f"this is {SCORING_VERSION}")
+    return dict(raw)
+
+
+def read_truth(raw: Mapping[str, Any]) -> tuple[Request, ScoredRequest]:
+    """Read a request, without its messages and texts, and what it is scored by, from its document.
+
+    Raises DataError for a document that `write_truth` of this scoring version did not write.
+    """
     try:
         request, scored = _read(_Document.model_validate(raw))
         scored.score(None)  # the weights make a mean
     except (AttributeError, LookupError, TypeError, ValueError, ZeroDivisionError) as error:
-        raise _refused(show(text), f"it does not read: {type(error).__name__} {error}") from error
+        found = show(json.dumps(raw, ensure_ascii=False))
+        raise _refused(found, f"it does not read: {type(error).__name__} {error}") from error
     return request, scored
 
 

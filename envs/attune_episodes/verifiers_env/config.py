@@ -11,9 +11,11 @@ import verifiers.v1 as vf
 from pydantic import ConfigDict, Field, FiniteFloat, model_validator
 
 from attune_data.constants import Provenance
-from attune_data.errors import AttuneError, SettingsError
+from attune_data.errors import AttuneError, SettingsError, show
 from attune_data.jsonio import parse_json
-from attune_episodes.data_arguments import DataArguments, asked_by
+from attune_episodes.data_arguments import SIMULATED, DataArguments, asked_by
+from attune_episodes.live.source import check_simulated
+from attune_episodes.live.standing import reader_name
 from attune_episodes.settings import Labels, Mode, PanasStrategy, Settings
 from attune_episodes.trainers.rows import RowMaker
 from attune_rewards.predictions import STAGES, Stage
@@ -25,6 +27,11 @@ ENV_ID: Final = "attune-env"
 Granularity = Literal["conversation", "request"]
 Level = Literal["plain", "clear", "default", "blunted", "tangled"]
 """The names of `attune_data.simulate.LEVELS`."""
+
+LIVE_FIELDS: Final = frozenset(
+    {*vf.TasksetConfig.model_fields, "data", "level", "world_seed", "number", "training", "live", "reader"}
+)
+"""What applies to live conversations."""
 
 DESCRIBED: Final = ConfigDict(use_attribute_docstrings=True)
 """The texts under the fields are their descriptions, for `--help` and the Hub's card."""
@@ -106,6 +113,12 @@ class AttuneTasksetConfig(vf.TasksetConfig):
     codebook: str | None = None
     """An official annotation_codebook.json; by default the one beside the data, otherwise our wording."""
 
+    live: bool = False
+    """Hold live conversations: a simulated person answers the model's own replies, and the reward is the live
+    one (docs/live.md). Only level, world-seed, number and reader apply."""
+    reader: str = "fitted"
+    """What reads the replies of live conversations: fitted, held_out or lexicon."""
+
     reward: str | dict[str, Any] = "composite"
     """A preset (composite, emotion, behaviour, preference, holistic, skill), a .json or .py file that
     describes a reward, or its description: '{"preset": "skill", "format": 0.1}'."""
@@ -114,7 +127,10 @@ class AttuneTasksetConfig(vf.TasksetConfig):
     def _fits(self) -> Self:
         """Refuses what needs no data to be known as wrong: a command then shows it without a traceback."""
         try:
-            configured(self)
+            if self.live:
+                check_live(self)
+            else:
+                configured(self)
         except AttuneError as error:
             raise ValueError(str(error)) from error
         return self
@@ -147,6 +163,24 @@ def configured(config: AttuneTasksetConfig) -> tuple[DataArguments, Settings, Re
     if by_request or (spec.dense and not judged):
         RowMaker(settings, spec).check()
     return chosen, settings, spec
+
+
+def check_live(config: AttuneTasksetConfig) -> None:
+    """Raises an AttuneError where a configuration of live conversations says what does not apply to them.
+
+    Their data is "simulated", which need not be said.
+    """
+    if "data" not in config.model_fields_set:
+        config.data = SIMULATED
+    check_simulated(config.data, "live")
+    reader_name(config.reader)
+    if config.task.draft_judge.enabled:
+        raise SettingsError("the draft judge is enabled, but live conversations have no drafts to rate")
+    for name, field in AttuneTasksetConfig.model_fields.items():
+        if name not in LIVE_FIELDS and (value := getattr(config, name)) != field.get_default(
+            call_default_factory=True
+        ):
+            raise SettingsError(f"{name} is {show(value)}; it does not apply to live conversations")
 
 
 class AttuneHarnessConfig(vf.HarnessConfig):

@@ -159,6 +159,8 @@ def _read(trace: Json, em_model: str | None) -> _Trace | None:
     """Read a trace; None if it is not ok. DataError for what is no trace of this environment."""
     try:
         data = trace["task"]["data"]
+        if data.get("live"):
+            raise ValueError("it is of a live conversation, which has no result record")
         if not {"conversation", "settings", "reward"} <= data.keys():
             raise ValueError(f"task.data has {', '.join(sorted(data)[:8])}")
         return _recorded(trace, data, em_model) if trace.get("ok") else None

@@ -18,6 +18,7 @@ from attune_episodes.parsing import parse
 from attune_episodes.request import Request
 from attune_episodes.verifiers_env.chat import CallFailedError, Chat
 from attune_episodes.verifiers_env.config import AttuneEnvConfig, AttuneHarnessConfig, check_harness
+from attune_episodes.verifiers_env.live import hold, unfinished
 from attune_episodes.verifiers_env.logs import FAILED, KEY, VERSION
 from attune_episodes.verifiers_env.tasks import (
     AnyEpisode,
@@ -72,7 +73,12 @@ class AttuneHarness(vf.Harness[AttuneHarnessConfig]):
         ) as session:
             url = f"{endpoint.rstrip('/')}/chat/completions"
             chat = Chat(session, url, ctx.model, config.retries, config.backoff)
-            await _Player(chat, trace, config.reasks + 1).all(data.task.requests, config.parallel)
+            if (standing := data.standing) is not None:
+                # the trace's own view of the task: the one handed over may have notices of verifiers added
+                system = trace.task.data.system_prompt
+                await hold(chat, standing, None if system is None else str(system), trace.info)
+            else:
+                await _Player(chat, trace, config.reasks + 1).all(data.task.requests, config.parallel)
         return SUCCESS
 
 
@@ -165,7 +171,11 @@ class AttuneEnv(vf.SingleAgentEnv, vf.Env[AttuneEnvConfig]):
         data = task.data
         # A rollout for training is known by its client, which keeps the tokens; the taskset's own flag
         # (`training`) refuses earlier, where somebody sets it.
-        if isinstance(data, AttuneData) and isinstance(agents.agent.ctx.client, vf.TrainClientConfig):
+        if (
+            isinstance(data, AttuneData)
+            and data.live is None
+            and isinstance(agents.agent.ctx.client, vf.TrainClientConfig)
+        ):
             for_training(data.task.conversation)
         await super().run(task, agents)
 
@@ -187,8 +197,10 @@ class AttuneEnv(vf.SingleAgentEnv, vf.Env[AttuneEnvConfig]):
 
 
 def _incomplete(trace: AnyTrace, data: AttuneData) -> str | None:
-    missing = data.task.missing(replies_of(trace, data.task))
-    if missing:
+    if (standing := data.standing) is not None:
+        if problem := unfinished(standing, trace.info):
+            return problem
+    elif missing := data.task.missing(replies_of(trace, data.task)):
         asked = len(data.task.requests)
         return f"{len(missing)} of {asked} requests have no reply, the first of them {show(missing[0])}"
     if any(reward is None for reward in trace.rewards.values()):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from itertools import zip_longest
-from math import isclose
+from itertools import count
 from typing import Any, TypeAlias
 
 import verifiers.v1 as vf
@@ -16,21 +15,20 @@ from attune_data.errors import AttuneError, show
 from attune_data.loading import Conversations
 from attune_data.schema import Conversation
 from attune_episodes.episode import Episode, parse_rate
+from attune_episodes.live.standing import Standing
 from attune_episodes.parsing import parse, sound
-from attune_episodes.plan import plan
-from attune_episodes.policies import builtin_policy
-from attune_episodes.rollout import rollout
 from attune_episodes.score import score
 from attune_episodes.task import Task
 from attune_episodes.trainers.rows import RowMaker, unscored
-from attune_episodes.unanswered import unanswered
 from attune_episodes.verifiers_env.config import (
     AttuneTaskConfig,
     AttuneTasksetConfig,
     Granularity,
     configured,
 )
+from attune_episodes.verifiers_env.live import TOTAL, held, live_data, live_metrics
 from attune_episodes.verifiers_env.logs import entries_in, replies_in
+from attune_episodes.verifiers_env.validity import problem_of
 from attune_rewards.reward import Score, part_means, scored_requests
 from attune_rewards.strict import unscored_share
 from attune_rewards.truth import truth_of
@@ -54,21 +52,23 @@ class NotPlayableError(AttuneError, SystemExit):
 
 
 class AttuneData(vf.TaskData):
-    """One task: a conversation, or one request of it.
+    """One task: a conversation, one request of it, or a live conversation.
 
     It carries only what nothing else can be made of. The prompt of a single request is the one exception:
     other harnesses look for it there.
     """
 
     granularity: Granularity = "conversation"
-    conversation: dict[str, Any]
+    conversation: dict[str, Any] = Field(default_factory=dict)
     """The record in the benchmark's format. It holds the annotated answers: never show it to a model."""
-    settings: dict[str, Any]
+    settings: dict[str, Any] = Field(default_factory=dict)
     """How it is asked about: `Settings.to_json`."""
-    reward: dict[str, Any]
+    reward: dict[str, Any] = Field(default_factory=dict)
     """The reward: `attune_rewards.spec_files.describe_reward`."""
     request: str | None = None
     """The id of the one request, `conversation/turn/stage`; None for a whole conversation."""
+    live: dict[str, Any] | None = None
+    """Where a live conversation begins: `Standing.to_json`; the fields above are empty then."""
 
     @staticmethod
     def of(task: Task) -> AttuneData:
@@ -93,9 +93,18 @@ class AttuneData(vf.TaskData):
             self._task = source, Task.from_json(self.__dict__)
         return self._task[1]
 
+    @property
+    def standing(self) -> Standing | None:
+        """Where a live conversation begins; None where the task is not one.
+
+        Raises DataError where this process would hold another conversation.
+        """
+        return None if self.live is None else Standing.from_json(self.live)
+
     def check_prompts(self) -> None:
         """Raises DataError where this process would ask something else than the task was made with."""
-        self.task.settings.check_same(self.settings, f"task {self.id}", "prompts")
+        if self.standing is None:
+            self.task.settings.check_same(self.settings, f"task {self.id}", "prompts")
 
 
 class AttuneState(vf.State):
@@ -156,8 +165,10 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
 
         A conversation: the return of the episode, such as `composite_strict` (in [0, 1]: the strict
         Composite / 100) or `composite_partial`. A request: the value of its score, `<reward>_request`.
-        Nothing where the reward scores nothing.
+        Nothing where the reward scores nothing. A live conversation: `live_total`, which has no bounds.
         """
+        if (standing := self.data.standing) is not None:
+            return {TOTAL: held(standing, trace.info).total}
         task = self.data.task
         if task.only is not None:
             value = _request_score(task, trace).value
@@ -168,6 +179,8 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
     @vf.metric
     async def parts(self, trace: AnyTrace) -> dict[str, float]:
         """Each part's mean score over the requests where it is scored, and how the replies came."""
+        if (standing := self.data.standing) is not None:
+            return live_metrics(held(standing, trace.info), trace.info)
         task = self.data.task
         entries = entries_in(trace.info).values()
         counted = {
@@ -193,53 +206,26 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
         # later releases of verifiers hand over more than 0.4.0 (a deployment): passed on, not used here
         await super().score(trace, runtime, *args, **kwargs)
         judge = self.config.draft_judge
-        if judge.enabled and not self.scoring_deferred and self.data.request is None:
+        if (
+            judge.enabled
+            and not self.scoring_deferred
+            and self.data.request is None
+            and self.data.live is None
+        ):
             from attune_episodes.verifiers_env.judge import rate_drafts
 
             await rate_drafts(judge, self.data.task, trace)
 
     async def validate(self, runtime: Runtime) -> bool:
-        """Whether the annotations' own answers earn 1 and no annotated answer is in any prompt."""
+        """Whether the annotations' own answers earn 1 and no annotated answer is in any prompt.
+
+        Of a live conversation: whether the state-knowing replies earn more than silence.
+        """
         self.data.check_prompts()
-        task = self.data.task
-        problem = _leak(task) or _other_prompt(self.data, task) or _oracle(task)
+        problem = problem_of(self.data)
         if problem is not None:
             logger.warning("%s is not valid: %s", self.data.id, problem)
         return problem is None
-
-
-def _leak(task: Task) -> str | None:
-    """A request that changes when all annotated answers are taken out of the record.
-
-    This is stronger than looking for the answers in the text: whatever a prompt takes from an answer, be it
-    its presence or its length, would make it another one.
-    """
-    planned = plan(task.conversation, task.settings)
-    blank = plan(unanswered(task.conversation), task.settings)
-    changed = [one or other for one, other in zip_longest(planned, blank) if one != other]
-    return f"{changed[0].id} depends on an annotated answer" if changed else None
-
-
-def _other_prompt(data: AttuneData, task: Task) -> str | None:
-    """A prompt that is carried and is not the one of the plan."""
-    if task.only is None:
-        return None
-    (request,) = task.requests
-    carried = data.prompt if isinstance(data.prompt, list) else []
-    shown = [("system", data.system_prompt), *((one.role, one.content) for one in carried)]
-    planned = [(message.role, message.content) for message in request.messages]
-    return None if shown == planned else f"the prompt of {request.id} is not the one of the plan"
-
-
-def _oracle(task: Task) -> str | None:
-    """A request to which the annotations' own answers do not earn everything."""
-    oracle = builtin_policy("oracle", [task.conversation], task.settings)
-    for step in rollout(task.conversation, oracle, task.settings, task.spec).steps:
-        value = step.score.value
-        if task.only in (None, step.request.id) and value is not None and not isclose(value, 1, rel_tol=1e-9):
-            short = {part: score for part, score in step.score.parts.items() if score != 1}
-            return f"the annotations' own answers to {step.request.id} earn {value}, {show(short)}"
-    return None
 
 
 def _played(task: Task, trace: AnyTrace) -> Episode:
@@ -259,7 +245,7 @@ def _request_score(task: Task, trace: AnyTrace) -> Score:
 
 
 class AttuneTaskset(vf.Taskset[AttuneTask, AttuneTasksetConfig]):
-    """Annotated conversations, each a task, or each of their scored requests a task.
+    """Annotated conversations, each a task, or each of their scored requests; or live conversations.
 
     Everything that can be wrong with the configuration is told when the taskset is made: settings, reward
     and data. `load` then only makes tasks. Simulated conversations without a `number` have no end: the
@@ -268,12 +254,15 @@ class AttuneTaskset(vf.Taskset[AttuneTask, AttuneTasksetConfig]):
 
     def __init__(self, config: AttuneTasksetConfig) -> None:
         super().__init__(config)
+        if config.live:
+            self.INFINITE = config.number is None
+            return
         try:
             chosen, self.settings, self.spec = configured(config)
             self.conversations = chosen.choose(training=config.training)
             self.INFINITE = not isinstance(self.conversations, Conversations)
             if not self.INFINITE and not any(map(self._scores, self.conversations)):
-                raise unscored(self.spec, config.data)
+                raise unscored(self.spec.name, config.data)
         except AttuneError as error:
             raise NotPlayableError(str(error)) from error
         if self.settings.codebook.path != config.codebook:
@@ -281,6 +270,11 @@ class AttuneTaskset(vf.Taskset[AttuneTask, AttuneTasksetConfig]):
 
     def load(self) -> Iterator[AttuneTask]:
         """The tasks, in the order of the data; conversations in which nothing is scored are left out."""
+        config = self.config
+        if config.live:
+            for index in count() if config.number is None else range(config.number):
+                yield AttuneTask(AttuneData.model_validate(live_data(config, index)), config.task)
+            return
         maker = RowMaker(self.settings, self.spec)
         left_out: list[str] = []
         for conversation in iter(self.conversations):
@@ -288,10 +282,10 @@ class AttuneTaskset(vf.Taskset[AttuneTask, AttuneTasksetConfig]):
                 if not self.INFINITE:
                     left_out.append(conversation.conversation_id)
                 continue
-            whole = self.config.granularity == "conversation"
+            whole = config.granularity == "conversation"
             for request in [None] if whole else [row["id"] for row in maker.rows(conversation)]:
                 task = Task(conversation, self.settings, self.spec, request)
-                yield AttuneTask(AttuneData.of(task), self.config.task)
+                yield AttuneTask(AttuneData.of(task), config.task)
         if left_out:
             logger.warning(
                 "%d conversations left out, in which reward %r scores nothing: %s",

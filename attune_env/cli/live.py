@@ -1,0 +1,53 @@
+"""`attune live`: a live conversation in the terminal, with oneself as the policy."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+from attune_env.cli.data import LEVELS
+from attune_env.cli.options import option
+
+
+def live(
+    seed: int = option("Seed of the simulated people.", 0),
+    index: int = option("Which of their conversations, from 0.", 0, min=0),
+    level: str = option(f"How hard people are to read: {', '.join(LEVELS)}.", "default"),
+    reader: str = option("What reads your replies: fitted, held_out or lexicon.", "fitted"),
+) -> None:
+    """Talk with a simulated person, who answers what you say; a line of the input is a reply.
+
+    An empty line says nothing, and counts. At the end, shows turn by turn what the person felt and wanted,
+    what was read in each reply, and what it earned.
+
+    Example: attune live --seed 7
+
+    Example: attune live --index 3 --level plain < replies.txt
+    """
+    from attune_data.errors import printable
+    from attune_data.simulate import Simulation
+    from attune_episodes.live.standing import Standing, reader_name
+    from attune_episodes.live.transcript import transcript
+
+    held = Standing(Simulation(seed, level=level), index, reader=reader_name(reader)).live()
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")  # whatever is piped in is read as what it is
+    asks = sys.stdin.isatty()
+    if asks:
+        print(f"Reply to what the person says, {held.length} times at most; Ctrl-D ends it.", file=sys.stderr)
+
+    def says() -> None:
+        print("\n".join(printable(line) for line in held.message.splitlines()), "\n", sep="", flush=True)
+
+    says()
+    while not held.done:
+        if asks:
+            print("> ", end="", file=sys.stderr, flush=True)
+        if not (line := sys.stdin.readline()):
+            break
+        turn = held.say(line.rstrip("\r\n"))
+        if turn.answer != "ends":
+            says()
+    print(transcript(held) if held.turns else "nothing was said")
+    if not held.done:
+        print(f"the input ended before the conversation: {held.length} replies at most", file=sys.stderr)

@@ -1,0 +1,266 @@
+"""A live conversation: the person hears a reply, is moved by it, and says the next thing, or goes.
+
+The matter, the person and the first message are those of the recorded conversation of the same item.
+From then on chance is drawn by place, (world, item, turn, purpose): never in sequence over turns, and never
+from the words of a reply. Eight replies to one message meet the same luck.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple
+
+from attune_data.errors import SettingsError, show
+from attune_data.simulate.constructs import textual
+from attune_data.simulate.draws import Draws, PlacedDraws, clip, rating
+from attune_data.simulate.grammar import Template
+from attune_data.simulate.hearing import Bond, Heard, Taken, remember, take, wants
+from attune_data.simulate.messages import Writer, write
+from attune_data.simulate.story import LastReply, Message
+from attune_data.simulate.stream import Simulation
+from attune_data.simulate.texts import Said, texts
+from attune_data.simulate.turn import begin, feel, reply_as_recorded, speak_up
+
+Answer = Literal["goes on", "repeats", "withdraws", "discloses", "leaves", "ends"]
+"""What the person does after a reply; `ends` after the last one."""
+
+GAIN: Final = 0.6
+CENTRE: Final = 0.2
+"""The worth of a reply that fits neither well nor badly."""
+NOISE: Final = 0.2
+MISS: Final = -0.25
+"""The fit below which a reply has missed."""
+FITS: Final = 0.3
+"""The fit from which one may bring out what was held back."""
+HOLDS_BACK: Final = 0.8
+"""Probability that a person holds something back."""
+DARK: Final = 0.75
+"""Probability that it is unpleasant."""
+FEWEST: Final = 2
+"""Words that such a question must have beside facts and common words."""
+LONGEST: Final = 2_000
+"""Characters of a question or of advice that are compared with what the topic knows."""
+ALIKE: Final = 0.6
+"""Share of a question's words that a question the topic knows must have, to be answered as that one."""
+_WORD: Final = re.compile(r"[a-z]{4,}")
+_COMMON: Final = frozenset({
+    "about", "been", "could", "does", "from", "have", "into", "just", "know", "like", "made", "make",
+    "more", "much", "said", "some", "still", "such", "tell", "than", "that", "their", "them", "then",
+    "there", "they", "thing", "think", "this", "thought", "what", "when", "where", "which", "with",
+    "would", "your", "yours",
+})  # fmt: skip
+"""Words that say nothing of what a question is about."""
+_SLOT: Final = re.compile(r"\{[^}]*\}")
+
+
+class Step(NamedTuple):
+    """What came of one reply."""
+
+    taken: Taken
+    fit: float
+    """How well it fitted, in [-1, 1]: 0.6·(worth - 0.3) + 0.2ε."""
+    answer: Answer
+
+
+class Talk:
+    """One live conversation with a simulated person."""
+
+    def __init__(self, world: Simulation, index: int, turn: int = 0) -> None:
+        """Begins at a turn of the recorded conversation, from 0.
+
+        The turns before it went as recorded: what was said and felt is the record's, and trust, being heard
+        and wear are those of a person who heard in each reply the acts that it was made of.
+
+        Raises SettingsError for a turn that the conversation does not have.
+        """
+        person = world.person(index)
+        self.key = (world.key, index)
+        said = texts(world.templates, world.topics)
+        self.story, self.mood, *_ = begin(said, person, world.level, Draws(*self.key))
+        self.bond = Bond()
+        story = self.story
+        if type(turn) is not int or not 0 <= turn < story.count:
+            raise SettingsError(
+                f"turn is {show(turn)}; conversation {index} of {world!r} has turns 0 to {story.count - 1}"
+            )
+        self.said: tuple[tuple[str, str], ...] = ()
+        """(message, reply) of the recorded turns before."""
+        speak_up(story, self.mood, 0)
+        for number in range(1, turn + 1):
+            self._as_recorded()
+            speak_up(story, self.mood, number)
+        story.draws = self.mood.draws = PlacedDraws(*self.key, "live")
+        story.draws.turn_to("held")
+        self.held = self._held()
+        """The family of feelings behind what is held back, and the words for it; None where nothing is."""
+        self.guard = 0.15 + 0.4 * story.draws.uniform() - 0.2 * (story.person.outspoken - 0.4)
+        """The trust from which it may come out."""
+        self.done = False
+        self._wants: dict[str, float] | None = None
+
+    @property
+    def message(self) -> Message:
+        """What the person said last."""
+        return self.story.message
+
+    @property
+    def wants(self) -> dict[str, float]:
+        """Construct -> what doing it is worth to the person now."""
+        if self._wants is None:
+            self._wants = wants(self.story, self.bond)
+        return self._wants
+
+    def take(self, heard: Heard) -> Taken:
+        """The worth of a reply to the person now, without anything coming of it."""
+        return take(self.story, self.wants, heard)
+
+    def hear(self, heard: Heard) -> Step:
+        """A reply has come: the person is moved by it and says the next thing. ValueError after the end."""
+        if self.done:
+            raise ValueError("the person has gone")
+        story = self.story
+        taken = self.take(heard)
+        story.draws.turn_to(story.number, "fit")
+        fit = clip(GAIN * (taken.worth - CENTRE) + NOISE * story.draws.normal(), -1.0, 1.0)
+        self._move(heard, fit)
+        story.draws.turn_to(story.number, "after")
+        self.mood.after(story.mood, fit)
+        answer = self._answers(fit)
+        self._keep(heard, fit)
+        self._say(answer)
+        self._wants = None
+        return Step(taken, fit, answer)
+
+    def _as_recorded(self) -> None:
+        """The present turn goes as it was recorded, its reply heard as the acts that it is made of."""
+        story, message = self.story, self.story.message.text
+        _, state, _ = reply_as_recorded(story, self.mood)
+        reply = state.replies["original"]
+        done = {construct: 1.0 for construct, yes in textual(story, reply).items() if yes}
+        words = reply.text.count(" ") + 1
+        self._move(Heard(done, tuple(reply.claims), words, own=words), state.fit)
+        self.said = (*self.said, (message, reply.text))
+
+    def _move(self, heard: Heard, fit: float) -> None:
+        """What a reply does to the bond."""
+        bond = self.bond
+        remember(self.story, bond, heard, fit)
+        bond.misses = bond.misses + 1 if fit < MISS else max(0, bond.misses - 1)
+
+    def _held(self) -> tuple[str, Said] | None:
+        story, draws = self.story, self.story.draws
+        if not draws.yes(HOLDS_BACK):
+            return None
+        sign = -1 if draws.yes(DARK) else 1
+        families = {
+            name: story.person.family_habit[name]
+            for name, family in story.texts.families.items()
+            if family.sign == sign and name != story.mood.family
+        }
+        name = draws.weighted(families)
+        own = story.situation.cues[name]
+        cues = own if name in story.situation.own_cues else [*story.texts.families[name].cues, *own]
+        return name, story.fresh_pair(cues)
+
+    def _answers(self, fit: float) -> Answer:
+        """What the person does next; misses make people repeat, close up, object, or go."""
+        story, bond, draws = self.story, self.bond, self.story.draws
+        last = story.number + 1 == story.count
+        if fit < MISS:
+            draws.turn_to(story.number, "leaves")
+            chance = 0.1 + 0.3 * (bond.misses - 1) - 0.25 * bond.trust
+            if draws.yes(clip(chance, 0.0, 0.9)) and not last:
+                return "leaves"
+        if last:
+            return "ends"
+        if fit >= FITS and self.held and not bond.disclosed and bond.trust >= self.guard:
+            return "discloses"
+        if fit < MISS:
+            draws.turn_to(story.number, "misses")
+            speaks, which = draws.yes(0.4 + story.person.outspoken), draws.uniform()
+            if not speaks:
+                return "withdraws"
+            if which < 0.5 and story.message.core:
+                return "repeats"
+        return "goes on"
+
+    def _keep(self, heard: Heard, fit: float) -> None:
+        """The story remembers the reply as it remembers a recorded one."""
+        story = self.story
+        answer = plan = None
+        if heard.question:
+            story.asked = True
+            story.draws.turn_to(story.number, "answer")
+            answer = self._known_answer(heard.question)
+        if heard.advice:
+            plan = self._alike(heard.advice, story.situation.pairs["plans"])
+            if plan:
+                story.plans.append(plan)
+        story.families.append(story.mood.family)
+        story.last = LastReply(fit, answer, plan)
+
+    def _known_answer(self, question: str) -> Template:
+        """The topic's answer to a question like this one; of one that nobody foresaw, a short one."""
+        pairs = self.story.situation.pairs
+        known = self._alike(question, [*pairs["ask_fact"], *pairs["ask_reflect"]])
+        return known.other if known else self.story.fresh(self.story.texts.frames["answers"])
+
+    def _alike(self, text: str, pairs: Sequence[Said]) -> Said | None:
+        """The pair whose first half shares most words with a text, facts apart; None if none has enough."""
+        words = _words(text) - _words(" ".join(self.story.reply_facts.values()))
+        if len(words) < FEWEST:
+            return None
+        shares = [len(words & _words(pair.say.source)) / len(words) for pair in pairs]
+        best = max(shares, default=0.0)
+        return pairs[shares.index(best)] if best >= ALIKE else None
+
+    def _say(self, answer: Answer) -> None:
+        """The next message, with the feelings that go with it."""
+        story, frames = self.story, self.story.texts.frames
+        if answer == "ends":
+            self.done = True
+            return
+        before, core = story.message, story.message.core
+        story.number += 1
+        if answer == "goes on":
+            feel(story, self.mood)
+            story.message = write(story)
+            return
+        if answer != "repeats":  # who says it again feels as before
+            feel(story, self.mood)
+        story.draws.turn_to(story.number, answer)
+        writer = Writer(story)
+        if answer == "repeats" and core:
+            writer.tell(core, frame=story.fresh(frames["repeats"]))
+            writer.message.shown = before.shown
+        elif answer == "discloses" and self.held:
+            family, cue = self.held
+            self.bond.disclosed = True
+            self._come_to(family)
+            writer.tell(cue, frame=story.fresh(frames["discloses"]), first=True)
+            writer.message.shown = (family,)
+        else:
+            writer.say(story.fresh(frames[answer]), apart=True)
+            self.done = answer == "leaves"
+        story.message = writer.finish()
+
+    def _come_to(self, family: str) -> None:
+        """The feeling behind what was held back is the one that is felt now."""
+        story, mood, draws = self.story, self.mood, self.story.draws
+        mood.family = family
+        first = mood.first_shares()
+        activation = max(story.mood.activation, 0.8)
+        tag = draws.weighted(first), rating(2.4 + 3.2 * activation + 0.8 * draws.normal())
+        sign = story.texts.families[family].sign
+        story.mood = replace(
+            story.mood, sign=sign, activation=activation, family=family, second_family=None, tags=(tag,),
+            tag_probability=1.0, second_probability=0.0, first=first,
+        )  # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(_SLOT.sub(" ", text[:LONGEST].lower()))) - _COMMON

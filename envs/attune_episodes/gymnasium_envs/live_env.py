@@ -1,0 +1,160 @@
+"""`Attune/Live-v0`: a simulated person answers the action, a text."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import gymnasium
+from gymnasium import spaces
+from gymnasium.error import InvalidAction, ResetNeeded
+
+from attune_data.errors import SettingsError, show
+from attune_data.simulate.stream import Level
+from attune_episodes.gymnasium_envs.render import check_render_mode
+from attune_episodes.gymnasium_envs.spaces import TextSpace
+from attune_episodes.live.episode import LiveEpisode
+from attune_episodes.live.source import LiveSource
+from attune_episodes.live.transcript import closing, transcript, turn_lines
+from attune_episodes.parsing.extract import MAX_CHARS
+
+TURNS: Final = 21
+"""Values of the observation's `turn`: a simulated conversation has at most 20 turns, and 0 is none."""
+
+
+class LiveEnv(gymnasium.Env[dict[str, Any], str]):
+    """A conversation in which a simulated person answers the policy's own replies.
+
+    ## Description
+
+    The person's state (mood, needs, what is held back) is the program's, and luck is keyed: the same replies
+    give the same conversation and the same rewards on every machine. A reply that misses makes people repeat
+    themselves, withdraw, object, or leave. docs/live.md has the rules and the rewards.
+
+    ## Action Space
+
+    Any text: the reply to the person's message.
+
+    ## Observation Space
+
+    A `Dict`: `message`, what the person said last ("" after the last reply; their parting words where they
+    left); `messages`, the whole chat as one text, each message under its `[role]`; `turn`, from 1 (0 after
+    the end).
+
+    ## Rewards
+
+    The live reward of the reply, without bounds. Rewards add up to the total: 0 is the best reply that reads
+    nothing, 1 the reply that knows the state, on average over people.
+
+    ## Episode End
+
+    Terminated when the person has ended the conversation or left. Never truncated.
+
+    ## Information
+
+    Always `index` (of the conversation in its world) and `chat` (messages for a model); after a step `answer`
+    (what the person did) and `parts` (the worth of the reply to the person, part by part); at the end `total`
+    and `lost` (turns that were lost because they left). `env.unwrapped.live` is the `LiveEpisode` itself.
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012  (Gymnasium's own declaration)
+        "render_modes": ["ansi", "human"],
+        "render_fps": 1,
+    }
+
+    def __init__(
+        self,
+        data: str = "simulated",
+        *,
+        level: str | Level = "default",
+        world_seed: int = 0,
+        reader: str | None = None,
+        max_chars: int = 100_000,
+        render_mode: str | None = None,
+        **selection: Any,
+    ) -> None:
+        """Makes the environment; all arguments can be written as JSON, but a Level.
+
+        `data` to `reader` and `selection` (`sampling`, `shard`, `number`, `training`) are those of
+        `LiveSource`. `max_chars` is the length of the texts in the observation; a longer chat loses its
+        beginning. `render_mode`: "ansi", `render()` gives a transcript with what was felt and wanted;
+        "human", each turn of it is printed.
+        """
+        if type(max_chars) is not int or max_chars < 1:
+            raise SettingsError(f"max_chars is {show(max_chars)}; it must be a whole number, at least 1")
+        check_render_mode(render_mode, self.metadata["render_modes"])
+        self.source = LiveSource(data, level=level, world_seed=world_seed, reader=reader, **selection)
+        self.max_chars = max_chars
+        self.render_mode = render_mode
+        self.action_space = TextSpace(MAX_CHARS)
+        self.observation_space = spaces.Dict(
+            {
+                "message": TextSpace(max_chars),
+                "messages": TextSpace(max_chars),
+                "turn": spaces.Discrete(TURNS),
+            }
+        )
+        self.live: LiveEpisode | None = None
+        """The episode that is played; None before the first reset."""
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Begins the next conversation.
+
+        Args:
+            seed: of the order of conversations, which then starts over.
+            options: `{"index": i}` names the conversation; the order goes on after it as if it had not been
+                played.
+
+        Raises UnknownNameError for another option, SettingsError for an index that is not there.
+        """
+        named = self.source.begin(options) if options else None
+        super().reset(seed=seed)
+        if seed is not None:
+            self.source.order.reset_order()
+        self.live = named or self.source.begin(None, self.np_random)
+        return self._observation(self.live), self._info(self.live)
+
+    def step(self, action: str) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+        """Says the action to the person.
+
+        Raises ResetNeeded before the first reset and after the end, InvalidAction for what is no text.
+        """
+        live = self.live
+        if live is None or live.done:
+            when = "before the first step" if live is None else "to begin the next episode"
+            raise ResetNeeded(f"call reset() {when}")
+        if not isinstance(action, str):
+            raise InvalidAction(f"an action is a text, got {show(action)} ({type(action).__name__})")
+        turn = live.say(action)
+        info = self._info(live) | {"answer": turn.answer, "parts": turn.taken._asdict()}
+        if turn.done:
+            info |= {"total": live.total, "lost": live.length - len(live.turns)}
+        if self.render_mode == "human":
+            print("\n".join(turn_lines(len(live.turns), turn, live.felt[-1])), flush=True)
+            if turn.done:
+                print("\n".join(closing(live)), flush=True)
+        return self._observation(live), turn.reward, turn.done, False, info
+
+    def render(self) -> str | None:
+        """The transcript so far, with what was felt, wanted and paid (ansi); None in the other modes."""
+        if self.render_mode is None:
+            gymnasium.logger.warn(
+                'render() does nothing: make the environment with render_mode="ansi" or "human"'
+            )
+            return None
+        if self.live is None:
+            raise ResetNeeded("call reset() before render()")
+        return transcript(self.live) if self.render_mode == "ansi" else None
+
+    def _observation(self, live: LiveEpisode) -> dict[str, Any]:
+        ended = live.done and live.turns[-1].answer == "ends"
+        chat = "\n\n".join(f"[{message['role']}]\n{message['content']}" for message in live.chat())
+        return {
+            "message": "" if ended else live.message[-self.max_chars :],
+            "messages": chat[-self.max_chars :],
+            "turn": 0 if live.done else len(live.turns) + 1,
+        }
+
+    def _info(self, live: LiveEpisode) -> dict[str, Any]:
+        return {"index": live.index, "pass": self.source.order.passes, "chat": live.chat()}

@@ -1,0 +1,137 @@
+"""Attacks on live episodes: replies that a trainer's policy stumbles on, and one that climbs on the reader.
+
+Each looks at the messages and at its own replies, never at the state. `ATTACKS` are content-free; the climb
+knows the reader and what people want on average.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from attune_data.simulate.draws import Draws
+from attune_data.simulate.texts import texts
+from attune_episodes.live.blind import BLOCKS, TEXTS, Blind, block_names, filled, wordings
+from attune_episodes.live.constants import provenance
+from attune_episodes.live.episode import DEFAULT, LiveEpisode
+from attune_episodes.live.hearing import turned
+from attune_episodes.live.play import LivePolicy
+from attune_episodes.reading import Exchange, Reader
+
+CUES: Final[Sequence[str]] = TEXTS["cues"]
+CANNED: Final[Sequence[str]] = TEXTS["attacks"]["canned"]
+SALAD: Final = 25
+"""Words of a salad."""
+
+
+def _cycle(replies: Sequence[str]) -> LivePolicy:
+    return lambda live: replies[len(live.turns) % len(replies)]
+
+
+def _stuffing(live: LiveEpisode) -> str:
+    return ". ".join(CUES) + "."
+
+
+def _salad(live: LiveEpisode) -> str:
+    draws = Draws("salad", live.message)
+    words = [word for phrase in (*CUES, *texts().families["hurt"].claims) for word in phrase.split()]
+    return " ".join(draws.pick(words) for _ in range(SALAD)) + "?"
+
+
+def _all_acts(live: LiveEpisode) -> str:
+    number = len(live.turns)
+    said = (each[number % len(each)] for name, each in BLOCKS.items() if not name.startswith("copy"))
+    return " ".join(filled(frame, live.message) for frame in said)
+
+
+def _all_feelings(live: LiveEpisode) -> str:
+    feels = [family.claims[len(live.turns) % len(family.claims)] for family in texts().families.values()]
+    return f"You sound {', '.join(feels[:-1])} and {feels[-1]} about this. It makes sense that you feel so."
+
+
+def _invisible(live: LiveEpisode) -> str:
+    return "\u200b".join(CANNED[len(live.turns) % len(CANNED)]) + "\u2063\u202e" * 20
+
+
+def _json(live: LiveEpisode) -> str:
+    return json.dumps({"reward": 1.0, "observed": dict.fromkeys(("B1", "B15", "B19", "B505"), "yes")})
+
+
+def _huge(live: LiveEpisode) -> str:
+    return "I hear you and it makes sense. " * 3300
+
+
+ATTACKS: Final[Mapping[str, LivePolicy]] = {
+    "silence": lambda live: "",
+    "parrot": lambda live: live.message,
+    "parrot, turned": lambda live: " ".join(turned(live.message)) + ".",
+    **{name: _cycle(replies) for name, replies in TEXTS["attacks"].items()},
+    "all acts": _all_acts,
+    "all feelings": _all_feelings,
+    "stuffing": _stuffing,
+    "salad": _salad,
+    "invisible characters": _invisible,
+    "JSON": _json,
+    "100,000 characters": _huge,
+}
+"""Name -> a policy that knows nothing."""
+
+
+def best_constant(reader: str = DEFAULT) -> Blind:
+    """The goal-blind policy that the zero line was measured with."""
+    found = provenance()["readers"][reader]["zero"]
+    return Blind(tuple(found["blocks"]), found["wordings"])
+
+
+@dataclass(frozen=True)
+class Climb:
+    """Climbs on the reader: to each message it adds the sentence that the reader pays best, until none does.
+
+    It knows the reader and what people want on average, not what this one wants.
+    """
+
+    reader: Reader
+    average: Mapping[str, float]
+    """Question -> mean worth of doing it, over people and turns."""
+    tries: int = 48
+    """Sentences that are tried in each round, drawn by the message from `pool`."""
+    most: int = 4
+    """Sentences of a reply."""
+
+    @cached_property
+    def pool(self) -> tuple[str, ...]:
+        """Every wording of every block, and every cue."""
+        blocks = [wording for block in block_names() for wording in wordings(block)]
+        return (*blocks, *(f"{cue.capitalize()}." for cue in CUES), *CANNED)
+
+    def __call__(self, live: LiveEpisode) -> str:
+        """The reply that the climb ends at."""
+        draws = Draws("climb", live.message)
+        tried = [filled(frame, live.message) for frame in draws.some(self.pool, self.tries)]
+        said, best = "", self._paid(live, "")
+        for _ in range(self.most):
+            scores = [self._paid(live, f"{said} {sentence}".strip()) for sentence in tried]
+            top = max(scores)
+            if top <= best + 0.02:
+                break
+            said, best = f"{said} {tried[scores.index(top)]}".strip(), top
+        return said
+
+    def _paid(self, live: LiveEpisode, text: str) -> float:
+        reading = self.reader.read(Exchange(live.message, text, live.history))
+        return sum(
+            self.average.get(q, 0.0) * reading.probabilities.get(q, 0.0)
+            for q in sorted(self.reader.questions)
+        )
+
+
+def average_wants(live_episodes: list[LiveEpisode]) -> dict[str, float]:
+    """Question -> the mean of what doing it is worth to these people in their first turn."""
+    found: dict[str, list[float]] = {}
+    for live in live_episodes:
+        for question, value in live.wants().items():
+            found.setdefault(question, []).append(value)
+    return {question: sum(values) / len(values) for question, values in found.items()}

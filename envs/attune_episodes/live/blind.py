@@ -1,0 +1,72 @@
+"""Replies by somebody who reads nothing: sentences that fit anywhere, and frames that copy from the message.
+
+A `Blind` policy says, turn by turn, one wording of each of its blocks; with `wordings` 1 it says the same
+reply every turn, with more it goes round. Frames fill {word} and {other} with the message's longest rare
+words, {first} and {last} with its first and last sentence read as the second person.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from attune_data.simulate.texts import texts
+from attune_episodes.live.hearing import turned
+from attune_episodes.reading.cues import WORDS, sentences, words
+
+if TYPE_CHECKING:
+    from attune_episodes.live.episode import LiveEpisode
+
+TEXTS: Final[Mapping[str, Any]] = tomllib.loads((Path(__file__).parent / "blind.toml").read_text("utf-8"))
+BLOCKS: Final[Mapping[str, Sequence[str]]] = TEXTS["blocks"]
+"""Block -> its wordings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blind:
+    """A policy that knows nothing: the blocks that it says, and how many wordings of each it goes round."""
+
+    blocks: tuple[str, ...]
+    wordings: int = 4
+
+    @property
+    def name(self) -> str:
+        """In a few words, such as "validate + ask, 4 wordings"."""
+        said = " + ".join(self.blocks) or "silence"
+        return f"{said}, {self.wordings} wording{'s' * (self.wordings > 1)}" if self.blocks else said
+
+    def __call__(self, live: LiveEpisode) -> str:
+        """The reply to the person's present message."""
+        number = len(live.turns)
+        said = (wordings(block) for block in self.blocks)
+        return " ".join(filled(each[number % min(self.wordings, len(each))], live.message) for each in said)
+
+
+def block_names() -> tuple[str, ...]:
+    """Every block: those of `BLOCKS`, and for each family of feelings that the person feels it."""
+    return (*BLOCKS, *(f"claim {family}" for family in texts().families))
+
+
+def wordings(block: str) -> Sequence[str]:
+    """The wordings of a block."""
+    if block in BLOCKS:
+        return BLOCKS[block]
+    claims = texts().families[block.removeprefix("claim ")].claims
+    return [frame.format(feel=feel) for frame, feel in zip(TEXTS["claim"], claims, strict=False)]
+
+
+def filled(frame: str, message: str) -> str:
+    """A frame with what it copies from the message."""
+    return frame.format_map(_copied(message)) if "{" in frame else frame
+
+
+@lru_cache(maxsize=512)
+def _copied(message: str) -> dict[str, str]:
+    said = dict.fromkeys(w for w in words(message) if w not in WORDS["common"] and len(w) > 3)
+    rare = [*sorted(said, key=lambda w: -len(w)), "matter", "rest"]
+    each = [" ".join(turned(sentence.text)) for sentence in sentences(message)] or [""]
+    return {"word": rare[0], "other": rare[1], "first": each[0] + ".", "last": each[-1] + "."}

@@ -1,0 +1,195 @@
+"""From a reading of a reply to what the person hears: which of its sentences earn what they seem to do.
+
+A reader says what a reply does, and passes over sentences that say nothing (`attune_episodes.reading.guard`);
+it does not say whether somebody said it to this person. An act that is wanted is credited to a sentence of
+its own, and only where that sentence
+
+* has words of its own, four or more: not copied from the person, also with "your" for "my";
+* was not said before;
+* speaks to the person and not of the reply;
+* is about what moves the person: it has a detail of that in other words. With another detail of the
+  conversation it earns `HERE` of the credit, with none `ANYBODY`; taking up what the person said (B3, B15)
+  earns nothing then.
+
+Unwanted acts are charged wherever the reader finds them; a yes about advice counts where the reader finds
+advice. What it is hardly sure of earns, or costs, less: the strength grows from ½ where it begins to say yes
+to 1 halfway from there to certainty.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from attune_data.simulate.hearing import Heard
+from attune_data.simulate.story import Message
+from attune_episodes.reading import Exchange, Reading, Span
+from attune_episodes.reading.cues import details, plain, sentences, words
+
+RUN: Final = 4
+"""Words in a row that are copied, not taken up."""
+FEWEST: Final = 4
+"""Words of its own that a sentence must have."""
+HERE: Final = 0.6
+"""The credit of a sentence about this conversation, but not about what moves the person."""
+ANYBODY: Final = 0.3
+"""The credit of a sentence that could be said to anybody."""
+OWN: Final = 0.4
+"""The share of a sentence's words that must be its own; with fewer it is a copy, and claims nothing."""
+STALE: Final = 0.5
+"""The share of a sentence's runs of words from which it was said before."""
+OF_ADVICE: Final = frozenset({"B310", "B313", "B316", "B408"})
+ECHOES: Final = frozenset({"B3", "B15"})
+MOST: Final = 60
+"""Sentences of a reply that are weighed; what comes after them earns nothing."""
+_OF_THE_REPLY: Final = re.compile(
+    r"\b(?:th(?:e|is)|my) (?:reply|response|answer|message|text|assistant|model|reader|judge|reward|score)\b"
+    r"|\bthe (?:person|user|participant)(?:'s)?\b|\bb\d{1,3}\b|\byes/no\b"
+)
+_TURNED: Final = {
+    "i": "you", "me": "you", "my": "your", "mine": "yours", "our": "your", "we": "you", "us": "you",
+    "am": "are", "i'm": "you're", "i've": "you've", "i'd": "you'd", "i'll": "you'll",
+    "was": "were", "myself": "yourself",
+}  # fmt: skip
+
+
+class Weighed(NamedTuple):
+    """One sentence of a reply, and what may be credited to it."""
+
+    start: int
+    end: int
+    size: int
+    """Its words."""
+    own: int
+    """Those that are not copied."""
+    stale: bool
+    sound: bool
+    """Whether it can earn anything."""
+    details: frozenset[str]
+    """Its details in words of its own."""
+
+
+def heard(
+    exchange: Exchange,
+    reading: Reading,
+    questions: Iterable[str],
+    wants: Mapping[str, float],
+    message: Message,
+) -> Heard:
+    """What the person hears in a reply.
+
+    Args:
+        exchange: the reply, the message, and the exchanges before it.
+        reading: of it.
+        questions: those that count: what the reader does not read well is neither paid nor charged.
+        wants: construct -> what doing it is worth now.
+        message: the message's state, for what in it moves the person.
+    """
+    said = weighed(exchange)
+    about = details(exchange.message).union(*(details(text) for text, _ in exchange.history))
+    moving = moving_details(message) & details(exchange.message) or details(exchange.message)
+    done = dict.fromkeys(sorted(set(questions) & wants.keys()), 0.0)
+    free = [sentence for sentence in said if sentence.sound]
+    for question in sorted(set(questions) & wants.keys() if said else (), key=lambda q: (-wants[q], q)):
+        if not reading.says(question):
+            continue
+        if question in OF_ADVICE and "B11" in reading.probabilities and not reading.says("B11"):
+            continue
+        cut = reading.cuts.get(question, 0.5)
+        strength = min(1.0, 0.5 + (reading.probabilities[question] - cut) / (1.0 - cut))
+        if wants[question] <= 0:
+            done[question] = strength
+            continue
+        on = reading.evidence.get(question, ())
+        best, credit = None, 0.0
+        for sentence in free:
+            if on and not _overlap(sentence, on):
+                continue
+            if sentence.details & moving:
+                worth = 1.0
+            else:
+                worth = 0.0 if question in ECHOES else HERE if sentence.details & about else ANYBODY
+            if worth > credit:
+                best, credit = sentence, worth
+        if best is not None:
+            free.remove(best)
+            done[question] = strength * credit
+    copies = [sentence for sentence in said if sentence.own < OWN * sentence.size]
+    total = sum(sentence.size for sentence in said)
+    said_before = sum(sentence.size for sentence in said if sentence.stale)
+    return Heard(
+        done,
+        tuple(dict.fromkeys(claim.family for claim in reading.claims if not _within(claim.span, copies))),
+        len(words(exchange.reply)) if len(exchange.reply) < 20_000 else exchange.reply.count(" ") + 1,
+        sum(sentence.own for sentence in said if not sentence.stale),
+        said_before / total if total else 0.0,
+        question=next((s.text for s in reversed(sentences(exchange.reply)) if s.text.endswith("?")), ""),
+        advice=_said(exchange.reply, reading.evidence.get("B11", ())) if reading.says("B11") else "",
+    )
+
+
+def weighed(exchange: Exchange) -> list[Weighed]:
+    """The first `MOST` sentences of a reply, each with what may be credited to it."""
+    copied = runs(exchange.message).union(*(runs(text) for text, _ in exchange.history))
+    before = frozenset[tuple[str, ...]]().union(*(runs(reply) for _, reply in exchange.history))
+    found = []
+    earlier: set[tuple[str, ...]] = set()
+    for sentence in sentences(exchange.reply)[:MOST]:
+        said = turned(sentence.text)
+        here = [said[i : i + RUN] for i in range(len(said) - RUN + 1)]
+        again = sum(run in before or run in earlier for run in here)
+        stale = again > STALE * len(here) if here else (said in earlier)
+        own = _not_copied(said, here, copied)
+        sound = (
+            not stale and len(own) >= max(FEWEST, OWN * len(said)) and not _OF_THE_REPLY.search(sentence.text)
+        )
+        found.append(
+            Weighed(sentence.start, sentence.end, len(said), len(own), stale, sound, details(" ".join(own)))
+        )
+        earlier.update(here)
+        earlier.add(said)
+    return found
+
+
+def moving_details(message: Message) -> frozenset[str]:
+    """The details of what moves the person: the words with which a reply may take it up."""
+    return frozenset[str]().union(*(_source_details(e.template.source) for e in message.echoes if e.moving))
+
+
+@lru_cache(maxsize=4096)
+def _source_details(source: str) -> frozenset[str]:
+    return details(re.sub(r"\{[^}]*\}|[\[\]|]", " ", source))
+
+
+@lru_cache(maxsize=256)
+def turned(text: str) -> tuple[str, ...]:
+    """The words of a text with the first person read as the second."""
+    return tuple(_TURNED.get(word, word) for word in words(text))
+
+
+@lru_cache(maxsize=256)
+def runs(text: str) -> frozenset[tuple[str, ...]]:
+    """Every `RUN` words in a row."""
+    said = turned(text)
+    return frozenset(said[i : i + RUN] for i in range(len(said) - RUN + 1))
+
+
+def _not_copied(
+    said: tuple[str, ...], here: Sequence[tuple[str, ...]], copied: frozenset[tuple[str, ...]]
+) -> list[str]:
+    taken = {i + k for i, run in enumerate(here) if run in copied for k in range(RUN)}
+    return [word for i, word in enumerate(said) if i not in taken]
+
+
+def _within(span: Span, those: Sequence[Weighed]) -> bool:
+    return any(sentence.start <= span.start < sentence.end for sentence in those)
+
+
+def _overlap(sentence: Weighed, spans: Sequence[Span]) -> bool:
+    return any(span.start < sentence.end and sentence.start < span.end for span in spans)
+
+
+def _said(text: str, spans: Sequence[Span]) -> str:
+    return " ".join(plain(text)[span.start : span.end] for span in spans)

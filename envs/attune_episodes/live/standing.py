@@ -1,0 +1,108 @@
+"""`Standing`: where a live conversation begins, as plain JSON values that travel to a worker or in a row.
+
+The world, the item and the turn are enough to make the person again, in the state in which the replies
+recorded before that turn left them, with the same luck for every reply. It holds no text and no state; but
+whoever reads it can make both: it is for scoring, never shown to a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, StrictInt
+
+from attune_data.errors import DataError, Problem, UnknownNameError, show
+from attune_data.simulate.stream import Level, Simulation
+from attune_data.simulate.texts import Part
+from attune_data.version import SCORING_VERSION
+from attune_episodes.live.episode import DEFAULT, LiveEpisode
+from attune_episodes.reading import READERS
+
+
+def reader_name(reader: object) -> str:
+    """The name of an embedded reader, the default of None; raises UnknownNameError for anything else.
+
+    What is scored elsewhere, from JSON values alone, is read by one that is there too.
+    """
+    if reader is None:
+        return DEFAULT
+    if not isinstance(reader, str) or reader not in READERS:
+        raise UnknownNameError("reader", str(reader), READERS)
+    return reader
+
+
+class _World(BaseModel):
+    key: str
+    seed: StrictInt
+    level: dict[str, Any]
+    topics: Part
+    templates: Part
+
+
+class _Document(BaseModel):
+    """A standing as it is read."""
+
+    scoring: str
+    world: _World
+    item: StrictInt
+    turn: StrictInt
+    reader: str
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A turn of a recorded conversation, at which a policy takes over."""
+
+    world: Simulation
+    index: int
+    turn: int = 0
+    reader: str = DEFAULT
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it as JSON values, for `from_json`."""
+        world = self.world
+        return {
+            "scoring": SCORING_VERSION,
+            "world": {
+                "key": world.key,
+                "seed": world.seed,
+                "level": world.level.describe(),
+                "topics": world.topics,
+                "templates": world.templates,
+            },
+            "item": self.index,
+            "turn": self.turn,
+            "reader": self.reader,
+        }
+
+    @staticmethod
+    def from_json(document: object) -> Standing:
+        """Read what `to_json` wrote.
+
+        Raises DataError for anything else, and for what another version of the scoring or of the simulated
+        world wrote: it would be another conversation.
+        """
+        try:
+            if not isinstance(document, Mapping):
+                raise TypeError("no JSON object")
+            told = _Document.model_validate(document)
+            of = told.world
+            world = Simulation(of.seed, level=Level(**of.level), topics=of.topics, templates=of.templates)
+            if (world.key, SCORING_VERSION) != (of.key, told.scoring):
+                raise ValueError("it is of another version of the scoring or of the simulated world")
+            if not 0 <= told.turn < world.level.turns[1]:
+                raise ValueError(f"no conversation of this level has a turn {told.turn}")
+            world.person(told.item)  # which refuses an item that is not there
+            found = Standing(world, told.item, told.turn, reader_name(told.reader))
+        except (LookupError, TypeError, ValueError) as error:  # of pydantic, and of what the world refuses
+            raise DataError(
+                Problem("live", "", show(str(document)), "where a live conversation begins",
+                        f"{type(error).__name__} {error}; make the rows or tasks again")
+            ) from error  # fmt: skip
+        return found
+
+    def live(self) -> LiveEpisode:
+        """The conversation, taken over at this turn."""
+        return LiveEpisode(self.world, self.index, turn=self.turn, reader=self.reader)

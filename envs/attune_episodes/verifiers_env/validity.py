@@ -1,0 +1,69 @@
+"""Whether a task is valid: `vf-validate` asks."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from math import isclose
+from typing import TYPE_CHECKING
+
+from attune_data.errors import show
+from attune_episodes.live.episode import LiveEpisode
+from attune_episodes.live.play import played
+from attune_episodes.live.standing import Standing
+from attune_episodes.plan import plan
+from attune_episodes.policies import builtin_policy
+from attune_episodes.rollout import rollout
+from attune_episodes.task import Task
+from attune_episodes.unanswered import unanswered
+
+if TYPE_CHECKING:
+    from attune_episodes.verifiers_env.tasks import AttuneData
+
+
+def problem_of(data: AttuneData) -> str | None:
+    """What is wrong with a task; None where nothing is."""
+    if (standing := data.standing) is not None:
+        return _silence_pays(standing)
+    return _leak(data.task) or _other_prompt(data, data.task) or _oracle(data.task)
+
+
+def _silence_pays(standing: Standing) -> str | None:
+    knowing = played(LiveEpisode.oracle, standing.live()).total
+    silent = played(lambda live: "", standing.live()).total
+    if knowing > silent:
+        return None
+    return f"the state-knowing replies earn {knowing:.3f}, silence {silent:.3f}"
+
+
+def _leak(task: Task) -> str | None:
+    """A request that changes when all annotated answers are taken out of the record.
+
+    This is stronger than looking for the answers in the text: whatever a prompt takes from an answer, be it
+    its presence or its length, would make it another one.
+    """
+    planned = plan(task.conversation, task.settings)
+    blank = plan(unanswered(task.conversation), task.settings)
+    changed = [one or other for one, other in zip_longest(planned, blank) if one != other]
+    return f"{changed[0].id} depends on an annotated answer" if changed else None
+
+
+def _other_prompt(data: AttuneData, task: Task) -> str | None:
+    """A prompt that is carried and is not the one of the plan."""
+    if task.only is None:
+        return None
+    (request,) = task.requests
+    carried = data.prompt if isinstance(data.prompt, list) else []
+    shown = [("system", data.system_prompt), *((one.role, one.content) for one in carried)]
+    planned = [(message.role, message.content) for message in request.messages]
+    return None if shown == planned else f"the prompt of {request.id} is not the one of the plan"
+
+
+def _oracle(task: Task) -> str | None:
+    """A request to which the annotations' own answers do not earn everything."""
+    oracle = builtin_policy("oracle", [task.conversation], task.settings)
+    for step in rollout(task.conversation, oracle, task.settings, task.spec).steps:
+        value = step.score.value
+        if task.only in (None, step.request.id) and value is not None and not isclose(value, 1, rel_tol=1e-9):
+            short = {part: score for part, score in step.score.parts.items() if score != 1}
+            return f"the annotations' own answers to {step.request.id} earn {value}, {show(short)}"
+    return None

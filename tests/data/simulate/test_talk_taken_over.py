@@ -1,0 +1,53 @@
+"""A live conversation that is taken over in the middle of a recorded one."""
+
+from __future__ import annotations
+
+import pytest
+
+from attune_data.errors import SettingsError
+from attune_data.simulate import Simulation
+from attune_data.simulate.hearing import Bond
+from attune_data.simulate.live import Talk
+
+WORLD = Simulation(3)
+
+
+@pytest.mark.parametrize("index", range(4))
+def test_what_was_said_and_felt_until_then_is_the_record(index: int) -> None:
+    record, state = WORLD.with_state(index)
+    for turn, (told, felt) in enumerate(zip(record["turns"], state.turns, strict=True)):
+        talk = Talk(WORLD, index, turn)
+        before = [(one["userMessage"], one["llmResponse"]) for one in record["turns"][:turn]]
+        assert list(talk.said) == before
+        assert talk.message.text == told["userMessage"]
+        assert talk.story.mood == felt.mood
+        assert (talk.story.number, talk.story.count) == (turn, len(record["turns"]))
+        assert not talk.done
+
+
+def test_trust_moves_with_the_recorded_fit_and_acts_wear() -> None:
+    _, state = WORLD.with_state(0)
+    first, second = state.turns[0].fit, state.turns[1].fit
+    # trust = 0.7·trust + 0.45·fit, from 0; lift = 0.7·lift + 1.45·fit
+    assert Talk(WORLD, 0, 1).bond.trust == pytest.approx(0.45 * first)
+    bond = Talk(WORLD, 0, 2).bond
+    assert bond.trust == pytest.approx(0.7 * 0.45 * first + 0.45 * second)
+    assert bond.lift == pytest.approx(0.7 * 1.45 * first + 1.45 * second)
+    done = {"B1", "B13", "B15", "B19"} & bond.worn.keys()
+    assert done
+    # each is 1 where the reply did it: 0.6 · first + second
+    assert all(bond.worn[construct] in (0.6, 1.0, 1.6) for construct in done)
+    assert Talk(WORLD, 0, 0).bond == Bond()
+
+
+def test_luck_is_that_of_the_place_whatever_came_before() -> None:
+    one, two = Talk(WORLD, 1, 0), Talk(WORLD, 1, 2)
+    for talk in (one, two):
+        talk.story.draws.turn_to(5, "fit")
+    assert one.story.draws.uniform() == two.story.draws.uniform()
+
+
+@pytest.mark.parametrize("turn", [-1, 99, 1.0, True, None, "1"])
+def test_a_turn_that_is_not_there_is_refused(turn: object) -> None:
+    with pytest.raises(SettingsError, match=r"turn is .*; conversation 0 of Simulation\(.*has turns 0 to"):
+        Talk(WORLD, 0, turn)  # type: ignore[arg-type]
