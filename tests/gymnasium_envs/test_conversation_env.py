@@ -18,6 +18,7 @@ from attune_data.simulate import simulate
 from attune_episodes import Episode, Settings, builtin_policy, plan
 from attune_episodes.gymnasium_envs import ConversationEnv, no_answer
 from attune_episodes.policies.base import prepared
+from attune_episodes.reading.drafts import with_readings
 from attune_episodes.settings import PANAS_STRATEGIES
 from attune_rewards import (
     STAGES,
@@ -109,7 +110,8 @@ def test_it_pays_what_the_engine_pays_and_records_what_it_records(form: str, pre
                 assert info["status"] == {step.request.stage: step.status}
             record = dict(infos[-1]["result"])
             assert json.loads(json.dumps(record)) == record
-            assert dict(infos[-1]["metrics"]) == score_conversation(about, read_record(record, about)[0])
+            said = with_readings(about, read_record(record, about)[0])
+            assert dict(infos[-1]["metrics"]) == score_conversation(about, said)
             wanted = engine.result(facts={"run_timestamp": record["run_timestamp"]})
             wanted["attune"]["protocol_exact"] = True
             if form == "structured":  # the order of the tags is not in a structured action
