@@ -178,7 +178,7 @@ class Talk:
         return known.other if known else self.story.fresh(self.story.texts.frames["answers"])
 
     def _alike(self, text: str, pairs: Sequence[Said]) -> Said | None:
-        """The pair whose first half shares most words with a text, facts apart; None where none has enough."""
+        """The pair whose first half shares most words with a text, facts apart; None where none is near."""
         words = _words(text) - _words(" ".join(self.story.reply_facts.values()))
         if len(words) < FEWEST:
             return None
