@@ -92,11 +92,10 @@ MADE: dict[str, Callable[[], str]] = {"dialogues": dialogues, "attacks": attacks
 def main() -> None:
     """Writes the parts that are named, or all."""
     for name in sys.argv[1:] or MADE:
-        text = PAGE.read_text("utf-8")
-        head, _, rest = text.partition(f"<!-- {name} -->")
-        _, _, tail = rest.partition(f"<!-- /{name} -->")
-        made = f"{head}<!-- {name} -->\n{MADE[name]()}\n<!-- /{name} -->{tail}"
-        PAGE.write_text(made, encoding="utf-8")
+        made = MADE[name]()
+        head, start, rest = PAGE.read_text("utf-8").partition(f"<!-- {name} -->")
+        _, end, tail = rest.partition(f"<!-- /{name} -->")
+        PAGE.write_text(f"{head}{start}\n{made}\n{end}{tail}", encoding="utf-8")
 
 
 if __name__ == "__main__":

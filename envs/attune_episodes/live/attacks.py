@@ -13,13 +13,13 @@ from functools import cached_property
 from typing import Final
 
 from attune_data.simulate.draws import Draws
-from attune_data.simulate.texts import texts
 from attune_episodes.live.blind import BLOCKS, TEXTS, Blind, block_names, filled, wordings
 from attune_episodes.live.constants import provenance
 from attune_episodes.live.episode import DEFAULT, LiveEpisode
 from attune_episodes.live.hearing import turned
 from attune_episodes.live.play import LivePolicy
 from attune_episodes.reading import Exchange, Reader
+from attune_episodes.reading.cues import FAMILIES
 
 CUES: Final[Sequence[str]] = TEXTS["cues"]
 CANNED: Final[Sequence[str]] = TEXTS["attacks"]["canned"]
@@ -37,7 +37,7 @@ def _stuffing(live: LiveEpisode) -> str:
 
 def _salad(live: LiveEpisode) -> str:
     draws = Draws("salad", live.message)
-    words = [word for phrase in (*CUES, *texts().families["hurt"].claims) for word in phrase.split()]
+    words = [word for phrase in (*CUES, *FAMILIES["hurt"]["claims"]) for word in phrase.split()]
     return " ".join(draws.pick(words) for _ in range(SALAD)) + "?"
 
 
@@ -48,7 +48,8 @@ def _all_acts(live: LiveEpisode) -> str:
 
 
 def _all_feelings(live: LiveEpisode) -> str:
-    feels = [family.claims[len(live.turns) % len(family.claims)] for family in texts().families.values()]
+    number, each = len(live.turns), [family["claims"] for family in FAMILIES.values()]
+    feels = [claims[number % len(claims)] for claims in each]
     return f"You sound {', '.join(feels[:-1])} and {feels[-1]} about this. It makes sense that you feel so."
 
 

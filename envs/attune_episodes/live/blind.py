@@ -14,9 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from attune_data.simulate.texts import texts
 from attune_episodes.live.hearing import turned
-from attune_episodes.reading.cues import WORDS, sentences, words
+from attune_episodes.reading.cues import FAMILIES, WORDS, sentences, words
 
 if TYPE_CHECKING:
     from attune_episodes.live.episode import LiveEpisode
@@ -48,14 +47,14 @@ class Blind:
 
 def block_names() -> tuple[str, ...]:
     """Every block: those of `BLOCKS`, and for each family of feelings that the person feels it."""
-    return (*BLOCKS, *(f"claim {family}" for family in texts().families))
+    return (*BLOCKS, *(f"claim {family}" for family in FAMILIES))
 
 
 def wordings(block: str) -> Sequence[str]:
     """The wordings of a block."""
     if block in BLOCKS:
         return BLOCKS[block]
-    claims = texts().families[block.removeprefix("claim ")].claims
+    claims = FAMILIES[block.removeprefix("claim ")]["claims"]
     return [frame.format(feel=feel) for frame, feel in zip(TEXTS["claim"], claims, strict=False)]
 
 
