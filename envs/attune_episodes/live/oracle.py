@@ -7,7 +7,7 @@ can see of the best that the grammar can say.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -60,6 +60,17 @@ def recorded(live: LiveEpisode, which: ResponseName) -> str:
     with _unsaid(live) as story:
         story.draws.turn_to(story.number, "recorded")
         return variants(story, wishes(story))[which].text
+
+
+def worded(live: LiveEpisode, acts: Set[str], family: str = "") -> str:
+    """Say these acts in the grammar's words, in reply to the person's present message; "" for none.
+
+    What is felt is not looked at: an act that names a feeling names that of `family`, and facts are mentioned
+    only once they were told.
+    """
+    with _unsaid(live) as story:
+        story.draws.turn_to(story.number, "worded", *sorted(acts), family)
+        return speak(story, set(acts), family or story.mood.family, plan_for(story)).text if acts else ""
 
 
 @contextmanager
