@@ -26,6 +26,7 @@ from tests.written.gates import (
 )
 
 
+@pytest.mark.slow
 def test_the_written_corpus_passes() -> None:
     parts = corpus_in_parts()
     if not parts:
