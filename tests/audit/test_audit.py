@@ -217,7 +217,8 @@ def test_conversations_that_a_reward_does_not_score_are_left_out() -> None:
 @pytest.mark.slow
 def test_what_only_shows_on_the_surface_is_reported_and_not_gated() -> None:
     verdict = next(v for v in audited().verdicts if v.reward == "skill")
-    assert set(verdict.shallow) == {*SURFACE, "surface", "asked", "longest", "shortest", "copy"}
+    shallow = {name for name, kind in KINDS.items() if kind == "shallow"}
+    assert set(verdict.shallow) == {*SURFACE, "surface", *shallow}
     assert not set(verdict.shallow) & set(verdict.gains)
 
 
