@@ -173,7 +173,7 @@ def test_pass_rates_are_counted_by_the_live_reward() -> None:
 
 @pytest.mark.parametrize("data", [
     "sample", "written", "written+simulated", "data/folder", load("sample"), WORLD.take(1), iter(())
-], ids=str)  # fmt: skip
+], ids=["sample", "written", "mixture", "folder", "conversations", "simulated", "iterator"])  # fmt: skip
 def test_conversations_without_a_known_state_are_refused_and_the_error_names_simulation(data: Any) -> None:
     with pytest.raises(SettingsError, match=r"no known state .*Simulation\("):
         training_dataset(data, stages=("respond",))
