@@ -1,4 +1,4 @@
-"""`attune live`: a live conversation in the terminal, with oneself as the policy."""
+"""`attune live`: a live conversation in the terminal, with you as the policy."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from attune_env.cli.options import option
 
 def live(
     seed: int = option("Seed of the simulated people.", 0),
-    index: int = option("Which of their conversations, from 0.", 0, min=0),
+    index: int = option("Which of their conversations to hold, counted from 0.", 0, min=0),
     level: str = option(f"How hard people are to read: {', '.join(LEVELS)}.", "default"),
     reader: str = option("What reads your replies: fitted, held_out or lexicon.", "fitted"),
 ) -> None:
-    """Talk with a simulated person, who answers what you say; a line of the input is a reply.
+    """Talk with a simulated person, who answers what you say; each line of input is one reply.
 
-    An empty line says nothing, and counts. At the end, shows turn by turn what the person felt and wanted,
-    what was read in each reply, and what it earned.
+    An empty line counts as a reply that says nothing. At the end, shows turn by turn what the person felt and
+    wanted, how each reply was read, and what it earned.
 
     Example: attune live --seed 7
 
@@ -31,7 +31,7 @@ def live(
 
     held = Standing(Simulation(seed, level=level), index, reader=reader_name(reader)).live()
     if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(errors="replace")  # whatever is piped in is read as what it is
+        sys.stdin.reconfigure(errors="replace")  # undecodable input is replaced, not refused
     asks = sys.stdin.isatty()
     if asks:
         print(f"Reply to what the person says, {held.length} times at most; Ctrl-D ends it.", file=sys.stderr)

@@ -1,7 +1,7 @@
-"""Attacks on live episodes: replies that a trainer's policy stumbles on, and one that climbs on the reader.
+"""Attacks on live episodes: replies that a policy in training stumbles on, and a climb on the reader.
 
-Each looks at the messages and at its own replies, never at the state. `ATTACKS` are content-free; the climb
-knows the reader and what people want on average.
+Each sees the messages and its own replies, never the state. `ATTACKS` are content-free; the climb knows the
+reader and what people want on average.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from attune_episodes.reading.cues import FAMILIES
 CUES: Final[Sequence[str]] = TEXTS["cues"]
 CANNED: Final[Sequence[str]] = TEXTS["attacks"]["canned"]
 SALAD: Final = 25
-"""Words of a salad."""
+"""How many words a salad has."""
 
 
 def _cycle(replies: Sequence[str]) -> LivePolicy:
@@ -82,25 +82,25 @@ ATTACKS: Final[Mapping[str, LivePolicy]] = {
 
 
 def best_constant(reader: str = DEFAULT) -> Blind:
-    """The goal-blind policy that the zero line was measured with."""
+    """The goal-blind policy that sets the baseline."""
     found = provenance()["readers"][reader]["zero"]
     return Blind(tuple(found["blocks"]), found["wordings"])
 
 
 @dataclass(frozen=True)
 class Climb:
-    """Climbs on the reader: to each message it adds the sentence that the reader pays best, until none does.
+    """Climbs on the reader: adds whichever sentence gains most by its reading, until none gains.
 
-    It knows the reader and what people want on average, not what this one wants.
+    It knows the reader and what people want on average, but not what this person wants.
     """
 
     reader: Reader
     average: Mapping[str, float]
-    """Question -> mean worth of doing it, over people and turns."""
+    """Question -> mean worth of doing it, over people."""
     tries: int = 48
-    """Sentences that are tried in each round, drawn by the message from `pool`."""
+    """How many sentences each round tries, drawn from `pool` with the message as the seed."""
     most: int = 4
-    """Sentences of a reply."""
+    """The most sentences in a reply."""
 
     @cached_property
     def pool(self) -> tuple[str, ...]:
@@ -109,7 +109,7 @@ class Climb:
         return (*blocks, *(f"{cue.capitalize()}." for cue in CUES), *CANNED)
 
     def __call__(self, live: LiveEpisode) -> str:
-        """The reply that the climb ends at."""
+        """The reply at which the climb ends."""
         draws = Draws("climb", live.message)
         tried = [filled(frame, live.message) for frame in draws.some(self.pool, self.tries)]
         said, best = "", self._paid(live, "")
@@ -130,7 +130,7 @@ class Climb:
 
 
 def average_wants(live_episodes: list[LiveEpisode]) -> dict[str, float]:
-    """Question -> the mean of what doing it is worth to these people in their first turn."""
+    """Question -> what doing it is worth to these people in their first turn, on average."""
     found: dict[str, list[float]] = {}
     for live in live_episodes:
         for question, value in live.wants().items():

@@ -1,8 +1,8 @@
-"""Replies by somebody who reads nothing: sentences that fit anywhere, and frames that copy from the message.
+"""Replies that ignore the person: sentences that fit anywhere, and frames that copy from the message.
 
-A `Blind` policy says, turn by turn, one wording of each of its blocks; with `wordings` 1 it says the same
-reply every turn, with more it goes round. Frames fill {word} and {other} with the message's longest rare
-words, {first} and {last} with its first and last sentence read as the second person.
+In every turn, a `Blind` policy says one wording of each of its blocks: the same one each time if `wordings`
+is 1, otherwise in rotation. Frames fill {word} and {other} with the message's longest rare words, {first} and
+{last} with its first and last sentence, turned into the second person.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ if TYPE_CHECKING:
 
 TEXTS: Final[Mapping[str, Any]] = tomllib.loads((Path(__file__).parent / "blind.toml").read_text("utf-8"))
 BLOCKS: Final[Mapping[str, Sequence[str]]] = TEXTS["blocks"]
-"""Block -> its wordings."""
+"""Block -> the ways to word it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Blind:
-    """A policy that knows nothing: the blocks that it says, and how many wordings of each it goes round."""
+    """A policy that knows nothing: the blocks it says, and how many wordings of each it rotates through."""
 
     blocks: tuple[str, ...]
     wordings: int = 4
 
     @property
     def name(self) -> str:
-        """In a few words, such as "validate + ask, 4 wordings"."""
+        """A short description, such as "validate + ask, 4 wordings"."""
         said = " + ".join(self.blocks) or "silence"
         return f"{said}, {self.wordings} wording{'s' * (self.wordings > 1)}" if self.blocks else said
 
     def __call__(self, live: LiveEpisode) -> str:
-        """The reply to the person's present message."""
+        """The reply to the person's current message."""
         number = len(live.turns)
         said = (wordings(block) for block in self.blocks)
         return " ".join(filled(each[number % min(self.wordings, len(each))], live.message) for each in said)
 
 
 def block_names() -> tuple[str, ...]:
-    """Every block: those of `BLOCKS`, and for each family of feelings that the person feels it."""
+    """Every block: those of `BLOCKS`, and one per family of feelings, claiming that the person feels it."""
     return (*BLOCKS, *(f"claim {family}" for family in FAMILIES))
 
 
@@ -59,7 +59,7 @@ def wordings(block: str) -> Sequence[str]:
 
 
 def filled(frame: str, message: str) -> str:
-    """A frame with what it copies from the message."""
+    """Fill a frame with what it copies from the message."""
     return frame.format_map(_copied(message)) if "{" in frame else frame
 
 

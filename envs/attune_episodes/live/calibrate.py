@@ -1,9 +1,9 @@
-"""Measuring the zero line and the unit of live totals: `python -m attune_episodes.live.calibrate`.
+"""Measure the baseline and the unit of live totals: `python -m attune_episodes.live.calibrate`.
 
-Writes `constants.json` anew, for the embedded readers, in under five minutes on one core; nothing else has to
-be run when the readers' weights change. The zero line is the best goal-blind policy that a greedy search
-finds: block by block, over fixed replies, cycles of them, and frames that copy from the message. It is
-searched on people of one seed and measured on those of another.
+Rewrites `constants.json` for the embedded readers in under five minutes on one core; nothing else has to be
+run when the readers' weights change. The baseline is the best goal-blind policy that a greedy search finds,
+block by block, among fixed replies, cycles of them, and frames that copy from the message. The search uses
+the people of one seed, the measurement those of another.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from attune_episodes.live.play import LivePolicy, play_live
 from attune_episodes.reading import READERS, Exchange, Reader
 
 SEARCHED: Final = 101
-"""The seed of the people on whom the search is."""
+"""The seed of the people that the search uses."""
 MEASURED: Final = 102
-"""The seed of those on whom its findings are measured."""
+"""The seed of the people on whom the result is measured."""
 MOST: Final = 4
-"""Blocks of a goal-blind policy."""
+"""The most blocks a goal-blind policy may have."""
 KEPT: Final = 4
-"""Policies of a round that are compared on all people of the search."""
+"""How many policies of a round are compared on all people of the search."""
 GAIN: Final = 0.005
-"""A block that gains less is not added."""
+"""The least gain for which a block is added."""
 
 
 class Effort(NamedTuple):
-    """How many conversations are played."""
+    """How many conversations are played for what."""
 
     first: int = 36
-    """Of each policy in a round of the search."""
+    """For each policy in a round of the search."""
     search: int = 108
-    """Of the best ones of a round, and of the wordings."""
+    """For the best policies of a round, and for the numbers of wordings."""
     blind: int = 240
-    """For the zero line and silence."""
+    """For the baseline and for silence."""
     oracle: int = 96
 
 
@@ -50,7 +50,7 @@ EFFORT: Final = Effort()
 
 
 def calibrated(reader: Reader, levels: Iterable[str], effort: Effort = EFFORT) -> dict[str, Any]:
-    """The constants of a reader at some levels, and where they come from."""
+    """The constants of a reader at the given levels, and where they come from."""
     found = search(reader, effort)
     return {
         "fingerprint": fingerprint(reader),
@@ -60,7 +60,7 @@ def calibrated(reader: Reader, levels: Iterable[str], effort: Effort = EFFORT) -
 
 
 def search(reader: Reader, effort: Effort = EFFORT, level: str = "default") -> Blind:
-    """The best goal-blind policy that block-by-block search finds."""
+    """Find the best goal-blind policy, block by block."""
     world = Simulation(SEARCHED, level=level)
 
     def earns(policy: LivePolicy, number: int) -> float:
@@ -80,7 +80,7 @@ def search(reader: Reader, effort: Effort = EFFORT, level: str = "default") -> B
 
 
 def fingerprint(reader: Reader) -> str:
-    """A hash of how a reader reads some simulated replies: another where its rules or weights are others."""
+    """A hash of how a reader reads some simulated replies; it changes with the reader's rules or weights."""
     world = Simulation(0)
     answers: list[list[object]] = []
     for conversation in world.take(6):
@@ -109,7 +109,7 @@ def _mean(policy: LivePolicy, world: Simulation, number: int, reader: Reader) ->
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Makes `constants.json`."""
+    """Make `constants.json`."""
     parser = argparse.ArgumentParser(prog="python -m attune_episodes.live.calibrate", description=__doc__)
     parser.parse_args(arguments)
     document: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""`LiveChat`: a live conversation as one growing chat, as trainers and harnesses hold it."""
+"""`LiveChat`: a live conversation as one growing chat, the form that trainers and harnesses use."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ class LiveChat:
 
     @property
     def done(self) -> bool:
-        """Whether the person has ended it or gone."""
+        """Whether the person has ended the conversation or left."""
         return self.episode.done
 
     @property
     def length(self) -> int:
-        """How many replies are asked for at most."""
+        """The most replies that are asked for."""
         return self.episode.length
 
     def opening(self) -> Chat:
-        """The messages until the first reply."""
+        """The messages before the first reply."""
         return self.episode.chat()
 
     def submit(self, reply: str) -> tuple[float, Score, Chat]:
-        """Say a reply; returns its reward and score, and the messages that the chat grows by."""
+        """Say a reply; returns its reward, its score, and the messages to append to the chat."""
         turn = self.episode.say(reply)
         following = [] if turn.done else [{"role": "user", "content": self.episode.message}]
         return turn.reward, live_score(turn.reward), following
 
 
 def live_score(reward: float) -> Score:
-    """A live reward as the score of one request, whose weight is 1; it has no bounds."""
+    """A live reward as the score of one request, with weight 1; it is unbounded."""
     return Score(reward, parts={LIVE: reward}, weight=1.0)

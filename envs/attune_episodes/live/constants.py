@@ -1,4 +1,4 @@
-"""The zero line and the unit of live totals, measured by `calibrate` and kept in `constants.json`."""
+"""The baseline and the unit of live totals, measured by `calibrate` and stored in `constants.json`."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ FILE: Final = Path(__file__).parent / "constants.json"
 
 
 class Constants(NamedTuple):
-    """What a live total is measured from, in raw return per conversation."""
+    """The fixed points of live totals, in raw return per conversation."""
 
     zero: float
-    """The mean return of the best goal-blind policy: total 0."""
+    """The mean return of the best goal-blind policy, which is total 0."""
     oracle: float
-    """The mean return of the state-knowing reply: total 1."""
+    """The mean return of the state-knowing reply, which is total 1."""
     silence: float
     """The mean return of saying nothing."""
 
     @property
     def unit(self) -> float:
-        """The raw return that is worth 1."""
+        """The raw return that makes a total of 1."""
         return self.oracle - self.zero
 
     @property
@@ -31,23 +31,23 @@ class Constants(NamedTuple):
         return (self.zero - self.silence) / (self.oracle - self.silence)
 
     def total(self, raw: float) -> float:
-        """A raw return as a total."""
+        """Turn a raw return into a total."""
         return (raw - self.zero) / self.unit
 
 
 RAW: Final = Constants(0.0, 1.0, 0.0)
-"""Raw returns as they are."""
+"""Leaves raw returns unchanged."""
 
 
 @cache
 def provenance() -> dict[str, Any]:
-    """All that `constants.json` says: how, on whom and with which readers the constants were made."""
+    """All of `constants.json`: how, with which people and with which readers the constants were made."""
     found: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
     return found
 
 
 def constants(reader: str, level: str) -> Constants:
-    """The constants of a reader and a level; one not measured has those of the first, and `default`."""
+    """The constants of a reader at a level; an unmeasured one gets those of the first, or of `default`."""
     readers = provenance()["readers"]
     levels = readers[reader if reader in readers else next(iter(readers))]["levels"]
     return Constants(**levels[level if level in levels else "default"])

@@ -1,12 +1,12 @@
-"""`LiveEpisode`: a simulated person answers the policy's own reply, turn by turn, until they end it or go.
+"""`LiveEpisode`: a simulated person answers the policy's own replies until they end it or leave.
 
-Raw return of a conversation of n turns, of which T were held (the rest is lost when the person goes):
+The raw return of n planned turns, of which T took place (the rest are lost if the person leaves):
 
     R = (Σ worth_t - SILENCE·(n - T)) / n + Φ_T,    Φ = LIFT·lift + TOLD·told
 
-with the worth of a reply to the person (`attune_data.simulate.hearing`), `lift` what the replies did to
-positive less negative affect, and `told` 1 once what was held back has come out. Each turn earns its share,
-and the change of Φ, so that the turns' rewards add up to the total, (R - zero)/unit, whatever was lost.
+where worth is what a reply is worth to the person (`attune_data.simulate.hearing`), `lift` what the replies
+did to positive minus negative affect, and `told` 1 once what was held back has come out. Each turn earns its
+share plus the change in Φ, so the rewards add up to the total, (R - zero)/unit, however many turns are lost.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from attune_episodes.request import Request
 from attune_rewards.reward import Score
 
 SILENCE: Final = BRIEF[1]
-"""The cost of a turn that is lost, as of one in which nothing is said."""
+"""The cost of a lost turn, the same as for saying nothing in it."""
 LIFT: Final = 0.1
 TOLD: Final = 0.2
 READ: Final = 20_000
-"""Characters of a reply that are read."""
+"""How many characters of a reply are read."""
 CLEANED: Final = 2 * READ
-"""Characters of a reply that are cleaned of what cannot be seen, before it is read."""
+"""How many characters of a reply are cleaned of invisible ones before it is read."""
 DEFAULT: Final = "fitted" if "fitted" in READERS else "lexicon"
-"""The reader that is used where none is named."""
+"""The reader that is used if none is named."""
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Co", "Cn", "Cs"})
 
 
@@ -46,18 +46,18 @@ class LiveTurn(NamedTuple):
     """One reply, what was read in it, and what it earned."""
 
     message: str
-    """The message that it answers."""
+    """The message that the reply answers."""
     reply: str
-    """As the person sees it: without invisible characters."""
+    """The reply as the person sees it, without invisible characters."""
     reading: Reading
     heard: Heard
-    """What the person heard in it: the acts that were credited and charged."""
+    """What the person heard in it: the acts that were credited or penalised."""
     taken: Taken
-    """What it was worth to them, part by part."""
+    """What it was worth to the person, part by part."""
     fit: float
-    """How well it fitted, in [-1, 1]."""
+    """How well it fits, in [-1, 1]."""
     answer: Answer
-    """What the person did then."""
+    """What the person did next."""
     reward: float
     done: bool
 
@@ -84,16 +84,16 @@ class LiveEpisode:
         reader: Reader | str | None = None,
         measured: Constants | None = None,
     ) -> None:
-        """Begins a conversation: the person has said the first thing.
+        """Begin a conversation, with the person's first message.
 
         Args:
             world: the simulation.
-            index: which of its conversations; the first message is the recorded one's.
-            turn: the recorded turn, from 0, at which the policy takes over: the turns before went as
-                recorded, and earn nothing.
-            reader: reads the replies; a name of `READERS` or your own. By default the fitted one.
-            measured: the zero line and the unit; by default those of the reader and the world's level
-                (of another level, those of `default`).
+            index: which of its conversations; it opens with the recorded first message.
+            turn: the recorded turn, counted from 0, at which the policy takes over; earlier turns go as
+                recorded and earn nothing.
+            reader: what reads the replies: a name in `READERS` or your own reader; by default `fitted`.
+            measured: the baseline and the unit; by default those of the reader at the world's level
+                (for a level of your own, those of `default`).
         """
         if not isinstance(world, Simulation):
             raise SettingsError(f"world is {world!r}; it must be a Simulation(…), whose people have a state")
@@ -107,7 +107,7 @@ class LiveEpisode:
         self._felt: list[Felt] = []
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a pickle keeps: the world, the replies and their readings. The rest is made of them again."""
+        """What a pickle keeps: the world, the replies and their readings; the rest is rebuilt from these."""
         known = self.reader.name if self.reader.name in READERS else self.reader
         said = [(turn.reply, turn.reading) for turn in self.turns]
         return {"of": (self.world, self.index, self._start, known, self.measured), "said": said}
@@ -124,7 +124,7 @@ class LiveEpisode:
 
     @property
     def message(self) -> str:
-        """What the person said last; after the end their last words."""
+        """What the person said last; after the end, their final words."""
         return self._talk.message.text
 
     @property
@@ -139,26 +139,26 @@ class LiveEpisode:
 
     @property
     def length(self) -> int:
-        """How many replies the policy gives, if the person does not go before."""
+        """How many replies the policy gives, unless the person leaves early."""
         return self._talk.story.count - self._start
 
     @property
     def felt(self) -> tuple[Felt, ...]:
-        """The feelings and wants with which each reply was received; never show them to a policy."""
+        """What the person felt and wanted when each reply arrived; never show it to a policy."""
         return tuple(self._felt)
 
     @property
     def total(self) -> float:
-        """The sum of the rewards; over people the mean is 0 for the best constant and 1 for the oracle."""
+        """The sum of the rewards; averaged over people, 0 for the best constant and 1 for the oracle."""
         return sum(turn.reward for turn in self.turns)
 
     @property
     def history(self) -> tuple[tuple[str, str], ...]:
-        """(message, reply) of the turns so far, the recorded ones first."""
+        """The (message, reply) pairs so far, the recorded ones first."""
         return self._talk.said + tuple((turn.message, turn.reply) for turn in self.turns)
 
     def chat(self) -> list[dict[str, str]]:
-        """The conversation for a model: the person is the user, the replies are the assistant's."""
+        """The conversation as chat messages: the person is the user, the policy the assistant."""
         said = [
             {"role": role, "content": text}
             for pair in self.history
@@ -169,9 +169,9 @@ class LiveEpisode:
         return [*said, {"role": "user", "content": self.message}]
 
     def say(self, text: str | None) -> LiveTurn:
-        """The policy's reply: it is read, moves the person, and is paid.
+        """Say a reply: it is read, moves the person, and is rewarded.
 
-        Any text is taken; None counts as an empty one. Raises EpisodeOverError after the end.
+        Any text is accepted; None counts as an empty one. Raises EpisodeOverError after the end.
         """
         if self.done:
             raise EpisodeOverError(
@@ -184,17 +184,17 @@ class LiveEpisode:
         return self._take(reply, self.reader.read(self._exchange(reply)))
 
     def worth(self, text: str) -> Taken:
-        """What a reply would be worth to the person now; nothing comes of it. For oracles and attacks."""
+        """What a reply would be worth to the person now, without saying it. For oracles and attacks."""
         reply = visible(text)
         return self._talk.take(self._heard(reply, self.reader.read(self._exchange(reply))))
 
     def wants(self) -> dict[str, float]:
-        """Construct -> what doing it is worth to the person now, of those that the reader reads."""
+        """Construct -> what doing it is worth to the person now, for those that the reader reads."""
         found = self._talk.wants
         return {construct: value for construct, value in found.items() if construct in self.reader.questions}
 
     def oracle(self) -> str:
-        """The state-knowing reply: of several that say what is felt and do what is wanted, the best."""
+        """The state-knowing reply: the best of several that say what is felt and do what is wanted."""
         from attune_episodes.live.oracle import oracle  # it plays episodes
 
         return oracle(self)
@@ -202,7 +202,7 @@ class LiveEpisode:
     def ask(self) -> Request | None:
         """The benchmark's questions about the turn answered last: what was felt, what was wanted.
 
-        None before the first reply. The answer moves nothing and is no part of the total.
+        None before the first reply. The answer changes nothing and is not part of the total.
         """
         return questions.asked(questions.conversation(self, self._felt)) if self.turns else None
 
@@ -248,17 +248,17 @@ class LiveEpisode:
 
 
 def potential(bond: Bond) -> float:
-    """Φ: what the state is worth."""
+    """Φ, what the state is worth."""
     return LIFT * bond.lift + TOLD * bond.disclosed
 
 
 def named(one: Reader | str | None) -> Reader:
-    """The reader itself, the one with that name, or the default."""
+    """The reader that is given, the one with that name, or the default."""
     return reader(one or DEFAULT) if isinstance(one, str | None) else one
 
 
 def visible(text: str) -> str:
-    """A reply as a person sees it: compatible letters as one, no characters that cannot be seen."""
+    """A reply as a person sees it: letters in normal form, invisible characters removed."""
     if text.isascii() and text.isprintable():
         return text
     head, tail = text[:CLEANED], sound(text[CLEANED:])

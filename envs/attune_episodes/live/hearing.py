@@ -1,19 +1,20 @@
-"""From a reading of a reply to what the person hears: which of its sentences earn what they seem to do.
+"""Turns the reading of a reply into what the person hears: which sentences earn what they seem to do.
 
-A reader says what a reply does, and passes over sentences that say nothing (`attune_episodes.reading.guard`);
-it does not say whether somebody said it to this person. An act that is wanted is credited to a sentence of
-its own, and only where that sentence
+A reader tells what a reply does and skips sentences that say nothing (`attune_episodes.reading.guard`), but
+not whether it is said to this person in particular. Each wanted act is credited to a different sentence, and
+only if that sentence
 
-* has words of its own, four or more: not copied from the person, also with "your" for "my";
-* was not said before;
-* speaks to the person and not of the reply;
-* is about what moves the person: it has a detail of that in other words. With another detail of the
+* has at least four words of its own: words copied from the person do not count, even with "my" turned into
+  "your";
+* has not been said before;
+* speaks to the person, not about the reply;
+* is about what moves the person, that is, puts a detail of it in other words. With another detail of the
   conversation it earns `HERE` of the credit, with none `ANYBODY`; taking up what the person said (B3, B15)
-  earns nothing then.
+  then earns nothing.
 
-Unwanted acts are charged wherever the reader finds them; a yes about advice counts where the reader finds
-advice. What it is hardly sure of earns, or costs, less: the strength grows from ½ where it begins to say yes
-to 1 halfway from there to certainty.
+Unwanted acts are penalised wherever the reader finds them; a yes to a question about advice counts only if
+the reader finds advice. The less sure the reader is, the less a yes earns or costs: its strength grows from ½
+at the cut to 1 halfway between the cut and certainty.
 """
 
 from __future__ import annotations
@@ -29,21 +30,21 @@ from attune_episodes.reading import Exchange, Reading, Span
 from attune_episodes.reading.cues import details, plain, sentences, words
 
 RUN: Final = 4
-"""Words in a row that are copied, not taken up."""
+"""This many words in a row count as copied, not taken up."""
 FEWEST: Final = 4
-"""Words of its own that a sentence must have."""
+"""The fewest words of its own that a sentence must have."""
 HERE: Final = 0.6
 """The credit of a sentence about this conversation, but not about what moves the person."""
 ANYBODY: Final = 0.3
 """The credit of a sentence that could be said to anybody."""
 OWN: Final = 0.4
-"""The share of a sentence's words that must be its own; with fewer it is a copy, and claims nothing."""
+"""The share of a sentence's words that must be its own; with less it is a copy and claims nothing."""
 STALE: Final = 0.5
-"""The share of a sentence's runs of words from which it was said before."""
+"""If a larger share of a sentence's word runs was said before, so was the sentence."""
 OF_ADVICE: Final = frozenset({"B310", "B313", "B316", "B408"})
 ECHOES: Final = frozenset({"B3", "B15"})
 MOST: Final = 60
-"""Sentences of a reply that are weighed; what comes after them earns nothing."""
+"""How many sentences of a reply are weighed; later ones earn nothing."""
 _OF_THE_REPLY: Final = re.compile(
     r"\b(?:th(?:e|is)|my) (?:reply|response|answer|message|text|assistant|model|reader|judge|reward|score)\b"
     r"|\bthe (?:person|user|participant)(?:'s)?\b|\bb\d{1,3}\b|\byes/no\b"
@@ -56,19 +57,19 @@ _TURNED: Final = {
 
 
 class Weighed(NamedTuple):
-    """One sentence of a reply, and what may be credited to it."""
+    """One sentence of a reply, with what decides its credit."""
 
     start: int
     end: int
     size: int
-    """Its words."""
+    """How many words it has."""
     own: int
-    """Those that are not copied."""
+    """How many of them are not copied."""
     stale: bool
     sound: bool
     """Whether it can earn anything."""
     details: frozenset[str]
-    """Its details in words of its own."""
+    """The details in its own words."""
 
 
 def heard(
@@ -81,11 +82,11 @@ def heard(
     """What the person hears in a reply.
 
     Args:
-        exchange: the reply, the message, and the exchanges before it.
-        reading: of it.
-        questions: those that count: what the reader does not read well is neither paid nor charged.
+        exchange: the reply, the message, and the earlier exchanges.
+        reading: the reading of that exchange.
+        questions: those that count; what the reader reads poorly is neither rewarded nor penalised.
         wants: construct -> what doing it is worth now.
-        message: the message's state, for what in it moves the person.
+        message: the simulated message, which knows what moves the person.
     """
     said = weighed(exchange)
     about = details(exchange.message).union(*(details(text) for text, _ in exchange.history))
@@ -131,7 +132,7 @@ def heard(
 
 
 def weighed(exchange: Exchange) -> list[Weighed]:
-    """The first `MOST` sentences of a reply, each with what may be credited to it."""
+    """The first `MOST` sentences of a reply, each with what decides its credit."""
     copied = runs(exchange.message).union(*(runs(text) for text, _ in exchange.history))
     before = frozenset[tuple[str, ...]]().union(*(runs(reply) for _, reply in exchange.history))
     found = []
@@ -154,7 +155,7 @@ def weighed(exchange: Exchange) -> list[Weighed]:
 
 
 def moving_details(message: Message) -> frozenset[str]:
-    """The details of what moves the person: the words with which a reply may take it up."""
+    """The details of what moves the person, with which a reply can take it up."""
     return frozenset[str]().union(*(_source_details(e.template.source) for e in message.echoes if e.moving))
 
 
@@ -165,13 +166,13 @@ def _source_details(source: str) -> frozenset[str]:
 
 @lru_cache(maxsize=256)
 def turned(text: str) -> tuple[str, ...]:
-    """The words of a text with the first person read as the second."""
+    """The words of a text, with the first person turned into the second."""
     return tuple(_TURNED.get(word, word) for word in words(text))
 
 
 @lru_cache(maxsize=256)
 def runs(text: str) -> frozenset[tuple[str, ...]]:
-    """Every `RUN` words in a row."""
+    """Every run of `RUN` words in a text."""
     said = turned(text)
     return frozenset(said[i : i + RUN] for i in range(len(said) - RUN + 1))
 

@@ -1,8 +1,8 @@
-"""Replies by somebody who knows the state: the oracle, and those of the simulated model and its editor.
+"""Replies written with knowledge of the state: the oracle's, the simulated model's and its editor's.
 
-The oracle says what the person feels and does what they want, in the grammar's words. It tries act by act
-what they want, and keeps what is worth more through the episode's own reader: so it earns what this reader
-can see of the best that the grammar can say.
+The oracle says what the person feels and does what they want, in the grammar's words. It adds wanted acts one
+by one and keeps those that raise the worth as the episode's own reader sees it. So it earns as much of the
+best reply in the grammar as this reader can see.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from attune_episodes.live.episode import LiveEpisode
 
 SURFACES: Final = 3
-"""Wordings that are tried of the first act, the claim; one of each further set."""
+"""How many wordings of the first act, the claim, are tried; of each later act, one."""
 MOST: Final = 6
-"""Acts that are tried beside the claim."""
+"""The most acts that are tried besides the claim."""
 BESIDE: Final = {
     "B108": "own_word",
     "B17": "risk",
@@ -33,11 +33,11 @@ BESIDE: Final = {
     "B5": "shift",
     "B3": "echo",
 }
-"""Construct -> act, of those that nobody edits in."""
+"""Construct -> act, for constructs that no edit adds."""
 
 
 def oracle(live: LiveEpisode) -> str:
-    """The best reply found to the person's present message."""
+    """The best reply found to the person's current message."""
     with _unsaid(live) as story:
         wants = live.wants()
         acts = {**ACT_OF, **BESIDE}
@@ -63,10 +63,10 @@ def recorded(live: LiveEpisode, which: ResponseName) -> str:
 
 
 def worded(live: LiveEpisode, acts: Set[str], family: str = "") -> str:
-    """Say these acts in the grammar's words, in reply to the person's present message; "" for none.
+    """Put these acts in the grammar's words, as a reply to the person's current message; "" for no acts.
 
-    What is felt is not looked at: an act that names a feeling names that of `family`, and facts are mentioned
-    only once they were told.
+    With a `family`, an act that names a feeling names that one, whatever the person feels. Facts are
+    mentioned only after they were told.
     """
     with _unsaid(live) as story:
         story.draws.turn_to(story.number, "worded", *sorted(acts), family)
@@ -75,7 +75,7 @@ def worded(live: LiveEpisode, acts: Set[str], family: str = "") -> str:
 
 @contextmanager
 def _unsaid(live: LiveEpisode) -> Iterator[Story]:
-    """The story, which afterwards does not know what was tried."""
+    """The story; what is tried on it is forgotten afterwards."""
     story, said = live.talk.story, set(live.talk.story.said)
     try:
         yield story

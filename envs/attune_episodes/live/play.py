@@ -1,4 +1,4 @@
-"""Playing policies over many people, each in an episode of its own."""
+"""Plays policies with many people, each in a separate episode."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from attune_episodes.live.episode import LiveEpisode
 from attune_episodes.reading import Reader
 
 LivePolicy = Callable[[LiveEpisode], str | None]
-"""The reply to the person's present message. One that knows nothing looks at `message` and `turns` alone."""
+"""Gives the reply to the current message. One that knows nothing uses only `message` and `turns`."""
 
 
 class LivePlayed(NamedTuple):
-    """What came of one episode."""
+    """The outcome of one episode."""
 
     total: float
     turns: int
     lost: int
-    """Turns that were lost when the person went."""
+    """How many turns were lost because the person left."""
     told: bool
-    """Whether what was held back came out."""
+    """Whether the person told what they held back."""
 
 
 def play_live(

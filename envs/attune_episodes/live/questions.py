@@ -1,8 +1,8 @@
-"""The second head: after a reply the policy is asked what the person felt and what they wanted of it.
+"""The second head: asks the policy what the person felt and wanted from its reply, and scores the answer.
 
-The request is the benchmark's (stage `assess`), scored by the one engine; the truth is the state: the
-feelings that shifted, and what was wanted. What the reply earned and what this earns are reported apart: a
-policy that pleases without reading shows.
+The request is the benchmark's (stage `assess`), scored by the same engine as everything else. The truth is
+the state: the feelings that shifted, and what was wanted. This score is reported apart from what the reply
+earned, which exposes a policy that pleases without reading the person.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
 
 STAGES: Final[tuple[Stage, ...]] = ("assess",)
 READING: Final = RewardSpec.weighted("live_reading", {"emotion_f1": 1.0, "emotion_va": 1.0, "binary_hp": 2.0})
-"""Felt and wanted, by halves."""
+"""Half for what was felt, half for what was wanted."""
 
 
 class Felt(NamedTuple):
-    """The state in which a person received a reply."""
+    """The person's state when a reply arrived."""
 
     tags: tuple[tuple[str, int], ...]
     """The feelings that shifted: (item, intensity)."""
     wants: Mapping[str, float]
-    """Construct -> what doing it was worth: above 0 wanted, below 0 unwanted, 0 indifferent."""
+    """Construct -> what doing it was worth: wanted above 0, unwanted below 0, indifferent at 0."""
 
 
 def conversation(live: LiveEpisode, states: Sequence[Felt]) -> Conversation:
-    """The turns so far as an annotated conversation: what was felt, what the reader read, what was wanted.
+    """The turns so far as an annotated conversation: what was felt, what was read, what was wanted.
 
-    Questions to which the person was indifferent are not asked.
+    Questions about which the person was indifferent are left out.
     """
     turns: list[dict[str, Any]] = []
     for number, (turn, felt) in enumerate(zip(live.turns, states, strict=True), 1):
@@ -74,5 +74,5 @@ def asked(spoken: Conversation, settings: Settings | None = None) -> Request:
 
 
 def scored(spoken: Conversation, request: Request, text: str) -> Score:
-    """The score of the answer to it; `value` lies in [0, 1]."""
+    """The score of the answer to a request; its `value` is in [0, 1]."""
     return score(spoken, request, parse(request, text), READING, stages=STAGES)

@@ -1,4 +1,4 @@
-"""`LiveSource`: with whom an environment holds its live conversations, and in which order."""
+"""`LiveSource`: the people an environment holds live conversations with, and their order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from attune_episodes.source import WORLD, ConversationSource
 
 
 def check_simulated(data: object, who: str = "a live conversation") -> None:
-    """Raises SettingsError for conversations whose people have no known state."""
+    """Refuse conversations whose people have no known state, with a SettingsError."""
     if not (isinstance(data, str) and data == SIMULATED):
         raise SettingsError(
             f"data is {show(data)}, whose people have no known state to answer from; {who} takes "
@@ -25,7 +25,7 @@ def check_simulated(data: object, who: str = "a live conversation") -> None:
 
 
 class LiveSource:
-    """Live conversations with simulated people, in the orders of `ConversationSource`, without end."""
+    """Live conversations with simulated people, endless, in the orders that `ConversationSource` offers."""
 
     def __init__(
         self,
@@ -36,16 +36,17 @@ class LiveSource:
         reader: str | None = None,
         **selection: Any,
     ) -> None:
-        """Describes the world.
+        """Set the world and the order.
 
         Args:
-            data: "simulated"; nobody else has a state that is known.
+            data: "simulated"; only simulated people have a known state.
             level: how hard people are to read.
-            world_seed: who they are.
-            reader: reads the replies: a name of `READERS`, the fitted one by default.
+            world_seed: which people they are.
+            reader: what reads the replies: a name in `READERS`, by default `fitted`.
             selection: further arguments of `ConversationSource`: `number`, `sampling`, `shard`.
 
-        Raises SettingsError and UnknownNameError as it does, and for other data.
+        Raises SettingsError and UnknownNameError where `ConversationSource` does, and SettingsError for other
+        data.
         """
         check_simulated(data)
         self.reader = reader_name(reader)
@@ -54,13 +55,13 @@ class LiveSource:
 
     @property
     def name(self) -> str:
-        """Where the people come from, in a few words."""
+        """A short description of where the people come from."""
         return f"live conversations, {self.world.source}, reader {self.reader}"
 
     def begin(self, options: object = None, np_random: np.random.Generator | None = None) -> LiveEpisode:
         """Begin the next conversation, or the one that `{"index": i}` names.
 
-        Raises UnknownNameError for another option, SettingsError for an index that is not there.
+        Raises UnknownNameError for any other option, SettingsError for an index that does not exist.
         """
         if options:
             if not isinstance(options, Mapping):
@@ -70,12 +71,12 @@ class LiveSource:
                     raise UnknownNameError("reset option", str(name), ("index",))
             index = options["index"]
             if not self.order.endless:
-                self.order.conversation(index)  # which refuses one that is not there
+                self.order.conversation(index)  # which refuses an index that does not exist
         else:
             index = self.order.next_index(np_random)
         return LiveEpisode(self.world, index, reader=self.reader)
 
     def drawn(self, seed: int) -> LiveEpisode:
-        """Begin the conversation that a seed draws, whatever was played before."""
+        """Begin the conversation that a seed draws, regardless of what was played before."""
         size = WORLD if self.order.endless else len(self.order)
         return LiveEpisode(self.world, int(np.random.default_rng(seed).integers(size)), reader=self.reader)

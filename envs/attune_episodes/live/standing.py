@@ -1,8 +1,8 @@
-"""`Standing`: where a live conversation begins, as plain JSON values that travel to a worker or in a row.
+"""`Standing`: where a live conversation begins, as plain JSON values to send to a worker or put in a row.
 
-The world, the item and the turn are enough to make the person again, in the state in which the replies
-recorded before that turn left them, with the same luck for every reply. It holds no text and no state; but
-whoever reads it can make both: it is for scoring, never shown to a model.
+The world, the item and the turn are enough to rebuild the person in the state in which the recorded replies
+up to that turn left them, with the same luck for every reply. It holds no text and no state, but whoever has
+it can rebuild both: use it for scoring, and never show it to a model.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from attune_episodes.reading import READERS
 
 
 def reader_name(reader: object) -> str:
-    """The name of an embedded reader, the default of None; raises UnknownNameError for anything else.
+    """The name of an embedded reader, by default for None; raises UnknownNameError for anything else.
 
-    What is scored elsewhere, from JSON values alone, is read by one that is there too.
+    Scoring from JSON values alone, on another machine, needs a reader that exists there too.
     """
     if reader is None:
         return DEFAULT
@@ -42,7 +42,7 @@ class _World(BaseModel):
 
 
 class _Document(BaseModel):
-    """A standing as it is read."""
+    """A standing as parsed from JSON."""
 
     scoring: str
     world: _World
@@ -53,7 +53,7 @@ class _Document(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A turn of a recorded conversation, at which a policy takes over."""
+    """The turn of a recorded conversation at which a policy takes over."""
 
     world: Simulation
     index: int
@@ -61,7 +61,7 @@ class Standing:
     reader: str = DEFAULT
 
     def to_json(self) -> dict[str, Any]:
-        """All of it as JSON values, for `from_json`."""
+        """The standing as JSON values, for `from_json`."""
         world = self.world
         return {
             "scoring": SCORING_VERSION,
@@ -81,8 +81,8 @@ class Standing:
     def from_json(document: object) -> Standing:
         """Read what `to_json` wrote.
 
-        Raises DataError for anything else, and for what another version of the scoring or of the simulated
-        world wrote: it would be another conversation.
+        Raises DataError for anything else, including what another version of the scoring or of the simulated
+        world wrote, since that would be a different conversation.
         """
         try:
             if not isinstance(document, Mapping):
@@ -94,9 +94,9 @@ class Standing:
                 raise ValueError("it is of another version of the scoring or of the simulated world")
             if not 0 <= told.turn < world.level.turns[1]:
                 raise ValueError(f"no conversation of this level has a turn {told.turn}")
-            world.person(told.item)  # which refuses an item that is not there
+            world.person(told.item)  # which refuses an item that does not exist
             found = Standing(world, told.item, told.turn, reader_name(told.reader))
-        except (LookupError, TypeError, ValueError) as error:  # of pydantic, and of what the world refuses
+        except (LookupError, TypeError, ValueError) as error:  # from pydantic, or from what the world refuses
             raise DataError(
                 Problem("live", "", show(str(document)), "where a live conversation begins",
                         f"{type(error).__name__} {error}; make the rows or tasks again")

@@ -1,4 +1,4 @@
-"""A live conversation for people: what was said, and behind it what was felt, wanted, read and paid."""
+"""A live conversation for people to read: what was said, felt, wanted, read and earned."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from attune_episodes.live.episode import LiveEpisode, LiveTurn
 from attune_episodes.live.questions import Felt
 
 WIDTH: Final = 110
-"""Columns of a transcript."""
+"""The width of a transcript, in columns."""
 LONGEST: Final = 1_200
-"""Characters of a text that a transcript quotes."""
+"""The most characters of a text that a transcript quotes."""
 SHOWN: Final = 3
-"""Wants of either sign that are shown, the strongest ones."""
+"""How many wants of each sign are shown, the strongest first."""
 _LABEL: Final = 11
 
 
 def transcript(live: LiveEpisode) -> str:
-    """The turns so far, and the total; control characters escaped."""
+    """The turns so far and the total, with control characters escaped."""
     return "\n".join([*lines_of(live), *closing(live)])
 
 
@@ -33,7 +33,7 @@ def lines_of(live: LiveEpisode) -> Iterator[str]:
 
 
 def turn_lines(number: int, turn: LiveTurn, felt: Felt) -> Iterator[str]:
-    """One turn: message and reply, then the state and what the reply was read as."""
+    """One turn: message and reply, then the person's state and how the reply was read."""
     yield f"turn {number}: {turn.reward:+.3f}"
     yield from _labelled("they said", [turn.message])
     yield from _labelled("you said", [turn.reply or "(nothing)"])
@@ -71,17 +71,17 @@ def closing(live: LiveEpisode) -> Iterator[str]:
         yield from _labelled("they said", [live.message])
     lost = live.length - len(live.turns) if live.done else 0
     ended = f", {lost} turns lost because they left" if lost else ""
-    yield f"total {live.total:+.3f}{ended} (0: the best reply that reads nothing; 1: that knows the state)"
+    yield f"total {live.total:+.3f}{ended} (0: the best goal-blind replies; 1: the oracle)"
 
 
 def _asked(question: str, value: str) -> str:
-    """What a question asks of a reply, in the codebook's words, with a number."""
+    """What a question asks about a reply, in the codebook's words, with a number."""
     text = Codebook.own().binary_text(question, observer=True)
     return f"{text.removeprefix('Did the reply ').removesuffix('?')} ({question} {value})"
 
 
 def _labelled(label: str, texts: Iterable[str]) -> Iterator[str]:
-    """Texts under one label, wrapped to `WIDTH`; nothing where there are none."""
+    """Texts under one label, wrapped to `WIDTH`; no lines if there are none."""
     for text in texts:
         shown = printable(" ".join(text.split()))
         shown = shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"

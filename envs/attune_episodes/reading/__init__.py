@@ -1,7 +1,7 @@
-"""Reading: from (history, message, reply) to the benchmark's yes/no questions, with probability and evidence.
+"""Reads replies: answers the benchmark's yes/no questions about them, with probabilities and evidence.
 
-`reader(name)` gives a reader; `reader(…).read(Exchange(message, reply, history))` a `Reading`;
-`read_message(message)` the feelings that a message shows and the matters that it tells.
+`reader(name)` gives a reader, `reader(…).read(Exchange(message, reply, history))` a `Reading`, and
+`read_message(message)` the feelings that a message shows and the details it tells.
 """
 
 from attune_episodes.reading.endpoint import EndpointReader

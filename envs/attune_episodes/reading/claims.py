@@ -1,4 +1,4 @@
-"""Feelings that a reply says the person has, and those that a message shows, each with its place."""
+"""Finds the feelings that a reply says the person has, and those that a message shows, with their places."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attune_episodes.reading.feelings import signs
 from attune_episodes.reading.reading import Claim, Span
 
 NEAR: Final = 60
-"""Characters before the name of a feeling in which the one who has it is looked for."""
+"""How many characters before the name of a feeling are searched for the one who has it."""
 _BREAK: Final = re.compile(r"[.!?;\n]")
 _YOU: Final = frozenset(["you", "you're", "you've", "you'd", "your", "yours", "it's"])
 _PERSONS: Final = WORDS["others"] | WORDS["own"] | _YOU
@@ -22,15 +22,15 @@ FAMILY_OF: Final = {item: family for family, told in FAMILIES.items() for item i
 
 
 def claim(family: str, item: str | None, start: int, end: int) -> Claim:
-    """The claim of a feeling at a place."""
+    """Make the claim of a feeling at a place."""
     return Claim(family, item, 1 if FAMILIES[family]["sign"] > 0 else -1, Span(start, end))
 
 
 @lru_cache(maxsize=CACHED)
 def claims_in(reply: str) -> tuple[Claim, ...]:
-    """The feelings that a reply says the person has, in order; one for each place, the longest.
+    """The feelings that a reply says the person has, in order; at each place, the longest name counts.
 
-    A name of a feeling counts unless it is negated or somebody else's ("she was angry"). English only.
+    The name of a feeling counts unless it is negated or about somebody else ("she was angry"). English only.
     """
     low = plain(reply)
     found: dict[int, Claim] = {}
@@ -53,6 +53,6 @@ def _of_the_person(low: str, place: int) -> bool:
 
 
 def signs_of(message: str) -> tuple[tuple[Claim, bool], ...]:
-    """The feelings that a message shows its writer to have, in order, and whether each is named."""
+    """The feelings that a message shows its writer has, in order, and whether each is named."""
     found = [(claim(FAMILY_OF[s.item], s.item, s.start, s.end), s.named) for s in signs(message)]
     return tuple(sorted(found, key=lambda pair: pair[0].span))

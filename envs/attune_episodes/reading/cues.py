@@ -1,7 +1,7 @@
-"""Reading aids for English text: plain form, words, sentences, details, and the cue lists of `cues.toml`.
+"""Tools for reading English text: plain form, words, sentences, details, and the cues of `cues.toml`.
 
-Every text is read up to `LIMIT` characters, and every pattern is a plain alternation with bounded gaps, so
-that reading takes time linear in the text whatever it holds.
+Only the first `LIMIT` characters of a text are read, and every pattern is a plain alternation with bounded
+gaps, so reading takes time linear in the length of any text.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from attune_data.simulate.texts import read_text
 from attune_episodes.reading.scan import CueIndex, Found
 
 LIMIT: Final = 20_000
-"""Characters read of one text; what comes after is not read."""
+"""How many characters of a text are read; the rest is ignored."""
 
 CACHED: Final = 512
-"""Texts of which the latest readings are kept: a message is read again with every reply to it."""
+"""How many texts keep their readings: a message is read again with every reply to it."""
 
 _WORD: Final = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _BAR: Final = re.compile(r"\s\|\s|\n")
@@ -31,7 +31,7 @@ _STEM: Final = 5
 
 @lru_cache(maxsize=CACHED)
 def plain(text: str) -> str:
-    """The text as it is matched: cut to `LIMIT`, lower case, straight quotes; each character at its place."""
+    """The text as it is matched: cut to `LIMIT`, lower case, straight quotes, characters in their places."""
     cut = text[:LIMIT].translate(_APOSTROPHES)
     low = cut.lower()
     if len(low) == len(cut):
@@ -41,11 +41,11 @@ def plain(text: str) -> str:
 
 _LISTS: Final = tomllib.loads((Path(__file__).parent / "cues.toml").read_text("utf-8"))
 FAMILIES: Final[Mapping[str, Any]] = read_text("feelings.toml")
-"""Family of feelings -> its sign, its items and what replies call it."""
+"""Family of feelings -> its sign, its items, and the words replies use for it."""
 
 
 def _index(*tables: str) -> CueIndex:
-    """The lists of these tables; alternatives stand on lines of their own or between spaced bars."""
+    """Index the lists of these tables; alternatives are on separate lines or separated by spaced bars."""
     lists = {
         (table, name): [cue for part in _BAR.split(listed) if (cue := part.strip())]
         for table in tables
@@ -102,7 +102,7 @@ def words(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=CACHED)
 def word_spans(text: str) -> tuple[tuple[int, int, str], ...]:
-    """(start, end, word) of the words of a text, in order."""
+    """The (start, end, word) of each word of a text, in order."""
     return tuple((*found.span(), found[0]) for found in _WORD.finditer(plain(text)))
 
 
@@ -112,7 +112,7 @@ def word_list(text: str) -> list[str]:
 
 
 class Sentence(NamedTuple):
-    """A sentence in plain form with its end mark, and its place in the text."""
+    """A sentence in plain form, with its end mark and its place in the text."""
 
     start: int
     end: int
@@ -137,7 +137,7 @@ def sentences(text: str) -> tuple[Sentence, ...]:
 
 @lru_cache(maxsize=CACHED)
 def details(text: str) -> frozenset[str]:
-    """The topic words of a text: the beginnings of its longer, less common words, and its numbers."""
+    """The details of a text: the beginnings of its longer, less common words, and its numbers."""
     return details_of(plain(text))
 
 
@@ -151,7 +151,7 @@ def details_of(text: str) -> frozenset[str]:
 
 
 def is_detail(word: str) -> bool:
-    """Whether a word is of the topic: long and not common, or a number."""
+    """Whether a word is a detail: long and not common, or a number."""
     return (len(word) > 3 or word.isnumeric()) and word not in _COMMON
 
 

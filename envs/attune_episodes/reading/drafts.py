@@ -1,4 +1,4 @@
-"""What the default reader finds in a model's own drafts."""
+"""Reads a model's own drafts with the default reader."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from attune_rewards.predictions import ConversationPrediction, Draft, YesNo
 from attune_rewards.truth import TurnTruth, truth_of
 
 READING: Final = "draft_binary_alignment_read"
-"""The part of a reward that needs drafts to be read."""
+"""The reward part for which drafts are read."""
 
 
 def read_draft(draft: Draft, turn: TurnTruth) -> Draft:
-    """The draft with what `fitted` finds in it; one that was read before as it is."""
+    """The draft with what `fitted` finds in it; a draft that was already read stays as it is."""
     if draft.read is not None:
         return draft
     reading = reader().read(Exchange(turn.message, draft.text, turn.history))
@@ -26,7 +26,7 @@ def read_draft(draft: Draft, turn: TurnTruth) -> Draft:
 
 
 def with_readings(conversation: Conversation, prediction: ConversationPrediction) -> ConversationPrediction:
-    """The prediction with every draft read."""
+    """The prediction, with every draft read."""
     truth = truth_of(conversation).by_number
     turns = {
         number: said

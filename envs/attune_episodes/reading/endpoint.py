@@ -1,7 +1,7 @@
-"""`EndpointReader`: any model behind an endpoint as a reader, asked as the draft judge is asked.
+"""`EndpointReader`: uses any model behind an endpoint as a reader, prompted like the draft judge.
 
-This floor opens no connection: whoever makes the reader hands down what asks. Every reply is kept under the
-hash of what was asked, so that a reading costs nothing twice and is replayed offline.
+This floor opens no connection: the caller passes in the function that asks. Every reply is cached under the
+hash of its request, so the same reading is never bought twice and can be replayed offline.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from attune_episodes.reading.reading import Reading
 from attune_episodes.settings import Settings
 
 Ask = Callable[[list[dict[str, str]], Schema], str]
-"""From chat messages and the JSON schema of the answer to a model's text, at temperature 0."""
+"""Sends chat messages with the JSON schema of the answer; returns the model's text, at temperature 0."""
 TEMPERATURE: Final = 0.0
 SURE: Final = 0.95
-"""Probability of a yes of the model; 1 minus it for its no. A model says no probabilities."""
+"""The probability given to a yes, and 1 minus it to a no, since a model answers without probabilities."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,13 @@ class EndpointReader:
     """A model as a reader.
 
     Args:
-        model: the name of the model, for the cache and for tables.
-        ask: what asks it; None replays the cache and asks nobody.
-        cache: a folder of replies, one file each; None keeps none.
-        questions: what it is asked, and is trusted to read.
-        settings: the codebook and the prompt set count, nothing else.
+        model: the model's name, for the cache and for tables.
+        ask: the function that asks the model; None only replays the cache.
+        cache: a folder of replies, one file each; None keeps no replies.
+        questions: the questions it is asked and trusted to read.
+        settings: only the codebook and the prompt set are used.
 
-    A question without a valid answer is not read. Texts are cut to the first `LIMIT` characters.
+    A question without a valid answer counts as not read. Texts are cut to the first `LIMIT` characters.
     """
 
     model: str
@@ -56,13 +56,13 @@ class EndpointReader:
 
     @property
     def name(self) -> str:
-        """`endpoint:` and the model."""
+        """`endpoint:` and the model's name."""
         return f"endpoint:{self.model}"
 
     def read(self, exchange: Exchange) -> Reading:
-        """Read the reply of an exchange; one without a word is not asked about, and does nothing.
+        """Read the reply of an exchange; an empty reply does nothing, and the model is not asked.
 
-        Raises DataError where nobody may be asked and the cache does not hold the answer.
+        Raises DataError if `ask` is None and the cache does not hold the answer.
         """
         found = guarded_reading(exchange, self._asked)
         spans = {question: evidence(exchange, question) for question, p in found.items() if p == SURE}

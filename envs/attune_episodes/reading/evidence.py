@@ -1,4 +1,4 @@
-"""The sentences of a reply that the answer to a question rests on."""
+"""Finds the sentences of a reply that support the answer to a question."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ BEARS: Final[Mapping[str, Holds]] = {
     "B503": _cue("either"),
     "B504": _cue("complex"),
 }
-"""Question -> the sentences that bear on it; the others are judgements of the whole reply."""
+"""Question -> which sentences bear on it; questions not listed judge the whole reply."""
 
 
 def evidence(exchange: Exchange, question: str) -> tuple[Span, ...]:
-    """The sentences of the reply that bear on a question, in order; () for a judgement of the whole."""
+    """The sentences of the reply that bear on a question, in order; () if it judges the whole reply."""
     holds = BEARS.get(question)
     if holds is None:
         return ()

@@ -1,4 +1,4 @@
-"""Examples that readers are fitted and measured on: recorded replies with the observed answers."""
+"""Collects the examples that readers are fitted and measured on: recorded replies with observed answers."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Example:
     conversation: str
     exchange: Exchange
     answers: Mapping[str, bool]
-    """Question id -> whether the reply did it; only those with a yes or no."""
+    """Question id -> whether the reply did it; only questions answered yes or no."""
     wanted: Mapping[str, YesNo]
     """Question id -> whether the person wanted it."""
 
 
 def examples(conversations: Iterable[Conversation]) -> Iterator[Example]:
-    """The replies of conversations with the answers observed, in order."""
+    """The replies of conversations with their observed answers, in order."""
     for conversation in conversations:
         truth = truth_of(conversation).by_number
         history: tuple[tuple[str, str], ...] = ()

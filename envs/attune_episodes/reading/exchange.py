@@ -1,4 +1,4 @@
-"""One exchange as the rules see it: a message, the reply to it, and what came before."""
+"""`Exchange`: a message, the reply to it and what came before, as the rules see them."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from attune_episodes.reading.scan import Found
 _CLAUSE: Final = re.compile(r"[,;:]")
 _CLINICAL_WORDS: Final = 2
 MOST_ADVICE: Final = 30
-"""Sentences of advice read of one reply."""
+"""The most sentences of advice read in one reply."""
 
 
 @lru_cache(maxsize=CACHED)
 def advice_in(text: str) -> tuple[Sentence, ...]:
-    """The first sentences of a reply that advise: by a phrase of advice, or by an instruction."""
+    """The first sentences of a reply that advise, by a phrase of advice or an instruction."""
     phrases = in_reply(text).get(("replies", "advice"), ())
     advising = (
         sentence
@@ -50,7 +50,7 @@ def sentence_details(text: str) -> tuple[frozenset[str], ...]:
 
 @lru_cache(maxsize=CACHED)
 def advice_details(text: str) -> tuple[frozenset[str], ...]:
-    """The details of each sentence of a reply that advises."""
+    """The details of each advising sentence of a reply."""
     return tuple(details_of(sentence.text) for sentence in advice_in(text))
 
 
@@ -71,7 +71,7 @@ class Exchange:
     # --- what the message asks for
 
     def seeks(self, cue: str) -> bool:
-        """Whether the message holds a cue of that list of wishes."""
+        """Whether the message has a cue from that list of wishes."""
         return ("wishes", cue) in in_message(self.message)
 
     @cached_property
@@ -81,20 +81,20 @@ class Exchange:
 
     @cached_property
     def asks(self) -> bool:
-        """Whether advice or information is asked for."""
+        """Whether the message asks for advice or information."""
         advice = self.seeks("advice") and not self.seeks("no_advice")
         return advice or ("?" in self.message and self.seeks("facts"))
 
     @cached_property
     def vents(self) -> bool:
-        """Whether the person wants to be heard and no more, and has not asked for anything since."""
+        """Whether the person only wants to be heard, and has not asked for anything since saying so."""
         if self.seeks("no_advice"):
             return True
         return not self.asks and any(Exchange(text).seeks("no_advice") for text, _ in self.history)
 
     @cached_property
     def practical(self) -> bool:
-        """Whether help of a practical kind is wanted: asked for now, or earlier and details follow."""
+        """Whether practical help is wanted: asked for now, or earlier with details following now."""
         if self.vents:
             return False
         return self.asks or (not self.felt.tags and any(Exchange(text).asks for text, _ in self.history))
@@ -112,15 +112,15 @@ class Exchange:
         return in_reply(self.reply)
 
     def has(self, cue: str) -> bool:
-        """Whether the reply holds a cue of that list of replies."""
+        """Whether the reply has a cue from that list for replies."""
         return ("replies", cue) in self.found
 
     def count(self, cue: str, table: str = "replies") -> int:
-        """How many cues of a list the reply holds."""
+        """How many cues from a list the reply has."""
         return len(self.found.get((table, cue), ()))
 
     def with_cue(self, sentence: Sentence, *cues: str, table: str = "replies") -> bool:
-        """Whether a sentence of the reply holds a cue of one of these lists."""
+        """Whether a sentence of the reply has a cue from one of these lists."""
         return any(
             sentence.start <= start < sentence.end
             for cue in cues
@@ -150,7 +150,7 @@ class Exchange:
 
     @cached_property
     def told(self) -> frozenset[str]:
-        """The details of all messages up to here."""
+        """The details of all messages so far."""
         return details(self.message).union(*(details(message) for message, _ in self.history))
 
     @cached_property
@@ -175,13 +175,13 @@ class Exchange:
 
     @cached_property
     def off_key(self) -> bool:
-        """Whether the reply passes over a feeling, cheers at a bad one, or sounds clinical."""
+        """Whether the reply ignores a feeling, is cheerful about a bad one, or sounds clinical."""
         passes_over = bool(self.felt.tags) and not self.claims
         return passes_over or (self.felt.valence < 0 and "!" in self.reply) or self.stiff
 
     @cached_property
     def repeats_advice(self) -> bool:
-        """Whether advice comes again that an earlier reply gave."""
+        """Whether the reply repeats advice from an earlier reply."""
         earlier = [said for _, reply in self.history for said in advice_details(reply)]
         now = advice_details(self.reply)
         return any(len(said & before) > 1 for said in now for before in earlier)

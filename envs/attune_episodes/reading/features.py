@@ -1,6 +1,6 @@
-"""The features of an exchange that fitted readers read: cues, overlaps with what was said, and words.
+"""Computes the features that fitted readers use: cues, overlaps with what was said, and words.
 
-All features are bounded and each cue counts at most twice: writing it again and again changes nothing.
+All features are bounded, and each cue counts at most twice: repeating it further changes nothing.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from attune_episodes.reading.exchange import Exchange, advice_details, advice_in
 from attune_episodes.reading.rules import RULES
 
 TWICE: Final = 2
-"""Times that a cue counts."""
+"""How often a cue counts at most."""
 LOOSE: Final = 3
-"""Details of a sentence from which it may be loose: tied to nothing said, in the reply or before."""
+"""The fewest details for a sentence to count as loose: tied to nothing said in the reply or before it."""
 LONG: Final = 12.0
-"""Sentences of a long reply."""
+"""How many sentences make a long reply."""
 
 
 def features(x: Exchange) -> dict[str, float]:
-    """Name -> value of the features that hold; all others are 0. Values lie in [-1, 3]."""
+    """Feature -> value, for those that apply; all others are 0. Values lie in [-1, 3]."""
     found = {f"rule {question}": 1.0 for question, rule in RULES.items() if rule(x)}
     for (table, name), places in x.found.items():
         if table in ("replies", "feelings", "marks"):
@@ -36,7 +36,7 @@ def features(x: Exchange) -> dict[str, float]:
 
 
 def word_features(x: Exchange) -> Iterator[str]:
-    """The words of a reply and its pairs of neighbouring words, each once."""
+    """The words of a reply and its pairs of adjacent words, each once."""
     said = words(x.reply)
     yield from dict.fromkeys(said)
     for first, second in dict.fromkeys(pairwise(said)):
@@ -117,7 +117,7 @@ def _overlap(x: Exchange) -> Iterator[tuple[str, float]]:
 
 
 def _loose(x: Exchange, parts: Sequence[frozenset[str]]) -> Iterator[tuple[str, float]]:
-    """Sentences that go off: on a side track, to what holds for anybody, to what is tied to nothing said."""
+    """Sentences that stray: off on a tangent, true of anybody, or tied to nothing said."""
     for i, (sentence, part) in enumerate(zip(x.sentences, parts, strict=True)):
         late, new, advises = 0 < i >= len(parts) - 3, len(part & x.known) <= 1, sentence in x.advice
         for mark in ("tangent", "wellness", "anybody"):
@@ -138,7 +138,7 @@ def _most_shared(these: Sequence[frozenset[str]], those: Sequence[frozenset[str]
 
 
 def _most_share(these: Sequence[frozenset[str]], those: Sequence[frozenset[str]]) -> float:
-    """The highest Jaccard of one of these with one of those, of those with at least three details."""
+    """The highest Jaccard index between one of these, if it has at least three details, and one of those."""
     return max(
         (len(one & other) / len(one | other) for one in these if len(one) > TWICE for other in those),
         default=0.0,
@@ -146,7 +146,7 @@ def _most_share(these: Sequence[frozenset[str]], those: Sequence[frozenset[str]]
 
 
 def _moment(x: Exchange) -> Iterator[tuple[str, float]]:
-    """What the message asks for, and where in the conversation it stands."""
+    """What the message asks for, and where in the conversation it comes."""
     yield "first turn", not x.history
     yield "turns", min(6, len(x.history)) / 3
     yield "message length", min(3.0, log1p(len(words(x.message))) / 2)
@@ -163,7 +163,7 @@ def _moment(x: Exchange) -> Iterator[tuple[str, float]]:
 
 
 def _feelings(x: Exchange) -> Iterator[tuple[str, float]]:
-    """What the message shows of feelings, and what the reply says of them."""
+    """Which feelings the message shows, and what the reply says about them."""
     felt, claims = x.felt, claims_in(x.reply)
     families = {FAMILY_OF[tag.emotion] for tag in felt.tags}
     claimed = {claim.family for claim in claims}

@@ -1,8 +1,8 @@
-"""Feelings read from a person's words: PANAS items with an intensity.
+"""Reads feelings from a person's words: PANAS items with an intensity.
 
-English only, a small list and simple rules: a cue counts unless it is negated ("not angry") or told of
-somebody else ("he was angry"); amplifiers and diminishers near it move the intensity. A reader, no
-instrument: it says nothing about anybody's state.
+English only, with a small list and simple rules: a cue counts unless it is negated ("not angry") or said of
+somebody else ("he was angry"); amplifiers and diminishers nearby change the intensity. It reads text and is
+not a psychological instrument: it says nothing about anybody's state.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from attune_rewards.predictions import Tag
 NAMED_WEIGHT: Final = 1.6
 SHOWN_WEIGHT: Final = 1.0
 ENOUGH: Final = 1.0
-"""Weight from which a feeling is tagged in a message that asks for nothing."""
+"""The weight at which a feeling is tagged in a message that asks for nothing."""
 PER_REQUEST: Final = 0.35
-"""The amount that each further sign of a practical request adds to that."""
+"""How much each further sign of a practical request raises that weight."""
 SHARE: Final = 0.5
-"""A further feeling must weigh this share of the strongest one."""
+"""The share of the strongest feeling's weight that any other feeling must reach."""
 MOST: Final = 3
 
 _NEAR: Final = 5
@@ -44,7 +44,7 @@ _BEFORE: Final = 80
 _CLAUSE: Final = re.compile(r"[.,;:!?\n()]|\b(?:but|because|although|though)\b")
 _CAPITALS: Final = re.compile(r"\b[A-Z]{4,}\b")
 _QUOTED: Final = re.compile(r'"[^"\n]{1,120}"')
-"""Words in quotation marks are mostly somebody else's."""
+"""Quoted words are mostly somebody else's."""
 _PERSONS: Final = WORDS["own"] | WORDS["others"]
 _FIGURES: Final = re.compile(r"\d+")
 
@@ -54,16 +54,16 @@ class Feelings:
     """The reading of one text."""
 
     weights: dict[str, float]
-    """PANAS item -> how much in the text speaks for it."""
+    """PANAS item -> how strongly the text speaks for it."""
     intensities: dict[str, int]
     named: frozenset[str]
-    """Items that were named, not only shown."""
+    """Items that are named, not only shown."""
     requests: int
     """Signs that the message asks for something practical or states facts."""
 
     @property
     def tags(self) -> tuple[Tag, ...]:
-        """The strongest feelings; none where too little speaks for any."""
+        """The strongest feelings; none if the text says too little for any."""
         order = sorted(self.weights, key=lambda name: (-self.weights[name], EMOTIONS.index(name)))
         if not order:
             return ()
@@ -74,28 +74,28 @@ class Feelings:
 
     @property
     def valence(self) -> float:
-        """From -1 (all unpleasant) to 1 (all pleasant); 0 where nothing was read."""
+        """From -1 (all unpleasant) to 1 (all pleasant); 0 if no feeling was read."""
         total = math.fsum(self.weights.values())
         signed = math.fsum(w if POLARITY[name] == "positive" else -w for name, w in self.weights.items())
         return signed / total if total else 0.0
 
 
 class Sign(NamedTuple):
-    """A cue in a text for a feeling of its writer's own."""
+    """A cue in a text for a feeling of its writer."""
 
     item: str
     """The PANAS item."""
     named: bool
     """Whether it is named, not only shown."""
     words: tuple[str, ...]
-    """The cue, and what stands before it in its clause."""
+    """The cue, and the words before it in its clause."""
     start: int
     end: int
 
 
 @lru_cache(maxsize=CACHED)
 def signs(text: str) -> tuple[Sign, ...]:
-    """Every cue in a text for a feeling of its writer's own: those of the named items, then those shown."""
+    """Every cue in a text for a feeling of its writer: first those that name it, then those that show it."""
     low = _own(text)
     cues = in_message(low)
     found = []
@@ -110,13 +110,13 @@ def signs(text: str) -> tuple[Sign, ...]:
 
 
 def _own(text: str) -> str:
-    """A text in plain form, blank where it quotes."""
+    """A text in plain form, with quotations blanked out."""
     return _QUOTED.sub(lambda quote: " " * len(quote[0]), plain(text))
 
 
 @lru_cache(maxsize=CACHED)
 def read(text: str) -> Feelings:
-    """Reads the feelings of the person who wrote a text."""
+    """Read the feelings of the person who wrote a text."""
     low = _own(text)
     loud = bool(_CAPITALS.search(text[:LIMIT])) + (low.count("!") > 1)
     weights: dict[str, float] = {}
@@ -145,7 +145,7 @@ def _clause_before(text: str, position: int) -> list[str]:
 
 
 def counts(before: Sequence[str], cue: str) -> bool:
-    """Whether a cue after these words tells of the writer's own feeling."""
+    """Whether a cue after these words is about the writer's own feeling."""
     first = cue.split(" ", 1)[0]
     for place, word in enumerate(before[-4:]):
         follower = [*before[-4:], first][place + 1]
@@ -163,7 +163,7 @@ def _degree(near: Iterable[str]) -> int:
 
 
 def _requests(text: str) -> int:
-    """Signs of a practical message: asking for facts, or giving figures in few words."""
+    """How many signs of a practical message there are: requests, many figures, few words."""
     asks = len(in_message(text).get(("feelings", "request"), ()))
     figures = len(_FIGURES.findall(text))
     length = len(words(text)) or 1

@@ -1,9 +1,9 @@
-"""Makes what ships: the weights of `fitted` and `held_out`, the guard's pairs, the list of paid questions.
+"""Makes the shipped files: weights of `fitted` and `held_out`, the guard's pairs, the rewarded questions.
 
-Two thirds of the people of the written train part fit `fitted`, the others `held_out`; beside each stand
-simulated replies, with as much weight in all. Calibration, cuts and the choice of paid questions come from
-the dev part where it has `ENOUGH` conversations, and as long as it has not, from predictions out of fold on
-train and dev. Run: python -m attune_episodes.reading.fit
+`fitted` is fitted on two thirds of the people in the written train part, `held_out` on the others, each
+together with simulated replies of the same total weight. Calibration, cuts and the choice of rewarded
+questions come from the dev part if it has `ENOUGH` conversations, and otherwise from out-of-fold predictions
+on train and dev. Run: python -m attune_episodes.reading.fit
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ from attune_episodes.reading.logistic import Array, Bools, balanced, fitted, pla
 from attune_rewards.draft import READING_FILE
 
 SIMULATED: Final = 400
-"""Simulated conversations beside the written ones."""
+"""How many simulated conversations are added to the written ones."""
 STRENGTH: Final = 0.03
 FOLDS: Final = 6
 FEWEST: Final = 4
-"""Replies in which a word has to stand to be a feature."""
+"""The fewest replies a word must occur in to be a feature."""
 FEWEST_ANSWERS: Final = 8
-"""Answers of each kind from which a question is fitted, and chosen."""
+"""The fewest answers of each kind for a question to be fitted, and to be chosen on dev."""
 ENOUGH: Final = 20
-"""Conversations of the dev part from which it calibrates and chooses."""
+"""The fewest conversations of the dev part for it to calibrate and choose."""
 LEAST: Final = 0.70
-"""Balanced accuracy from which a question is paid."""
+"""The balanced accuracy at which a question is rewarded."""
 CUTS: Final = np.linspace(0.15, 0.85, 29)
 COMMON: Final = 4
-"""Sentences in which a pair of words has to stand to be common."""
+"""The fewest sentences a pair of words must occur in to be common."""
 
 
 class Row(NamedTuple):
-    """An example in features."""
+    """An example with its features."""
 
     example: Example
     features: dict[str, float]
@@ -60,7 +60,7 @@ def rows_of(found: Iterable[Example]) -> list[Row]:
 
 
 class Design:
-    """Rows as a sparse matrix, with the features of those that are fitted on."""
+    """Turns rows into a sparse matrix, with the features that occur in the rows fitted on."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         known = sorted({name for row in rows for name in row.features})
@@ -71,7 +71,7 @@ class Design:
         self._index = {name: i for i, name in enumerate(self.names)}
 
     def matrix(self, rows: Sequence[Row]) -> Any:
-        """One row a reply."""
+        """The matrix, with one row per reply."""
         places, columns, values = [], [], []
         for i, row in enumerate(rows):
             pairs = [*row.features.items(), *((f"w {word}", WORD) for word in row.words)]
@@ -90,7 +90,7 @@ def answers(rows: Sequence[Row], question: str) -> tuple[list[int], Bools]:
 
 
 def fit(rows: Sequence[Row], beside: Sequence[Row], asked: Sequence[str]) -> tuple[Design, Array]:
-    """Weights (a column a question) fitted on rows, with others beside them of the same weight in all."""
+    """Fit weights, one column per question, on rows together with others of the same total weight."""
     design = Design(rows)
     matrix, more = design.matrix(rows), design.matrix(beside)
     columns = []
@@ -107,12 +107,12 @@ def fit(rows: Sequence[Row], beside: Sequence[Row], asked: Sequence[str]) -> tup
 
 
 def logits(design: Design, values: Array, rows: Sequence[Row]) -> Array:
-    """The logits of rows: a column a question."""
+    """The logits of rows, one column per question."""
     return np.asarray(design.matrix(rows) @ values[:-1] + values[-1])
 
 
 def out_of_fold(rows: Sequence[Row], beside: Sequence[Row], asked: Sequence[str]) -> Array:
-    """The logits of each row, fitted on other people; NaN where the others answer a question one way."""
+    """The logits of each row, fitted on other people; NaN where those people all give the same answer."""
     fold = {row.example.participant: digest("reading", row.example.participant)[0] % FOLDS for row in rows}
     found = np.full((len(rows), len(asked)), np.nan)
     for number in range(FOLDS):
@@ -126,14 +126,14 @@ def out_of_fold(rows: Sequence[Row], beside: Sequence[Row], asked: Sequence[str]
 
 
 def both(yes: Bools, fewest: int = 1) -> bool:
-    """Whether there are as many of both answers."""
+    """Whether there are at least that many of each answer."""
     return int(yes.sum()) >= fewest and int((~yes).sum()) >= fewest
 
 
 def reader_of(
     name: str, train: Sequence[Row], dev: Sequence[Row], beside: Sequence[Row], whole: bool
 ) -> FittedReader:
-    """A reader fitted on train; `whole` says whether dev is large enough to calibrate and choose on."""
+    """Fit a reader on train; `whole` tells whether dev is large enough to calibrate and choose on."""
     asked = sorted({q for row in train for q in row.example.answers}, key=lambda q: (len(q), q))
     asked = [q for q in asked if both(answers(train, q)[1], FEWEST_ANSWERS)]
     design, values = fit(train, beside, asked)
@@ -160,13 +160,13 @@ def reader_of(
 
 
 def best_cut(probability: Array, yes: Bools) -> float:
-    """The cut with the highest macro-F1; of equals, the nearest to ½."""
+    """The cut with the highest macro-F1; if tied, the one nearest to ½."""
     order = sorted(CUTS, key=lambda cut: abs(cut - 0.5))
     return float(max(order, key=lambda cut: round(quality(probability, probability > cut, yes).f1, 6)))
 
 
 def common_pairs(found: Iterable[Example]) -> str:
-    """The pairs of neighbouring words that stand in several sentences, a line each."""
+    """The pairs of adjacent words that occur in several sentences, one pair per line."""
     counts = Counter(
         pair
         for one in found
@@ -177,7 +177,7 @@ def common_pairs(found: Iterable[Example]) -> str:
 
 
 def paid_text(reader: FittedReader, train: Iterable[Example]) -> str:
-    """The questions that a reader is paid for, and the agreement of an all-no draft with what was wanted."""
+    """A reader's rewarded questions, and the agreement of an all-no draft with what was wanted, as JSON."""
     shares = []
     for one in train:
         wants = [want for question, want in one.wanted.items() if question in reader.questions]
@@ -188,12 +188,12 @@ def paid_text(reader: FittedReader, train: Iterable[Example]) -> str:
 
 
 def for_fitted(example: Example) -> bool:
-    """Whether an example's person fits `fitted`, not `held_out`."""
+    """Whether an example's person belongs to `fitted`, not to `held_out`."""
     return digest("held out reader", example.participant)[0] % 3 > 0
 
 
 def main(say: Callable[[str], None] = print) -> None:
-    """Makes the files."""
+    """Make the files."""
     train, dev = list(examples(load("written", split="train"))), load("written", split="dev")
     simulated = {
         "fitted": list(examples(Simulation(1, templates="seen").take(SIMULATED))),

@@ -1,6 +1,6 @@
-"""`fitted` and `held_out`: linear readers on cues, overlaps and words, with weights that ship here.
+"""`fitted` and `held_out`: linear readers of cues, overlaps and words, with shipped weights.
 
-`python -m attune_episodes.reading.fit` makes the weights. Reading needs NumPy alone.
+`python -m attune_episodes.reading.fit` makes the weights. Reading needs only NumPy.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from attune_episodes.reading.reading import Reading
 
 WEIGHTS: Final = Path(__file__).parent / "weights"
 WORD: Final = 0.3
-"""The value of a word that the reply holds; below 1, so that words are trusted less than cues."""
+"""The feature value of a word in the reply; below 1, so that words are trusted less than cues."""
 STEP: Final = 0.001
-"""Files hold weights as whole multiples of this."""
+"""Weights are stored as integer multiples of this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,24 +33,24 @@ class Weights:
     """The weights of one linear reader."""
 
     features: Sequence[str]
-    """Names of features, those of cues and overlaps first."""
+    """The names of the features, cues and overlaps first."""
     words: int
-    """How many of them, at the end, are words and pairs of words."""
+    """How many features, at the end, are words and pairs of words."""
     questions: Sequence[str]
     values: npt.NDArray[np.float32]
-    """One row a feature and one more for the intercept; one column a question. In calibrated logits."""
+    """One row per feature and a last one for the intercept, one column per question; in calibrated logits."""
     cuts: Mapping[str, float]
-    """Question -> the probability above which yes is read."""
+    """Question -> the probability above which it is read as yes."""
     paid: Sequence[str]
-    """Questions that are read well enough to be paid or charged for."""
+    """The questions that are read well enough to be rewarded or penalised."""
 
     @property
     def index(self) -> dict[str, int]:
-        """Name of a feature -> its row; those of words begin with "w "."""
+        """Feature -> its row; the names of words begin with "w "."""
         return {name: row for row, name in enumerate(self.features)}
 
     def to_text(self) -> str:
-        """The weights as JSON, the same for the same weights."""
+        """The weights as JSON; equal weights give equal text."""
         whole = np.rint(self.values / STEP).astype(int)
         document = {
             "questions": list(self.questions),
@@ -80,11 +80,11 @@ class Weights:
 
 @dataclass(frozen=True)
 class FittedReader:
-    """A linear reader.
+    """Reads with a linear model for each question.
 
     Args:
         name: the name of the reader.
-        weights: what it reads with.
+        weights: the weights it reads with.
     """
 
     name: str
@@ -92,25 +92,25 @@ class FittedReader:
     _index: Mapping[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Look up the rows once."""
+        """Build the index of rows once."""
         object.__setattr__(self, "_index", self.weights.index)
 
     @staticmethod
     def shipped(name: str) -> FittedReader:
-        """The reader with the weights that ship under that name."""
+        """The reader with the weights shipped under that name."""
         return FittedReader(name, Weights.of_text((WEIGHTS / f"{name}.json").read_text("utf-8")))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle without what is looked up."""
+        """Pickle without the index."""
         return FittedReader, (self.name, self.weights)
 
     @property
     def questions(self) -> frozenset[str]:
-        """The questions that it reads well enough to be paid or charged for."""
+        """The questions that it reads well enough to be rewarded or penalised."""
         return frozenset(self.weights.paid)
 
     def read(self, exchange: Exchange) -> Reading:
-        """Read the reply of an exchange: every question that was fitted."""
+        """Read the reply of an exchange, answering every question that was fitted."""
         found = guarded_reading(exchange, self.unguarded)
         spans = {
             question: evidence(exchange, question)
@@ -142,5 +142,5 @@ class FittedReader:
 
 
 def squash(logits: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """1 / (1 + e^-x), whatever x."""
+    """The logistic function 1 / (1 + e^-x), without overflow."""
     return 0.5 * (1 + np.tanh(0.5 * logits))

@@ -1,8 +1,8 @@
-"""The guard of all readers: a sentence earns credit only where it says something of its own.
+"""Guards all readers: a sentence earns credit only if it says something of its own.
 
-A sentence that is cues and no more, that copies what was said before, that comes twice, that packs more cues
-than words between them, or whose words stand in no order of English is *hollow*. What people want a reply to
-do is read from the other sentences alone; what they do not want is read from the whole reply.
+A sentence is *hollow* if it is nothing but cues, copies what was said before, occurs twice, packs in more
+cues than words of its own, or has a word order that is not English. Wanted behaviour is read only from the
+other sentences, unwanted behaviour from the whole reply.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from attune_episodes.reading.cues import (
 from attune_episodes.reading.exchange import Exchange
 
 CHARGED: Final = frozenset(("B6", "B14", "B20", "B206", "B207", "B310", "B311", "B313", "B315", "B408"))
-"""Questions about what people rarely want: a yes is read wherever it stands."""
+"""Questions about what people rarely want: a yes counts wherever it is found."""
 OWN_WORDS: Final = 2
 OWN_SHARE: Final = 0.4
-"""Own words that a sentence needs, and their share of its words."""
+"""The own words that a sentence needs, in number and as a share of its words."""
 COPIED: Final = 4
-"""Words in a row that make a copy of what was said before."""
+"""This many words in a row make a copy of what was said before."""
 ENGLISH: Final = 0.22
-"""Share of neighbouring words that a reply needs to be common pairs of English."""
+"""The share of a reply's pairs of adjacent words that must be common in English."""
 LEAST_ENGLISH: Final = 0.1
-"""The same of a longer sentence."""
+"""The same share for a longer sentence."""
 FEWEST_PAIRS: Final = 8
-"""Pairs of words from which the order of a sentence is judged."""
+"""A sentence must have this many pairs of words for its word order to be judged."""
 PAIRS: Final = Path(__file__).parent / "pairs.txt"
 """Common pairs of words, made by `python -m attune_episodes.reading.fit`."""
 NOTHING: Final = 0.02
-"""Probability of a wanted act where no sentence earns credit."""
+"""The probability of a wanted act if no sentence earns credit."""
 Probabilities = Mapping[str, float]
 
 
 @cache
 def common_pairs() -> frozenset[tuple[str, str]]:
-    """Pairs of neighbouring words that are common in replies."""
+    """Pairs of adjacent words that are common in replies."""
     return frozenset(
         (first, second)
         for first, _, second in (line.partition(" ") for line in PAIRS.read_text("utf-8").splitlines())
@@ -69,7 +69,7 @@ def _runs_before(message: str, history: tuple[tuple[str, str], ...]) -> frozense
 
 
 def guarded(x: Exchange) -> Exchange:
-    """The exchange with the hollow sentences of its reply blank; the exchange itself where there are none.
+    """The exchange with its reply's hollow sentences blanked out; the exchange itself if there are none.
 
     Every other character keeps its place.
     """
@@ -139,7 +139,7 @@ def _own_words(x: Exchange, spans: tuple[tuple[int, int, str], ...]) -> list[boo
 
 
 def guarded_reading(x: Exchange, read: Callable[[Exchange], dict[str, float]]) -> dict[str, float]:
-    """The probabilities of a reply under the guard: `read` gives those of an exchange without it."""
+    """Question -> probability under the guard; `read` gives the probabilities without it."""
     x = replace(x, reply=x.reply[:LIMIT]) if len(x.reply) > LIMIT else x
     whole, sound = read(x), guarded(x)
     if sound is x and x.reply.strip():

@@ -1,4 +1,4 @@
-"""`lexicon`: the reader of rules, one cue for each question. English only; learns nothing."""
+"""`lexicon`: reads by rules, one for each question. English only; nothing is fitted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attune_episodes.reading.reading import Reading
 from attune_episodes.reading.rules import RULES
 
 SURE: Final = 0.9
-"""The probability of what a rule finds; 1 minus it where it finds nothing."""
+"""The probability of a yes if the rule applies; 1 minus it if not."""
 
 
 @dataclass(frozen=True, slots=True)

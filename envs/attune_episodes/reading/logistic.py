@@ -1,4 +1,4 @@
-"""Logistic regression on sparse rows, and what is said of predictions: the tools of `fit` and `measure`.
+"""Logistic regression on sparse rows, and the quality of predictions: the tools of `fit` and `measure`.
 
 Needs SciPy; reading does not.
 """
@@ -21,7 +21,7 @@ STEPS = 60
 
 
 def fitted(rows: Any, yes: Bools, weights: Array, strength: float) -> Array:
-    """Weights and intercept (last) that minimise the weighted log loss plus |w|²/(2·strength)."""
+    """The weights and, last, the intercept that minimise the weighted log loss plus |w|²/(2·strength)."""
     signs = np.where(yes, 1.0, -1.0)
     across = rows.T.tocsr()
 
@@ -37,13 +37,13 @@ def fitted(rows: Any, yes: Bools, weights: Array, strength: float) -> Array:
 
 
 def balanced(yes: Bools) -> Array:
-    """Weights under which both answers weigh half of all."""
+    """Weights that give each answer half of the total."""
     share = yes.mean()
     return np.asarray(np.where(yes, 0.5 / share, 0.5 / (1 - share)), dtype=np.float64)
 
 
 def platt(logits: Array, yes: Bools) -> tuple[float, float]:
-    """Slope and intercept that make logits calibrated, with one pseudo-observation of each answer.
+    """The slope and intercept that calibrate logits, with one pseudo-observation of each answer.
 
     Source: Platt 1999, with the slope kept from 0.05 to 2.
     """
@@ -58,7 +58,7 @@ def platt(logits: Array, yes: Bools) -> tuple[float, float]:
 
 
 class Quality(NamedTuple):
-    """How well one question is read. Undefined ratios are NaN."""
+    """How well a question is read. Undefined ratios are NaN."""
 
     number: int
     yes: int
@@ -67,16 +67,16 @@ class Quality(NamedTuple):
     f1: float
     """The mean of the F1 of yes and the F1 of no."""
     area: float
-    """Area under the curve: the probability that a yes is ranked above a no."""
+    """Area under the ROC curve: the probability that a yes ranks above a no."""
     balanced: float
-    """Balanced accuracy: the mean of the recall of yes and of no."""
+    """Balanced accuracy: the mean of the recall of yes and the recall of no."""
     brier: float
     error: float
     """Expected calibration error, in ten bins of equal width."""
 
 
 def quality(probability: Array, said: Bools, yes: Bools) -> Quality:
-    """The quality of predictions: probabilities, what was read, and the true answers."""
+    """The quality of predictions, from probabilities, what was read, and the true answers."""
     with np.errstate(invalid="ignore", divide="ignore"):
         hits, right_no = float((said & yes).sum()), float((~said & ~yes).sum())
         precision, recall = np.divide(hits, said.sum()), np.divide(hits, yes.sum())

@@ -1,9 +1,10 @@
-"""How well a reader reads, question by question: tables for the page `docs/reading.md`.
+"""Measures how well a reader reads each question, as tables for the page `docs/reading.md`.
 
     python -m attune_episodes.reading.measure dev sample --page docs/reading.md
 
-A part is `dev`, `test` or `sample`, or `train`, on which `fitted` is measured out of fold. The test part is
-to be looked at once, at the end. The page marks where tables stand: `<!-- table: PART -->` … `<!-- end -->`.
+A part is `dev`, `test`, `sample` or `train`; on `train`, `fitted` is measured out of fold. Evaluate on the
+test part only once, at the end. The page marks the place of each table:
+`<!-- table: PART -->` … `<!-- end -->`.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ from attune_rewards.truth import TurnTruth, truth_of
 PARTS: Final = ("train", "dev", "test", "sample")
 BLOCK: Final = re.compile(r"(<!-- table: ([\w ]+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 DRAFTS: Final = ("nothing", "the message again", "original", "alternate", "human")
-"""Drafts that the draft reward is measured on; the last three are the recorded replies."""
+"""The drafts that the draft reward is measured on; the last three are recorded replies."""
 
 
 def measured(part: str, by: Reader) -> dict[str, Quality]:
-    """Question -> how well a reader reads it on a part; only questions that it answers and people did too."""
+    """Question -> how well a reader reads it on a part, for questions that it and people both answer."""
     if part == "train":
         return _out_of_fold()
     found: dict[str, list[tuple[float, bool, bool]]] = {}
@@ -53,7 +54,7 @@ def measured(part: str, by: Reader) -> dict[str, Quality]:
 
 
 def _out_of_fold() -> dict[str, Quality]:
-    """`fitted` on people that it was not fitted on; calibrated and cut on the same predictions."""
+    """`fitted` measured on people it was not fitted on; calibration and cuts use the same predictions."""
     rows = rows_of(examples(conversations("train")))
     asked = [q for q in BINARY_IDS if {True, False} == set(answers(rows, q)[1].tolist())]
     logits = out_of_fold(rows, rows_of(examples(Simulation(1, templates="seen").take(SIMULATED))), asked)
@@ -75,7 +76,7 @@ def conversations(part: str) -> Conversations:
 
 
 def table(found: Mapping[str, Quality], paid: frozenset[str]) -> str:
-    """The qualities as a table in Markdown; paid questions first."""
+    """The qualities as a Markdown table, with the rewarded questions first."""
     lines = ["| question | replies | yes | precision | recall | macro-F1 | AUC | balanced | Brier | ECE |",
              f"|---|{'--:|' * 9}"]  # fmt: skip
     for question in sorted(found, key=lambda q: q not in paid):
@@ -96,7 +97,7 @@ def table(found: Mapping[str, Quality], paid: frozenset[str]) -> str:
 
 
 def draft_table(parts: Sequence[str]) -> str:
-    """What the draft reward pays simple drafts and the recorded replies, also above an all-no draft."""
+    """What simple drafts and recorded replies earn from the draft reward, also above an all-no draft."""
     lines = ["| draft | " + " | ".join(f"{part}: agreement | above nothing" for part in parts) + " |",
              f"|---|{'--:|' * 2 * len(parts)}"]  # fmt: skip
     nothing = {part: fmean(_alignments(conversations(part), "nothing")) for part in parts}
@@ -127,13 +128,13 @@ def _text(turn: TurnTruth, draft: str) -> str | None:
 
 
 def main() -> None:
-    """Prints the tables, and writes them into a page."""
+    """Print the tables, and write them into a page."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("parts", nargs="+", choices=PARTS)
     parser.add_argument("--reader", choices=sorted(READERS), default="fitted")
-    parser.add_argument("--page", type=Path, help="write the tables into this page too")
+    parser.add_argument("--page", type=Path, help="also write the tables into this page")
     chosen = parser.parse_args()
     by = reader(chosen.reader)
     made = {part: table(measured(part, by), by.questions) for part in chosen.parts}

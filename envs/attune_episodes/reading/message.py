@@ -1,4 +1,4 @@
-"""`read_message`: the feelings that a message shows, and the matters that it tells."""
+"""`read_message`: finds the feelings that a message shows and the details it tells."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from attune_rewards.predictions import Tag
 
 @dataclass(frozen=True)
 class MessageReading:
-    """The reading of one message of a person."""
+    """The reading of one of a person's messages."""
 
     message: str
     tags: tuple[Tag, ...]
-    """The feelings that most speaks for, as the benchmark tags them; () for a neutral message."""
+    """The best supported feelings, as the benchmark tags them; () for a neutral message."""
     shown: tuple[Claim, ...]
-    """Every sign of a feeling of the writer's own, named or only shown, in order."""
+    """Every sign of a feeling of the writer, named or only shown, in order."""
     named: tuple[Claim, ...]
-    """Those that are named."""
+    """The signs that name a feeling."""
 
     @cached_property
     def told(self) -> frozenset[str]:
-        """The details told: the beginnings of its topic words, and its numbers."""
+        """The details told: the beginnings of the message's topic words, and its numbers."""
         return details(self.message)
 
     def tells(self, matter: str) -> float:
-        """The share of a matter's details that the message tells, in [0, 1]; 0 for a matter without any."""
+        """The share of a matter's details that the message tells, in [0, 1]; 0 if it has no details."""
         wanted = details(matter)
         return len(wanted & self.told) / len(wanted) if wanted else 0.0
 
 
 def read_message(message: str) -> MessageReading:
-    """Read a person's message. English only; no text raises."""
+    """Read a person's message. English only; never raises, whatever the text."""
     shown = signs_of(message)
     return MessageReading(
         message,

@@ -1,4 +1,4 @@
-"""`reader`: a reader by its name."""
+"""`reader`: looks up a reader by its name."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ READERS: Final[dict[str, Callable[[], Reader]]] = {
     "held_out": partial(FittedReader.shipped, "held_out"),
     "lexicon": LexiconReader,
 }
-"""Name -> what makes the reader; `fitted` is the default."""
+"""Name -> a function that makes the reader; `fitted` is the default."""
 
 
 @cache
 def reader(name: str = "fitted") -> Reader:
-    """The embedded reader with that name, one of `READERS`; raises UnknownNameError for another."""
+    """The embedded reader with that name, one of `READERS`; raises UnknownNameError for any other."""
     if name not in READERS:
         raise UnknownNameError("reader", name, READERS)
     return READERS[name]()

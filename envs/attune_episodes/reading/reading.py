@@ -1,4 +1,4 @@
-"""`Reading`: the answers found in one reply, with their evidence; `Reader`: whatever makes them."""
+"""`Reading`: the answers found in one reply, with evidence. `Reader`: whatever makes one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from attune_episodes.reading.exchange import Exchange
 from attune_rewards.predictions import YesNo
 
 HALF: Final = 0.5
-"""The cut of a question where a reader names no other, and the probability that says nothing."""
+"""The cut of a question unless a reader sets its own, and the probability that leaves it open."""
 
 
 class Span(NamedTuple):
@@ -22,12 +22,12 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A feeling that a reply says the person has, or that a message shows its writer to have."""
+    """A feeling that a reply says the person has, or that a message shows its writer has."""
 
     family: str
     """A family of feelings of the simulated world, such as `tension`."""
     item: str | None
-    """The PANAS item; None where the word is the family's and of no item."""
+    """The PANAS item; None if the word names the family and no item."""
     sign: Literal[-1, 1]
     span: Span
 
@@ -37,20 +37,20 @@ class Reading:
     """The answers to yes/no questions about one reply."""
 
     probabilities: Mapping[str, float]
-    """Question id -> probability of yes, in [0, 1]. A question that is not here was not read."""
+    """Question id -> probability of yes, in [0, 1]. A question that is missing was not read."""
     evidence: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
-    """Question id -> the parts of the reply that a yes rests on, in order; none where there are none."""
+    """Question id -> the parts of the reply that support a yes, in order; missing if there are none."""
     claims: tuple[Claim, ...] = ()
     """The feelings that the reply says the person has, in order."""
     cuts: Mapping[str, float] = field(default_factory=dict)
-    """Question id -> the probability above which yes is read, where it is not ½."""
+    """Question id -> the probability above which it is read as yes, if not ½."""
 
     def says(self, question: str) -> bool:
-        """Whether yes is read: above the question's cut. A question at the cut or not read is no."""
+        """Whether the question is read as yes, above its cut. A question at its cut or not read is no."""
         return self.probabilities.get(question, 0.0) > self.cuts.get(question, HALF)
 
     def answers(self, questions: Iterable[str] | None = None) -> dict[str, YesNo]:
-        """Question -> yes or no, of these (all that were read); those not read or at the cut are left out."""
+        """Question -> yes or no, by default for all read; leaves out questions at the cut or not read."""
         asked = self.probabilities if questions is None else questions
         return {
             question: "yes" if self.says(question) else "no"
@@ -62,15 +62,15 @@ class Reading:
 
 @runtime_checkable
 class Reader(Protocol):
-    """Reads replies. The same exchange gives the same reading; no text raises."""
+    """Reads replies. The same exchange always gives the same reading, and no text raises."""
 
     @property
     def name(self) -> str:
-        """Short name for tables and files."""
+        """A short name for tables and files."""
 
     @property
     def questions(self) -> frozenset[str]:
-        """The questions that it reads well enough to be paid or charged for."""
+        """The questions that it reads well enough to be rewarded or penalised."""
 
     def read(self, exchange: Exchange) -> Reading:
         """Read the reply of an exchange. It may answer more questions than `questions`."""

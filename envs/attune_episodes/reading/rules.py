@@ -1,4 +1,4 @@
-"""One simple cue for each yes/no question about a reply. English only."""
+"""Answers each yes/no question about a reply by one simple rule. English only."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from attune_episodes.reading.exchange import Exchange, advice_details, sentence_
 from attune_episodes.reading.feelings import spoken_of
 
 DETAIL: Final = 2
-"""Shared details from which a reply reflects the message rather than touches it."""
+"""The fewest shared details for a reply to reflect the message, not just touch on it."""
 MANY_FEELINGS: Final = 4
 
 

@@ -1,7 +1,7 @@
 """`CueIndex`: finds the cues of many lists in one pass over a text.
 
-At the beginning of each word only those cues are tried that can begin with its letters, so that a text is
-read in a fraction of the time that each list by itself would take. What is found is the same.
+At the start of each word, only the cues that can begin with its letters are tried. This takes a fraction of
+the time of searching list by list, and finds the same.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ from re import _parser  # type: ignore[attr-defined]
 from typing import Any, Final
 
 LETTERS: Final = 4
-"""Letters of a word by which the cues that can begin there are looked up."""
+"""How many letters at the start of a word are used to look up the cues that can begin there."""
 MOST: Final = 200
-"""Beginnings that are told apart for one cue; a cue with more is tried everywhere."""
+"""The most beginnings one cue may have; a cue with more is tried everywhere."""
 KEPT: Final = 20_000
-"""Beginnings of words for which is kept what to try."""
+"""How many beginnings of words are cached with the cues to try."""
 _STARTS: Final = re.compile(rf"(?<!\w)(?=(\S(?s:.){{0,{LETTERS - 1}}}))")
 Key = tuple[str, str]
 """A table of lists, and a list in it."""
 Found = Mapping[Key, tuple[tuple[int, int], ...]]
-"""List -> the places of its cues, in order, none overlapping another; only lists with any."""
+"""List -> the places of its cues, in order, without overlaps; only lists that have any."""
 Tried = tuple[tuple[Key, Callable[[str, int], "re.Match[str] | None"]], ...]
-"""A list, and what matches its cues at a place."""
+"""Lists, each with the function that matches its cues at a place."""
 
 
 class CueIndex:
     """Lists of cues, ready to be found together.
 
     Args:
-        lists: name -> regular expressions, each of which matches from a word's beginning to a word's end.
+        lists: name -> regular expressions, each matching from the start of a word to the end of one.
     """
 
     def __init__(self, lists: Mapping[Key, Iterable[str]]) -> None:
@@ -60,7 +60,7 @@ class CueIndex:
         return {name: tuple(places) for name, places in found.items()}
 
     def _to_try(self, letters: str) -> Tried:
-        """The cues that can begin with these letters; kept, since the same words come again and again."""
+        """The cues that can begin with these letters; cached, because the same words keep coming up."""
         if len(self._tried) >= KEPT:
             self._tried.clear()
         starts = (letters[:size] for size in range(len(letters) + 1))
@@ -74,16 +74,16 @@ def _compiled(lists: Mapping[Key, list[str]]) -> Tried:
 
 
 def beginnings(cue: str) -> set[str]:
-    """Beginnings of what a regular expression matches: every match begins with one of them.
+    """The beginnings of what a regular expression matches; every match starts with one of them.
 
-    Each has up to `LETTERS` letters; fewer where anything may follow. {""} where nothing can be said.
+    Each has up to `LETTERS` letters, fewer if anything may follow; {""} if nothing is known.
     """
     found = {text for text, _ in _beginnings(_parser.parse(cue))}
     return {""} if len(found) > MOST or "" in found else found
 
 
 def _beginnings(pattern: Iterable[tuple[Any, Any]]) -> set[tuple[str, bool]]:
-    """(beginning, whether the pattern ends with it); one that does not end is as long as can be said."""
+    """(beginning, whether the pattern ends with it); one that does not end is as long as is known."""
     so_far: set[tuple[str, bool]] = {("", True)}
     for kind, value in pattern:
         further = _element(str(kind), value)
@@ -110,7 +110,7 @@ def _element(kind: str, value: Any) -> set[tuple[str, bool]]:
     if kind == "MAX_REPEAT":
         least, most, inner = value
         once = _beginnings(inner)
-        if most > 1:  # what follows a repeated part is not followed up
+        if most > 1:  # what comes after a repeated part is not traced
             once = {(text, False) for text, _ in once}
         return once | {("", True)} if least == 0 else once
     return {("", False)}

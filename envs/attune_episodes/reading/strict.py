@@ -1,4 +1,4 @@
-"""`strict`: the agreement of two readers."""
+"""`strict`: combines two readers that must agree."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from attune_episodes.reading.reading import HALF, Reader, Reading
 
 @dataclass(frozen=True)
 class StrictReader:
-    """Two readers, both of which must agree: where they do not, a question is at ½ and pays nothing."""
+    """Two readers that must agree: where they do not, a question stays at ½ and earns nothing."""
 
     first: Reader
     second: Reader
@@ -22,11 +22,11 @@ class StrictReader:
 
     @property
     def questions(self) -> frozenset[str]:
-        """The questions that both read well enough."""
+        """The questions that both readers read well enough."""
         return self.first.questions & self.second.questions
 
     def read(self, exchange: Exchange) -> Reading:
-        """Read the reply of an exchange: the questions that both read, the feelings that both found.
+        """Read the reply of an exchange: the questions that both read, the feelings that both find.
 
         The probability is the less sure one, measured from each reader's own cut.
         """
@@ -42,12 +42,12 @@ class StrictReader:
 
 
 def strict(first: Reader, second: Reader) -> StrictReader:
-    """The agreement of two readers."""
+    """Combine two readers that must agree."""
     return StrictReader(first, second)
 
 
 def centred(reading: Reading, question: str) -> float:
-    """A probability moved so that its cut lies at ½: by equal shares of what lies on either side."""
+    """A probability rescaled, linearly on each side, so that its cut lies at ½."""
     probability, cut = reading.probabilities[question], reading.cuts.get(question, HALF)
     if probability <= cut:
         return HALF * probability / cut
