@@ -82,7 +82,8 @@ def dialogues() -> str:
 
 def attacks() -> str:
     """The table of `attune rewards audit --live`."""
-    return "\n\n".join(table.markdown() for table in live_tables(live_audit()))
+    (table,) = live_tables(live_audit())
+    return "\n\n".join((table.markdown(), *table.notes))
 
 
 MADE: dict[str, Callable[[], str]] = {"dialogues": dialogues, "attacks": attacks}

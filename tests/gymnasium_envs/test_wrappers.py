@@ -94,6 +94,7 @@ def test_a_model_in_a_few_lines(step: str) -> None:
 
 
 ID = "Attune/Conversation-v0"
+IDS = f"{ID} Attune/Live-v0"
 REPORT = "print(*(i for i in gymnasium.registry if i.startswith('Attune/')))"
 MAKE = "print(gymnasium.make('{}', number=1).reset(seed=0)[1]['conversation_id'])"
 
@@ -101,9 +102,9 @@ MAKE = "print(gymnasium.make('{}', number=1).reset(seed=0)[1]['conversation_id']
 @pytest.mark.parametrize(
     ("code", "printed"),
     [
-        (f"import attune_env, gymnasium\n{REPORT}", ID),
-        (f"import gymnasium, attune_env\n{REPORT}", ID),
-        (f"import attune_env, gymnasium, importlib\nimportlib.reload(attune_env)\n{REPORT}", ID),
+        (f"import attune_env, gymnasium\n{REPORT}", IDS),
+        (f"import gymnasium, attune_env\n{REPORT}", IDS),
+        (f"import attune_env, gymnasium, importlib\nimportlib.reload(attune_env)\n{REPORT}", IDS),
         (f"import attune_env, gymnasium\n{MAKE.format(ID)}", "sample-01"),
         (f"import gymnasium\n{MAKE.format('attune_env:' + ID)}", "sample-01"),
         # the floors below do not need it

@@ -58,7 +58,7 @@ def test_fewer_than_two_units_have_no_error(pairs: list[tuple[float | None, str]
 
 
 def test_both_harnesses_and_the_report_call_a_metric_the_same() -> None:
-    """Names are those of a scores file; the report's leading metrics are all there, judges' aside."""
+    """Names are those of a scores file; the report's leading metrics are there, judges' and readers' aside."""
     conversation, own = sample(1)[0], {"composite_partial", "parse_rate", "complete"}
     file = scores_of(rollout(conversation, builtin_policy("oracle", sample(1))))
     inspect = {
@@ -67,7 +67,7 @@ def test_both_harnesses_and_the_report_call_a_metric_the_same() -> None:
     for names in (OF_ALL, *OF_STAGE.values(), inspect):
         assert set(names) <= file.keys() | own
     shown = {metric.column for _, group in GROUPS for metric in group if metric.role != "diagnostic"}
-    judged = {"avg_draft_judge_score", "avg_draft_binary_alignment"}
-    assert shown - judged <= inspect
+    read = {f"avg_draft_{name}" for name in ("judge_score", "binary_alignment", "binary_alignment_read")}
+    assert shown - read - {"avg_draft_reader_agreement"} <= inspect
     for stages, names in ((STAGES, OF_ALL), *(((stage,), names) for stage, names in OF_STAGE.items())):
         assert set(names) <= set(reported(Settings(stages=stages)))
