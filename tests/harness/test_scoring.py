@@ -58,7 +58,7 @@ def test_fewer_than_two_units_have_no_error(pairs: list[tuple[float | None, str]
 
 
 def test_both_harnesses_and_the_report_call_a_metric_the_same() -> None:
-    """Names are those of a scores file; the report's leading metrics are there, judges' and readers' aside."""
+    """Names are those of scores files; the report's leading metrics are there, judges' and readers' apart."""
     conversation, own = sample(1)[0], {"composite_partial", "parse_rate", "complete"}
     file = scores_of(rollout(conversation, builtin_policy("oracle", sample(1))))
     inspect = {
