@@ -56,7 +56,7 @@ class EndpointReader:
 
     @property
     def name(self) -> str:
-        """`endpoint:` and the model's name."""
+        """The word "endpoint", a colon and the model's name."""
         return f"endpoint:{self.model}"
 
     def read(self, exchange: Exchange) -> Reading:
