@@ -16,8 +16,8 @@ FRONT = ("README.md", "CONTRIBUTING.md", "SECURITY.md")
 PAGES = [*FRONT, *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md")))]
 NEEDS_EXTRA = "attune-env["
 """Examples that name the extra which they need are run where it is installed, by `tests/extras/`."""
-TESTED_SMALLER = {"transfer.py"}
-"""Examples that take minutes as they are; `tests/written` runs this one with less."""
+TESTED_SMALLER = {"live_policy.py", "transfer.py"}
+"""Examples that take minutes as they are; `tests/episodes/live` and `tests/written` run them with less."""
 EXAMPLES = [
     str(path.relative_to(ROOT))
     for path in sorted((ROOT / "examples").rglob("*.py"))
