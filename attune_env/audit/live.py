@@ -34,7 +34,7 @@ Kind = Literal["constant", "attack", "climb", "state"]
 
 @dataclass(frozen=True, slots=True)
 class LiveRow:
-    """What one policy earns."""
+    """The earnings of one policy."""
 
     name: str
     kind: Kind
@@ -57,7 +57,7 @@ class LiveAudit:
     """The best constant, in words."""
     rows: tuple[LiveRow, ...]
     climb: Interval
-    """What the climb earns more than the people's own edits."""
+    """The total of the climb minus that of the people's own edits."""
 
     def row(self, name: str) -> LiveRow:
         """The row of a policy."""
@@ -132,16 +132,12 @@ def _policies(world: Simulation) -> Mapping[str, LivePolicy]:
     asked = [LiveEpisode(world, i) for i in range(10_000, 10_100)]
     return {
         "oracle": LiveEpisode.oracle,
-        "own edits": partial(_recorded, which="human"),
-        "recorded replies": partial(_recorded, which="original"),
+        "own edits": partial(recorded, which="human"),
+        "recorded replies": partial(recorded, which="original"),
         "best constant": best_constant(),
         **ATTACKS,
         "climb": Climb(reader(), average_wants(asked)),
     }
-
-
-def _recorded(live: LiveEpisode, which: Literal["original", "human"]) -> str:
-    return recorded(live, which)
 
 
 def _kind(name: str) -> Kind:

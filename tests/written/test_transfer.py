@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -12,6 +10,7 @@ import pytest
 
 from attune_data import load
 from attune_data.written import corpus as home
+from tests.examples import load_example
 from tests.written.compressed import corpus
 
 pytest.importorskip("sklearn")
@@ -19,14 +18,7 @@ pytest.importorskip("sklearn")
 
 @pytest.fixture(scope="module")
 def transfer() -> ModuleType:
-    path = Path(__file__).parents[2] / "examples" / "transfer.py"
-    spec = importlib.util.spec_from_file_location("transfer", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["transfer"] = module
-    spec.loader.exec_module(module)
-    return module
+    return load_example("transfer")
 
 
 def turn(number: int, tag: str) -> SimpleNamespace:

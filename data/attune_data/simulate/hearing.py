@@ -21,7 +21,7 @@ from attune_data.simulate.story import Story
 PRICE: Final = 0.7
 """The attention that any act of a reply takes: it earns what it is wished beyond this."""
 BORNE: Final = 0.4
-"""What people bear of an act that they do not want before it costs anything."""
+"""How much people bear of an act that they do not want before it costs anything."""
 LEFT_OUT: Final = frozenset({*CONTEXTUAL, "B7"})
 """Constructs that do not count: what they judge counts by itself, or they mean nothing alone."""
 AT_ONCE: Final = 3
@@ -57,7 +57,7 @@ BOUNDS: Final = (-1.5, 2.5)
 
 
 class Heard(NamedTuple):
-    """What a reply did, as somebody read it."""
+    """The acts of a reply, as somebody read them."""
 
     done: Mapping[str, float]
     """Construct -> how surely the reply shows it, in [0, 1]; those not named were not read."""
@@ -71,12 +71,12 @@ class Heard(NamedTuple):
     question: str = ""
     """The last question that it asks."""
     advice: str = ""
-    """What it advises."""
+    """The advice in it."""
 
 
 @dataclass(slots=True)
 class Bond:
-    """What replies have done so far to the person in one conversation."""
+    """The effect of the replies so far on the person in one conversation."""
 
     trust: float = 0.0
     """In [-1, 1]."""
@@ -143,7 +143,7 @@ def match(story: Story, claims: tuple[str, ...]) -> float:
 
 
 def take(story: Story, wants: Mapping[str, float], heard: Heard) -> Taken:
-    """What a reply is worth to a person with these wants."""
+    """Value a reply for a person with these wants."""
     right = match(story, heard.claims)
     wanted, unwanted = [], []
     now = {q: value for q, value in wants.items() if q in heard.done}

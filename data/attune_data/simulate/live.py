@@ -25,7 +25,7 @@ from attune_data.simulate.texts import Said, texts
 from attune_data.simulate.turn import begin, feel, reply_as_recorded, speak_up
 
 Answer = Literal["goes on", "repeats", "withdraws", "discloses", "leaves", "ends"]
-"""What the person does after a reply; `ends` after the last one."""
+"""The person's move after a reply; `ends` after the last one."""
 
 GAIN: Final = 0.6
 CENTRE: Final = 0.2
@@ -57,7 +57,7 @@ _SLOT: Final = re.compile(r"\{[^}]*\}")
 
 
 class Step(NamedTuple):
-    """What came of one reply."""
+    """The outcome of one reply."""
 
     taken: Taken
     fit: float
@@ -103,7 +103,7 @@ class Talk:
 
     @property
     def message(self) -> Message:
-        """What the person said last."""
+        """The person's last message."""
         return self.story.message
 
     @property
@@ -145,7 +145,7 @@ class Talk:
         self.said = (*self.said, (message, reply.text))
 
     def _move(self, heard: Heard, fit: float) -> None:
-        """What a reply does to the bond."""
+        """Change the bond by what a reply did."""
         bond = self.bond
         remember(self.story, bond, heard, fit)
         bond.misses = bond.misses + 1 if fit < MISS else max(0, bond.misses - 1)
@@ -166,7 +166,7 @@ class Talk:
         return name, story.fresh_pair(cues)
 
     def _answers(self, fit: float) -> Answer:
-        """What the person does next; misses make people repeat, close up, object, or go."""
+        """The person's next move; misses make people repeat, close up, object, or go."""
         story, bond, draws = self.story, self.bond, self.story.draws
         last = story.number + 1 == story.count
         if fit < MISS:

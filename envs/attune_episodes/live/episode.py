@@ -51,13 +51,13 @@ class LiveTurn(NamedTuple):
     """The reply as the person sees it, without invisible characters."""
     reading: Reading
     heard: Heard
-    """What the person heard in it: the acts that were credited or penalised."""
+    """The acts that the person heard in it, credited or penalised."""
     taken: Taken
-    """What it was worth to the person, part by part."""
+    """Its worth to the person, part by part."""
     fit: float
     """How well it fits, in [-1, 1]."""
     answer: Answer
-    """What the person did next."""
+    """The person's next move."""
     reward: float
     done: bool
 
@@ -107,7 +107,7 @@ class LiveEpisode:
         self._felt: list[Felt] = []
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a pickle keeps: the world, the replies and their readings; the rest is rebuilt from these."""
+        """Keep for a pickle the world, the replies and their readings; the rest is rebuilt from these."""
         known = self.reader.name if self.reader.name in READERS else self.reader
         said = [(turn.reply, turn.reading) for turn in self.turns]
         return {"of": (self.world, self.index, self._start, known, self.measured), "said": said}
@@ -124,7 +124,7 @@ class LiveEpisode:
 
     @property
     def message(self) -> str:
-        """What the person said last; after the end, their final words."""
+        """The person's last message; after the end, their final words."""
         return self._talk.message.text
 
     @property
@@ -144,7 +144,7 @@ class LiveEpisode:
 
     @property
     def felt(self) -> tuple[Felt, ...]:
-        """What the person felt and wanted when each reply arrived; never show it to a policy."""
+        """The feelings and wants of the person when each reply arrived; never show it to a policy."""
         return tuple(self._felt)
 
     @property
@@ -184,7 +184,7 @@ class LiveEpisode:
         return self._take(reply, self.reader.read(self._exchange(reply)))
 
     def worth(self, text: str) -> Taken:
-        """What a reply would be worth to the person now, without saying it. For oracles and attacks."""
+        """The worth that a reply would have to the person now, without saying it. For oracles and attacks."""
         reply = visible(text)
         return self._talk.take(self._heard(reply, self.reader.read(self._exchange(reply))))
 

@@ -79,7 +79,7 @@ def heard(
     wants: Mapping[str, float],
     message: Message,
 ) -> Heard:
-    """What the person hears in a reply.
+    """Find what the person hears in a reply.
 
     Args:
         exchange: the reply, the message, and the earlier exchanges.

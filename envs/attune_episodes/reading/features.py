@@ -74,7 +74,7 @@ def _names(x: Exchange, sentence: Sentence) -> bool:
 
 
 def _overlap(x: Exchange) -> Iterator[tuple[str, float]]:
-    """What the reply shares with the message and with what was said before."""
+    """Features of what the reply shares with the message and with what was said before."""
     now, message = details(x.reply), details(x.message)
     size = len(now) or 1
     new = now - x.known
@@ -146,7 +146,7 @@ def _most_share(these: Sequence[frozenset[str]], those: Sequence[frozenset[str]]
 
 
 def _moment(x: Exchange) -> Iterator[tuple[str, float]]:
-    """What the message asks for, and where in the conversation it comes."""
+    """Features of what the message asks for, and of where in the conversation it comes."""
     yield "first turn", not x.history
     yield "turns", min(6, len(x.history)) / 3
     yield "message length", min(3.0, log1p(len(words(x.message))) / 2)

@@ -97,7 +97,7 @@ def table(found: Mapping[str, Quality], paid: frozenset[str]) -> str:
 
 
 def draft_table(parts: Sequence[str]) -> str:
-    """What simple drafts and recorded replies earn from the draft reward, also above an all-no draft."""
+    """The draft reward of simple drafts and recorded replies, also above an all-no draft."""
     lines = ["| draft | " + " | ".join(f"{part}: agreement | above nothing" for part in parts) + " |",
              f"|---|{'--:|' * 2 * len(parts)}"]  # fmt: skip
     nothing = {part: fmean(_alignments(conversations(part), "nothing")) for part in parts}

@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-FILE = Path(__file__).parents[3] / "examples" / "live_policy.py"
-
-
-def example() -> Any:
-    spec = importlib.util.spec_from_file_location("live_policy", FILE)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["live_policy"] = module
-    spec.loader.exec_module(module)
-    return module
+from tests.examples import FOLDER, load_example
 
 
 def test_what_is_still_to_be_earned_is_summed_from_the_end() -> None:
     played = [[(1.0,), (2.0,), (4.0,)], [(3.0,)]]
     # 1 + 2 + 4, 2 + 4, 4; the second conversation ended after one turn
-    assert example().returns(played).tolist() == [[7.0, 6.0, 4.0], [3.0, 0.0, 0.0]]
+    assert load_example("live_policy").returns(played).tolist() == [[7.0, 6.0, 4.0], [3.0, 0.0, 0.0]]
 
 
 def test_at_first_every_family_is_as_likely_and_acts_are_rare() -> None:
-    policy = example().Policy({"hello": 0})
+    policy = load_example("live_policy").Policy({"hello": 0})
     named, acts = policy.chances(np.array([1]))
     assert named == pytest.approx(np.full(len(named), 1 / len(named)))
     assert acts == pytest.approx(np.full(len(acts), 1 / (1 + np.e)))  # the constant feature weighs -1
@@ -40,6 +27,6 @@ def test_at_first_every_family_is_as_likely_and_acts_are_rare() -> None:
 @pytest.mark.slow
 def test_it_trains_and_prints_four_policies() -> None:
     small = ("--rounds", "1", "--people", "2", "--group", "2", "--test", "12")
-    done = subprocess.run([sys.executable, FILE, *small], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, FOLDER / "live_policy.py", *small], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert sum(line.startswith("| ") for line in done.stdout.splitlines()) == 1 + 4
