@@ -6,7 +6,8 @@
 * Every extra that has tests in `tests/extras/<extra>/`: they run in a venv over that of the checks that adds
   the extra; or, where PyTorch comes first, in a fresh one with `.[dev,<extra>]`.
 * The newest Inspect and OpenEnv: a fresh venv gets attune-core with both, no verifiers, and runs their tests.
-* Every other supported Python on the PATH: a fresh venv gets `.[dev]` and runs the quick tests.
+* The oldest and the newest supported Python on the PATH: a fresh venv of each that does not run this gets
+  `.[dev]` and runs the quick tests. What breaks between the two has broken at an end before.
 """
 
 from __future__ import annotations
@@ -144,6 +145,13 @@ def other_pythons() -> dict[str, str]:
     return found
 
 
+def at_ends(others: dict[str, str]) -> dict[str, str]:
+    """The oldest and the newest of the Pythons found, this one among them, without this one."""
+    this = "{}.{}".format(*sys.version_info[:2])
+    found = sorted({*others, this}, key=Version)
+    return {version: others[version] for version in (found[0], found[-1]) if version != this}
+
+
 def _is(version: str, executable: str) -> bool:
     """Whether the executable is that Python and can make a venv (a shim may be neither)."""
     ask = "import ensurepip, sys, venv; print('%d.%d' % sys.version_info[:2])"
@@ -182,7 +190,7 @@ def main() -> int:
                 failed.append(f"{name} {release}")
     if not with_core(project):
         failed.append("attune-core's newest")
-    for version, executable in pythons.items():
+    for version, executable in at_ends(pythons).items():
         if not in_venv(f"python{version}", executable, "dev", "tests"):
             failed.append(f"Python {version}")
     print(f"other Pythons found: {', '.join(pythons) or 'none'}")

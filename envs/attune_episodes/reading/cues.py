@@ -44,6 +44,7 @@ FAMILIES: Final[Mapping[str, Any]] = read_text("feelings.toml")
 """Family of feelings -> its sign, its items, and the words replies use for it."""
 
 
+@lru_cache(maxsize=None)  # made when the first text is read: it takes longer than importing this package
 def _index(*tables: str) -> CueIndex:
     """Index the lists of these tables; alternatives are on separate lines or separated by spaced bars."""
     lists = {
@@ -59,17 +60,13 @@ def _index(*tables: str) -> CueIndex:
     return CueIndex({**lists, **claims})
 
 
-_IN_REPLIES: Final = _index("named", "feelings", "replies", "marks")
-_IN_MESSAGES: Final = _index("named", "shown", "feelings", "wishes")
-
-
 @lru_cache(maxsize=CACHED)
 def in_reply(text: str) -> Found:
     """The cues in a reply: (table, list) -> their places.
 
     Tables: named, claims, feelings, replies, marks.
     """
-    return _IN_REPLIES.find(plain(text))
+    return _index("named", "feelings", "replies", "marks").find(plain(text))
 
 
 def in_message(text: str) -> Found:
@@ -79,7 +76,7 @@ def in_message(text: str) -> Found:
 
 @lru_cache(maxsize=CACHED)
 def _plain_message(text: str) -> Found:
-    return _IN_MESSAGES.find(text)
+    return _index("named", "shown", "feelings", "wishes").find(text)
 
 
 ITEMS: Final = tuple(_LISTS["named"])
