@@ -18,6 +18,8 @@ NEEDS_EXTRA = "attune-env["
 """Examples that name the extra which they need are run where it is installed, by `tests/extras/`."""
 TESTED_SMALLER = {"live_policy.py", "transfer.py"}
 """Examples that take minutes as they are; `tests/episodes/live` and `tests/written` run them with less."""
+SMALLER = {"linear_reader.py": ("--train", "40", "--test", "10")}
+"""Options with which an example takes seconds."""
 EXAMPLES = [
     str(path.relative_to(ROOT))
     for path in sorted((ROOT / "examples").rglob("*.py"))
@@ -45,7 +47,8 @@ def test_a_page_runs_and_prints_what_it_shows(
 @pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_an_example_runs(example: str, tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, ROOT / example], cwd=tmp_path, capture_output=True, text=True)
+    command = (sys.executable, ROOT / example, *SMALLER.get(Path(example).name, ()))
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
 

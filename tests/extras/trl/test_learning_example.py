@@ -27,13 +27,13 @@ def examples() -> Iterator[None]:
     sys.path.remove(EXAMPLES)
 
 
-@pytest.fixture(scope="module", params=["simulated", "mixed"])
-def results(examples: None, request: pytest.FixtureRequest) -> Any:
+@pytest.fixture(scope="module")
+def results(examples: None) -> Any:
     """Two GRPO steps and what stands beside them."""
     import torch
 
     torch.set_num_threads(1)
-    from grpo_from_scratch.people import Mixed, Worlds
+    from grpo_from_scratch.people import Worlds
     from grpo_from_scratch.runs import Recipe, from_scratch
 
     recipe = Recipe(
@@ -47,8 +47,7 @@ def results(examples: None, request: pytest.FixtureRequest) -> Any:
         more_per_step=1.0,
         tests=2,
     )
-    worlds = Worlds(0) if request.param == "simulated" else Mixed(0)
-    return from_scratch(recipe, worlds, control=True, dev=True, say=lambda line: None)
+    return from_scratch(recipe, Worlds(0), control=True, dev=True, say=lambda line: None)
 
 
 @pytest.fixture(scope="module")
