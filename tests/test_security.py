@@ -231,7 +231,7 @@ def test_a_scores_file_says_where_profiles_are_only_on_this_machine(tmp_path: Pa
         assert recorded_source(replaced(scores, ("metadata", "ground_truth"), source)) == source
     elsewhere = ("owner/name", "https://x.org/y", "//host/share", "\\\\host\\share")
     for nowhere in (*elsewhere, "\0", "", "  ", None, [1], EVIL):
-        with pytest.raises(SettingsError, match="name these with --data") as caught:
+        with pytest.raises(SettingsError, match="name the conversations with --data") as caught:
             recorded_source(replaced(scores, ("metadata", "ground_truth"), nowhere))
         assert str(caught.value).isprintable()
 

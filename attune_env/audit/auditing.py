@@ -45,7 +45,7 @@ SILENCED: Final = ("random", "searched")
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """All that an audit found."""
+    """The findings of an audit."""
 
     data: str
     participants: int
@@ -61,7 +61,7 @@ class Audit:
 
     @property
     def failed(self) -> tuple[Verdict, ...]:
-        """The gated rewards that do not hold."""
+        """The gated rewards that fail."""
         return tuple(verdict for verdict in self.verdicts if verdict.state == "fails")
 
 
@@ -78,7 +78,7 @@ def audit(
     world: Simulation | None = None,
     on_done: Callable[[], None] | None = None,
 ) -> Audit:
-    """Attacks rewards on these conversations.
+    """Audits rewards on these conversations.
 
     Args:
         conversations: of at least two participants.
@@ -87,7 +87,7 @@ def audit(
         world: the simulation whose first items the conversations are, for the ceiling.
         on_done: called after each policy (`policy_count` of them).
 
-    Raises SettingsError where there are fewer than two participants: nothing can be fitted out of fold.
+    Raises SettingsError if there are fewer than two participants: nothing can be fitted out of fold.
     """
     settings, rewards = settings or Settings(), {spec.name: spec for spec in specs}
     kinds: dict[str, str] = {}
@@ -101,7 +101,7 @@ def audit(
         if on_done is not None:
             on_done()
     owners = np.array([conversation.participant for conversation in conversations])
-    # (policies, rewards, conversations), NaN where nothing is scored
+    # (policies, rewards, conversations), NaN if nothing is scored
     totals = np.array([[one.totals[name] for name in rewards] for one in played.values()], dtype=float)
     prior, oracle = (totals[list(played).index(name)] for name in ("prior", "oracle"))
     both = np.concatenate([totals, totals - prior], axis=1)
@@ -146,7 +146,7 @@ def audit(
 
 
 def policy_count(rewards: int) -> int:
-    """How many policies an audit of so many rewards plays."""
+    """How many policies an audit of this number of rewards plays."""
     return len(KINDS) + len(SURFACE) + 1 + len(EXPLOITS) + rewards
 
 

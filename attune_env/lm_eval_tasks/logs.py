@@ -1,6 +1,6 @@
 """`rollouts_from`: logged samples of lm-eval as the engine's rollouts, and so as result files.
 
-Free of lm-eval: samples are read as the JSON that they are on disk.
+Does not need lm-eval: samples are read from disk as JSON.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ def rollouts_from(
             in lm-eval's own results beside the samples.
 
     Returns:
-        One rollout a conversation, model and settings, in the order of the samples; samples of single stages
-        are put together. They are named by `attune_episodes.logs.rollouts_of`: where a model was asked about
+        One rollout per conversation, model and settings, in the order of the samples; samples of single
+        stages are joined. They are named by `attune_episodes.logs.rollouts_of`: where a model was asked about
         a conversation more than once, `<model>@sample2` and so on.
 
-    Raises DataError for what is no sample of ours, for a conversation that is not in the data or has changed
-    since, and for prompts or a codebook other than those of the run.
+    Raises DataError for anything that is not one of our samples, for a conversation that is not in the data
+    or has changed since, and for prompts or a codebook other than those of the run.
     """
     chosen = DataArguments(data)
     found = chosen.finite("DataArguments(…, number=N).choose()")

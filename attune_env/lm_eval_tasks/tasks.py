@@ -1,8 +1,8 @@
 """Read `--metadata attune_…=…`, with every error before anything is asked; and list the metrics.
 
-lm-eval hands a task its own `--metadata` and the arguments of the model in one mapping, so ours carry a
-prefix: a name that nobody reads would otherwise pass unnoticed. The numbers are those of `attune score`: the
-replies make the official result record, which is read and scored as a result file is.
+lm-eval hands a task its own `--metadata` and the arguments of the model in one mapping, so ours have a
+prefix: without it, a misspelt name would go unnoticed. The numbers are those of `attune score`: the replies
+make the official result record, which is read and scored as a result file is.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Asked:
 
     @property
     def documents(self) -> list[dict[str, Any]]:
-        """One a conversation: what is asked, and nothing of the annotations, since logs are published."""
+        """One per conversation: what is asked, without any annotation, since logs are published."""
         written = json.dumps(self.settings.to_json(), ensure_ascii=False, sort_keys=True)
         return [
             {
@@ -95,7 +95,7 @@ def read_arguments(metadata: Mapping[str, Any], stage: Stage | None) -> Asked:
     `stage` is the one stage of the task; None for the task of all stages.
 
     Raises:
-        UnknownNameError: an argument, mode, stage or other name that is not there.
+        UnknownNameError: an argument, mode, stage or other name that does not exist.
         SettingsError: arguments that do not go together.
         DataError: the data cannot be read, or holds nothing to ask or to score.
     """
@@ -146,7 +146,7 @@ def metrics_of(
     """The values that lm-eval keeps for a conversation, by the `replies` to the requests of its plan.
 
     Returns:
-        Metric -> value, None where it is undefined; `<metric>_stderr` -> [value, participant], what a
+        Metric -> value, None if it is undefined; `<metric>_stderr` -> [value, participant], what a
         standard error is made of; `parse_rate` -> [replies that were parsed, replies].
     """
     task = Task(conversation, settings, default_spec())

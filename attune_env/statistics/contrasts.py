@@ -37,7 +37,7 @@ class Contrast:
     difference: Interval
     """Mean inside - mean outside; its n and units are those of both sides together."""
     p: float | None
-    """By permutation of the units' labels, two-sided, uncorrected; None where a side is empty."""
+    """By permutation of the units' labels, two-sided, uncorrected; None if a side is empty."""
     permuted: Literal["units", "rows"]
     """Level at which labels were permuted: rows where some unit has conversations on both sides."""
 
@@ -62,9 +62,9 @@ def contrasts(
         draws: permutations B.
         seed: of the permutations; not the bootstrap's stream, even with the same seed.
 
-    In each resample both means are computed again; resamples where a side is empty take no part. The p of a
-    column is (1 + b)/(1 + B), where b permutations of the units' labels give a difference at least as large,
-    in size; a unit's conversations move together. Where a unit has rows on both sides (topics of one
+    In each resample both means are computed again; resamples in which a side is empty are left out. The p of
+    a column is (1 + b)/(1 + B), where b permutations of the units' labels give a difference at least as
+    large, in size; a unit's conversations move together. Where a unit has rows on both sides (topics of one
     person's conversations), labels are permuted among rows.
 
     Undefined: difference and p where a side holds no value.

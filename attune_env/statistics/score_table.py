@@ -86,7 +86,7 @@ class ScoreTable:
         return Bootstrap(len(self.ids), clusters, resamples=self.resamples, seed=self.seed)
 
     def metric(self, name: str, keys: Sequence[Key] | None = None) -> Array:
-        """(rows, keys) of one metric; all NaN where no entry has it."""
+        """(rows, keys) of one metric; all NaN if no entry has it."""
         chosen = self.keys if keys is None else keys
         if name not in self.metrics:
             return np.full((len(self.ids), len(chosen)), np.nan)
@@ -94,7 +94,7 @@ class ScoreTable:
         return self.values[:, places, self.metrics.index(name)]
 
     def of_metrics(self, names: Sequence[str], keys: Sequence[Key] | None = None) -> Array:
-        """(rows, keys, names) of several metrics; all NaN where no entry has one."""
+        """(rows, keys, names) of several metrics; all NaN if no entry has one."""
         return np.stack([self.metric(name, keys) for name in names], axis=-1)
 
     def intervals(self, name: str, keys: Sequence[Key] | None = None) -> list[Interval]:

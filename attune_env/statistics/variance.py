@@ -53,7 +53,7 @@ def variance_split(values: Array) -> VarianceSplit | None:
     there are. The shares of the sums of squares are given beside them; they count chance into model and
     conversation (about 1/k of pure chance falls to conversations).
 
-    Rows that lack any model's value are dropped; models without any value must be left out before. None where
+    Rows that lack any model's value are dropped; models without any value must be left out before. None if
     it is undefined: fewer than two complete rows or models, or scores that do not vary.
     """
     complete = values[~np.isnan(values).any(axis=1)]

@@ -1,4 +1,4 @@
-"""JSON schemas of the answers; also what servers get for structured output."""
+"""JSON schemas of the answers, which servers also get for structured output."""
 
 from __future__ import annotations
 

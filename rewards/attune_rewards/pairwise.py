@@ -1,7 +1,7 @@
 """Pairwise preference: which of two responses the HP chose, and the ranking that the choices imply.
 
 Letters are in the frame of the conversation's comparisons. Source: AttuneBench v1.0, Pairwise Accuracy
-and Kendall Tau. Picks are A or B, so the null of the accuracy is 0.5.
+and Kendall Tau. Picks are A or B, so the chance level of the accuracy is 0.5.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ def read_reward(source: str, *, also: Iterable[str] = ()) -> RewardSpec:
 
     Args:
         source: the name of a preset; a `.json` file that `describe_reward` wrote or in its short forms; or a
-            `.py` file, with `:NAME` behind it where it makes several. Python is executed: read it first.
+            `.py` file, followed by `:NAME` if it makes several. Python is executed: read it first.
         also: further names that the caller takes, for the error.
 
     Raises UnknownNameError for what is neither a preset nor a file, DataError for a file that describes no
@@ -132,11 +132,11 @@ def _plain(node: Node) -> dict[str, Any]:
 
 
 def reward_from(plain: object, file: str = "reward") -> RewardSpec:
-    """The reward that JSON values describe: one of `preset`, `weights` or `tree`, and what is done to it.
+    """The reward that JSON values describe: one of `preset`, `weights` or `tree`, and changes to it.
 
     `weights` maps part names to positive weights; `tree` nests `{"name", "weight", "children"}`; `format`
     adds the part `format` with that weight; `baselines` (or, in older files, `nulls`) maps parts to what they
-    are measured from, `floor` is the lowest value that such a part pays; `terminal` pays everything at the
+    are measured from, `floor` is the lowest value of such a part; `terminal` gives the whole reward at the
     end. Raises DataError naming the place.
     """
     advice = f"for example {EXAMPLE}"

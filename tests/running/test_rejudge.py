@@ -131,7 +131,7 @@ def test_only_what_is_chosen_is_judged(results: Path) -> None:
     with serve(judge_answers(7)) as server:
         report = again(server, results, only={"c-2"})
         assert (len(server.calls), report.written, report.complete_before) == (2, 1, 0)
-        with pytest.raises(DataError, match="no result of a conversation that is wanted"):
+        with pytest.raises(DataError, match="no result of a chosen conversation"):
             again(server, results, only={"c-9"})
     changed = [name for name, held in snapshot(results).items() if before.get(name) not in (None, held)]
     assert changed == ["c-2_builtin_lexicon_default.json"]

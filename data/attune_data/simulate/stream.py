@@ -62,7 +62,7 @@ class Level:
         object.__setattr__(self, "turns", pair)
 
     def describe(self) -> dict[str, Any]:
-        """The dial's values, as records and seeds name them."""
+        """The level's values, as records and seeds name them."""
         return asdict(self) | {"turns": list(self.turns)}
 
 

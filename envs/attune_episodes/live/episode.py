@@ -176,7 +176,7 @@ class LiveEpisode:
         if self.done:
             raise EpisodeOverError(
                 f"the person has ended live conversation {self.index} of {self.world!r} after "
-                f"{len(self.turns)} turns; make a new LiveEpisode to go again"
+                f"{len(self.turns)} turns; make a new LiveEpisode to start again"
             )
         if not isinstance(text, str | None):
             raise TypeError(f"a reply is a text, got {type(text).__name__}")

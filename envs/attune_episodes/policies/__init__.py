@@ -1,4 +1,4 @@
-"""Built-in policies: the nulls that stand beside every model, an honest small reader, and the ceiling.
+"""Built-in policies: the baselines shown beside every model, a small reader, and the ceiling.
 
 Content-free (read nothing of the request): `empty`, `always-yes`, `always-no`, `random`, `mode`, `prior`.
 Shallow (read its surface): `longest`, `shortest`, `copy`, and `asked`, which sees only what is asked. Then

@@ -38,7 +38,7 @@ SHORTEST: Final = LengthPolicy("shortest", -1)
 
 
 def pick_by(request: Request, worth: Callable[[str], float]) -> Prefer:
-    """In each comparison the response of higher worth; A where they are equal."""
+    """In each comparison, the response with the higher worth; A if they are equal."""
     worths = {label: worth(text) for label, text in request.responses.items()}
     picks: dict[int, Side] = {}
     for comparison in request.comparisons:

@@ -112,7 +112,7 @@ def logits(design: Design, values: Array, rows: Sequence[Row]) -> Array:
 
 
 def out_of_fold(rows: Sequence[Row], beside: Sequence[Row], asked: Sequence[str]) -> Array:
-    """The logits of each row, fitted on other people; NaN where those people all give the same answer."""
+    """The logits of each row, fitted on other people; NaN if those people all give the same answer."""
     fold = {row.example.participant: digest("reading", row.example.participant)[0] % FOLDS for row in rows}
     found = np.full((len(rows), len(asked)), np.nan)
     for number in range(FOLDS):

@@ -1,9 +1,9 @@
 """Whole conversations in TRL's GRPOTrainer, in plain text, without tools. Experimental.
 
 GRPOTrainer learns from one sequence of tokens per rollout, under plain causal attention. The protocol's
-requests are independent prompts, which do not fit into one sequence as they stand: here a rollout is one
-growing chat, in which earlier answers and the questions asked beside the thread stay in sight. Tokens that
-are not the model's are masked. TRL's `rollout_func`, which this uses, is experimental too.
+requests are independent prompts, which do not fit into one sequence; here a rollout is one growing chat, in
+which earlier answers and the questions asked outside the thread stay visible. Tokens that are not the model's
+are masked. TRL's `rollout_func`, which this uses, is experimental too.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def conversation_rollouts(
     """Whole conversations for TRL's GRPOTrainer: `GRPOTrainer(model, args=…, **conversation_rollouts(…))`.
 
     A rollout is one episode; its reward is the return, logged under `rewards/conversation_return`. Every
-    request that the reward scores is asked. For one process. Where the reward is a sum over requests, as all
-    presets are, rows (`training_dataset`) teach the same with less noise and less to generate.
+    request that the reward scores is asked. For one process. If the reward is a sum over requests, as in all
+    presets, rows (`training_dataset`) teach the same with less noise and less generation.
 
     The arguments are those of `training_dataset`; the conversations come in a sequence, and a reward may have
     your own parts and may be terminal.
@@ -54,8 +54,7 @@ def conversation_rollouts(
         `train_dataset` (a row's `prompt` is the id of its conversation, which the rollout function turns
         into requests), `rollout_func` and `reward_funcs`.
 
-    Raises at the call what `conversation_rows` raises. Warns where TRL's version is not one that this was
-    tested with.
+    Raises at the call what `conversation_rows` raises. Warns if TRL's version has not been tested.
     """
     warn_if_untested("trl", *TESTED, "Whole conversations generate by attributes of GRPOTrainer")
     maker = RowMaker(settings or Settings(), reward_spec(reward))
@@ -124,15 +123,16 @@ class _Rollout(ABC):
         """Play one episode for each prompt, that of a row, with a GRPOTrainer.
 
         Returns:
-            `prompt_ids`, `completion_ids`, `logprobs` (None where the backend gives none), `env_mask`, 1 for
+            `prompt_ids`, `completion_ids`, `logprobs` (None if the backend gives none), `env_mask`, 1 for
             the model's own tokens, and `episode`, for the reward function.
 
         Raises SettingsError, before anything is learnt, for a trainer that cannot be used.
         """
         if trainer.accelerator.num_processes != 1:
             raise SettingsError(
-                f"the trainer runs in {trainer.accelerator.num_processes} processes; whole conversations are "
-                "for one, as processes would generate different numbers of times and wait for each other. "
+                f"the trainer runs in {trainer.accelerator.num_processes} processes; whole conversations "
+                "need a single one, because several would generate different numbers of times and wait for "
+                "each other. "
                 "Reward functions over rows (training_dataset, reward_functions) run in any number"
             )
         tokens = ChatTokens(trainer)
@@ -266,7 +266,7 @@ class ChatTokens:
     def after_reply(self, messages: Chat) -> Ids:
         """The ids that follow the end of a reply: what closes its turn, messages, and the next reply's start.
 
-        Raises SettingsError where the chat template does not end a reply with the end-of-turn token, or
+        Raises SettingsError if the chat template does not end a reply with the end-of-turn token, or
         writes earlier messages in another way when others follow.
         """
         before: Chat = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
