@@ -68,7 +68,8 @@ def attune(
         labels: names of the compared responses: masked or official.
         seed: draws labels, sides and order of comparisons.
         prompts: full, compact, or a folder of templates.
-        codebook: an official annotation_codebook.json; by default the one beside the data, else our wording.
+        codebook: an official annotation_codebook.json; by default the one beside the data, or else our
+            wording.
         reasks: how often a request is asked again when its reply cannot be read.
         parallel: the most requests of a conversation at once; by default as many as Inspect lets out.
         structured: hold answers to their JSON schema, where Inspect's provider can.

@@ -132,10 +132,10 @@ def check_episode(
         deterministic: whether the policy must give the same answers when it plays again.
 
     Checked: a record survives JSON; the plan is the same for the same record, and for one whose annotated
-    answers were all taken out, so that no prompt can depend on them; requests have ids of their own and end
-    with the user; the annotations' own answers earn 1 (where anything is annotated); the policy's rewards sum
-    to its return, which is not above the oracle's; its result record survives JSON, reads back without a
-    warning and holds the same strict Composite.
+    answers were all taken out, so that no prompt can depend on them; requests have unique ids and end with
+    the user; the annotations' own answers earn 1 (where anything is annotated); the policy's rewards sum to
+    its return, which is not above the oracle's; its result record survives JSON, reads back without a warning
+    and holds the same strict Composite.
     """
     data, settings = _tried_on(conversations), settings or Settings()
     oracle = builtin_policy("oracle", data, settings)

@@ -194,9 +194,10 @@ CHOICES = Analysis(
 BIAS = Analysis(
     "preference-bias",
     "Position and length bias",
-    "Are picks moved by which reply comes first or is longer?",
+    "Do models favour the reply that comes first or is longer?",
     "Share of the model's picks that are the reply shown first, or the longer one, minus the same share "
-    "of the person's choices in the same answered comparisons. 0 is no bias, whatever people prefer.",
+    "of the person's choices in the same answered comparisons. 0 means no bias, regardless of what people "
+    "prefer.",
     _bias,
     {"preference-bias": Dots("preference_bias", ["position_bias", "length_bias"], line=0.0,
                              unit="share of picks minus the person's, points")},

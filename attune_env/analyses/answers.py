@@ -196,7 +196,7 @@ _CODE: Final = {"yes": 1, "no": 0, "A": 0, "B": 1}
 def _taken(
     truth: ConversationTruth, record: Mapping[str, Any], prediction: ConversationPrediction, *, strict: bool
 ) -> Taken:
-    """The answers of one result: a turn that is not in it is unanswered if `strict`, else skipped."""
+    """The answers of one result: a turn that is not in it is unanswered if `strict`, otherwise skipped."""
     shown: dict[int, dict[int, int]] = {}
     for number, sides in _shown(record):
         shown.setdefault(number, sides)  # of a turn that is listed twice the first counts

@@ -171,8 +171,8 @@ PAIRS = Analysis(
     "Pairs of models separated",
     "Which models really differ?",
     "A pair is separated if the 95 % interval of its paired difference excludes 0 (uncorrected, as we "
-    "read the paper's figure); beside it a sign-flip test, Holm-corrected over the pairs of a metric. Of "
-    "models that do not differ, the interval separates about one pair in twenty.",
+    "understand the paper's figure). The table also has a sign-flip test, Holm-corrected over the pairs of a "
+    "metric. If models do not differ, the interval still separates about one pair in twenty.",
     _pairs,
     {"pairs-matrix": Heat("pairs", "first", "second", "difference", where=("metric", None),
                           unit="row minus column, {}; bold: significant")},

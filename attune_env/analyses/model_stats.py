@@ -44,7 +44,7 @@ def model_stats(scores: Mapping[str, Any], *, every: bool = False) -> list[Table
 
     Args:
         scores: content of a scores file.
-        every: all metrics of the file, under their names there; else those that a report shows.
+        every: all metrics of the file, under their names there; otherwise those that a report shows.
     """
     study = Study(scores)
     counts = Counter((entry["em_model"], entry["mode"]) for entry in study.entries)

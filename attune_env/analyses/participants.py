@@ -213,7 +213,7 @@ def _clinical(study: Study) -> list[Table]:
 
 
 def _neutral(study: Study) -> Array:
-    """Share of the annotated turns of each conversation that carry no tag."""
+    """Share of the annotated turns of each conversation that have no tag."""
     shares = []
     for record in study.records:
         tags = [t.mood_shift_tags for t in (record.turns if record else ()) if t.mood_shift_tags is not None]

@@ -34,10 +34,10 @@ class Sources:
             machine.
         results: the folder of result files; by default the one that the scores name, if it is on this
             machine.
-        mode: the mode that analyses are about; by default `default`, else the first that all files hold.
+        mode: the mode that analyses are about; by default `default`, or else the first that all files hold.
         scoring: the variant that leads; by default that of the first file.
         where: only conversations that meet these conditions.
-        side_by_side: files that do not go together become studies of their own.
+        side_by_side: files that cannot share a table become separate studies.
         resample: units of the bootstrap.
         seed: seeds it.
         scores_only: read conversations only where `where` needs them, and no result files.
@@ -179,7 +179,7 @@ def _conversations(scores: Mapping[str, Any], asked: Sources, *, required: bool)
 
 
 def _results(files: Sequence[Named], asked: Sources) -> Path | None:
-    """The folder of result files: as given, else the one that all files come from."""
+    """The folder of result files: the one given, or else the one that all files come from."""
     if asked.results is not None:
         if not asked.results.is_dir():
             expected = "a folder of result files"

@@ -32,7 +32,7 @@ class Study:
 
     Args:
         scores: content of a scores file (or of several merged).
-        mode: the mode that analyses are about; by default `default` where it was scored, else the first.
+        mode: the mode that analyses are about; by default `default` if it was scored, or else the first.
         conversations: the annotated conversations, for participants, topics and truths.
         results: the folder of result files, for single answers.
         resample: units of the bootstrap.

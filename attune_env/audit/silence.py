@@ -35,7 +35,7 @@ def unanswered(
 
 
 def unannotated(conversations: Sequence[Conversation]) -> dict[str, Composites]:
-    """Kind of annotation (`WHOLE`: none) -> what saying nothing at all earns where it is missing."""
+    """Kind of annotation (`WHOLE`: none) -> what saying nothing at all earns if it is missing."""
     silent = [
         ConversationPrediction(
             about.conversation_id,

@@ -79,7 +79,7 @@ class Asking:
     codebook: Path | None = CODEBOOK
 
     def settings(self, data: str, seed: int = 0, mode: str = "default") -> Settings:
-        """The settings of an episode; the codebook beside the data is taken where none is given."""
+        """The settings of an episode; the codebook beside the data is used if none is given."""
         from attune_env.cli.common import find_codebook
         from attune_episodes.settings import Settings
         from attune_rewards.predictions import STAGES

@@ -40,7 +40,7 @@ def view(
     from attune_env.report.names import short_names
 
     if results is None and (model or replies):
-        raise SettingsError("--model and --replies are about result files: name their folder with --results")
+        raise SettingsError("--model and --replies need result files: name their folder with --results")
     chosen = find(read_data(data, skip_invalid=skip_invalid), conversation)
     records = {} if results is None else read_records(results, chosen, model or [], mode)
     shown = conversation_view(

@@ -92,7 +92,7 @@ def _model_beside(path: Path, date: str) -> str:
         told = read_json(beside, max_bytes=None)
         if isinstance(told, dict) and isinstance(told.get("model_name"), str):
             return f"lm_eval/{told['model_name']}"
-    raise SettingsError(f"no results beside {path} say which model it was; give em_model")
+    raise SettingsError(f"no results next to {path} say which model it was; give em_model")
 
 
 def _recording(
@@ -115,13 +115,13 @@ def _recording(
         raise DataError(
             Problem(place, "doc.conversation_id", show(who),
                     f"one of the {len(found)} conversations of {found.source}",
-                    "name the data that the run was on")
+                    "name the data of the run")
         )  # fmt: skip
     if fingerprint(conversation) != print_:
         raise DataError(
             Problem(place, "doc.fingerprint", print_,
                     f"{fingerprint(conversation)}, that of {show(who)} in {found.source}",
-                    "the conversation has changed since the run: name the data that it was on")
+                    "the conversation has changed since the run: name the data of the run")
         )  # fmt: skip
     book = written["codebook"]
     if book is not None and not Path(book).is_file():

@@ -184,8 +184,8 @@ def bootstrap_error(pairs: Sequence[tuple[float | None, str]]) -> float | Litera
     """The bootstrap standard error of the mean of the defined values, of (value or None, participant) each.
 
     The standard deviation (n - 1) of the means of 10,000 resamples, in the metric's own unit. As in
-    `attune report`, participants are drawn where one owns several conversations, else conversations. "N/A",
-    lm-eval's word, where fewer than two units have a defined value.
+    `attune report`, participants are drawn if one owns several conversations, and otherwise conversations.
+    "N/A", lm-eval's word, if fewer than two units have a defined value.
     """
     owners = [owner for _, owner in pairs]
     if len({owner for value, owner in pairs if value is not None}) < 2:

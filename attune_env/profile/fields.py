@@ -266,14 +266,14 @@ class Form:
 
 
 def plain(value: Value | None) -> Any:
-    """A value as JSON has it: a list for several options, whole numbers without a fraction."""
+    """The JSON form of a value: a list for several options, whole numbers without a fraction."""
     if isinstance(value, frozenset):
         return sorted(value)
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def form_with(options: Any, source: str) -> Form:
-    """The usual form with option lists of your own: `{"gender": ["Female", …], "diagnoses": […]}`.
+    """The usual form with your own option lists: `{"gender": ["Female", …], "diagnoses": […]}`.
 
     Fields that are not named keep their lists; `source` names the options in problems. Raises DataError with
     everything that is wrong.

@@ -24,7 +24,7 @@ def preset_list() -> Table:
     table.notes = [
         "prior earns: what the best constant answers, which read nothing, earn on the reference data of "
         f"skill: {RewardSpec.preset('skill').reference}.",
-        "A reward of your own: a .json or .py file; attune rewards explain FILE shows it, "
+        "Your own reward: a .json or .py file; attune rewards explain FILE shows it, "
         "attune rewards audit --spec FILE audits it.",
     ]
     return table
@@ -110,7 +110,7 @@ def _notes(spec: RewardSpec) -> Iterator[str]:
 
 
 def _prior(spec: RewardSpec) -> str:
-    """The score of `prior` on the reference data, from its baselines; a dash where one is unknown."""
+    """The score of `prior` on the reference data, from its baselines; a dash if one is unknown."""
     baselines = RewardSpec.preset("skill").baselines
     if not all(part in baselines for part in spec.parts):
         return DASH

@@ -130,7 +130,7 @@ class Table:
         return [row[place] for row in self.rows]
 
     def intervals(self, key: str) -> list[Interval]:
-        """The intervals of a column; an undefined one where a cell is something else."""
+        """The intervals of a column; an undefined one if a cell is something else."""
         return [cell if isinstance(cell, Interval) else Interval() for cell in self.column(key)]
 
     def left_aligned(self, place: int) -> bool:

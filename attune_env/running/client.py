@@ -105,7 +105,7 @@ async def _bounded(response: httpx.Response) -> bytes:
     if encoding not in ("", "identity"):
         if not response.is_success:
             return b""
-        raise Fault("packed", f"the answer is packed as {show(encoding)}, which was not asked for")
+        raise Fault("packed", f"the answer is compressed ({show(encoding)}), which was not requested")
     body = bytearray()
     async for piece in response.aiter_raw():
         body += piece

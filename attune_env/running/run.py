@@ -63,8 +63,8 @@ def run_endpoint(
 ) -> EndpointReport:
     """Ask a model about every conversation and write one result file each; continue where a run ended.
 
-    Each mode is a result of its own, with the other `settings` the same; so is each of the `samples`, of
-    which the first is named as a run with one sample is, and sample k as the model `provider/name@sample<k>`.
+    Each mode is a separate result with otherwise the same `settings`, and so is each of the `samples`. The
+    first sample is named like a run with one sample, sample k like the model `provider/name@sample<k>`.
     `judges` rate each draft. With `options.overwrite` a result is replaced when the new one is complete, and
     nothing changes before the first answer.
 

@@ -67,7 +67,7 @@ def contrasts(
     large, in size; a unit's conversations move together. Where a unit has rows on both sides (topics of one
     person's conversations), labels are permuted among rows.
 
-    Undefined: difference and p where a side holds no value.
+    Undefined: difference and p if a side has no value.
     """
     labels = np.asarray(inside, dtype=bool)
     others = ~labels if outside is None else np.asarray(outside, dtype=bool)

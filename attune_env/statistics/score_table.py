@@ -60,7 +60,7 @@ class ScoreTable:
     ) -> ScoreTable:
         """From the per-conversation entries of a scores file, in any order.
 
-        `auto` draws participants where one owns several conversations, else conversations.
+        `auto` draws participants if one owns several conversations, and otherwise conversations.
         """
         flat = [flatten(entry) for entry in entries]
         metrics = sorted({name for one in flat for name in one})

@@ -1,4 +1,4 @@
-"""Optional extras: an error if one is not installed, a warning where its version is untested."""
+"""Optional extras: an error if one is not installed, a warning if its version is untested."""
 
 from __future__ import annotations
 

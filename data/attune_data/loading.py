@@ -189,7 +189,7 @@ def load(
             `conversation_N.json`; one `.json` file; a `.jsonl` file (one record per line); a folder written
             by `datasets.Dataset.save_to_disk`; or the name of a dataset (`owner/name`), which `datasets` then
             loads. An existing path takes precedence over a name.
-        provenance: the mark of records that carry none. Without it such records count as benchmark.
+        provenance: the mark of records that have none. Without it such records count as benchmark.
             Records below a folder called `Test Samples` are benchmark data in any case.
         skip_invalid: leave out what cannot be read instead of raising; `.left_out` says what and why.
         split: the split of a dataset that has several.

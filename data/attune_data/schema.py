@@ -56,12 +56,12 @@ class BinaryJudgement(Record):
 
     @property
     def observed_truth(self) -> Answer | None:
-        """The observed answer as scoring reads it: the HP's label, else the model's."""
+        """The observed answer used in scoring: the HP's label, or else the model's."""
         return self.observed if self.observed is not None else self.llm_value
 
     @property
     def preferred_truth(self) -> Answer | None:
-        """The preferred answer as scoring reads it: the HP's label (`na` too), else the observed one."""
+        """The preferred answer used in scoring: the HP's label (`na` too), or else the observed one."""
         return self.preferred if self.preferred is not None else self.observed
 
     @property
@@ -167,7 +167,7 @@ class Panas(Record):
         return self.responses.get(name) if self.responses else None
 
     def total(self, polarity: affect.Polarity) -> float | None:
-        """The total of one side, as `affect.side_total` has it."""
+        """The total of one side, from `affect.side_total`."""
         stated = self.total_positive_affect if polarity == "positive" else self.total_negative_affect
         return affect.side_total(self.responses or {}, polarity, stated)
 

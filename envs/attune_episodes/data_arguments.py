@@ -166,9 +166,9 @@ class DataArguments:
     def codebook(self, given: str | Path | None = None) -> str | None:
         """Path of the official codebook to ask with; None for the wording shipped here.
 
-        It is the one given, unread, else the one beside the data: in the folder of a file or folder or in one
-        of the two above. The sample, simulated people, a dataset's name and an object have no neighbouring
-        files.
+        It is the one given, unread, or else the one beside the data: in the folder of a file or folder or in
+        one of the two above. The sample, simulated people, a dataset's name and an object have no
+        neighbouring files.
         """
         if given is not None:
             return str(given)
@@ -181,7 +181,7 @@ class DataArguments:
 def asked_by(given: Mapping[str, Any]) -> tuple[DataArguments, Settings]:
     """Which data and how it is asked about, from one mapping with the names of both, as JSON values.
 
-    Names of neither are ignored. `codebook` is the one given, else the one beside the data.
+    Names of neither are ignored. `codebook` is the one given, or else the one beside the data.
     """
     names = {one.name for one in fields(DataArguments)}
     chosen = DataArguments(**{name: value for name, value in given.items() if name in names})

@@ -43,7 +43,7 @@ class Step(NamedTuple):
 
     @property
     def status(self) -> str:
-        """`ok` or `unparsed:<code>`, as result files carry it."""
+        """`ok` or `unparsed:<code>`, as in result files."""
         return self.outcome.reason if isinstance(self.outcome, Unparsed) else "ok"
 
 

@@ -49,7 +49,7 @@ def as_scored(
 ) -> tuple[Prediction | None, str]:
     """Split a parsed reply for scoring: the prediction, or None if there is none, and the reason.
 
-    A draft is read where a part of the reward asks what a reader finds in it.
+    A draft is read if a part of the reward depends on what a reader finds in it.
     """
     if isinstance(outcome, Unparsed):
         return None, outcome.reason

@@ -148,7 +148,7 @@ class ConversationSource:
     def choose(
         self, options: object, settings: Settings, draw: Callable[[], Conversation] | None = None
     ) -> Conversation:
-        """The conversation that a reset names, else the next one that the settings ask something of.
+        """The conversation that a reset names, or else the next one in which the settings ask something.
 
         Args:
             options: None or {}, `{"conversation_id": id}` or `{"index": i}`. After a named one, the order
@@ -185,7 +185,7 @@ class ConversationSource:
         """Begins again at the first pass.
 
         Args:
-            seed: of the generator that `next` uses where it is handed none, a whole number from 0; random if
+            seed: of the generator that `next` uses if it is given none, a whole number from 0; random if
                 None.
 
         Raises SettingsError for another seed.

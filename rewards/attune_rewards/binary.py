@@ -45,7 +45,7 @@ def right_share(wanted: Sequence[tuple[K, str]], answers: Mapping[K, str]) -> fl
 def confusion(tp: int, tn: int, fp: int, fn: int) -> dict[str, float]:
     """Counts of yes/no outcomes ("yes" is positive) with their ratios, as the official score files name them.
 
-    A ratio without a denominator is 0, and so is the Matthews correlation where a margin is empty.
+    A ratio without a denominator is 0, and so is the Matthews correlation if a margin is empty.
     """
     precision, recall = _ratio(tp, tp + fp), _ratio(tp, tp + fn)
     margins = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)

@@ -167,7 +167,7 @@ class CustomPart(Part):
 
 
 def text_of(part: Part) -> PartText:
-    """A part in words; for a part of your own, its function's docstring."""
+    """A part in words; for your own part, its function's docstring."""
     if isinstance(part, Leaf):
         return part.text._replace(stage=part.stage)
     if part == Format():

@@ -23,7 +23,7 @@ YesNo = Literal["yes", "no"]
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """A predicted emotion; `emotion` in the benchmark's spelling where it is one of the 20."""
+    """A predicted emotion; `emotion` in the benchmark's spelling if it is one of the 20."""
 
     emotion: str
     intensity: int | None = None

@@ -106,7 +106,7 @@ def read_reward(source: str, *, also: Iterable[str] = ()) -> RewardSpec:
 def describe_reward(spec: RewardSpec) -> dict[str, Any]:
     """A reward as JSON values, of which `reward_from` makes the same one.
 
-    Raises SettingsError for parts of your own: they are Python functions.
+    Raises SettingsError for your own parts, since they are Python functions.
     """
     for part in spec.extra:
         if part != _NAMED.get(part.name):

@@ -2,7 +2,7 @@
 
 The nesting of the official `annotation_codebook.json` is not fixed: an entry is found wherever it sits, as
 the value under its id (`"B1": "…"` or `"B1": {"text": …}`), or as an object that carries the id
-(`{"id": "B1", "text": …}`). `text` is the HP-facing wording, `observerText` the observer wording where it
+(`{"id": "B1", "text": …}`). `text` is the HP-facing wording, `observerText` the observer wording if it
 differs. Option lists go by the names of their fields.
 """
 

@@ -128,8 +128,7 @@ def gathered(
     """Imports records, each given as its place and a function that converts it.
 
     `reasons` has everything that can be left out, in order; `left` has what was left out before any record
-    was read. Raises DataError for an invalid record unless those are skipped, and where no conversation is
-    left.
+    was read. Raises DataError for an invalid record unless those are skipped, and if no conversation is left.
     """
     good: dict[str, Conversation] = {}
     files: dict[str, str] = {}

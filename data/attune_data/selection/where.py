@@ -46,7 +46,7 @@ class Wanted:
 
     @property
     def number(self) -> float | None:
-        """The number that it is, if it is one."""
+        """The value as a number, if it is one."""
         return float(self.text) if _NUMBER.fullmatch(self.text) else None
 
     def equals(self, value: Value) -> bool:

@@ -79,7 +79,7 @@ class Writer:
         return out
 
     def say(self, template: Template, *, apart: bool = False, **extra: str) -> None:
-        """A clause, or a sentence of its own; its facts are told."""
+        """A clause, or a separate sentence; its facts count as told."""
         self.story.facts.update(extra)
         self.clauses.append(Clause(template.say(self.story.facts, self.draws, self.message.told), apart))
 
@@ -154,7 +154,7 @@ class Writer:
             self.cue(shown)
 
     def cue(self, name: str) -> None:
-        """A cue for a feeling, in a frame where it joins another or goes against what was told."""
+        """A cue for a feeling, in a frame that joins it to another cue or to what was told."""
         story, family, shown = self.story, self.texts.families[name], self.message.shown
         pools = [story.situation.cues[name]]
         if name not in story.situation.own_cues:

@@ -106,7 +106,7 @@ def known_to(story: Story) -> Set[str]:
 def speak(
     story: Story, acts: set[str], claim: str, plan: Said | None, kept: Mapping[str, Sentence] | None = None
 ) -> Reply:
-    """A reply with these acts; sentences in `kept` are taken over word for word where they can be.
+    """A reply with these acts; sentences in `kept` are kept word for word if possible.
 
     A sentence that is not kept names the feelings of the family `claim`. An act for which nothing suitable
     has been told is left out.

@@ -70,7 +70,7 @@ def typed(
         clauses: in their order, at least one.
         typing: how they type.
         draws: the message's random draws.
-        emoji: what fits the mood; () for none.
+        emoji: those that fit the mood; () for none.
         keep: words to spell as they are, whatever the typing: names, and what a feeling is called.
     """
     register = typing.register

@@ -35,7 +35,7 @@ class Unparsed:
 
     @property
     def reason(self) -> str:
-        """As scores and result files carry it."""
+        """As in scores and result files."""
         return f"unparsed:{self.code}"
 
 

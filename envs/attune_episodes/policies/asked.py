@@ -27,7 +27,7 @@ TAG_SETS: Final[tuple[tuple[Tag, ...], ...]] = ((), *((Tag(name, MIDPOINT),) for
 
 
 class Split(NamedTuple):
-    """One answer where a question is asked, another if it is not."""
+    """One answer if a question is asked, another if it is not."""
 
     question: str
     asked: int

@@ -130,7 +130,7 @@ class GrowingChat:
 
     @property
     def done(self) -> bool:
-        """Whether every request that is asked has its reply."""
+        """Whether every request has its reply."""
         return self.episode.done
 
     def opening(self) -> Chat:

@@ -71,7 +71,7 @@ def conversation_rollouts(
 
 
 def conversation_return(*, episode: Sequence[Episode], log_metric: Any = None, **columns: Any) -> list[float]:
-    """The return of each episode, as `Episode.total` has it.
+    """The return of each episode, as in `Episode.total`.
 
     Logs `attune/<part>`, the mean score of a part over the requests that it scores, in [0, 1], and
     `attune/parse_rate`, the share of the replies asked for that could be read.
@@ -213,7 +213,7 @@ def generate(trainer: Any, prompts: list[Ids]) -> tuple[list[Ids], list[list[flo
     attributes, which may still change.
 
     Returns the token ids of each completion, up to its end-of-turn token or `max_completion_length`; and the
-    log-probability of each of these tokens where the backend gives them (vLLM), else None.
+    log-probability of each of these tokens if the backend gives them (vLLM), otherwise None.
     """
     if trainer.use_vllm:
         _, completions, logprobs, _ = trainer.vllm_generation.generate(

@@ -57,7 +57,7 @@ class Chat:
 
         `name` names this call, in ASCII: a call whose answer got lost on the way is then answered with what
         the model said, rather than sampled a second time. Raises CallFailedError after the last retry, or at
-        once where a retry would not help.
+        once if a retry would not help.
         """
         body = {"model": self.model, "messages": list(messages)}
         for call in count(1):

@@ -66,7 +66,7 @@ def held(standing: Standing, info: Mapping[str, Any]) -> LiveEpisode:
 
 
 def live_metrics(live: LiveEpisode, info: Mapping[str, Any]) -> dict[str, float]:
-    """Numbers beside the total, 0 if nothing was said.
+    """Metrics besides the total, 0 if nothing was said.
 
     `replies`; `lost`, turns that were lost because the person left; `told`, 1 if what was held back came out;
     the mean `fit` of the replies, in [-1, 1]; the means of the parts of their worth; `retries` of calls.

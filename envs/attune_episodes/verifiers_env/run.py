@@ -180,7 +180,7 @@ class AttuneEnv(vf.SingleAgentEnv, vf.Env[AttuneEnvConfig]):
         await super().run(task, agents)
 
     async def finalize(self, task: AnyTask, episode: AnyEpisode) -> None:
-        """Mark a trace as failed where replies or scores are missing, whatever stopped it.
+        """Mark a trace as failed if replies or scores are missing, whatever stopped it.
 
         Turn and token limits and time-outs end a rollout without an error; the rewards of such a trace would
         be those of a model that stopped answering. They become null, as after any error, so that `--resume`

@@ -72,7 +72,7 @@ class AttuneData(vf.TaskData):
 
     @staticmethod
     def of(task: Task) -> AttuneData:
-        """The data of a task. That of a single request carries its prompt, for any chat harness."""
+        """The data of a task. That of a single request contains its prompt, for any chat harness."""
         data = task.to_json()
         if task.only is None:
             # verifiers wants a prompt of every task; the harness asks what the plan says
