@@ -62,7 +62,7 @@ def attune(
         number: only the first N conversations; simulated people have no end without it.
         level: how hard simulated people are to read.
         world_seed: seed of the simulated people.
-        split: of a dataset that has several.
+        split: one split of a dataset that has several.
         provenance: provenance of records without a mark.
         panas_strategy: absolute, delta or blind_delta.
         labels: names of the compared responses: masked or official.

@@ -76,7 +76,7 @@ def check_env_contract(
 
     Args:
         play: plays one conversation: (policy, conversation, preset) -> Outcome.
-        conversations: of at least two participants; by default five of the bundled sample.
+        conversations: those of at least two participants; by default five of the bundled sample.
         policies: built-in policies to play.
         rewards: presets to play them under.
 

@@ -178,7 +178,7 @@ def read_answers(study: Study) -> Answers:
 
 
 def spent(record: Mapping[str, Any]) -> list[float]:
-    """The usage of a result by the names of `SPENT`; NaN if unknown (no dollars: prices unknown)."""
+    """The usage of a result, under the names of `SPENT`; NaN if unknown (no dollars: prices unknown)."""
     usage = mapping(marks_of(record).get("usage"))
     cost = _number(record.get("api_cost")) or _number(usage.get("api_cost"))
     seconds = _number(record.get("duration_seconds")) if usage else 0.0

@@ -133,7 +133,7 @@ def metric_tables(study: Study) -> list[Table]:
 
 
 def coverage_table(study: Study) -> Table:
-    """Every mean twice: over what is scored, and with what is unscored as 0."""
+    """Every mean twice: over scored values, and with unscored values as 0."""
     shown = study.defined(METRICS.values(), study.keys)
     values = study.table.of_metrics([m.column for m in shown], study.keys)
     held = study.table.has_result(study.keys)

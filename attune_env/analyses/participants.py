@@ -53,7 +53,7 @@ def between(contrast: Contrast) -> Interval:
 
 
 def _cells(found: Sequence[Contrast]) -> Iterator[tuple[Cell, ...]]:
-    """Means on both sides, their difference, p, p corrected over them all (Holm), n on both sides."""
+    """Means on both sides, their difference, p, Holm-corrected p, n on both sides."""
     corrected = holm(np.array([np.nan if one.p is None else one.p for one in found]))
     for one, p in zip(found, corrected, strict=True):
         yield one.inside, one.outside, between(one), one.p, known(p), one.inside.n, one.outside.n

@@ -37,7 +37,7 @@ from attune_rewards.spec import RewardSpec
 from attune_rewards.tree import LEAF
 
 REFERENCE_SEED: Final = 1
-"""Of the default data; the baselines of `skill` were measured on other participants (seed 0)."""
+"""Seed of the default data; the baselines of `skill` were measured on other participants (seed 0)."""
 REFERENCE_SIZE: Final = 500
 SILENCED: Final = ("random", "searched")
 """Policies whose answers are left out, one kind at a time, to score silence."""
@@ -81,7 +81,7 @@ def audit(
     """Audits rewards on these conversations.
 
     Args:
-        conversations: of at least two participants.
+        conversations: those of at least two participants.
         specs: the rewards, of different names.
         settings: how policies are asked.
         world: the simulation whose first items the conversations are, for the ceiling.

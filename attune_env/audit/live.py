@@ -45,7 +45,7 @@ class LiveRow:
     lost: float
     """The share of turns that were lost because people left."""
     told: float
-    """The share of conversations in which what was held back came out."""
+    """The share of conversations in which people disclosed what they held back."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ class Verdict:
     oracle: float
     """Mean return of the annotations' own answers; NaN if nothing is scored."""
     participants: int
-    """Of the conversations where this reward scores anything."""
+    """Participants of the conversations in which this reward scores anything."""
 
     @property
     def best(self) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 HEAD = "model,kind,mode,metric,n,"
 """How a file that this command wrote begins."""
 Values = list[str] | None
-"""Of one filter; a conversation with any of them is meant."""
+"""Values of one filter; a conversation with any of them is selected."""
 
 
 def report(

@@ -43,7 +43,7 @@ RESAMPLE = option("Units of the bootstrap; auto: participants if one has several
 Resampled = Literal["auto", "conversation", "participant"]
 BOOTSTRAP_SEED = option("Seed of the bootstrap.", 0)
 Format = StrEnum("Format", ["svg", "png", "pdf"])
-"""Of figures; Typer takes no list of a Literal."""
+"""Formats of figures; Typer accepts no list of a Literal."""
 
 
 @dataclass(frozen=True)

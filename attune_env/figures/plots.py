@@ -96,7 +96,7 @@ class Dots(Plot):
     across: int = 4
     """Panels side by side."""
     limits: tuple[float, float] | None = None
-    """Of the x axes; an arrow marks what lies outside."""
+    """Range of the x axes; an arrow marks values outside."""
 
     def draw(self, table: Table) -> tuple[Figure, str]:
         """The panels that hold a number."""

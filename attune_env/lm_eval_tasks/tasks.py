@@ -169,7 +169,7 @@ def aggregations(names: Sequence[str]) -> dict[str, Callable[[Sequence[Any]], An
 
 
 def mean_of_defined(values: Sequence[float | None]) -> float:
-    """The mean of the defined values; NaN without any, as lm-eval averages over groups."""
+    """The mean of the defined values; NaN if there are none, because lm-eval averages over groups."""
     found = mean(values)
     return math.nan if found is None else found
 
@@ -181,7 +181,7 @@ def pooled_share(pairs: Sequence[tuple[int, int]]) -> float:
 
 
 def bootstrap_error(pairs: Sequence[tuple[float | None, str]]) -> float | Literal["N/A"]:
-    """The bootstrap standard error of the mean of the defined values, of (value or None, participant) each.
+    """The bootstrap standard error of the mean of the defined values in (value or None, participant) pairs.
 
     The standard deviation (n - 1) of the means of 10,000 resamples, in the metric's own unit. As in
     `attune report`, participants are drawn if one owns several conversations, and otherwise conversations.

@@ -49,7 +49,7 @@ class Grid:
 
     title: str
     heads: tuple[str, ...]
-    """Of the columns before the models'."""
+    """Headings of the columns before the models'."""
     note: str = ""
     rows: list[tuple[tuple[str, ...], tuple[Cell, ...]]] = field(default_factory=list)
     """(texts under `heads`, one cell per model)"""

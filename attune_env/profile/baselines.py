@@ -27,7 +27,7 @@ def baseline(name: str, conversations: Sequence[Conversation], form: Form, *, se
             since there is no list of countries. `empty`: nothing.
         conversations: what `prior` is fitted on, the person's own left out.
         form: the fields.
-        seed: of `random`, hashed with the conversation's id and the field.
+        seed: seed of `random`, hashed with the conversation's id and the field.
     """
     if name not in BASELINES:
         raise UnknownNameError("baseline", name, BASELINES)

@@ -128,7 +128,7 @@ class Several:
         return frozenset(known[key] for key in keys) if keys <= known.keys() else Outside(list(value))
 
     def best(self, counts: Mapping[Any, int]) -> frozenset[str]:
-        """Of no option, single ones, pairs and all sets that occur the one with the highest mean F1.
+        """The option set with the highest mean F1: none, single ones, pairs, or a set that occurs.
 
         Ties: the smaller set, then by name.
         """

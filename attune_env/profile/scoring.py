@@ -31,7 +31,7 @@ class FieldScore:
     people: int
     """Participants behind them."""
     unanswered: int
-    """Of the scored ones: nothing valid was guessed."""
+    """Scored conversations without a valid guess."""
     unstated: int
     outside: tuple[str, ...]
     """Stated values that could not be guessed, one a conversation."""

@@ -1,4 +1,4 @@
-"""From a scores file back to its conversations and result files, and what `--where` leaves of it.
+"""From a scores file back to its conversations and result files, and what remains of it under `--where`.
 
 Scores files get passed on to other people. A source that one names is read only if it is a bundled set or on
 this machine: a scores file must not make this machine fetch a data set or ask another host for a file.

@@ -36,7 +36,7 @@ class Usage:
     """With the reasoning."""
     reasoning: Count = 0
     cached: Count = 0
-    """Of the tokens in, those that a prefix cache held."""
+    """Input tokens that came from a prefix cache."""
     cost: Amount | None = None
     """Dollars; None if nobody says."""
 

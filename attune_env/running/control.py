@@ -240,7 +240,7 @@ class Tally:
         return (self.calls - self.calls_done) * self.seconds / self.new if self.new else None
 
     def describe(self) -> dict[str, Any]:
-        """The numbers that the run's file keeps."""
+        """The numbers that are kept in the run's file."""
         return {
             "duration_seconds": round(self.seconds, 3),
             "conversations": self.conversations,

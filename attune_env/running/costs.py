@@ -27,7 +27,7 @@ class Estimate:
     mode: str
     conversations: int
     calls: int
-    """Of the evaluated model."""
+    """Usage of the evaluated model."""
     judge_calls: int
     usage: Usage
     judge_usage: Usage

@@ -41,7 +41,7 @@ class Job:
     settings: Settings
     em_model: str
     path: Path
-    """Of its result file."""
+    """Path of its result file."""
     facts: Mapping[str, Any]
     """For the result record."""
     askers: Mapping[str, Asker]

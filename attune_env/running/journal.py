@@ -56,7 +56,7 @@ class Finished:
     finish: str = "stop"
     reasoning: str = ""
     usage: Usage = field(default_factory=Usage)
-    """Of all its attempts that were answered."""
+    """Usage of all its answered attempts."""
     asks: Count = 1
     """How often it was asked until the answer could be read, at least 1."""
     attempts: Count = 1

@@ -121,9 +121,9 @@ class Session:
         self, name: str, skip_name: str, folder: Path, options: Options | None, watcher: Watcher | None
     ) -> None:
         self.name = name
-        """Of the journal and of the run's numbers: `provider/model`."""
+        """Name in the journal and in the run's numbers: `provider/model`."""
         self.skip_name = skip_name
-        """Of the list of skipped conversations: the model's."""
+        """Name in the list of skipped conversations: the model's."""
         self.folder = folder
         self.options = options or Options()
         self.watcher = watcher or Watcher()

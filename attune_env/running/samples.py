@@ -22,7 +22,7 @@ class SampleSpread:
     samples: int
     """At least 2."""
     mean: float
-    """Of the samples' means, in the metric's own unit."""
+    """Spread of the samples' means, in the metric's own unit."""
     sd_samples: float
     """Standard deviation of the samples' means (n - 1): what asking again changes."""
     se_conversations: float | None

@@ -94,7 +94,7 @@ class Training:
     """The place of an evaluated model in a training run, for learning curves."""
 
     step: int
-    """Of the training run, from 0."""
+    """Step of the training run, from 0."""
     run: str | None = None
     """Its name."""
 

@@ -31,7 +31,7 @@ class Comparison:
     difference: Interval
     """Mean of first - second, in the metric's unit; n = shared rows."""
     p: float | None
-    """Of the sign-flip test, two-sided, uncorrected; None if no row is shared."""
+    """p of the sign-flip test, two-sided, uncorrected; None if no row is shared."""
     p_holm: float | None
     """Corrected over the pairs of this metric."""
 
@@ -92,7 +92,7 @@ def compare_metrics(
         kernel: its resamples are shared by all, so differences are paired; its units are what is flipped.
         values: (rows, models, metrics); NaN = undefined.
         draws: sign patterns, see `sign_flip`.
-        seed: of the sign patterns.
+        seed: seed of the sign patterns.
 
     Returns the pairs (first < second) of each metric. A pair without a shared defined row has an undefined
     difference and no p.

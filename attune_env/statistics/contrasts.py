@@ -57,10 +57,10 @@ def contrasts(
         kernel: the resamples; its units are what labels belong to.
         values: (rows, columns); NaN = undefined.
         inside: (rows,) truth values: conversations of the subgroup.
-        outside: (rows,) those compared with; by default all others. Rows of neither are left out (people who
-            did not say whether they have a diagnosis belong to neither side).
+        outside: (rows,) those compared with; by default all others. Rows of neither side are left out (such
+            as people who did not say whether they have a diagnosis).
         draws: permutations B.
-        seed: of the permutations; not the bootstrap's stream, even with the same seed.
+        seed: seed of the permutations; not the bootstrap's stream, even with the same seed.
 
     In each resample both means are computed again; resamples in which a side is empty are left out. The p of
     a column is (1 + b)/(1 + B), where b permutations of the units' labels give a difference at least as

@@ -39,7 +39,7 @@ class SignPatterns:
     Args:
         kernel: says which rows are one unit.
         draws: how many patterns are drawn where there are more than `EXACT` units.
-        seed: of the generator; not the bootstrap's stream, even with the same seed.
+        seed: seed of the generator; not the bootstrap's stream, even with the same seed.
     """
 
     def __init__(self, kernel: Bootstrap, *, draws: int = RESAMPLES, seed: int = 0) -> None:
@@ -79,7 +79,7 @@ def sign_flip(kernel: Bootstrap, differences: Array, *, draws: int = RESAMPLES, 
         differences: (rows, columns), such as Binary OM minus Binary HP accuracy of each model; NaN =
             undefined.
         draws: patterns that are drawn; with at most `EXACT` units all patterns are enumerated instead.
-        seed: of the generator.
+        seed: seed of the generator.
 
     The statistic is the sum of the defined differences, which orders patterns as their mean does. With all
     patterns, (1 + b)/(1 + B) is the exact share of patterns, the observed one among them, that reach it.

@@ -18,7 +18,7 @@ from attune_data.filenames import file_number
 from attune_data.jsonio import MAX_BYTES, bad_byte, check_regular, parse_json, read_json, unreadable
 
 Row = tuple[str, Callable[[], Any]]
-"""Where a record stands, and what reads it."""
+"""The place of a record, and the function that reads it."""
 
 
 def folder(path: Path) -> list[Row]:

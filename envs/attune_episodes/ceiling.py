@@ -115,7 +115,7 @@ def best_f1(mood: TurnMood) -> float:
 
 
 def best_va(mood: TurnMood) -> float:
-    """The highest expected emotion VA of no tag, any one, or any two.
+    """The highest expected emotion VA of naming no tag, any one, or any two.
 
     Three tags or more cannot win: their coverage is at most 1/3 where one tag is true and 2/3 where two are,
     less than what the better of these earns.

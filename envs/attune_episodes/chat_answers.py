@@ -25,7 +25,7 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
     """Seconds to wait, from `retry-after-ms` or `Retry-After` (seconds or a date), or None.
 
     Args:
-        headers: of a response; upper and lower case of their names does not matter.
+        headers: those of a response; the case of their names does not matter.
         now: the time, in seconds since 1970; by default the current time.
     """
     lower = {name.lower(): value for name, value in headers.items()}

@@ -46,13 +46,13 @@ class DataArguments:
     second ("written+sample", which both end and have no weights, one after the other); or a `Conversations`
     object."""
     level: str | Level = "default"
-    """Of a simulated world: a name of `attune_data.simulate.LEVELS`, or a Level."""
+    """Level of a simulated world: a name of `attune_data.simulate.LEVELS`, or a Level."""
     world_seed: int = 0
-    """Of a simulated world: who its people are."""
+    """Seed of a simulated world: who its people are."""
     number: int | None = None
     """Only the first N; of a simulated world these are made at once and kept."""
     split: str | None = None
-    """Of a dataset that has several: which one."""
+    """Split of a dataset that has several."""
     where: str | None = None
     """Conditions on the conversations, as `attune_data.selection.select` reads them."""
     provenance: Provenance | None = None
@@ -104,8 +104,7 @@ class DataArguments:
     ) -> Conversations | Simulation | Mixture:
         """The conversations; a `Simulation` or a `Mixture` where the arguments name something endless.
 
-        Args:
-            training: refuse what is for evaluation only: benchmark records, the dev and test parts of the
+        Args: training: refuse what is for evaluation only: benchmark records, the dev and test parts of the
                 written corpus (whose name alone then means its train part).
             allow_benchmark_training: allow benchmark records anyway.
 

@@ -31,7 +31,7 @@ KEPT: Final = 64
 TRIES: Final = 100
 """Conversations without a question that are passed over before an endless world is given up."""
 LISTED: Final = 100
-"""Of more conversations than this, an error names a few only."""
+"""An error names only a few of more conversations than this."""
 
 
 class ConversationSource:
@@ -185,7 +185,7 @@ class ConversationSource:
         """Begins again at the first pass.
 
         Args:
-            seed: of the generator that `next` uses if it is given none, a whole number from 0; random if
+            seed: seed of the generator that `next` uses if it is given none, a whole number from 0; random if
                 None.
 
         Raises SettingsError for another seed.

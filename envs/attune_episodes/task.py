@@ -99,7 +99,7 @@ def replay(
     """Score recorded replies: the rollout in which the model gives them again.
 
     Args:
-        task: of a whole conversation.
+        task: that of a whole conversation.
         replies: id of a request -> raw reply, of every request; KeyError for one that is missing.
         em_model: the model's name in the result record; `policy/recorded` if None.
         facts: further fields of the result record.

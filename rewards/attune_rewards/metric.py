@@ -17,7 +17,7 @@ Role = Literal["total", "input", "beside", "diagnostic"]
 """`total`: the canonical Composite; `input`: enters it; `beside`: reported with it; `diagnostic`: related."""
 Group = Literal["turn", "wide", "composite", "strict", "coverage"]
 Value = float | Mapping[str, float] | None
-"""Of a metric; None = undefined."""
+"""Value of a metric; None = undefined."""
 
 BENCHMARK: Final = "AttuneBench v1.0"
 PORT: Final = "public port of the benchmark's scorer"
@@ -76,7 +76,7 @@ class TurnMetric(Metric):
 
     @property
     def column(self) -> str:
-        """Of the mean, where it is averaged."""
+        """Name of the mean, if it is averaged."""
         return f"avg_{self.name}" if self.averaged else self.name
 
 

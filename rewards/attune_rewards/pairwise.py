@@ -85,7 +85,7 @@ METRICS: Final = (
 
 
 def _strict_tau(turn: TurnTruth, said: Prefer) -> float:
-    """Of the picks in comparisons with a winner, so that the annotations' own answers earn 1."""
+    """τ of the picks in comparisons with a winner, so that the annotations' own answers earn 1."""
     picks = {index: said.picks[index] for index, _ in turn.winners if index in said.picks}
     tau = kendall_tau(turn.comparisons, picks)
     return 0.0 if tau is None else (tau + 1) / 2

@@ -21,7 +21,7 @@ ALIASES: Final[Mapping[str, str]] = {
 }
 """Short name -> field."""
 OWN: Final = ("conversation_id", "provenance", "turns")
-"""Of the conversation itself; `turns` is their number."""
+"""Fields of the conversation itself; `turns` is their number."""
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _INNER: Final = {"demographics", "computed_scores"}
 KNOWN: Final = frozenset(

@@ -39,7 +39,7 @@ class Template:
     slots: frozenset[str]
     """The names of all its slots."""
     source: str = ""
-    """Of a whole template, not of a phrase to choose."""
+    """Set for a whole template, not for a phrase to choose."""
 
     def fits(self, known: Set[str]) -> bool:
         """Whether some variant mentions only known facts."""

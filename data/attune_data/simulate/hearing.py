@@ -97,11 +97,11 @@ class Taken(NamedTuple):
 
     worth: float
     wanted: float
-    """Of acts that were wanted: Σ V·done, 0 or more."""
+    """From acts that were wanted: Σ V·done, 0 or more."""
     unwanted: float
-    """Of acts that were not: Σ V·done, 0 or less."""
+    """From acts that were not wanted: Σ V·done, 0 or less."""
     claim: float
-    """Of what it says they feel."""
+    """From what it says they feel."""
     length: float
     """The cost of being too long or too short, 0 or less."""
     stale: float

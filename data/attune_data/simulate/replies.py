@@ -47,7 +47,7 @@ class Sentence:
     presumes: bool = False
     """Whether it says more than the person told."""
     hedged: bool = False
-    """Of a guess: whether it is put with caution."""
+    """Whether a guess is put with caution."""
     source: Said | None = None
     leans_on: str | None = None
     """The act whose sentence must stand just before it, since it says "it" of what that one names."""

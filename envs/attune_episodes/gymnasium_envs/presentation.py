@@ -102,8 +102,8 @@ def presentations(
         conversation: what is played.
         settings: how it is asked.
         by_turn: all requests of a turn in one step; otherwise one request per step.
-        max_chars: of the observed text; a longer text is cut at the beginning, since the question is at the
-            end.
+        max_chars: limit on the observed text; a longer text is cut at the beginning, since the question is at
+            the end.
     """
 
     def make() -> tuple[Presentation, ...]:

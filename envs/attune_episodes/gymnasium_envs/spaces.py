@@ -21,7 +21,7 @@ MAX_TEXT: Final = 4096
 COMPARISONS: Final = 12
 """Slots for comparisons: four questions times three pairs, as in the benchmark."""
 NO_CHANGE: Final = 7
-"""Where PANAS changes are predicted, value v means a change of v - 7."""
+"""If PANAS changes are predicted, value v means a change of v - 7."""
 MOST_CHANGED: Final = 2 * NO_CHANGE - 1
 NONE_OF: Final = ("emotions", "q1", "follow_up")
 """The answers that the field `none` declares to be empty, slot by slot."""

@@ -63,7 +63,7 @@ def add_judgements(
     """A copy of a result record that holds these judgements, and none from before.
 
     Args:
-        record: of this project or of the official runner.
+        record: one of this project or of the official runner.
         judged: turn number -> judge model -> what its reply said. A missing turn was not judged
             (`judge_request` gave None, or the call failed); an unparsed reply gives no score.
         settings: those that `judge_request` was given; the record then names the wording.

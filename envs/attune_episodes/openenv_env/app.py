@@ -54,7 +54,7 @@ def attune_app(
             conversations, which take no settings and no other reward.
         settings: how the requests are asked; the default protocol if None.
         reward: a preset, a .json or .py file with a reward (Python is executed), or a RewardSpec.
-        limits: of size, sessions and time.
+        limits: limits on size, sessions and time.
         allowed_hosts: names that clients may use, such as a proxy's, beside loopback and the address at
             which a connection comes in; other names are refused.
         selection: further arguments of `ConversationSource`; `sampling` is "sequential" if not given.

@@ -134,7 +134,7 @@ class AttuneEnvironment(Environment[AttuneAction, AttuneObservation, AttuneState
 
     @property
     def state(self) -> AttuneState:
-        """Where the episode stands."""
+        """The state of the episode."""
         episode = self._episode
         if episode is None:
             return AttuneState()

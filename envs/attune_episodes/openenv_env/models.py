@@ -68,7 +68,7 @@ class AttuneObservation(Observation):
 
 
 class AttuneState(State):
-    """Where an episode stands. `episode_id` is the client's or made up, `step_count` the steps taken."""
+    """The state of an episode. `episode_id` is the client's or made up, `step_count` the steps taken."""
 
     conversation_id: str | None = Field(None, description="The conversation that is played")
     stage: str | None = Field(None, description="Stage of the request that waits")

@@ -73,7 +73,7 @@ def builtin_policy(
         name: one of `BUILTIN`.
         conversations: what it will play; those of `FITTED` are fitted on them out of fold.
         settings: how it will be asked.
-        seed: of `random`.
+        seed: seed of `random`.
         fit_on: fit those of `FITTED` on these instead.
     """
     settings = settings or Settings()

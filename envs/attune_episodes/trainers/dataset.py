@@ -300,7 +300,7 @@ def keep_pass_rates(
     A group of replies that all pass, or all fail, teaches GRPO nothing.
 
     Args:
-        rows: of `training_dataset`; from a stream, take some into a `Dataset` first.
+        rows: those of `training_dataset`; from a stream, take some into a `Dataset` first.
         model: from chat messages to a reply; it should sample, as in training.
         low: the least pass rate to keep.
         high: the highest pass rate to keep.

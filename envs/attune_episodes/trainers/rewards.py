@@ -20,7 +20,7 @@ from attune_rewards.reward import OK, Score, part_means
 from attune_rewards.spec import RewardSpec, above_baseline
 
 Batch = tuple[tuple[Score | None, Shares], ...]
-"""Of each row its score and its shares; None and none where the row is another task's."""
+"""Each row's score and shares; None and empty if the row belongs to another task."""
 
 
 @dataclass(frozen=True)

@@ -68,8 +68,9 @@ def held(standing: Standing, info: Mapping[str, Any]) -> LiveEpisode:
 def live_metrics(live: LiveEpisode, info: Mapping[str, Any]) -> dict[str, float]:
     """Metrics besides the total, 0 if nothing was said.
 
-    `replies`; `lost`, turns that were lost because the person left; `told`, 1 if what was held back came out;
-    the mean `fit` of the replies, in [-1, 1]; the means of the parts of their worth; `retries` of calls.
+    `replies`; `lost`, turns that were lost because the person left; `told`, 1 if the person disclosed what
+    they held back; the mean `fit` of the replies, in [-1, 1]; the means of the parts of their worth;
+    `retries` of calls.
     """
     turns = live.turns
     parts = [{"fit": turn.fit, **turn.taken._asdict()} for turn in turns]
