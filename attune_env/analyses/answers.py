@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 SILENT: Final = -1
 """Code of an answer that is missing or invalid."""
 INVENTED, MISSED, OTHER = "(invented)", "(missed)", "(another name)"
-"""In place of a felt tag, in place of a predicted one, and a predicted name outside the 20."""
+"""Stand-ins for a missing felt tag and a missing predicted one, and for a predicted name outside the 20."""
 SPENT: Final = ("cost", "calls", "tokens_in", "tokens_out", "seconds")
 COLUMNS: Final = {
     "judgements": ("side", "question", "yes", "said"),
@@ -86,7 +86,7 @@ class Answers:
 
 
 def answers_of(study: Study, kind: str, reason: str) -> pd.DataFrame:
-    """One of the tables of `Answers`; raises `Absent` with what is missing, or `reason` where it is empty."""
+    """One of the tables of `Answers`; raises `Absent` with what is missing, or `reason` if it is empty."""
     if kind != "spent" and study.conversations is None:
         raise Absent("the annotated conversations are not available; give --data")
     if study.results is None:

@@ -35,7 +35,7 @@ TAGGED: Final = {
 }
 NEUTRAL: Final = "neutral turns (of the data)"
 DRAWS: Final = 2_000
-"""Permutations per group where there are many groups."""
+"""Permutations per group if there are many groups."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ def where_of(flags: Mapping[str, Sequence[str]], where: str | None) -> Where:
 
     `any`, `none` and `unknown` mean what they mean in `where`; everything else is taken literally.
 
-    Raises SettingsError without any condition, or where the text cannot be read.
+    Raises SettingsError without any condition, or if the text cannot be read.
     """
     conditions = [
         Condition(field, "=", tuple(_wanted(value) for value in values))

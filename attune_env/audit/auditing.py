@@ -55,7 +55,7 @@ class Audit:
     parts: Mapping[str, Mapping[str, float]]
     """Part -> policy -> mean score, before baselines are subtracted."""
     ceiling: Mapping[str, float]
-    """Part -> the latent-state ceiling; {} where the data's latent state is not known."""
+    """Part -> the latent-state ceiling; {} if the data's latent state is not known."""
     played: Mapping[str, Played]
     """`SILENCED` policy -> what it said, for `unanswered` to take away; the search: of the first reward."""
 

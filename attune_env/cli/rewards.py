@@ -89,7 +89,7 @@ def audit(
     if data is not None:
         world, conversations = None, read_data(data, skip_invalid=skip_invalid, where=where)
     elif where is not None:
-        raise SettingsError("--where chooses among the conversations of --data: name them")
+        raise SettingsError("--where filters the conversations of --data: give --data too")
     else:
         world = reference_world()
         conversations = world.take(REFERENCE_SIZE)

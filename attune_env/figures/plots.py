@@ -70,7 +70,7 @@ class Panel(NamedTuple):
 
     @property
     def best(self) -> float | None:
-        """The highest mean of a baseline, where there are other rows too."""
+        """The highest mean of a baseline, if there are other rows too."""
         held = [mean for row in self.faint if (mean := mean_of(self.rows[row][1])) is not None]
         return max(held, default=None) if len(self.faint) < len(self.rows) else None
 

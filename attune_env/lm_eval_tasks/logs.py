@@ -44,8 +44,8 @@ def rollouts_from(
 
     Returns:
         One rollout per conversation, model and settings, in the order of the samples; samples of single
-        stages are joined. They are named by `attune_episodes.logs.rollouts_of`: where a model was asked about
-        a conversation more than once, `<model>@sample2` and so on.
+        stages are joined. They are named by `attune_episodes.logs.rollouts_of`: if a model was asked about a
+        conversation more than once, `<model>@sample2` and so on.
 
     Raises DataError for anything that is not one of our samples, for a conversation that is not in the data
     or has changed since, and for prompts or a codebook other than those of the run.

@@ -291,7 +291,7 @@ def field_text(text: str) -> str:
 
 
 def interval_text(interval: Interval, *, places: int = 3, scale: float = 1.0) -> str:
-    """`0.512 [0.480, 0.544]`; a dash where undefined, `†` where it rests on too few units.
+    """`0.512 [0.480, 0.544]`; a dash if undefined, `†` if it rests on too few units.
 
     If 0 is outside the interval, a number other than 0 is never shown as 0: it gets as many decimals as it
     needs.

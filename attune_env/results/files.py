@@ -111,7 +111,7 @@ def write_result(path: Path, record: Mapping[str, Any]) -> None:
 def with_scores(record: Mapping[str, Any], conversation: Conversation) -> dict[str, Any]:
     """A result record with `attune.scores`: the metrics of the conversation as a scores file has them.
 
-    Scores of single turns are left out; nothing is added where the conversation has no annotation.
+    Scores of single turns are left out; nothing is added if the conversation has no annotation.
     """
     prediction, _ = read_record(record, conversation)
     scores = score_conversation(conversation, with_readings(conversation, prediction))

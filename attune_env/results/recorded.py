@@ -65,8 +65,8 @@ def narrowed(
 ) -> tuple[dict[str, Any], list[Problem]]:
     """The scores of the conversations that meet `where`, with new means; and warnings.
 
-    `conversations` are the ground truth that the scores were made with: all of it, also where the scores
-    were made of a selection already (both selections hold then). Scores do not hold profiles.
+    `conversations` are the ground truth that the scores were made with: all of it, even if the scores were
+    made from a selection (then both selections apply). Scores do not hold profiles.
 
     Raises DataError if scored conversations are not in it, SettingsError if none of the scored ones
     is left, and what `select` raises.

@@ -143,7 +143,7 @@ def read_scores(path: Path) -> dict[str, Any]:
     scores = read_json(path, max_bytes=None)  # grows with the number of results
     if not is_scores(scores) or not isinstance(scores["conversations"], list):
         raise DataError(
-            Problem(str(path), "conversations", "no list of scored conversations", "a scores file",
+            Problem(str(path), "conversations", "not a list of scored conversations", "a scores file",
                     "make one with `attune score --results … --data … --output …`")
         )  # fmt: skip
     layout = mapping(scores["metadata"]).get("format")

@@ -96,7 +96,7 @@ def status_fault(
 
 
 def error_of(body: object) -> Mapping[str, Any]:
-    """The error object of a body; {} where it has none."""
+    """The error object of a body; {} if it has none."""
     error = body.get("error") if isinstance(body, dict) else None
     if isinstance(error, str):
         return {"message": error}

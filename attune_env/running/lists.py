@@ -36,7 +36,7 @@ def read_skipped(path: Path) -> list[dict[str, Any]]:
     ):
         return entries
     raise DataError(
-        Problem(str(path), "conversations", "no list of skipped conversations",
+        Problem(str(path), "conversations", "not a list of skipped conversations",
                 "a file that `attune run` wrote", "move it away and run again")
     )  # fmt: skip
 

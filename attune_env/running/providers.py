@@ -136,7 +136,7 @@ def endpoint_of(
 
 
 def checked_url(url: str) -> str:
-    """A base URL without trailing slash and `/chat/completions`; SettingsError if it is none."""
+    """A base URL without trailing slash and `/chat/completions`; SettingsError if it is not one."""
     text = url.strip().rstrip("/").removesuffix("/chat/completions")
     try:
         parts = urlsplit(text)

@@ -41,8 +41,8 @@ def sample_spread(scores: Mapping[str, Any], metric: str = "composite_strict") -
 
     `metric` is a top-level number of the entries of a scores file, such as `composite_score`.
 
-    Models with one sample are left out, and so are conversations that some sample lacks or where the metric
-    is undefined: samples are compared on the same conversations.
+    Models with one sample are left out, and so are conversations that some sample lacks or in which the
+    metric is undefined: samples are compared on the same conversations.
     """
     values: dict[tuple[str, str], dict[int, dict[str, float]]] = {}
     for entry in scores["conversations"]:

@@ -19,7 +19,7 @@ Key = tuple[str, str]
 
 
 def participant_of(scores: Mapping[str, Any]) -> str:
-    """The participant of a scored conversation; the conversation itself where the file does not say."""
+    """The participant of a scored conversation; the conversation itself if the file does not say."""
     marks = scores.get("attune")
     known = marks.get("participant") if isinstance(marks, Mapping) else None
     return str(known or scores["conversationId"])

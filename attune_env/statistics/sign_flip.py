@@ -38,7 +38,7 @@ class SignPatterns:
 
     Args:
         kernel: says which rows are one unit.
-        draws: how many patterns are drawn where there are more than `EXACT` units.
+        draws: how many patterns are drawn if there are more than `EXACT` units.
         seed: seed of the generator; not the bootstrap's stream, even with the same seed.
     """
 

@@ -1,6 +1,6 @@
 """Win rates: how often one model follows the participant's preferences better than another.
 
-A beats B on a conversation where the Kendall τ of A's ranking to the participant's is higher (AttuneBench
+A beats B on a conversation if the Kendall τ of A's ranking to the participant's is higher (AttuneBench
 v1.0, pairwise win-rate matrix). A win rate is the share of conversations won, ties counted ½.
 """
 

@@ -102,7 +102,7 @@ class DataArguments:
     def choose(
         self, *, training: bool = False, allow_benchmark_training: bool = False
     ) -> Conversations | Simulation | Mixture:
-        """The conversations; a `Simulation` or a `Mixture` where the arguments name something endless.
+        """The conversations; a `Simulation` or a `Mixture` if the arguments name something endless.
 
         Args: training: refuse what is for evaluation only: benchmark records, the dev and test parts of the
                 written corpus (whose name alone then means its train part).

@@ -208,7 +208,7 @@ class ConversationSource:
         self._shared = positions
 
     def next(self, np_random: np.random.Generator | None = None) -> Conversation:
-        """The next conversation; `np_random` draws orders, or a generator seeded by `reset_order`."""
+        """The next conversation; the order is drawn by `np_random`, or else by the seeded generator."""
         return self.conversation(self.next_index(np_random))
 
     def next_index(self, np_random: np.random.Generator | None = None) -> int:

@@ -151,7 +151,7 @@ class CustomPart(Part):
     function: Callable[[ConversationTruth, TurnTruth | None, Prediction], float]
 
     def score(self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Any) -> float:
-        """The function's value; raises PartError, naming the request, where it has none in [0, 1]."""
+        """The function's value; raises PartError, naming the request, if it has none in [0, 1]."""
         where = "the end" if turn is None else f"turn {turn.turn}"
         place = f"conversation {truth.conversation_id!r}, {where}, {stage}"
         try:

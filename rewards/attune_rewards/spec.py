@@ -184,7 +184,7 @@ class RewardSpec:
         return {name: named[name] for name in self.root.leaves() if name not in self.left_out}
 
     def transform(self, part: str, score: float) -> float:
-        """A part's score as it is rewarded: (s - n)/(1 - n), or s itself where the part has no baseline."""
+        """A part's score as it is rewarded: (s - n)/(1 - n), or s itself if the part has no baseline."""
         return above_baseline(score, self.baselines.get(part, 0.0), self.floor)
 
     def weights(self, truth: ConversationTruth, stages: Collection[Stage] = STAGES) -> dict[Slot, float]:

@@ -53,7 +53,7 @@ class _File(BaseModel):
     reference: StrictStr | None = None
 
     def spec(self, name: str) -> RewardSpec:
-        """The reward; `name` is that of the file, where it states none."""
+        """The reward; `name` is that of the file, if it states none."""
         made_of = [key for key in ("preset", "weights", "tree") if getattr(self, key) is not None]
         if len(made_of) != 1:
             raise SettingsError(f"{', '.join(made_of) or 'none'} of preset, weights, tree; give one of them")

@@ -53,7 +53,7 @@ class Node:
         raise LookupError(f"no part {name!r} in {self.name!r}")
 
     def weights(self, defined: Collection[str]) -> dict[str, float]:
-        """Weight of each defined leaf, summing to 1 ({} where none is defined)."""
+        """Weight of each defined leaf, summing to 1 ({} if none is defined)."""
         if not self.children:
             return {self.name: 1.0} if self.name in defined else {}
         below = [(child.weight, inner) for child in self.children if (inner := child.weights(defined))]

@@ -68,7 +68,7 @@ class TextSpace(spaces.Space[str]):
         return False
 
     def sample(self, mask: int | None = None, probability: None = None) -> str:
-        """Up to 32 lower-case letters; exactly `mask` of them where that is given."""
+        """Up to 32 lower-case letters; exactly `mask` of them if that is given."""
         length = int(self.np_random.integers(min(self.max_length, 32) + 1)) if mask is None else mask
         return self.np_random.integers(97, 123, size=length, dtype=np.uint8).tobytes().decode("ascii")
 

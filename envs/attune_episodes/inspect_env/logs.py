@@ -33,8 +33,8 @@ def rollouts_from(
 
     Returns:
         One rollout per sample and epoch, in the order of the logs, named by
-        `attune_episodes.logs.rollouts_of`: where a model played a conversation more than once,
-        `<model>@sample2` and so on.
+        `attune_episodes.logs.rollouts_of`: if a model played a conversation more than once, `<model>@sample2`
+        and so on.
 
     Samples that ended in an error or before every request was answered are left out with a warning. Raises
     DataError if there is nothing left, or if something is not a log of this task; MissingExtraError

@@ -88,7 +88,7 @@ def fit_asked(conversations: Sequence[Conversation]) -> AskedRules:
 
 
 class AskedPolicy(BuiltinPolicy):
-    """Plays the prior's answers, except where the list of questions tells more.
+    """Plays the prior's answers, except where the list of questions reveals more.
 
     Args:
         prior: gives the other answers; its folds are used.
@@ -116,7 +116,7 @@ class AskedPlayer(BuiltinPolicy):
     name: str = "asked"
 
     def prediction(self, request: Request) -> Prediction:
-        """The prior's answer, except where the list of questions tells more."""
+        """The prior's answer, except where the list of questions reveals more."""
         return self.answers(request).prediction(request)
 
     def answers(self, request: Request) -> Answers:

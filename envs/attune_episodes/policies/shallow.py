@@ -57,8 +57,8 @@ def named_feelings(*texts: str) -> tuple[str, ...]:
 class CopyPolicy(BuiltinPolicy):
     """Repeats what it is shown: the person's words, the PANAS words in them, the feelings from before.
 
-    Yes to every question where the reply repeats a longer word of the message; of two responses the one
-    that shares more such words with the message.
+    Yes to every question if the reply repeats a longer word of the message; of two responses, the one that
+    shares more such words with the message.
     """
 
     name: str = "copy"

@@ -45,7 +45,7 @@ def conversation_rows(
 ) -> Dataset:
     """Make one row for each conversation in which the reward scores anything.
 
-    The arguments are those of `training_dataset`; the conversations come in a sequence.
+    The arguments are those of `training_dataset`; the conversations must be a sequence.
 
     Returns:
         Rows with `prompt` (chat messages of the first request that is scored), `task` (JSON: the whole

@@ -89,7 +89,7 @@ def sequence_of(conversations: object) -> Sequence[Conversation]:
     """The conversations themselves; raises TypeError for anything but several in a sequence."""
     if isinstance(conversations, (str, Conversation)) or not isinstance(conversations, Sequence):
         advice = "of what is lazy take some: Simulation(seed=1).take(1000)"
-        raise TypeError(f"conversations come in a sequence, got {show(conversations)}; {advice}")
+        raise TypeError(f"conversations must be a sequence, got {show(conversations)}; {advice}")
     return conversations
 
 

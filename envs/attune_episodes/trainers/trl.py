@@ -47,7 +47,7 @@ def conversation_rollouts(
     request that the reward scores is asked. For one process. If the reward is a sum over requests, as in all
     presets, rows (`training_dataset`) teach the same with less noise and less generation.
 
-    The arguments are those of `training_dataset`; the conversations come in a sequence, and a reward may have
+    The arguments are those of `training_dataset`; the conversations must be a sequence, and a reward may have
     your own parts and may be terminal.
 
     Returns:

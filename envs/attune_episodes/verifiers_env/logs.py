@@ -5,10 +5,10 @@ Does not need verifiers: traces are read from disk as JSON.
 `trace.info["attune"]` holds `{"version": 1, "replies": {request id: entry}}`, an entry being
 
 - `text`: the raw reply that counts, the last one; null while there is none,
-- `status`: `ok` or `unparsed:<code>` as it was read then; `failed` where the endpoint gave no reply,
+- `status`: `ok` or `unparsed:<code>` as it was read then; `failed` if the endpoint gave no reply,
 - `asks`: how often it was asked for a reply, `calls`: how many calls that took,
 - `nodes`: indices into `trace.nodes` of the replies, the one that counts last,
-- `finish_reason`; `refusal`, true where the model refused in that field; `failed`, why no reply came.
+- `finish_reason`; `refusal`, true if the model refused in that field; `failed`, why no reply came.
 
 `trace.info["attune_judge"]` holds the judge's `model` and its raw `replies`, turn number -> texts.
 """
@@ -53,8 +53,8 @@ def entries_in(info: Mapping[str, Any]) -> Entries:
 def replies_in(info: Mapping[str, Any], said: Sequence[object], task: Task) -> dict[str, str]:
     """Request id -> raw reply, of the requests that were answered.
 
-    `info` is that of the trace, `said` the content of everything that the model said in it: where a chat
-    harness of another kind played one request, the last text of it is the answer.
+    `info` is that of the trace, `said` the content of everything that the model said in it: if a different
+    chat harness played one request, the last text of it is the answer.
     """
     entries = entries_in(info)
     if not entries and task.only is not None:

@@ -115,7 +115,7 @@ class AttuneState(vf.State):
 
 
 def state_of(trace: AnyTrace) -> AttuneState:
-    """The state of a trace, made ours when it is first asked for."""
+    """The state of a trace, converted to ours on first access."""
     state = trace.state
     if not isinstance(state, AttuneState):
         state = trace.state = AttuneState(artifacts=state.artifacts)
@@ -165,7 +165,7 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
 
         A conversation: the return of the episode, such as `composite_strict` (in [0, 1]: the strict
         Composite / 100) or `composite_partial`. A request: the value of its score, `<reward>_request`.
-        Nothing where the reward scores nothing. A live conversation: `live_total`, which has no bounds.
+        Nothing if the reward scores nothing. A live conversation: `live_total`, which has no bounds.
         """
         if (standing := self.data.standing) is not None:
             return {TOTAL: held(standing, trace.info).total}
