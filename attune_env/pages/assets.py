@@ -63,7 +63,7 @@ def markdown(text: str) -> str:
 
 
 def markdown_code(text: str) -> str:
-    """Text between enough backticks that its own do not end it."""
+    """Text as a code span, with more backticks around it than inside."""
     clean = one_line(text, LONGEST)
     longest = max((len(run) for run in re.findall(r"`+", clean)), default=0)
     fence = "`" * (longest + 1)

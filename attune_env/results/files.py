@@ -109,7 +109,7 @@ def write_result(path: Path, record: Mapping[str, Any]) -> None:
 
 
 def with_scores(record: Mapping[str, Any], conversation: Conversation) -> dict[str, Any]:
-    """A result record with `attune.scores`: the metrics of the conversation as a scores file has them.
+    """A result record with `attune.scores`: the metrics of the conversation as in a scores file.
 
     Scores of single turns are left out; nothing is added if the conversation has no annotation.
     """

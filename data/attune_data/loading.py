@@ -134,7 +134,7 @@ class Conversations(Sequence[Conversation]):
         )
 
     def chosen(self, indices: Iterable[int]) -> Conversations:
-        """Those at these places, in this order; reads none that is not in memory."""
+        """The conversations at these positions, in this order; none is read from disk."""
         return self.filtered(self._items[index] for index in indices)
 
     def filtered(self, items: Iterable[Conversation | Place]) -> Conversations:

@@ -255,8 +255,8 @@ def test_files_that_do_not_go_together_are_refused_by_name(place: Path) -> None:
         ("--compare verbose.json", 2, "modes differ: scores.json: default; verbose.json: verbose"),
         ("--mode verbose", 2, 'mode "verbose" was not scored; scored modes: "default"'),
         ("--compare twice.json", 1, '"m/a" in mode "default" on "c-1", scored a second time'),
-        ("--scores scores.json", 2, "scores.json: named twice"),
-        ("--only leaderboard", 2, "say where to with -o FOLDER"),
+        ("--scores scores.json", 2, "scores.json is named twice"),
+        ("--only leaderboard", 2, "only for written output; give -o FOLDER"),
     ):
         assert said in report(place, *options.split(), code=code)[1]
 

@@ -27,9 +27,9 @@ def score_row(row: Mapping[str, Any], reply: object) -> Score:
         reply: the model's text, or chat messages, of which the assistant's last counts; None is no text.
 
     Returns:
-        The score: `value` in [0, 1] (below 0 if the reward is measured from baselines; of the stage
-        respond without bounds), `reason`, `parts`, and the row's `weight`. `value` is never None: a request
-        that no part scores has no row.
+        The score: `value` in [0, 1] (below 0 if the reward is measured from baselines; unbounded for the
+        stage respond), `reason`, `parts`, and the row's `weight`. `value` is never None: a request that no
+        part scores has no row.
 
     Raises DataError for a row without a truth, or with one of another scoring version; TypeError for
     something that is not a row, and for a reply of another kind. Nothing that a model writes raises.
