@@ -101,8 +101,8 @@ def add_bertscores(
     """Write `response_bertscore…` into each turn's scores and `avg_response_bertscore…` into each entry.
 
     `entries` are those of `score_results`, of `results`, before they are aggregated. A draft that was
-    asked and not given scores 0 with each response that exists; without responses, or if the stage was left
-    out, the score is None.
+    requested but not given scores 0 with each response that exists; without responses, or if the stage was
+    left out, the score is None.
     """
     by_key = {(r.prediction.conversation_id, r.em_model, r.mode): r for r in results}
     turns: list[dict[str, Any]] = []

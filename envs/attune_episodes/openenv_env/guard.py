@@ -32,8 +32,9 @@ BODY_SECONDS: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits on clients. The default size admits any reply short enough to be read (a million
-    characters).
+    """The limits on clients.
+
+    The default size admits any reply short enough to be read (a million characters).
     """
 
     sessions: int = 64
