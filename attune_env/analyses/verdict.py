@@ -154,7 +154,7 @@ def summary(study: Study) -> list[str]:
         first = f"The highest score, that of {names[0]}," if len(names) > 1 else "Its score"
         way = "above" if difference > 0 else "below"
         gap = f" and {left:.1f} below the ceiling" if isinstance(left, float) else ""
-        lines.append(f"{first} lies {abs(difference):.1f} points {way} that baseline{gap}.")
+        lines.append(f"{first} is {abs(difference):.1f} points {way} that baseline{gap}.")
     return [*lines, *_parts(study), *_unreadable(study)][:6]
 
 
