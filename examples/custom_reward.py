@@ -1,5 +1,6 @@
-"""Your own reward: the Composite plus the accuracy of the feelings' intensities. Run it to check the
-reward against its contract, then audit it:
+"""Your own reward: the Composite plus the accuracy of the feelings' intensities.
+
+Run it to check the reward against its contract, then audit it:
 
     python examples/custom_reward.py
     attune rewards audit --spec examples/custom_reward.py --data sample
