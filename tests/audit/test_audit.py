@@ -125,7 +125,7 @@ def test_what_beats_the_oracle_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     assert found.failed
     tables = audit_tables(found, people)
     assert any(
-        "short: something earns more than the annotations' own answers" in n for t in tables for n in t.notes
+        "short: some policy earns more than the annotations' own answers" in n for t in tables for n in t.notes
     )
 
 
