@@ -140,7 +140,7 @@ def test_the_page_leads_with_the_answer_marks_its_numbers_and_says_what_is_missi
     assert "<code>attune.training</code>" in absent  # no raw backticks
     assert "`" not in absent.partition("<footer")[0]
     foot = text.partition('<footer id="about">')[2]
-    for words in ("Research evaluation", "They are no benchmark", "fingerprint", "10,000 resamples by",
+    for words in ("Research evaluation", "They are not the benchmark", "fingerprint", "10,000 resamples by",
                   "seed 0", "attune report --scores scores.json -o report"):  # fmt: skip
         assert words in foot
     assert "AttuneBench v1.0" not in foot  # these conversations are not the benchmark's
