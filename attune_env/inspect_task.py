@@ -59,21 +59,22 @@ def attune(
         mode: default, verbose, omniscient or verbose_omniscient.
         stages: what is asked, such as `assess,prefer,reflect`; all five by default.
         where: only conversations that fulfil this, such as `diagnosis=ADHD,who_5<13`.
-        number: only the first so many conversations; simulated people have no end without it.
-        level: of simulated people: how hard they are to read.
-        world_seed: of simulated people: who they are.
-        split: of a dataset that has several.
-        provenance: what records count as that carry no mark of their own.
+        number: only the first N conversations; simulated people have no end without it.
+        level: how hard simulated people are to read.
+        world_seed: seed of the simulated people.
+        split: one split of a dataset that has several.
+        provenance: provenance of records without a mark.
         panas_strategy: absolute, delta or blind_delta.
-        labels: of the responses that are compared: masked or official.
-        seed: of labels, sides and order of what is compared.
+        labels: names of the compared responses: masked or official.
+        seed: draws labels, sides and order of comparisons.
         prompts: full, compact, or a folder of templates.
-        codebook: an official annotation_codebook.json; by default the one beside the data, else our wording.
+        codebook: an official annotation_codebook.json; by default the one beside the data, or else our
+            wording.
         reasks: how often a request is asked again when its reply cannot be read.
-        parallel: at most so many requests of a conversation at once; by default as many as Inspect lets out.
+        parallel: the most requests of a conversation at once; by default as many as Inspect lets out.
         structured: hold answers to their JSON schema, where Inspect's provider can.
 
-    Raises Inspect's PrerequisiteError where the arguments or the data are wrong; its cause is our own error.
+    Raises Inspect's PrerequisiteError if the arguments or the data are wrong; its cause is our own error.
     """
     given = dict(locals())
     warn_if_untested("inspect-ai", OLDEST, BELOW)
@@ -106,11 +107,11 @@ def attune(
 
 @solver
 def walk_plan(reasks: int = 2, parallel: int | None = None, structured: bool = False) -> Solver:
-    """Asks every request of a conversation's plan, each from its own messages.
+    """Asks every request of a conversation's plan, each with its own messages.
 
     Args:
         reasks: how often a request is asked again when its reply cannot be read; the last reply counts.
-        parallel: at most so many requests of a conversation at once.
+        parallel: the most requests of a conversation at once.
         structured: hold answers to their JSON schema.
     """
     from attune_episodes.inspect_env.run import ask_all
@@ -123,7 +124,7 @@ def walk_plan(reasks: int = 2, parallel: int | None = None, structured: bool = F
 
 @scorer(metrics={"*": [mean(), stderr(cluster=CLUSTER)]})
 def attune_scores() -> Scorer:
-    """Every part of both readings, under its name in score files; NaN where nothing is scored.
+    """Every metric of both scoring variants, under its name in score files; NaN if nothing is scored.
 
     Composites and pillars' means over conversations, standard errors clustered by participant.
     """

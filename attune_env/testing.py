@@ -1,8 +1,7 @@
 """Contracts for what you add: `check_reward`, `check_episode`, `check_env_contract`.
 
-Each raises ContractError (an AssertionError) at the first thing that does not hold, naming the conversation,
-the request and the numbers. The project's own rewards, policies, data and environments go through the same
-functions.
+Each raises ContractError (an AssertionError) at the first violation, naming the conversation, the request and
+the numbers. The project's own rewards, policies, data and environments are checked by the same functions.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ GARBAGE: Final = ("", "no", "{}", "[1, 2]", '{"emotions": NaN', "\ud83d", "null"
 
 
 class ContractError(AssertionError):
-    """Something that was added does not keep its contract."""
+    """Something that was added breaks its contract."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +72,11 @@ def check_env_contract(
     policies: Sequence[str] = BUILTIN,
     rewards: Sequence[str] = PRESETS,
 ) -> None:
-    """Raises ContractError unless an environment pays what the engine pays.
+    """Raises ContractError unless an environment gives the rewards that the engine gives.
 
     Args:
         play: plays one conversation: (policy, conversation, preset) -> Outcome.
-        conversations: of two participants at least; by default five of the bundled sample.
+        conversations: those of at least two participants; by default five of the bundled sample.
         policies: built-in policies to play.
         rewards: presets to play them under.
 
@@ -130,13 +129,13 @@ def check_episode(
         policy: plays each of them; by default `oracle` alone.
         settings: how it is asked.
         reward: a spec or preset; the strict Composite by default.
-        deterministic: whether the policy must say the same when it plays again.
+        deterministic: whether the policy must give the same answers when it plays again.
 
     Checked: a record survives JSON; the plan is the same for the same record, and for one whose annotated
-    answers were all taken out, so that no prompt can depend on them; requests have ids of their own and end
-    with the user; the annotations' own answers earn 1 (where anything is annotated); the policy's rewards sum
-    to its return, which is not above the oracle's; its result record survives JSON, reads back without a
-    warning and holds the same strict Composite.
+    answers were all taken out, so that no prompt can depend on them; requests have unique ids and end with
+    the user; the annotations' own answers earn 1 (where anything is annotated); the policy's rewards sum to
+    its return, which is not above the oracle's; its result record survives JSON, reads back without a warning
+    and holds the same strict Composite.
     """
     data, settings = _tried_on(conversations), settings or Settings()
     oracle = builtin_policy("oracle", data, settings)
@@ -184,7 +183,7 @@ def check_reward(
     empty_at_most: float = 0.5,
     garbage_at_most: float = 0.0,
 ) -> None:
-    """Raises ContractError unless a reward keeps what a reward promises.
+    """Raises ContractError unless a reward keeps the contract of rewards.
 
     Args:
         reward: a spec, or the name of a preset.
@@ -194,7 +193,7 @@ def check_reward(
         garbage_at_most: the most that unreadable replies may earn in any conversation.
 
     Checked: weights sum to 1; the annotations' own answers earn exactly 1; every part lies in [0, 1] and
-    every value at or below 1 (and at or above 0 where nothing is adjusted) under every built-in
+    every value at or below 1 (and at or above 0 if nothing is adjusted) under every built-in
     policy; rewards sum to the return; `empty` and garbage stay below their bounds; the same replies earn the
     same on the same data read again, in another order; dense and terminal give one return; a reward that can
     be written as JSON comes back equal. What a custom part raises is raised here.
@@ -302,7 +301,7 @@ def _require_close(found: float, wanted: float, what: str) -> None:
 
 
 def _tried_on(conversations: Sequence[Conversation] | None) -> Sequence[Conversation]:
-    """The conversations given, or the first five of the bundled sample; ValueError where there are none."""
+    """The conversations given, or the first five of the bundled sample; ValueError if there are none."""
     if conversations is None:
         return load("sample")[:5]
     if not conversations:

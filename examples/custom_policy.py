@@ -1,4 +1,4 @@
-"""A function as a policy, and a reward part of one's own. Run: python examples/custom_policy.py."""
+"""A function as a policy, and your own reward part. Run: python examples/custom_policy.py."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from attune_rewards.truth import ConversationTruth, TurnTruth
 
 
 def keyword_model(messages: list[dict[str, str]]) -> str:
-    """Stands where a call to your model goes: chat messages in, text out (async works too)."""
+    """Stands in for a call to your model: chat messages in, text out (async works too)."""
     asked = messages[-1]["content"]
     if "<reply X>" in asked:  # the comparisons: side A throughout
         numbers = re.findall(r"^(\d+)\. \[", asked, flags=re.MULTILINE)

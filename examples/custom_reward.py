@@ -1,6 +1,6 @@
-"""A reward of one's own: the Composite, plus how near the intensities of the feelings are.
+"""Your own reward: the Composite plus the accuracy of the feelings' intensities.
 
-Run it to hold the reward to its contract, then attack it:
+Run it to check the reward against its contract, then audit it:
 
     python examples/custom_reward.py
     attune rewards audit --spec examples/custom_reward.py --data sample

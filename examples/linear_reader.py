@@ -1,7 +1,7 @@
-"""How far a linear reader gets on simulated people: it stands between the baselines and the ceiling.
+"""How far a linear reader gets on simulated people: it is between the baselines and the ceiling.
 
 Fits bags of words (crossed with the question and with what the reply claims) on simulated conversations and
-scores the fit on people it has not met; with --unseen also on topics and phrases it has not met. Needs
+scores it on people it has not seen, and with --unseen also on unseen topics and phrases. Needs
 scikit-learn. Run: python examples/linear_reader.py --train 2000 --test 600 --unseen (some ten minutes;
 the defaults are a quick look, too few conversations to learn much).
 """

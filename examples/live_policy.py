@@ -1,12 +1,12 @@
-"""A small policy learns to answer simulated people who answer back, beside a control that must not.
+"""A small policy learns to answer simulated people who answer back; a control should learn nothing.
 
 Each turn the policy reads the person's message as a bag of words and chooses what to do: which feeling it
 names (one of the families, or none) and which other acts it says. The grammar of the simulated world words
-them from what the person has told. It starts from nothing and learns by REINFORCE: of a group of replies to
-the same person, which meet the same luck, those that earn more than the group become likelier. The *control*
-learns from the rewards of other people's replies; the *deaf* policy sees no words. All are tested on people
-of another world, with the reader that they learned against and with one that was fitted on other people.
-Needs NumPy alone.
+them from what the person has told. It starts from scratch and learns by REINFORCE: in a group of replies to
+the same person, with the same luck, those that earn more than the group become likelier. The *control* learns
+from the rewards of other people's replies; the *deaf* policy sees no words. All are tested on people of
+another world, with the reader that they learned against and with one that was fitted on other people. Needs
+NumPy alone.
 
 Run: python examples/live_policy.py (half an hour; --rounds 20 is a quick look)
 """

@@ -1,4 +1,4 @@
-"""A small language model learns to read simulated people with GRPO, beside a control that must not.
+"""A small language model learns to read simulated people with GRPO; a control should learn nothing.
 
     pip install "attune-env[trl]"
     python examples/train_trl_grpo.py [--steps 60] [--seed 0] [--no-control] [--dev] [--out FOLDER]

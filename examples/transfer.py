@@ -62,7 +62,7 @@ class Exchange(NamedTuple):
 
     @property
     def sign(self) -> bool | None:
-        """Whether the feelings tagged are pleasant; None where there is none, or both kinds."""
+        """Whether the feelings tagged are pleasant; None if there is none, or both kinds."""
         signs = {tag.emotion in POSITIVE for tag in self.turn.mood_shift_tags or ()}
         return signs.pop() if len(signs) == 1 else None
 

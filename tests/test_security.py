@@ -231,7 +231,7 @@ def test_a_scores_file_says_where_profiles_are_only_on_this_machine(tmp_path: Pa
         assert recorded_source(replaced(scores, ("metadata", "ground_truth"), source)) == source
     elsewhere = ("owner/name", "https://x.org/y", "//host/share", "\\\\host\\share")
     for nowhere in (*elsewhere, "\0", "", "  ", None, [1], EVIL):
-        with pytest.raises(SettingsError, match="name these with --data") as caught:
+        with pytest.raises(SettingsError, match="name the conversations with --data") as caught:
             recorded_source(replaced(scores, ("metadata", "ground_truth"), nowhere))
         assert str(caught.value).isprintable()
 
@@ -319,7 +319,7 @@ def test_nothing_is_lost_where_a_run_meets_a_foreign_file(tmp_path: Path) -> Non
 def test_a_scores_file_makes_no_report_fetch_a_dataset(tmp_path: Path, scores: Json) -> None:
     write(tmp_path / "scores.json", replaced(scores, ("metadata", "ground_truth"), "owner/name"))
     told = attune("report", "--scores", "scores.json", "--where", "who_5<13", cwd=tmp_path, code=2)
-    assert 'the scores file names "owner/name", which is no file or folder here' in told.stderr
+    assert 'the scores file names "owner/name", which is not a file or folder here' in told.stderr
 
 
 def test_names_of_files_cannot_forge_a_line_of_an_error(tmp_path: Path) -> None:

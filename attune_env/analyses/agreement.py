@@ -165,8 +165,8 @@ BINARY = Analysis(
     "Agreement per yes/no question",
     "On which questions do models agree with the person, and on which do they not?",
     "Share of right answers in observer wording, among judgements with a yes or no; a missing answer "
-    "counts as a no (canonical) or as wrong (strict). Majority: what giving each question its more "
-    "frequent true answer earns. Every answer counts the same; intervals over conversations. Wordings are "
+    "counts as a no (canonical) or as wrong (strict). Majority: the score for always giving a question's "
+    "more frequent true answer. Every answer counts the same; intervals over conversations. Wordings are "
     "this project's own.",
     _binary,
     {
@@ -184,7 +184,8 @@ CHOICES = Analysis(
     "preference-questions",
     "Preference per question",
     "On which questions do models predict which reply the person prefers?",
-    "Share of comparisons with a winner whose pick is the person's; a missing pick is wrong. Chance is 50 %: "
+    "Share of comparisons with a winner in which the pick is the person's; a missing pick is wrong. Chance "
+    "is 50 %: "
     "picks are A or B. Every answer counts the same; intervals over conversations.",
     _choices,
     {"preference-questions": Dots("preference_questions", ["accuracy"], label="question", line=50.0,
@@ -193,9 +194,10 @@ CHOICES = Analysis(
 BIAS = Analysis(
     "preference-bias",
     "Position and length bias",
-    "Are picks moved by which reply comes first or is longer?",
+    "Do models favour the reply that comes first or is longer?",
     "Share of the model's picks that are the reply shown first, or the longer one, minus the same share "
-    "of the person's choices in the same answered comparisons. 0 is no bias, whatever people prefer.",
+    "of the person's choices in the same answered comparisons. 0 means no bias, regardless of what people "
+    "prefer.",
     _bias,
     {"preference-bias": Dots("preference_bias", ["position_bias", "length_bias"], line=0.0,
                              unit="share of picks minus the person's, points")},

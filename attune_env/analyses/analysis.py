@@ -19,7 +19,7 @@ Draw = Callable[[], "Figure"]
 
 
 class Absent(Exception):
-    """An analysis that these inputs do not allow; says what it would need."""
+    """An analysis that cannot be run on these inputs; says what it would need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Finding:
     draws: Mapping[str, Draw]
     """File name of a figure without ending -> what draws it; needs matplotlib."""
     signal: bool
-    """Whether there is something to see: a page folds what shows nothing into one line."""
+    """Whether any difference is significant; a page folds analyses without one into a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,14 @@ class Analysis:
     caption: str
     """How the numbers were computed and how to read them."""
     tables: Callable[[Study], Sequence[Table]]
-    """Raises `Absent` where the inputs do not allow it."""
+    """Raises `Absent` if the inputs do not allow it."""
     plots: Mapping[str, Plot] = field(default_factory=dict)
     """File name of a figure without ending -> the figure."""
     signal: str = ""
-    """Column of differences: where no interval in it excludes 0, there is nothing to see."""
+    """Column of differences: if no interval in it excludes 0, nothing is significant."""
 
     def run(self, study: Study) -> Finding:
-        """Applies it; raises `Absent` where the inputs do not allow it."""
+        """Applies it; raises `Absent` if the inputs do not allow it."""
         tables = {table.name: table for table in self.tables(study)}
         for table in tables.values():
             cells = [cell for row in table.rows for cell in row if isinstance(cell, Interval)]

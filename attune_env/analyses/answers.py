@@ -1,6 +1,6 @@
 """Single answers beside their truths, as tidy tables: one pass over the result files that were scored.
 
-A file is read, its answers are taken, and it is let go. Truths, parsing and matching are the engine's
+Files are read one at a time and not kept. Truths, parsing and matching are the engine's
 (`attune_rewards`); nothing is scored here.
 """
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 SILENT: Final = -1
 """Code of an answer that is missing or invalid."""
 INVENTED, MISSED, OTHER = "(invented)", "(missed)", "(another name)"
-"""In place of a felt tag, in place of a predicted one, and a predicted name outside the 20."""
+"""Stand-ins for a missing felt tag and a missing predicted one, and for a predicted name outside the 20."""
 SPENT: Final = ("cost", "calls", "tokens_in", "tokens_out", "seconds")
 COLUMNS: Final = {
     "judgements": ("side", "question", "yes", "said"),
@@ -52,7 +52,7 @@ ORDERED: Final = {
     "side": ("OM", "HP"), "question": (*BINARY_IDS, *PAIRWISE_IDS), "item": EMOTIONS, "branch": BRANCHES,
     "felt": EMOTIONS,
 }  # fmt: skip
-"""Columns whose values go in this order, others after them by name."""
+"""Columns whose values are sorted in this order, with others after them by name."""
 Rates = dict[tuple[Any, ...], dict[str, Interval]]
 Taken = Iterator[tuple[str, tuple[Any, ...]]]
 """(table, its cells after `key` and `row`)"""
@@ -60,12 +60,12 @@ Taken = Iterator[tuple[str, tuple[Any, ...]]]
 
 @dataclass(frozen=True)
 class Answers:
-    """One table per kind of answer; `key` and `row` are places in the study's keys and conversations.
+    """One table per kind of answer; `key` and `row` are indices into the study's keys and conversations.
 
     judgements: `side` OM or HP, `yes` the truth, `said` 1, 0 or SILENT. choices: `winner` and `pick` 0 for
-    response A, 1 for B; `first` the one that the prompt showed first, `longer` the longer text, each -1 where
+    response A, 1 for B; `first` the one that the prompt showed first, `longer` the longer text, each -1 if
     unknown. tags: pairs of the engine's matching. tagged_turns: turns with annotated tags that were asked.
-    affect and branches: `said` is NaN without a prediction. spent: NaN where unknown.
+    affect and branches: `said` is NaN without a prediction. spent: NaN if unknown.
     """
 
     judgements: pd.DataFrame
@@ -86,7 +86,7 @@ class Answers:
 
 
 def answers_of(study: Study, kind: str, reason: str) -> pd.DataFrame:
-    """One of the tables of `Answers`; raises `Absent` with what is missing, or `reason` where it is empty."""
+    """One of the tables of `Answers`; raises `Absent` with what is missing, or `reason` if it is empty."""
     if kind != "spent" and study.conversations is None:
         raise Absent("the annotated conversations are not available; give --data")
     if study.results is None:
@@ -104,7 +104,7 @@ def of_models(study: Study, answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_one(answers: pd.DataFrame) -> pd.DataFrame:
-    """Those of the model with most answers, for the truths: they are the same for all."""
+    """The answers of the model with the most answers, for the truths, which are the same for all."""
     return answers[answers["key"] == answers["key"].mode()[0]]
 
 
@@ -136,7 +136,7 @@ def rates(
 
 
 def scored_record(folder: Path, entry: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The result record behind an entry of a scores file; None where it is no longer in the folder."""
+    """The result record behind an entry of a scores file; None if it is no longer in the folder."""
     identity = entry["conversationId"], entry["em_model"], entry["mode"]
     try:
         record = read_result(folder / (named_file(entry) or result_name(*identity)))
@@ -178,7 +178,7 @@ def read_answers(study: Study) -> Answers:
 
 
 def spent(record: Mapping[str, Any]) -> list[float]:
-    """The usage of a result by the names of `SPENT`; NaN where unknown (no dollars: prices unknown)."""
+    """The usage of a result, under the names of `SPENT`; NaN if unknown (no dollars: prices unknown)."""
     usage = mapping(marks_of(record).get("usage"))
     cost = _number(record.get("api_cost")) or _number(usage.get("api_cost"))
     seconds = _number(record.get("duration_seconds")) if usage else 0.0
@@ -196,7 +196,7 @@ _CODE: Final = {"yes": 1, "no": 0, "A": 0, "B": 1}
 def _taken(
     truth: ConversationTruth, record: Mapping[str, Any], prediction: ConversationPrediction, *, strict: bool
 ) -> Taken:
-    """The answers of one result: a turn that is not in it is unanswered if `strict`, else skipped."""
+    """The answers of one result: a turn that is not in it is unanswered if `strict`, otherwise skipped."""
     shown: dict[int, dict[int, int]] = {}
     for number, sides in _shown(record):
         shown.setdefault(number, sides)  # of a turn that is listed twice the first counts
@@ -252,7 +252,7 @@ def _names(tags: Iterable[Tag]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65_536)
 def _pairs(felt: tuple[str, ...], read: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """The engine's matching of tags, then what is left over on either side."""
+    """The engine's matching of tags, then the unmatched ones on either side."""
     names = ["" if name == OTHER else name for name in read]
     matched = best_pairs(similarities(list(felt), names)) if felt and read else []
     rows, columns = {row for row, _ in matched}, {column for _, column in matched}

@@ -32,7 +32,7 @@ def _compared(study: Study, least: int = 2) -> Sequence[Metric]:
     """The Composite and its inputs, as far as they are defined."""
     if len(study.models) < least:
         raise Absent(
-            f"it compares at least {least} models, and this mode has {counted(len(study.models), 'model')}"
+            f"it needs at least {least} models, and this mode has {counted(len(study.models), 'model')}"
         )
     metrics = study.defined((study.leading, *INPUTS))
     if not metrics:
@@ -171,8 +171,8 @@ PAIRS = Analysis(
     "Pairs of models separated",
     "Which models really differ?",
     "A pair is separated if the 95 % interval of its paired difference excludes 0 (uncorrected, as we "
-    "read the paper's figure); beside it a sign-flip test, Holm-corrected over the pairs of a metric. Of "
-    "models that do not differ, the interval separates about one pair in twenty.",
+    "understand the paper's figure). The table also has a sign-flip test, Holm-corrected over the pairs of a "
+    "metric. If models do not differ, the interval still separates about one pair in twenty.",
     _pairs,
     {"pairs-matrix": Heat("pairs", "first", "second", "difference", where=("metric", None),
                           unit="row minus column, {}; bold: significant")},
@@ -206,8 +206,8 @@ CORRELATIONS = Analysis(
     "metric-correlations",
     "Do metrics rank models alike?",
     "Is one metric enough, or do they disagree about who is better?",
-    "Spearman's ρ of the models' means; in each resample all means are ranked again. Intervals show what "
-    "other conversations would change, not other models. Where means are close, resampling adds noise to "
+    "Spearman's ρ of the models' means; in each resample all means are ranked again. Intervals show the "
+    "effect of other conversations, not of other models. Where means are close, resampling adds noise to "
     "the ranks and pulls ρ towards 0.",
     _correlations,
     {"metric-correlations": Heat("metric_correlations", "other_metric", "metric", "rho", range_=(-1.0, 1.0),
@@ -219,7 +219,7 @@ VARIANCE = Analysis(
     "Where scores vary",
     "Do scores depend more on the model or on the conversation?",
     "Variance components of a two-way layout without replication (method of moments), so shares do not "
-    "depend on how many models or conversations there are; the rest holds the interaction and chance. "
+    "depend on how many models or conversations there are; the residual contains the interaction and chance. "
     "Conversations that every model has; shares of the sums of squares in the table.",
     _variance,
     {"variance": Heat("variance", "metric", SHARES, range_=(0.0, 100.0), unit="% of the variance")},

@@ -1,4 +1,4 @@
-"""How it was asked and what it took: modes, cost, training steps."""
+"""How models were asked and at what cost: modes, cost, training steps."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _modes(study: Study) -> list[Table]:
 
 def _cost(study: Study) -> list[Table]:
     if study.results is None:
-        raise Absent("costs stand in the result files; give them with --results")
+        raise Absent("costs are in the result files; give them with --results")
     spent = answers_of(study, "spent", "no result file was found")
     names = [name for name in SPENT if spent[name].notna().any()]
     if not names:
@@ -130,8 +130,9 @@ COST = Analysis(
     "cost",
     "Cost against score",
     "What does a score cost?",
-    "Means over conversations of what result files say: recorded cost, calls (without judges) and tokens "
-    "as the server counted them. A model without a recorded cost may be local, or its prices were unknown.",
+    "Means over conversations of the values in result files: recorded cost, calls (without judges) and "
+    "tokens as counted by the server. A model without a recorded cost may be local, or its prices were "
+    "unknown.",
     _cost,
     {"cost": Dots("cost", ["composite_score", "composite_strict", "cost", "tokens_out", "calls"],
                   unit="points of 100; US dollars, tokens and calls per conversation")},

@@ -17,7 +17,7 @@ from attune_env.statistics.bootstrap import Array, known
 
 THIRDS: Final = ("first", "middle", "last")
 FEWEST: Final = 3
-"""Turns that a conversation needs to have three thirds."""
+"""Turns that a conversation needs to be divided into thirds."""
 DRIFTING: Final = {
     name: label_of(METRICS[f"avg_{name}"])
     for name in ("binary_om_accuracy", "binary_human_accuracy", "emotion_va_score", "emotion_f1",
@@ -26,7 +26,7 @@ DRIFTING: Final = {
 
 
 def turn_places(study: Study) -> list[dict[int, int]]:
-    """Turn number -> place from 1, of each row: among the turns of the record, else of those scored."""
+    """Turn number -> position from 1, for each row: in the record, or else among scored turns."""
     numbers: dict[str, set[int]] = {identity: set() for identity in study.table.ids}
     for entry in study.entries:
         numbers[entry["conversationId"]].update(t["turnNumber"] for t in entry.get("turn_scores") or ())
@@ -39,8 +39,8 @@ def turn_places(study: Study) -> list[dict[int, int]]:
 def turn_scores(study: Study, metrics: Sequence[str]) -> pd.DataFrame:
     """A row per scored turn of a compared model: `row`, `key`, `third`, `tagged`, and the metrics.
 
-    third: 0, 1 or 2, ⌊3 (place − 1)/length⌋; −1 in conversations of fewer than three turns. tagged: 1 where
-    the person tagged an emotion, 0 where the turn is neutral, NaN where that is unknown.
+    third: 0, 1 or 2, ⌊3 (place − 1)/length⌋; −1 in conversations of fewer than three turns. tagged: 1 if
+    the person tagged an emotion, 0 if the turn is neutral, NaN if that is unknown.
     """
     rows = {identity: row for row, identity in enumerate(study.table.ids)}
     places = turn_places(study)

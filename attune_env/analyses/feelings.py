@@ -1,4 +1,4 @@
-"""Emotions and ratings item by item: tags that are confused, PANAS change, the four branches."""
+"""Emotions and ratings item by item: confused tags, PANAS change, the four branches."""
 
 from __future__ import annotations
 
@@ -186,8 +186,8 @@ FEELINGS = Analysis(
     "How far off are predicted feelings, and in which direction?",
     "Felt and predicted items are paired by the matching of the emotion VA metric, turn by turn; an error "
     "is predicted minus felt on the unit scales of valence and arousal. Felt items without a partner are "
-    "missed, predicted ones without a partner invented, names outside the 20 items other; turns without a "
-    "valid answer are left out.",
+    "'missed', predicted ones without a partner 'invented', and names outside the 20 items 'other'; turns "
+    "without a valid answer are left out.",
     _feelings,
     {
         "feelings-error": Dots("feelings_by_model", ["valence_error", "arousal_error"], line=0.0,
@@ -202,8 +202,8 @@ PANAS = Analysis(
     "panas-items",
     "PANAS by item",
     "Do models predict how each feeling changes, or is assuming no change as good?",
-    "Over items known before, after and predicted: change is after minus before; gain is the error of "
-    "assuming no change minus the model's, above 0 where the model predicts more accurately.",
+    "Items that are known before and after and were predicted; change is after minus before, gain is the "
+    "error of assuming no change minus the model's error, above 0 where the model is more accurate.",
     _panas,
     {
         "panas-items-by-model": Dots("panas_items_by_model", ["gain"], line=0.0,
@@ -218,8 +218,8 @@ FOUR_BRANCHES = Analysis(
     "Four-branch error by branch",
     "Do models over- or underrate how well a reply did?",
     "Predicted minus rated score of each branch (1 to 7), over conversations with both; missing "
-    "predictions are left out here (the canonical metric counts them as 4). Always the median, always 4: "
-    "the mean absolute error of such a constant answer.",
+    "predictions are left out here (the canonical metric counts them as 4). 'Always the median' and 'always "
+    "4' are the mean absolute errors of such constant answers.",
     _branches,
     {
         "four-branches": Dots("four_branches", ["signed_error"], split="branch", line=0.0,

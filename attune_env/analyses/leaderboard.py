@@ -1,4 +1,4 @@
-"""Who leads: the Composite and its pillars, every metric, what the means rest on, repeated samples."""
+"""The leaderboard: Composite and pillars, every metric, what the means rest on, repeated samples."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def metric_tables(study: Study) -> list[Table]:
 
 
 def coverage_table(study: Study) -> Table:
-    """Every mean twice: over what is scored, and with what is unscored as 0."""
+    """Every mean twice: over scored values, and with unscored values as 0."""
     shown = study.defined(METRICS.values(), study.keys)
     values = study.table.of_metrics([m.column for m in shown], study.keys)
     held = study.table.has_result(study.keys)
@@ -174,7 +174,7 @@ def scaled(interval: Interval, scale: float) -> Interval:
 
 
 def samples_table(scores: Mapping[str, Any], mode: str = "") -> list[Table]:
-    """How far a model's samples lie apart, beside its conversations; nothing where no model has several."""
+    """The spread of a model's samples beside that of its conversations; nothing if no model has several."""
     variant = scores["metadata"]["settings"]["scoring"]
     rows: list[tuple[Cell, ...]] = [
         (one.em_model, mode_text(one.mode), one.samples, one.mean, one.sd_samples, one.se_conversations)
@@ -243,7 +243,8 @@ EVERY_METRIC = Analysis(
     "How does each model do on each metric?",
     "Means over the conversations where a metric is defined. Each metric is marked as an input of the "
     "canonical Composite, as reported beside it, or as a diagnostic that the paper does not have. "
-    "Published figures are of other conversations; they stand beside results on the benchmark's data only.",
+    "Published figures come from other conversations; they are shown only beside results on the benchmark's "
+    "data.",
     _every,
     {
         "turn-metrics": Dots("turn_by_turn_scores", [m.column for m in TURN if m.role != "diagnostic"],

@@ -38,13 +38,13 @@ def model_stats(scores: Mapping[str, Any], *, every: bool = False) -> list[Table
     """One table per (model, mode), best first: each metric's distribution over that model's conversations.
 
     n counts the conversations where the metric is defined, `defined` is their share of those the model was
-    scored on; the second mean counts the others 0, and is undefined for errors, distances and gaps. sd has
-    n - 1 below the line and is undefined for n = 1, like se = sd / √n; quartiles are interpolated linearly.
+    scored on; the second mean counts the others as 0, and is undefined for errors, distances and gaps. sd has
+    the denominator n - 1 and is undefined for n = 1, like se = sd / √n; quartiles are interpolated linearly.
     Units are those of the label; with `every` those of score files.
 
     Args:
         scores: content of a scores file.
-        every: all metrics of the file, under their names there; else those that a report shows.
+        every: all metrics of the file, under their names there; otherwise those that a report shows.
     """
     study = Study(scores)
     counts = Counter((entry["em_model"], entry["mode"]) for entry in study.entries)

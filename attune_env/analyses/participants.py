@@ -28,14 +28,14 @@ SHOWN: Final = {
     for name in ("avg_emotion_va_score", "avg_emotion_f1", "avg_binary_om_accuracy",
                  "avg_binary_human_accuracy", "avg_pairwise_accuracy")
 }  # fmt: skip
-"""Metrics that stand beside the Composite."""
+"""Metrics shown beside the Composite."""
 VA: Final = SHOWN["avg_emotion_va_score"]
 TAGGED: Final = {
     name: f"{SHOWN[f'avg_{name}']}, tagged turns only" for name in ("emotion_va_score", "emotion_f1")
 }
 NEUTRAL: Final = "neutral turns (of the data)"
 DRAWS: Final = 2_000
-"""Permutations per group where there are many groups."""
+"""Permutations per group if there are many groups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +48,12 @@ class Group:
 
 
 def between(contrast: Contrast) -> Interval:
-    """The difference of two groups, meaningful only where both hold enough units."""
+    """The difference of two groups, meaningful only if both hold enough units."""
     return replace(contrast.difference, units=min(contrast.inside.units, contrast.outside.units))
 
 
 def _cells(found: Sequence[Contrast]) -> Iterator[tuple[Cell, ...]]:
-    """Means on both sides, their difference, p, p corrected over them all (Holm), n on both sides."""
+    """Means on both sides, their difference, p, Holm-corrected p, n on both sides."""
     corrected = holm(np.array([np.nan if one.p is None else one.p for one in found]))
     for one, p in zip(found, corrected, strict=True):
         yield one.inside, one.outside, between(one), one.p, known(p), one.inside.n, one.outside.n
@@ -93,7 +93,7 @@ def _columns(study: Study) -> dict[str, Array]:
 
 
 def diagnoses_of(conversation: Conversation | None) -> tuple[str, ...] | None:
-    """The participant's list as it was stated; None where it was not."""
+    """The participant's list as it was stated; None if it was not."""
     profile = conversation.participant_profile if conversation is not None else None
     return profile.demographics.diagnoses if profile is not None and profile.demographics else None
 
@@ -134,7 +134,7 @@ def _named(lists: Sequence[Sequence[str]]) -> dict[str, Bools]:
 
 
 def trait_groups(study: Study) -> list[Group]:
-    """Each questionnaire split at its published cut, else above the median against the rest."""
+    """Each questionnaire, split at its published cut or else at the median."""
     scores = [_numbers(record) for record in study.records]
     names = sorted({name for one in scores for name in one})
     groups = []
@@ -166,7 +166,7 @@ def _numbers(record: Conversation | None) -> dict[str, float]:
 
 def _people(study: Study) -> None:
     if study.conversations is None:
-        raise Absent("profiles and topics stand in the conversations; give them with --data")
+        raise Absent("profiles and topics are in the conversations; give them with --data")
 
 
 def _clinical(study: Study) -> list[Table]:
@@ -207,13 +207,13 @@ def _clinical(study: Study) -> list[Table]:
         ("diagnosis", "metric", *_heads("this diagnosis", "none")),
         contrast_rows(study, each, {name: columns[name] for name in shown}),
         keys=2,
-        notes=["One person may state several. Holm over the diagnoses of a metric."],
+        notes=["One person may state several. p values are Holm-corrected over the diagnoses of a metric."],
     )
     return [table, by_model, diagnoses]
 
 
 def _neutral(study: Study) -> Array:
-    """Share of the annotated turns of each conversation that carry no tag."""
+    """Share of the annotated turns of each conversation that have no tag."""
     shares = []
     for record in study.records:
         tags = [t.mood_shift_tags for t in (record.turns if record else ()) if t.mood_shift_tags is not None]
@@ -249,8 +249,8 @@ CLINICAL = Analysis(
     "Clinical affect gap",
     "Are the feelings of people with a diagnosis predicted less accurately?",
     f"Mean over conversations with people who state any diagnosis minus those who state none. {_OVERLAP} "
-    "Turns without a tag (neutral) reward an empty answer, so tagged turns are also taken alone, and the "
-    "share of neutral turns stands beside.",
+    "Turns without a tag (neutral) reward an empty answer, so tagged turns are also compared alone, and the "
+    "share of neutral turns is shown too.",
     _clinical,
     {
         "clinical-affect-gap": Dots("clinical_affect_gap_by_model", ["inside", "outside", "difference"],
@@ -264,7 +264,7 @@ TRAITS = Analysis(
     "traits",
     "Traits",
     "Does accuracy depend on the participant's questionnaires?",
-    f"Groups by published screening cuts where there are any, else above the median. {_OVERLAP}",
+    f"Groups are split at published screening cuts if there are any, or else at the median. {_OVERLAP}",
     _traits,
     {"traits": Dots("traits", ["difference"], split="metric", line=0.0, across=3,
                     unit="group minus the others, all models, points")},

@@ -1,4 +1,4 @@
-"""From scores files to studies: put together, narrowed, with the data behind them where it is at hand."""
+"""From scores files to studies: merged, filtered, with the data behind them if it is available."""
 
 from __future__ import annotations
 
@@ -30,16 +30,18 @@ class Sources:
 
     Args:
         scores: scores files.
-        ground_truth: the annotated conversations; by default those that the scores name, if they lie here.
-        results: the folder of result files; by default the one that the scores name, if it lies here.
-        mode: the mode that analyses are about; by default `default`, else the first that all files hold.
-        scoring: the reading that leads; by default that of the first file.
+        ground_truth: the annotated conversations; by default those that the scores name, if they are on this
+            machine.
+        results: the folder of result files; by default the one that the scores name, if it is on this
+            machine.
+        mode: the mode that analyses are about; by default `default`, or else the first that all files hold.
+        scoring: the variant that leads; by default that of the first file.
         where: only conversations that meet these conditions.
-        side_by_side: files that do not go together become studies of their own.
+        side_by_side: files that cannot share a table become separate studies.
         resample: units of the bootstrap.
         seed: seeds it.
         scores_only: read conversations only where `where` needs them, and no result files.
-        needs_data: without the conversations there is nothing to do.
+        needs_data: the conversations are required.
     """
 
     scores: Sequence[Path]
@@ -63,7 +65,7 @@ class Part:
     """The names of its files."""
     study: Study
     without: str = ""
-    """Why there are no conversations, where there are none."""
+    """Why there are no conversations, if there are none."""
     scored: int = 0
     """How many conversations were scored, before `where`."""
 
@@ -79,7 +81,7 @@ def read_parts(asked: Sources, command: str) -> tuple[list[Part], list[Problem]]
     for path in asked.scores:
         real = os.path.realpath(path)  # unlike Path.resolve, it takes links that lead in a circle
         if real in seen:
-            raise SettingsError(f"{path}: named twice; a scores file stands once")
+            raise SettingsError(f"{path} is named twice; name each scores file once")
         seen.add(real)
     sets: list[list[Named]] = []
     for path in asked.scores:
@@ -135,18 +137,18 @@ def _part(asked: Sources, files: Sequence[Named], command: str) -> tuple[Part, l
 
 
 def _mode(files: Sequence[Named], mode: str | None) -> str:
-    """The mode asked for, or the first that all files hold; raises SettingsError where one lacks it."""
+    """The mode asked for, or the first that all files hold; raises SettingsError if one lacks it."""
     held = [{entry["mode"] for entry in scores["conversations"]} for _, scores in files]
     shared = sorted(set.intersection(*held))
     if mode is None:
         return "default" if "default" in shared else shared[0]
     if mode not in shared:
-        raise SettingsError(f"mode {show(mode)} was not scored; there is: {', '.join(map(show, shared))}")
+        raise SettingsError(f"mode {show(mode)} was not scored; scored modes: {', '.join(map(show, shared))}")
     return mode
 
 
 class _NotHere(Exception):
-    """The conversations behind a scores file are not at hand, and nobody said where they are."""
+    """The conversations behind a scores file are not available, and no path was given."""
 
 
 def _conversations(scores: Mapping[str, Any], asked: Sources, *, required: bool) -> Conversations:
@@ -160,13 +162,14 @@ def _conversations(scores: Mapping[str, Any], asked: Sources, *, required: bool)
         if required:
             raise
         named = show(scores["metadata"].get("ground_truth"))
-        raise _NotHere(f"the scores name {named}, which is no file or folder here; give --data") from error
+        raise _NotHere(f"the scores name {named}, which is not a file or folder here; give --data") from error
     try:
         found = load(source, skip_invalid=True)
     except DataError as error:
         if required:
             raise SettingsError(
-                f"{error}\n--where reads the profiles of the scored conversations: name these with --data"
+                f"{error}\n--where reads the profiles of the scored conversations: name the conversations "
+                "with --data"
             ) from error
         raise _NotHere(f"{source}: {error.problems[0].found}; give --data") from error
     unknown = {entry["conversationId"] for entry in scores["conversations"]} - set(found.by_id)
@@ -176,7 +179,7 @@ def _conversations(scores: Mapping[str, Any], asked: Sources, *, required: bool)
 
 
 def _results(files: Sequence[Named], asked: Sources) -> Path | None:
-    """The folder of result files: as given, else the one that all files come from."""
+    """The folder of result files: the one given, or else the one that all files come from."""
     if asked.results is not None:
         if not asked.results.is_dir():
             expected = "a folder of result files"

@@ -32,7 +32,7 @@ class Study:
 
     Args:
         scores: content of a scores file (or of several merged).
-        mode: the mode that analyses are about; by default `default` where it was scored, else the first.
+        mode: the mode that analyses are about; by default `default` if it was scored, or else the first.
         conversations: the annotated conversations, for participants, topics and truths.
         results: the folder of result files, for single answers.
         resample: units of the bootstrap.
@@ -101,17 +101,17 @@ class Study:
 
     @cached_property
     def models(self) -> tuple[Key, ...]:
-        """The keys that are compared: those that are no built-in policy.
+        """The keys that are compared: all except the built-in policies.
 
-        Where nothing but policies was scored, they are compared, the ceiling aside: it was given the answers.
-        The ceiling is compared only where there is nothing else.
+        If only policies were scored, they are compared, except the ceiling, which was given the answers.
+        The ceiling is compared only if there is nothing else.
         """
         real = tuple(key for key in self.keys if not key[0].startswith("builtin/"))
         return real or tuple(key for key in self.keys if role_of(key[0]) != "ceiling") or self.keys
 
     @property
     def only_policies(self) -> bool:
-        """Whether nothing but built-in policies was scored."""
+        """Whether only built-in policies were scored."""
         return all(key[0].startswith("builtin/") for key in self.models)
 
     @cached_property
@@ -123,7 +123,7 @@ class Study:
 
     @cached_property
     def records(self) -> list[Conversation | None]:
-        """The conversation behind each row of the table; None where it is not available."""
+        """The conversation behind each row of the table; None if it is not available."""
         known = self.conversations.by_id if self.conversations is not None else {}
         return [known.get(identity) for identity in self.table.ids]
 
@@ -145,7 +145,7 @@ class Study:
         return Table(title, columns, held, list(notes), dim, foldable, keys, name)
 
     def defined(self, metrics: Iterable[Metric], keys: Sequence[Key] | None = None) -> list[Metric]:
-        """Those of `metrics` that some of the models has a value of."""
+        """Those of `metrics` for which some model has a value."""
         chosen = self.models if keys is None else keys
         return [m for m in metrics if not np.isnan(self.table.metric(m.column, chosen)).all()]
 
@@ -161,7 +161,7 @@ class Study:
 
 
 def over_models(values: Array) -> Array:
-    """The mean over models of each conversation: shape (rows, models, …) to (rows, …); NaN where none is."""
+    """The mean over models of each conversation: shape (rows, models, …) to (rows, …); NaN if none is."""
     known = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         mean: Array = np.where(known, values, 0.0).sum(axis=1) / known.sum(axis=1)

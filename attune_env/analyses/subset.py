@@ -1,4 +1,4 @@
-"""A chosen subset of the conversations against all others: every reported metric, model by model."""
+"""A chosen subset of the conversations compared with all others: every reported metric, model by model."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _UNKNOWN: Final = Wanted("unknown")
 def where_of(flags: Mapping[str, Sequence[str]], where: str | None) -> Where:
     """The conditions of command line flags (field -> values, any of which will do) and of a `--where` text.
 
-    `any`, `none` and `unknown` are the words they are in `where`; everything else is taken as it stands.
+    `any`, `none` and `unknown` mean what they mean in `where`; everything else is taken literally.
 
-    Raises SettingsError without any condition, or where the text cannot be read.
+    Raises SettingsError without any condition, or if the text cannot be read.
     """
     conditions = [
         Condition(field, "=", tuple(_wanted(value) for value in values))
@@ -40,7 +40,7 @@ def where_of(flags: Mapping[str, Sequence[str]], where: str | None) -> Where:
         conditions += Where.parse(where).conditions
     if not conditions:
         raise SettingsError(
-            'no condition: say which conversations, such as --diagnosis ADHD or --where "who_5<13"'
+            'no condition: choose conversations, for example with --diagnosis ADHD or --where "who_5<13"'
         )
     return Where(tuple(conditions))
 
@@ -52,7 +52,7 @@ def _wanted(value: str) -> Wanted:
 
 
 def sides(study: Study, where: Where) -> tuple[Bools, Bools]:
-    """(inside, outside): which rows of the study's table meet all conditions, and which decidedly do not.
+    """(inside, outside): which rows of the study's table meet all conditions, and which fail one.
 
     A conversation that does not state a field is on neither side, unless another condition rules it out.
     """
@@ -74,12 +74,12 @@ def _ruled_out(condition: Condition, facts: Facts) -> bool:
 def subset_contrast(study: Study, where: Where) -> Analysis:
     """Every reported metric inside and outside of the subset, with intervals on the difference.
 
-    Raises SettingsError where nothing is on one of the sides.
+    Raises SettingsError if one of the sides is empty.
     """
     inside, outside = sides(study, where)
     for side, what in ((inside, f"with {where}"), (outside, f"that decidedly lack {where}")):
         if not side.any():
-            raise SettingsError(one_line(f"there is no scored conversation {what}: nothing to compare"))
+            raise SettingsError(one_line(f"there is no scored conversation {what}, so nothing to compare"))
     tables = [
         table for title, group in GROUPS if (table := _table(study, where, title, group, inside, outside))
     ]

@@ -1,4 +1,4 @@
-"""The report's answer: each model against the baselines and the ceiling, and what it can and cannot read."""
+"""The report's verdict: each model against the baselines and the ceiling, and what it can and cannot read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from attune_rewards.tree import LEAF, LEAVES
 PRIOR = "builtin/prior"
 ABOVE, SAME, BELOW, FEW = "above", "indistinguishable", "below", "too few conversations"
 MUCH = 0.05
-"""From this share of unreadable replies on, the summary says so."""
+"""Share of unreadable replies from which the summary mentions them."""
 
 
 def part_name(leaf: str) -> str:
@@ -33,9 +33,9 @@ def part_name(leaf: str) -> str:
 
 
 def deciding(study: Study) -> Metric:
-    """The Composite that decides: the strict one, since the canonical one passes over what is not answered.
+    """The Composite that decides: the strict one, since the canonical one ignores what is not answered.
 
-    The leading one in files that have no strict scores.
+    In files without strict scores, the leading one.
     """
     strict = METRICS[LEADERBOARD["strict"][0]]
     return strict if study.defined([strict]) else study.leading
@@ -54,7 +54,7 @@ def best_of(study: Study, role: str) -> Key | None:
 
 
 def judged(study: Study) -> list[Key]:
-    """The models; where nothing but policies was scored, those that read the text."""
+    """The models; if only policies were scored, those that read the text."""
     readers = [key for key in study.models if role_of(key[0]) not in ("baseline", "ceiling")]
     return readers or list(study.models)
 
@@ -66,7 +66,7 @@ def verdict_tables(study: Study) -> list[Table]:
         raise Absent("no baseline was scored: run `attune run builtin asked DATA` and score it too")
     keys = [key for key in by_score(study, judged(study)) if key != baseline]
     if not keys:
-        raise Absent("nothing but baselines was scored")
+        raise Absent("only baselines were scored")
     metric = deciding(study)
     values = study.table.metric(metric.column, [*keys, baseline])
     differences = study.table.kernel.intervals(values[:, :-1] - values[:, -1:])
@@ -154,12 +154,12 @@ def summary(study: Study) -> list[str]:
         first = f"The highest score, that of {names[0]}," if len(names) > 1 else "Its score"
         way = "above" if difference > 0 else "below"
         gap = f" and {left:.1f} below the ceiling" if isinstance(left, float) else ""
-        lines.append(f"{first} lies {abs(difference):.1f} points {way} that baseline{gap}.")
+        lines.append(f"{first} is {abs(difference):.1f} points {way} that baseline{gap}.")
     return [*lines, *_parts(study), *_unreadable(study)][:6]
 
 
 def _parts(study: Study) -> list[str]:
-    """The parts that some model reads better than the best constant answers, and those that none does."""
+    """The parts that some model predicts better than the best constant answers, and the others."""
     try:
         (table,) = profile_tables(study)
     except Absent:
@@ -203,8 +203,8 @@ VERDICT = Analysis(
     "Does a model do better than answers that do not read the conversation?",
     "Difference between each model's strict Composite, in which an unanswered question earns 0, and that of "
     "the best baseline, paired by conversation. Above or below: its 95 % interval excludes 0; fewer than "
-    f"{MEANINGFUL} conversations get no verdict. Each model is a test of its own: chance puts about one "
-    "in twenty above or below.",
+    f"{MEANINGFUL} conversations get no verdict. Each model is tested separately: by chance, about one in "
+    "twenty comes out above or below.",
     verdict_tables,
 )
 PROFILE = Analysis(

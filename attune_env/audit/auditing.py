@@ -37,7 +37,7 @@ from attune_rewards.spec import RewardSpec
 from attune_rewards.tree import LEAF
 
 REFERENCE_SEED: Final = 1
-"""Of the default data; the baselines of `skill` were measured on other participants (seed 0)."""
+"""Seed of the default data; the baselines of `skill` were measured on other participants (seed 0)."""
 REFERENCE_SIZE: Final = 500
 SILENCED: Final = ("random", "searched")
 """Policies whose answers are left out, one kind at a time, to score silence."""
@@ -45,7 +45,7 @@ SILENCED: Final = ("random", "searched")
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """All that an audit found."""
+    """The findings of an audit."""
 
     data: str
     participants: int
@@ -55,13 +55,13 @@ class Audit:
     parts: Mapping[str, Mapping[str, float]]
     """Part -> policy -> mean score, before baselines are subtracted."""
     ceiling: Mapping[str, float]
-    """Part -> the latent-state ceiling; {} where the data's latent state is not known."""
+    """Part -> the latent-state ceiling; {} if the data's latent state is not known."""
     played: Mapping[str, Played]
     """`SILENCED` policy -> what it said, for `unanswered` to take away; the search: of the first reward."""
 
     @property
     def failed(self) -> tuple[Verdict, ...]:
-        """The gated rewards that do not hold."""
+        """The gated rewards that fail."""
         return tuple(verdict for verdict in self.verdicts if verdict.state == "fails")
 
 
@@ -78,16 +78,16 @@ def audit(
     world: Simulation | None = None,
     on_done: Callable[[], None] | None = None,
 ) -> Audit:
-    """Attacks rewards on these conversations.
+    """Audits rewards on these conversations.
 
     Args:
-        conversations: of at least two participants.
+        conversations: those of at least two participants.
         specs: the rewards, of different names.
         settings: how policies are asked.
         world: the simulation whose first items the conversations are, for the ceiling.
         on_done: called after each policy (`policy_count` of them).
 
-    Raises SettingsError where there are fewer than two participants: nothing can be fitted out of fold.
+    Raises SettingsError if there are fewer than two participants: nothing can be fitted out of fold.
     """
     settings, rewards = settings or Settings(), {spec.name: spec for spec in specs}
     kinds: dict[str, str] = {}
@@ -101,7 +101,7 @@ def audit(
         if on_done is not None:
             on_done()
     owners = np.array([conversation.participant for conversation in conversations])
-    # (policies, rewards, conversations), NaN where nothing is scored
+    # (policies, rewards, conversations), NaN if nothing is scored
     totals = np.array([[one.totals[name] for name in rewards] for one in played.values()], dtype=float)
     prior, oracle = (totals[list(played).index(name)] for name in ("prior", "oracle"))
     both = np.concatenate([totals, totals - prior], axis=1)
@@ -146,7 +146,7 @@ def audit(
 
 
 def policy_count(rewards: int) -> int:
-    """How many policies an audit of so many rewards plays."""
+    """How many policies an audit of this number of rewards plays."""
     return len(KINDS) + len(SURFACE) + 1 + len(EXPLOITS) + rewards
 
 

@@ -1,4 +1,4 @@
-"""The audit of live episodes: every attack played with the same people, against the best constant.
+"""The audit of live episodes: every attack is compared with the best constant, on the same people.
 
 Differences are paired by conversation; intervals are percentile bootstraps that draw participants.
 """
@@ -26,7 +26,7 @@ from attune_episodes.reading import reader
 LIVE_SIZE: Final = 150
 """Conversations that are played: of 100 people."""
 SEED: Final = 1
-"""Of the people; the constants were searched and measured on others."""
+"""Seed of the people; the constants were searched and measured on others."""
 SHARE: Final = 0.25
 """The share of the range from silence to oracle that the best constant may earn."""
 Kind = Literal["constant", "attack", "climb", "state"]
@@ -43,14 +43,14 @@ class LiveRow:
     over: Interval
     """Its mean paired difference to the best constant."""
     lost: float
-    """The share of turns that were lost because people went."""
+    """The share of turns that were lost because people left."""
     told: float
-    """The share of conversations in which what was held back came out."""
+    """The share of conversations in which people disclosed what they held back."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiveAudit:
-    """All that an audit of live episodes found."""
+    """The findings of an audit of live episodes."""
 
     data: str
     constant: str
@@ -73,7 +73,7 @@ class LiveAudit:
 
     @property
     def reasons(self) -> list[str]:
-        """Why it fails; empty where it holds."""
+        """Why it fails; empty if it passes."""
         found = [
             f"{row.name} may earn {row.over.high or 0.0:.3f} more than the best constant"
             for row in self.rows
@@ -149,7 +149,7 @@ def _kind(name: str) -> Kind:
 def live_tables(found: LiveAudit) -> list[Table]:
     """The tables of an audit of live episodes."""
     table = Table(
-        "Live episodes: does a reply that reads nothing earn anything?",
+        "Live episodes: do replies that read nothing earn anything?",
         ("policy", "kind", "total", "over the best constant", "lost turns", "told"),
     )
     ranked = sorted(found.rows, key=lambda row: -(row.total.mean or 0.0))
@@ -169,11 +169,11 @@ def live_tables(found: LiveAudit) -> list[Table]:
         f"Verdict: {verdict}.",
         f"data: {found.data}. Mean [95% percentile bootstrap interval], {RESAMPLES:,} resamples by "
         "participant, paired by conversation.",
-        f"best constant: {found.constant}. It is 0 with the people it was measured with; here it earns "
-        f"{found.share:.0%} of the range from silence to oracle, and {SHARE:.0%} is the most.",
+        f"best constant: {found.constant}. On the people it was measured on it earns 0; here it earns "
+        f"{found.share:.0%} of the range from silence to oracle, and at most {SHARE:.0%} is allowed.",
         f"attack: its upper bound over the best constant must be {GATE} or less. climb: it knows the reader; "
-        f"less the people's own edits it earns {interval_text(found.climb)}, and the upper bound must be "
-        "below 0. state: written by somebody who knows the state. lost turns: people went. told: what was "
-        "held back came out.",
+        f"minus the people's own edits it earns {interval_text(found.climb)}, and the upper bound must be "
+        "below 0. state: written with knowledge of the state. lost turns: turns lost because people left. "
+        "told: conversations in which people disclosed what they held back.",
     ]
     return [table]

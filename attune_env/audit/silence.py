@@ -14,7 +14,7 @@ from attune_rewards.scoring import score_conversation
 
 
 class Composites(NamedTuple):
-    """Mean Composites, 0–100; NaN where no conversation has one."""
+    """Mean Composites, 0–100; NaN if no conversation has one."""
 
     canonical: float
     strict: float
@@ -27,7 +27,7 @@ WHOLE = ""
 def unanswered(
     said: Sequence[ConversationPrediction], conversations: Sequence[Conversation]
 ) -> dict[str, Composites]:
-    """Kind of answer (`WHOLE`: none) -> what a policy earns that leaves it out."""
+    """Kind of answer (`WHOLE`: everything) -> what a policy earns if it leaves that out."""
     scores = {WHOLE: _composites(conversations, said)}
     for what, silence in UNANSWERED.items():
         scores[what] = _composites(conversations, [silence(one) for one in said])
@@ -35,7 +35,7 @@ def unanswered(
 
 
 def unannotated(conversations: Sequence[Conversation]) -> dict[str, Composites]:
-    """Kind of annotation (`WHOLE`: none) -> what saying nothing at all earns where it is missing."""
+    """Kind of annotation (`WHOLE`: none) -> what saying nothing at all earns if it is missing."""
     silent = [
         ConversationPrediction(
             about.conversation_id,

@@ -1,4 +1,4 @@
-"""An audit as tables: the verdicts, what every policy earns, where in the reward, and what silence pays."""
+"""An audit as tables: the verdicts, what every policy earns, in which parts, and what silence earns."""
 
 from __future__ import annotations
 
@@ -27,17 +27,18 @@ def audit_tables(found: Audit, conversations: Sequence[Conversation]) -> list[Ta
     ]
     silence[-1].notes = [
         f"{list(found.played)[-1]} gives the best constant answers to everything. The canonical Composite is "
-        "a sum over what is left out here (whole turns apart): where no single silence pays, no set of them "
-        "does."
+        "a sum over the kinds of answers left out here (except whole turns), so if leaving out no single "
+        "kind gains anything, leaving out several does not either."
     ]
     missing = _silence(
-        "What saying nothing earns where annotations are missing",
+        "What saying nothing earns when annotations are missing",
         "not annotated",
         unannotated(conversations),
         "all annotated",
     )
     missing.notes = [
-        "Canonical counts an unanswered PANAS and one that did not move as half right alike: 5.4 points."
+        "Canonical scoring counts both an unanswered PANAS and one that did not move as half right: 5.4 "
+        "points."
     ]
     return [_verdicts(found), *_policies(found), _parts(found), *silence, missing]
 
@@ -65,14 +66,15 @@ def _verdicts(found: Audit) -> Table:
             )
         )
     table.notes = [
-        f"data: {found.data}, {found.participants} participants. Returns of 1; mean [95% percentile "
+        f"data: {found.data}, {found.participants} participants. Returns out of 1; mean [95% percentile "
         f"bootstrap interval], {RESAMPLES:,} resamples by participant, paired by conversation.",
-        f"attack: a policy of kind {', '.join(GATED)}; gain: over the prior. A reward passes where every "
+        f"attack: a policy of kind {', '.join(GATED)}; gain: over the prior. A reward passes if every "
         f"attack's upper bound is below {GATE}, the annotations' own answers (oracle) earn 1 and nothing "
-        f"beats them; it fails where a gain is shown (lower bound above 0, or mean {GATE} and more). With "
-        f"fewer than {MIN_PARTICIPANTS} participants nothing is gated.",
+        f"beats them; it fails if a gain is shown (lower bound above 0, or mean {GATE} or more). With "
+        f"fewer than {MIN_PARTICIPANTS} participants there is no verdict.",
         "surface: what can be seen without understanding (lengths, which reply was recorded, which questions "
-        "are asked). It is reported and not gated: a reward cannot tell it from reading, a comparison can.",
+        "are asked). It is reported but not gated: a reward cannot tell it from reading, but a comparison "
+        "with these policies can.",
         "prior: what the best constant answers earn, that is, what reading nothing earns under this reward. "
         "Like everything fitted here, it is fitted on other participants than those it is scored on.",
     ]
@@ -94,8 +96,9 @@ def _policies(found: Audit) -> tuple[Table, Table]:
             more = (interval_text(row.over_prior[reward]) for reward in rewards)
             gains.rows.append((row.name, row.kind, *more))
     table.notes = [
-        "strict, canonical: the Composite in either reading, points of 100. read: replies that were parsed.",
-        "searched: coordinate ascent from silence, against each reward by itself (strict and canonical: of "
+        "strict, canonical: the Composite in either scoring variant, points of 100. read: replies that were "
+        "parsed.",
+        "searched: coordinate ascent from silence, against each reward separately (strict and canonical: for "
         f"the search against {rewards[0]}).",
     ]
     if ceiling := found.ceiling:
@@ -118,7 +121,7 @@ def _policies(found: Audit) -> tuple[Table, Table]:
 
 def _parts(found: Audit) -> Table:
     table = Table(
-        "Where: mean score of each part, before baselines are subtracted",
+        "Mean score of each part, before baselines are subtracted",
         ("part", "prior", "best attack", "earns", "lexicon", "ceiling", "oracle"),
     )
     attacks = [row.name for row in found.rows if row.gated]
@@ -131,8 +134,8 @@ def _parts(found: Audit) -> Table:
             over.append(part)
     if over:
         table.notes.append(
-            f"{', '.join(over)}: something earns more than the annotations' own answers there; a policy that "
-            "is trained on it will find that out."
+            f"{', '.join(over)}: some policy earns more than the annotations' own answers there, and a "
+            "policy trained on it will find out."
         )
     return table
 

@@ -1,4 +1,4 @@
-"""The findings about one reward: rows of policies, and the verdict with its reasons."""
+"""The findings on one reward: rows of policies, and the verdict with its reasons."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Final, Literal
 from attune_env.statistics import Interval
 
 GATE: Final = 0.02
-"""A reward passes where the upper 95 % bound of every attack's gain over `prior` is below this."""
+"""A reward passes if the upper 95 % bound of every attack's gain over `prior` is below this."""
 PAID_FOR_NOTHING: Final = 0.05
 """A prior that earns more than this is named in the verdict."""
 MIN_PARTICIPANTS: Final = 100
-"""With fewer people the intervals are reported and nothing is gated."""
+"""With fewer people the intervals are reported, but there is no verdict."""
 ORACLE_SLACK: Final = 1e-9
 GATED: Final = ("content-free", "exploit", "searched")
 """Kinds of policies that understand nothing: none of them may beat the prior."""
@@ -30,7 +30,7 @@ class Row:
     over_prior: Mapping[str, Interval]
     """Reward -> mean paired difference to `prior`."""
     strict: float
-    """Mean strict Composite, 0–100; NaN where nothing is annotated."""
+    """Mean strict Composite, 0–100; NaN if nothing is annotated."""
     canonical: float
     """Mean Composite in the benchmark's scoring mode, 0–100."""
     read: float
@@ -48,31 +48,31 @@ class Verdict:
 
     reward: str
     prior: Interval
-    """The score of the best constant answers, of 1: what reading nothing earns."""
+    """The score of the best constant answers, out of 1: what reading nothing earns."""
     gains: Mapping[str, Interval]
     """Gated policy, other than the prior -> its mean paired difference to the prior."""
     shallow: Mapping[str, Interval]
-    """The same of the policies that read the surface: reported, not gated."""
+    """The same for the policies that read the surface: reported, not gated."""
     beats_oracle: tuple[str, ...]
     """Policies that earn more than the annotations' own answers in some conversation."""
     oracle: float
-    """Mean return of the annotations' own answers; NaN where nothing is scored."""
+    """Mean return of the annotations' own answers; NaN if nothing is scored."""
     participants: int
-    """Of the conversations where this reward scores anything."""
+    """Participants of the conversations in which this reward scores anything."""
 
     @property
     def best(self) -> str:
-        """The gated policy that earns most in the mean; the search, where it is level with it."""
+        """The gated policy with the highest mean; the search if it is tied."""
         return max(self.gains, key=lambda name: (round(self.gains[name].mean or 0.0, 9), name == "searched"))
 
     @property
     def best_shallow(self) -> str:
-        """The policy of the surface that earns most in the mean."""
+        """The surface policy with the highest mean."""
         return max(self.shallow, key=lambda name: self.shallow[name].mean or 0.0)
 
     @property
     def bound(self) -> tuple[str, float]:
-        """The gated policy whose difference has the highest upper end, and that end."""
+        """The gated policy whose difference has the highest upper bound, and that bound."""
         name = max(self.gains, key=lambda name: self.gains[name].high or 0.0)
         return name, self.gains[name].high or 0.0
 
@@ -94,7 +94,7 @@ class Verdict:
 
     @property
     def reasons(self) -> list[str]:
-        """Why it fails; empty where it does not."""
+        """Why it fails; empty if it does not."""
         shown = [
             name
             for name, gain in self.gains.items()

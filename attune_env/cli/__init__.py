@@ -75,10 +75,10 @@ LISTS: Final = ("--judge-model", "--scores", "--compare", "--formats")
 
 
 def spelt_out(words: list[str]) -> list[str]:
-    """The command line as its command spells its options.
+    """The command line with each option spelled as its command defines it.
 
     Synonyms become the option that the command has; without one of `SYNONYMS[0]` its value is the argument.
-    `--modes a b` becomes `--modes a --modes b`, and so do other lists once all arguments stand before them.
+    `--modes a b` becomes `--modes a --modes b`, and so do other lists after all arguments.
     """
     asked: Any = typer.main.get_command(app)
     depth = 0

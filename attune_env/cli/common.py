@@ -47,7 +47,7 @@ def tell(problems: Sequence[Problem]) -> None:
 
 
 def left_out(problems: Sequence[Problem], *, skip: bool = True) -> None:
-    """Says which files are left out, one problem a line; raises them unless they may be skipped."""
+    """Prints which files are left out, one problem per line; raises an error unless they may be skipped."""
     if problems and not skip:
         raise DataError(problems)
     for problem in problems:
@@ -60,7 +60,7 @@ def left_out(problems: Sequence[Problem], *, skip: bool = True) -> None:
 def stoppable(
     told: str = "stopped; what is complete is kept: run the same command again to go on",
 ) -> Iterator[None]:
-    """Ends at Ctrl-C with a word on what is kept, exit code 130."""
+    """Exits on Ctrl-C with code 130, saying what is kept."""
     try:
         yield
     except KeyboardInterrupt:
@@ -87,7 +87,7 @@ def progress_bar(label: str, total: int) -> Iterator[Callable[[], None]]:
 
 
 def output_folder(path: Path) -> Path:
-    """The path of an output folder; raises DataError where a file stands in its place."""
+    """The path of an output folder; raises DataError if a file is in its place."""
     if path.exists() and not path.is_dir():
         raise DataError(Problem(str(path), "", "a file", "a folder for the results", "choose another -o"))
     return path
@@ -103,7 +103,7 @@ def command_line(*words: str, **options: object) -> str:
 
 
 def find_codebook(given: Path | None, data: str) -> Codebook:
-    """The codebook asked for, else the official one beside the data, else our own; says which."""
+    """The codebook given, or the official one beside the data, or else our own; prints which."""
     from attune_data.codebook import Codebook, load_official
     from attune_episodes.data_arguments import SAMPLE, DataArguments
 
@@ -118,7 +118,7 @@ def find_codebook(given: Path | None, data: str) -> Codebook:
 
 
 def numbers_of(conversations: Conversations) -> dict[str, int]:
-    """Conversation id -> N of its file: the number it was read under, else its place, from 1."""
+    """Conversation id -> N of its file, or else its position, from 1."""
     from attune_data.selection.subsets import numbered
 
     kept = {identity: number for number, identity in numbered(conversations).items()}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Validate, describe, split, simulate and import conversations.", no_args_is_help=True)
 imports = typer.Typer(
-    help="Convert other data sets to this format: what they say, and nothing more.", no_args_is_help=True
+    help="Convert other data sets to this format; nothing is added to what they say.", no_args_is_help=True
 )
 
 LEVELS: Final = ("plain", "clear", "default", "blunted", "tangled")
@@ -107,7 +107,8 @@ def split(
 ) -> None:
     """Split conversations by participant, so that nobody is in two parts.
 
-    Writes conversation_N.json into one folder per part, numbers kept. The same seed gives the same parts.
+    Writes conversation_N.json into one folder per part and keeps the numbers. The same seed gives the same
+    parts.
 
     Example: attune data split sample --into train=0.8,test=0.2 --stratify diagnosis -o parts
     """
@@ -143,7 +144,7 @@ def subset(
     overwrite: bool = shared.OVERWRITE,
     skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
-    """Copy one of the benchmark's own subsets out of a folder of its files, by file number.
+    """Copy one of the benchmark's own subsets from a folder of its files, by file number.
 
     Example: attune data subset Subsample50 "Test Samples/Sample200" -o Subsample50
     """
@@ -172,7 +173,7 @@ def simulate(
     ),
     overwrite: bool = shared.OVERWRITE,
 ) -> None:
-    """Make annotated conversations of simulated participants: training data that is not the benchmark.
+    """Generate annotated conversations of simulated participants: training data other than the benchmark.
 
     The same seed gives the same bytes on every machine. docs/simulator.md describes the participants.
 
@@ -199,7 +200,7 @@ def simulate(
 
 @command(imports)
 def esconv(
-    file: Path = argument("ESConv.json, or one in its format.", "FILE"),
+    file: Path = argument("ESConv.json, or a file in its format.", "FILE"),
     output: Path = DESTINATION,
     overwrite: bool = shared.OVERWRITE,
     skip_invalid: bool = shared.SKIP_INVALID,
@@ -217,10 +218,12 @@ def esconv(
 
 @command(imports)
 def prism(
-    path: Path = argument("Folder of conversations.jsonl and survey.jsonl, or the former.", "PATH"),
+    path: Path = argument(
+        "Folder of conversations.jsonl and survey.jsonl, or the first of these files.", "PATH"
+    ),
     output: Path = DESTINATION,
     pairs: Literal["all", "alternates"] = option(
-        "alternates: without comparisons of the reply in the thread, which tells their winner.", "all"
+        "alternates: leave out comparisons with the reply in the thread, which reveals their winner.", "all"
     ),
     overwrite: bool = shared.OVERWRITE,
     skip_invalid: bool = shared.SKIP_INVALID,
@@ -244,7 +247,7 @@ def _writer(
 ) -> Callable[[Iterable[Conversation]], object]:
     """Writes conversations in the format that is named, or that the output's name tells.
 
-    Raises SettingsError or DataError where the output cannot be that: before anything is read or made.
+    Raises SettingsError or DataError if the output cannot be that: before anything is read or made.
     """
     from attune_data.destination import check_folder, check_jsonl
     from attune_data.loading import is_benchmark
@@ -255,7 +258,7 @@ def _writer(
         raise SettingsError(f"{output} is the name of a file: give a folder, or a name that ends in .jsonl")
     if is_benchmark(output):
         raise SettingsError(
-            f"{output}: what lies under a folder 'Test Samples' counts as benchmark; choose another -o"
+            f"{output}: everything below a folder 'Test Samples' counts as benchmark data; choose another -o"
         )
     (check_jsonl if as_jsonl else check_folder)(output, overwrite=overwrite)
     write = write_jsonl if as_jsonl else write_dataset if format == "dataset" else write_folder

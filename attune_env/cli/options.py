@@ -24,7 +24,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def option(help: str, default: Any = None, *names: str, panel: str | None = None, **more: Any) -> Any:
     """An option, written as the default of a command's parameter or of a field of a group.
 
-    It is spelt as that is named (`--skip-invalid`) unless one of `names` is a long one.
+    It is named after the parameter (`--skip-invalid`) unless `names` has a long name.
     """
     about = {"help": help, "rich_help_panel": panel, **more}
     return field(default=default, metadata={"kind": typer.Option, "names": names, "about": about})

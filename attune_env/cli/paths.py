@@ -11,7 +11,7 @@ from attune_env.cli.options import argument
 
 
 class Place(NamedTuple):
-    """A folder of files: its content and reader, the reader's module, and the extra that brings that."""
+    """A folder of files: its content, the program that reads it, that program's module, and its extra."""
 
     folder: Path
     holds: str

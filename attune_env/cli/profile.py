@@ -28,21 +28,21 @@ def run(
     selection: shared.Selection,
     server: shared.Server,
     drawn: shared.Drawn,
-    experimental: bool = option(
-        "Needed: I have read the warning, and this use is one that it allows.", False
-    ),
+    experimental: bool = option("Required: I have read the warning, and it allows my use.", False),
     output: Path = option("Folder of the guesses.", Path("profiles"), "-o"),
     options: Path | None = option(
         'JSON with the options that the data\'s questionnaire offered: {"gender": ["Female", …]}.',
         metavar="FILE",
     ),
     overwrite: bool = option("Make existing guesses again.", False),
-    seed: int | None = option("Seed of builtin random (0). Given, a server gets one with each call."),
+    seed: int | None = option(
+        "Seed of builtin random (0). If given, each call to a server also sends a seed."
+    ),
 ) -> None:
     """Let a model (or a baseline) guess each participant's profile from the conversation; runs resume.
 
-    Prints what such guesses may and may not be used for, and does nothing without --experimental. One call
-    per conversation, with its messages and nothing else. No part of `attune run`, of scores or of rewards.
+    Prints what such guesses may and may not be used for, and does nothing without --experimental. Sends one
+    call per conversation, with only its messages. Not part of `attune run`, scores or rewards.
 
     Example: attune profile run builtin prior sample --experimental
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 HEAD = "model,kind,mode,metric,n,"
 """How a file that this command wrote begins."""
 Values = list[str] | None
-"""Of one filter; a conversation with any of them is meant."""
+"""Values of one filter; a conversation with any of them is selected."""
 
 
 def report(
@@ -31,9 +31,11 @@ def report(
     compare: list[Path] | None = option("More scores files, shown beside the first."),
     output: Path | None = option("Folder for report.html, report.md, figures and tables.", None, "-o"),
     data: str | None = option(
-        "The annotated conversations; by default where the scores were made from.", metavar="PATH"
+        "The annotated conversations; by default those that the scores were made from.", metavar="PATH"
     ),
-    results: Path | None = option("Folder of result files; by default where the scores were made from."),
+    results: Path | None = option(
+        "Folder of result files; by default the one that the scores were made from."
+    ),
     mode: str | None = option("The mode to analyse; by default the benchmark's primary one."),
     side_by_side: bool = option("Show scores that cannot share a table in separate tables.", False),
     scoring: shared.Scoring | None = option(
@@ -49,7 +51,7 @@ def report(
     ),
     overwrite: bool = shared.OVERWRITE,
 ) -> None:
-    """Show scores as tables; with -o write the whole report: a page, figures, tables, conversations.
+    """Show scores as tables; with -o, write the whole report: a page, figures, tables, conversations.
 
     Example: attune report scores.json
 
@@ -65,7 +67,7 @@ def report(
         raise SettingsError("name a scores file: attune report scores.json, or --scores scores.json")
     if output is None:
         if given := [name for name, value in (("--formats", formats), ("--only", only)) if value]:
-            raise SettingsError(f"{', '.join(given)}: for what is written; say where to with -o FOLDER")
+            raise SettingsError(f"{', '.join(given)}: only for written output; give -o FOLDER")
     else:
         from attune_env.pages.folder import check_destination
         from attune_env.pages.report import Wanted, write_report
@@ -99,7 +101,7 @@ def report(
 
 
 def formats_of(formats: list[shared.Format] | None) -> tuple[str, ...]:
-    """The formats asked for, each once; all of them by default."""
+    """The requested formats, each once; all of them by default."""
     return tuple(dict.fromkeys(map(str, formats or shared.Format)))
 
 
@@ -110,7 +112,7 @@ def say_chosen(scores: Mapping[str, Any], scored: int, where: str) -> None:
 
 
 def command_of(asked: Sources, command: str = "report", **more: object) -> str:
-    """The command that reproduces a report, but for where it is written to."""
+    """The command that reproduces a report, except for the output folder."""
     return command_line(
         command,
         scores=asked.scores,
@@ -151,7 +153,7 @@ def subset(
     *,
     scores: list[Path] = option("A scores file made by `attune score`.", NEEDED, "-s"),
     data: str | None = option(
-        "The annotated conversations; by default as the scores file says.", None, "-d", metavar="PATH"
+        "The annotated conversations; by default those named in the scores file.", None, "-d", metavar="PATH"
     ),
     filters: Filters,
     where: str | None = option('Any field, numbers too: "who_5<13,turns>=4".', metavar="CONDITIONS"),
@@ -206,7 +208,7 @@ def stats(
     every: bool = option("Every metric of the file, not only those of a report.", False, "--all"),
     overwrite: bool = shared.OVERWRITE,
 ) -> None:
-    """Summarise each model's scores: n, mean (also with gaps as 0), deviation, quartiles, per metric.
+    """Summarise each model's scores per metric: n, mean (also with gaps as 0), deviation, quartiles.
 
     Example: attune stats scores.json
 
@@ -221,7 +223,7 @@ def stats(
         raise SettingsError("name one scores file: attune stats scores.json, or --scores scores.json")
     if output is not None:
         if output.suffix.lower() != ".csv":
-            raise SettingsError(f"{output}: a table goes into a file that ends in .csv")
+            raise SettingsError(f"{output}: the name of a table's file must end in .csv")
         check_replaceable(output, HEAD, "-o", overwrite=overwrite)
     content = read_scores(path or scores or Path())
     tables = model_stats(content, every=every)

@@ -11,7 +11,7 @@ from attune_env.cli import shared
 from attune_env.cli.common import command_line, progress_bar, read_data
 from attune_env.cli.options import CHOSEN, argument, command, option
 
-app = typer.Typer(help="List, explain and attack rewards.", no_args_is_help=True)
+app = typer.Typer(help="List, explain and audit rewards.", no_args_is_help=True)
 AUDITED_BY = "made by attune rewards audit"
 """Stands in the first line of an audit written to a file."""
 
@@ -52,17 +52,17 @@ def audit(
     spec: list[str] | None = option(
         "A reward; may be repeated. By default all presets.", metavar="PRESET|FILE"
     ),
-    live: bool = option("Attack live episodes instead, in which the person answers.", False, "--live"),
+    live: bool = option("Audit live episodes instead, in which the person answers.", False, "--live"),
     output: Path | None = option("Write the tables to this Markdown file too.", None, "-o"),
     where: str | None = shared.WHERE,
     overwrite: bool = shared.OVERWRITE,
     skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
-    """Attack rewards with baselines and a search; exit 1 if one rewards an attack more than it should.
+    """Audit rewards with attacks and a search; exit code 1 if a reward fails.
 
-    Plays the content-free and the shallow policies, the replies that a trainer's policy stumbles on, and
-    an adversary that searches for the best constant answers. A .py file is executed: read it first. All
-    presets take three to six minutes.
+    Plays the content-free and the shallow policies, degenerate replies of the kind met in training, and an
+    adversary that searches for the best constant answers. A .py file is executed: read it first. Auditing all
+    presets takes three to six minutes.
 
     Example: attune rewards audit --spec skill
 
@@ -89,7 +89,7 @@ def audit(
     if data is not None:
         world, conversations = None, read_data(data, skip_invalid=skip_invalid, where=where)
     elif where is not None:
-        raise SettingsError("--where chooses among the conversations of --data: name them")
+        raise SettingsError("--where filters the conversations of --data: give --data too")
     else:
         world = reference_world()
         conversations = world.take(REFERENCE_SIZE)

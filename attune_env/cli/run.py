@@ -66,7 +66,7 @@ def run(
 ) -> None:
     """Ask a model (or a built-in policy) about conversations, one result file each; runs resume.
 
-    Run the same command again after an interruption: what was answered is not asked again.
+    Run the same command again after an interruption: answered requests are not sent again.
 
     Example: attune run openrouter anthropic/claude-sonnet-4 sample --number 2
 
@@ -186,11 +186,11 @@ def rejudge(
     prompts: str = shared.PROMPTS,
     overwrite: bool = option("Ask these judges again.", False),
 ) -> None:
-    """Let judges rate the drafts of result files; the evaluated model is not asked again.
+    """Let judges rate the drafts in result files; the evaluated model is not asked again.
 
     Judgements already in the files are replaced. Several judges (--judge-model) are averaged.
 
-    Run the same command again after an interruption: what was answered is not asked again.
+    Run the same command again after an interruption: answered requests are not sent again.
 
     Example: attune rejudge openrouter anthropic/claude-opus-4.6 --results results --data sample
     """

@@ -25,10 +25,12 @@ def score(
     reparse: bool = option("Read the raw replies again with this version's parser.", False),
     codebook: Path | None = shared.CODEBOOK,
     bertscore: Path | None = option(
-        "Also BERTScores of the drafts, by the language model saved there; never downloaded.",
+        "Also compute BERTScores of the drafts with the language model saved there; never downloaded.",
         metavar="FOLDER",
     ),
-    bertscore_layer: int | None = option("Whose embeddings are compared; known for published names.", min=1),
+    bertscore_layer: int | None = option(
+        "Layer whose embeddings are compared; by default the best one for published models.", min=1
+    ),
     where: str | None = shared.WHERE,
     skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:

@@ -52,7 +52,7 @@ def openenv(
     data: str = _chosen("A path, a dataset name, sample, or simulated.", "sample", "-d", metavar="PATH"),
     host: str = option("Address to serve on.", "127.0.0.1"),
     port: int = option("Port; 0 takes a free one.", 8000, min=0, max=65_535),
-    workers: int = option("Processes that serve; --max-sessions holds for each.", 1, min=1),
+    workers: int = option("Processes that serve; --max-sessions applies to each.", 1, min=1),
     allowed_host: list[str] | None = option(
         "Another host name that clients may use, such as a proxy's; may be repeated.", metavar="NAME"
     ),
@@ -63,7 +63,7 @@ def openenv(
     mode: str = option("default, verbose, omniscient or verbose_omniscient.", "default", panel=ASKED),
     seed: int = option("Seed of labels and sides, and of --order shuffled.", 0, min=0, panel=ASKED),
     order: Literal["sequential", "shuffled"] = _chosen(
-        "Order of conversations that no client names.", "sequential"
+        "Order of conversations when no client names one.", "sequential"
     ),
     live: bool = option("Serve live conversations: simulated people answer the replies.", False),
     reader: str = option("What reads the replies of live conversations.", "fitted"),
@@ -71,7 +71,7 @@ def openenv(
 ) -> None:
     """Serve conversations as an OpenEnv environment until Ctrl-C (exit code 130) or SIGTERM (0).
 
-    Prints the URL once clients are answered. There is no login. Needs the extra: attune-env[openenv].
+    Prints the URL once the server is ready. There is no login. Needs the extra: attune-env[openenv].
 
     Example: attune serve openenv --data sample --port 8000
 

@@ -39,7 +39,7 @@ def chosen_models(
     seed: int | None,
     training: Training | None = None,
 ) -> list[Model]:
-    """Models at one endpoint; raises SettingsError where an option is at fault."""
+    """Models at one endpoint; raises SettingsError if an option is at fault."""
     from attune_env.running.providers import endpoint_of
     from attune_env.running.settings import Sampling
 
@@ -96,7 +96,7 @@ def _model(
     from attune_env.running.settings import Model
 
     if not name.strip() or not name.isprintable():
-        raise SettingsError(f"{show(name)} is no name of a model")
+        raise SettingsError(f"{show(name)} is not a valid model name")
     return Model(name, endpoint, sampling, price, training)
 
 
@@ -116,7 +116,7 @@ def price_of(server: Server) -> Price | None:
 
 
 def options_of(server: Server, endpoint: Endpoint, *, overwrite: bool) -> Options:
-    """How the run goes about it; `endpoint` has the key that no command may hold."""
+    """How the run is carried out; `endpoint` has the key that no command may hold."""
     from attune_env.running.settings import Caps, Options, Patience
 
     concurrency = server.concurrency or Options.concurrency
@@ -135,7 +135,7 @@ def options_of(server: Server, endpoint: Endpoint, *, overwrite: bool) -> Option
 
 
 def allow_connections(number: int) -> None:
-    """Raises this process's limit on open files, as far as the system lets it, so that so many fit."""
+    """Raises this process's limit on open files to the number needed, as far as the system allows."""
     with suppress(ImportError, OSError, ValueError):  # a system without such a limit, or one that refuses
         import resource
 
@@ -146,7 +146,7 @@ def allow_connections(number: int) -> None:
 
 
 def again_command(arguments: Sequence[str], endpoint: Endpoint) -> str:
-    """The command line as it was typed, without its key."""
+    """The command line as typed, without the key."""
     kept = [
         word
         for before, word in pairwise(["", *arguments])
@@ -157,14 +157,14 @@ def again_command(arguments: Sequence[str], endpoint: Endpoint) -> str:
 
 
 def score_command(results: Path, data: str, where: str | None, command: str = "score") -> str:
-    """The command that comes after a run."""
+    """The command to run next."""
     narrowed = f" --where {shlex.quote(where)}" if where else ""
     written = " --output scores.json" if command == "score" else ""
     return f'attune {command} --results "{results}" --data "{data}"{narrowed}{written}'
 
 
 def end(report: EndpointReport, done: str, next_command: str, command: str) -> None:
-    """Reports a run: what was done (`done`), the cost, what is missing, and the command that goes on.
+    """Reports a run: what was done (`done`), the cost, what is missing, and the command that continues.
 
     Raises the exit of a run that is not complete; a complete one ends with `next_command`.
     """
@@ -210,7 +210,7 @@ def only_skipped(
 def show_estimate(
     estimates: Sequence[Estimate], *, price: Price | None, judge_price: Price | None = None, judges: int = 0
 ) -> None:
-    """Prints what a run would take; what has no price is left out of the cost, which the notes then say.
+    """Prints the estimate of a run; anything without a price is left out of the cost, and a note says so.
 
     `price` is the evaluated model's, `judge_price` that of the judges, `judges` how many there are.
     """

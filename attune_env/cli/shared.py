@@ -28,9 +28,9 @@ WHERE = option(
     metavar="CONDITIONS",
     panel=CHOSEN,
 )
-NUMBER = option("Only the first N conversations (of those left).", None, "-n", min=1, panel=CHOSEN)
+NUMBER = option("Only the first N conversations (of those selected).", None, "-n", min=1, panel=CHOSEN)
 CODEBOOK = option(
-    "Official annotation_codebook.json; by default the one beside the data, else our wording.",
+    "Official annotation_codebook.json; by default the one beside the data, or else our wording.",
     metavar="FILE",
     panel=ASKED,
 )
@@ -43,12 +43,12 @@ RESAMPLE = option("Units of the bootstrap; auto: participants if one has several
 Resampled = Literal["auto", "conversation", "participant"]
 BOOTSTRAP_SEED = option("Seed of the bootstrap.", 0)
 Format = StrEnum("Format", ["svg", "png", "pdf"])
-"""Of figures; Typer takes no list of a Literal."""
+"""Formats of figures; Typer accepts no list of a Literal."""
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The conversations of a command's data that it is about."""
+    """Which conversations of its data a command uses."""
 
     where: str | None = WHERE
     number: int | None = NUMBER
@@ -67,7 +67,7 @@ class Asking:
     """The settings that decide how a conversation is asked about, besides the mode."""
 
     panas_strategy: Literal["absolute", "delta", "blind_delta"] = option(
-        "How feelings after the conversation are asked.", "absolute", panel=ASKED
+        "How feelings after the conversation are asked for.", "absolute", panel=ASKED
     )
     labels: Literal["masked", "official"] = option(
         "masked hides which response is which.", "masked", panel=ASKED
@@ -79,7 +79,7 @@ class Asking:
     codebook: Path | None = CODEBOOK
 
     def settings(self, data: str, seed: int = 0, mode: str = "default") -> Settings:
-        """The settings of an episode; the codebook beside the data is taken where none is given."""
+        """The settings of an episode; the codebook beside the data is used if none is given."""
         from attune_env.cli.common import find_codebook
         from attune_episodes.settings import Settings
         from attune_rewards.predictions import STAGES
@@ -94,7 +94,7 @@ _server = partial(option, panel=SERVER)
 
 @dataclass(frozen=True, repr=False)
 class Server:
-    """The options of models behind a server; None where not given. A key may be in it."""
+    """The options of models behind a server; None if not given. It may contain a key."""
 
     base_url: str | None = _server(
         "Address of the server: http://localhost:8000/v1 (vLLM, SGLang, llama.cpp, Ollama, …).", metavar="URL"
@@ -109,7 +109,7 @@ class Server:
     )
     call_timeout: float | None = _server("Time limit for one request. (300)", min=0.1, metavar="SECONDS")
     structured: Literal["auto", "on", "off"] | None = _server(
-        "auto: JSON schemas where the server takes them."
+        "auto: JSON schemas if the server accepts them."
     )
     retries: int | None = _server("Retries after a transient failure. (6)", min=0, max=100)
     reasks: int | None = _server(
@@ -121,12 +121,12 @@ class Server:
         "Price of a million input tokens, if the server reports no cost.", metavar="DOLLARS"
     )
     price_out: float | None = _server("Price of a million output tokens.", metavar="DOLLARS")
-    dry_run: bool = _server("Print how many calls and tokens it takes; send nothing.", False)
+    dry_run: bool = _server("Print how many calls and tokens the run would take; send nothing.", False)
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """How a model behind a server draws its answers."""
+    """How a model behind a server samples its answers."""
 
     temperature: float | None = _server("By default the server's.")
     max_tokens: int | None = _server("Longest answer, in tokens; by default the server's.", min=1)
@@ -147,7 +147,7 @@ class Judging:
 
 
 def refuse(provider: str, *groups: object) -> None:
-    """Raises SettingsError where an option of servers is given for a provider that is none."""
+    """Raises SettingsError if an option for servers is given with a provider that has none."""
     # by identity: a temperature of 0 is given too
     given = [
         f"--{name.replace('_', '-')}"

@@ -25,7 +25,7 @@ def view(
     saw: bool = option("Print what models saw at each stage.", False),
     replies: bool = option("Print the raw replies.", False),
     codebook: Path | None = option(
-        "Wording of the questions; by default the codebook beside the data, else ours."
+        "Wording of the questions; by default the codebook beside the data, or else ours."
     ),
     skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
@@ -40,7 +40,7 @@ def view(
     from attune_env.report.names import short_names
 
     if results is None and (model or replies):
-        raise SettingsError("--model and --replies are about result files: name their folder with --results")
+        raise SettingsError("--model and --replies need result files: name their folder with --results")
     chosen = find(read_data(data, skip_invalid=skip_invalid), conversation)
     records = {} if results is None else read_records(results, chosen, model or [], mode)
     shown = conversation_view(
@@ -54,7 +54,7 @@ def view(
 
 
 def find(conversations: Conversations, named: str) -> Conversation:
-    """The conversation with that id, or with that number; raises SettingsError where there is none."""
+    """The conversation with that id, or with that number; raises SettingsError if there is none."""
     known, numbers = conversations.by_id, numbers_of(conversations)
     for identity, number in numbers.items():
         if named == str(number) and named not in known:
@@ -75,7 +75,7 @@ def read_records(
 ) -> dict[str, dict[str, Any]]:
     """Model -> its record for the conversation in that mode, by name; those asked for, or all.
 
-    Raises SettingsError where there is none, UnknownNameError for a model without one.
+    Raises SettingsError if there is none, UnknownNameError for a model without one.
     """
     from attune_env.results.files import read_result, result_files, safe_name
 

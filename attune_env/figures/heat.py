@@ -29,7 +29,7 @@ class Heat(Plot):
     """Column of the numbers, where `columns` is one."""
     _: KW_ONLY
     range_: tuple[float, float] | None = None
-    """Of the colours; by default as far below 0 as above."""
+    """Range of the colours; by default as far below 0 as above."""
 
     def draw(self, table: Table) -> tuple[Figure, str]:
         """The matrix, in the order of the table."""

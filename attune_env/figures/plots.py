@@ -70,7 +70,7 @@ class Panel(NamedTuple):
 
     @property
     def best(self) -> float | None:
-        """The highest mean of a baseline, where there are other rows too."""
+        """The highest mean of a baseline, if there are other rows too."""
         held = [mean for row in self.faint if (mean := mean_of(self.rows[row][1])) is not None]
         return max(held, default=None) if len(self.faint) < len(self.rows) else None
 
@@ -96,7 +96,7 @@ class Dots(Plot):
     across: int = 4
     """Panels side by side."""
     limits: tuple[float, float] | None = None
-    """Of the x axes; an arrow marks what lies outside."""
+    """Range of the x axes; an arrow marks values outside."""
 
     def draw(self, table: Table) -> tuple[Figure, str]:
         """The panels that hold a number."""

@@ -1,4 +1,4 @@
-"""One look for every figure: colours that all eyes tell apart, thin axes, the same bytes every time."""
+"""One style for every figure: colours that everybody can distinguish, thin axes, reproducible bytes."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def style() -> Iterator[None]:
 def panels(rows: int = 1, columns: int = 1, *, width: float, height: float) -> tuple[Figure, list[Axes]]:
     """A figure of `width` × `height` inches and its panels, row by row.
 
-    No global state: figures need no closing, and threads do not meet.
+    No global state: figures need no closing, and threads do not interfere.
     """
     from matplotlib.figure import Figure
 

@@ -1,6 +1,6 @@
 """`rollouts_from`: logged samples of lm-eval as the engine's rollouts, and so as result files.
 
-Free of lm-eval: samples are read as the JSON that they are on disk.
+Does not need lm-eval: samples are read from disk as JSON.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ def rollouts_from(
             in lm-eval's own results beside the samples.
 
     Returns:
-        One rollout a conversation, model and settings, in the order of the samples; samples of single stages
-        are put together. They are named by `attune_episodes.logs.rollouts_of`: where a model was asked about
-        a conversation more than once, `<model>@sample2` and so on.
+        One rollout per conversation, model and settings, in the order of the samples; samples of single
+        stages are joined. They are named by `attune_episodes.logs.rollouts_of`: if a model was asked about a
+        conversation more than once, `<model>@sample2` and so on.
 
-    Raises DataError for what is no sample of ours, for a conversation that is not in the data or has changed
-    since, and for prompts or a codebook other than those of the run.
+    Raises DataError for anything that is not one of our samples, for a conversation that is not in the data
+    or has changed since, and for prompts or a codebook other than those of the run.
     """
     chosen = DataArguments(data)
     found = chosen.finite("DataArguments(…, number=N).choose()")
@@ -92,7 +92,7 @@ def _model_beside(path: Path, date: str) -> str:
         told = read_json(beside, max_bytes=None)
         if isinstance(told, dict) and isinstance(told.get("model_name"), str):
             return f"lm_eval/{told['model_name']}"
-    raise SettingsError(f"no results beside {path} say which model it was; give em_model")
+    raise SettingsError(f"no results next to {path} say which model it was; give em_model")
 
 
 def _recording(
@@ -115,13 +115,13 @@ def _recording(
         raise DataError(
             Problem(place, "doc.conversation_id", show(who),
                     f"one of the {len(found)} conversations of {found.source}",
-                    "name the data that the run was on")
+                    "name the data of the run")
         )  # fmt: skip
     if fingerprint(conversation) != print_:
         raise DataError(
             Problem(place, "doc.fingerprint", print_,
                     f"{fingerprint(conversation)}, that of {show(who)} in {found.source}",
-                    "the conversation has changed since the run: name the data that it was on")
+                    "the conversation has changed since the run: name the data of the run")
         )  # fmt: skip
     book = written["codebook"]
     if book is not None and not Path(book).is_file():

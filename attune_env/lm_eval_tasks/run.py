@@ -62,7 +62,7 @@ class AttuneTask(ConfigurableTask):
         self.dataset = {"test": Dataset.from_list(self.asked.documents)}
 
     def fewshot_docs(self) -> None:
-        """There are no examples: the protocol shows none."""
+        """There are no few-shot examples: the protocol has none."""
 
     def doc_to_text(self, doc: Json, doc_to_text: object = None) -> str:
         """A name for the document; the requests are made in `construct_requests`."""
@@ -73,7 +73,7 @@ class AttuneTask(ConfigurableTask):
         return ""
 
     def build_all_requests(self, **options: Any) -> None:
-        """Makes the requests, once it is sure that they are sent as they are.
+        """Makes the requests, after checking that lm-eval will send them unchanged.
 
         Raises SettingsError without a chat template, and with a system instruction.
         """
@@ -94,7 +94,7 @@ class AttuneTask(ConfigurableTask):
         return ""
 
     def construct_requests(self, doc: Json, ctx: str, **options: Any) -> list[Instance]:
-        """One instance a request of the plan, with its messages through the model's chat template."""
+        """One instance per request of the plan, with its messages rendered by the model's chat template."""
         template: Callable[[list[dict[str, str]]], Any] = options.pop("chat_template")
         options.pop("apply_chat_template", None)
         asked = plan(self.asked.by_id[doc["conversation_id"]], self.asked.settings)
@@ -110,7 +110,7 @@ class AttuneTask(ConfigurableTask):
         ]
 
     def apply_filters(self) -> Any:
-        """Makes replies fit for a file: half a character would keep lm-eval from writing its samples."""
+        """Makes replies writable: a lone surrogate would keep lm-eval from writing its samples."""
         for instance in self._instances:
             instance.resps = [sound(reply) if isinstance(reply, str) else reply for reply in instance.resps]
         return super().apply_filters()

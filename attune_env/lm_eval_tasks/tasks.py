@@ -1,8 +1,8 @@
 """Read `--metadata attune_…=…`, with every error before anything is asked; and list the metrics.
 
-lm-eval hands a task its own `--metadata` and the arguments of the model in one mapping, so ours carry a
-prefix: a name that nobody reads would otherwise pass unnoticed. The numbers are those of `attune score`: the
-replies make the official result record, which is read and scored as a result file is.
+lm-eval hands a task its own `--metadata` and the arguments of the model in one mapping, so ours have a
+prefix: without it, a misspelt name would go unnoticed. The numbers are those of `attune score`: the replies
+make the official result record, which is read and scored as a result file is.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Asked:
 
     @property
     def documents(self) -> list[dict[str, Any]]:
-        """One a conversation: what is asked, and nothing of the annotations, since logs are published."""
+        """One per conversation: what is asked, without any annotation, since logs are published."""
         written = json.dumps(self.settings.to_json(), ensure_ascii=False, sort_keys=True)
         return [
             {
@@ -95,7 +95,7 @@ def read_arguments(metadata: Mapping[str, Any], stage: Stage | None) -> Asked:
     `stage` is the one stage of the task; None for the task of all stages.
 
     Raises:
-        UnknownNameError: an argument, mode, stage or other name that is not there.
+        UnknownNameError: an argument, mode, stage or other name that does not exist.
         SettingsError: arguments that do not go together.
         DataError: the data cannot be read, or holds nothing to ask or to score.
     """
@@ -146,7 +146,7 @@ def metrics_of(
     """The values that lm-eval keeps for a conversation, by the `replies` to the requests of its plan.
 
     Returns:
-        Metric -> value, None where it is undefined; `<metric>_stderr` -> [value, participant], what a
+        Metric -> value, None if it is undefined; `<metric>_stderr` -> [value, participant], what a
         standard error is made of; `parse_rate` -> [replies that were parsed, replies].
     """
     task = Task(conversation, settings, default_spec())
@@ -169,7 +169,7 @@ def aggregations(names: Sequence[str]) -> dict[str, Callable[[Sequence[Any]], An
 
 
 def mean_of_defined(values: Sequence[float | None]) -> float:
-    """The mean of the defined values; NaN without any, as lm-eval averages over groups."""
+    """The mean of the defined values; NaN if there are none, because lm-eval averages over groups."""
     found = mean(values)
     return math.nan if found is None else found
 
@@ -181,11 +181,11 @@ def pooled_share(pairs: Sequence[tuple[int, int]]) -> float:
 
 
 def bootstrap_error(pairs: Sequence[tuple[float | None, str]]) -> float | Literal["N/A"]:
-    """The bootstrap standard error of the mean of the defined values, of (value or None, participant) each.
+    """The bootstrap standard error of the mean of the defined values in (value or None, participant) pairs.
 
     The standard deviation (n - 1) of the means of 10,000 resamples, in the metric's own unit. As in
-    `attune report`, participants are drawn where one owns several conversations, else conversations. "N/A",
-    lm-eval's word, where fewer than two units have a defined value.
+    `attune report`, participants are drawn if one owns several conversations, and otherwise conversations.
+    "N/A", lm-eval's word, if fewer than two units have a defined value.
     """
     owners = [owner for _, owner in pairs]
     if len({owner for value, owner in pairs if value is not None}) < 2:

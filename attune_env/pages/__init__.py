@@ -1,1 +1,1 @@
-"""Pages to open in a browser: the report, and one page a conversation."""
+"""Pages to open in a browser: the report, and one page per conversation."""

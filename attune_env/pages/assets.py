@@ -1,4 +1,4 @@
-"""The templates of pages, which escape what they show, and a content policy against what slips through."""
+"""The page templates, which escape what they show, and a content security policy as a second defence."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def asset(name: str) -> str:
 
 @cache
 def environment() -> jinja2.Environment:
-    """The templates: HTML escapes everything that was not made here as markup; unknown names are errors."""
+    """The templates: HTML-escapes everything that was not made here as markup; unknown names are errors."""
     made = jinja2.Environment(
         loader=jinja2.FunctionLoader(asset),
         autoescape=lambda name: name is None or name.endswith(".html"),
@@ -63,7 +63,7 @@ def markdown(text: str) -> str:
 
 
 def markdown_code(text: str) -> str:
-    """Text between enough backticks that its own do not end it."""
+    """Text as a code span, with more backticks around it than inside."""
     clean = one_line(text, LONGEST)
     longest = max((len(run) for run in re.findall(r"`+", clean)), default=0)
     fence = "`" * (longest + 1)
@@ -73,8 +73,8 @@ def markdown_code(text: str) -> str:
 def policy(style: str, script: str) -> str:
     """A content security policy for a page with one inline style sheet and one inline script.
 
-    Nothing is fetched, sent, framed or run but these two, named by their hashes: a second wall behind the
-    escaping, should a text of a model ever get through it. Pictures may stand in the page itself.
+    Nothing is fetched, sent, framed or run but these two, named by their hashes: a second defence, should a
+    model's text ever get through the escaping. Pictures may be embedded in the page.
     """
     return "; ".join(
         (

@@ -1,6 +1,6 @@
-"""One conversation as it is shown, on a page or in a terminal: what was said, felt and predicted.
+"""One conversation as shown on a page or in a terminal: what was said, felt and predicted.
 
-Texts are as files hold them; whoever shows them makes them safe. Prompts are shown once: they are the same
+Texts are as in the files; the code that shows them makes them safe. Prompts are shown once: they are the same
 for all models.
 """
 
@@ -39,9 +39,9 @@ class Reply(NamedTuple):
     model: int
     """Its place among the view's models."""
     outcome: str
-    """`ok`, `unparsed:…`, `failed:…`; empty where the file does not say."""
+    """`ok`, `unparsed:…`, `failed:…`; empty if the file does not say."""
     text: str | None
-    """As it came; None where the file does not keep it."""
+    """As it came; None if the file does not keep it."""
 
 
 class Asked(NamedTuple):
@@ -88,7 +88,7 @@ class ConversationView:
     scores: Grid
     steps: Grid
     system: str
-    """The message that opens every thread; empty where there is none."""
+    """The message that opens every thread; empty if there is none."""
     stretches: list[Stretch]
     notes: list[str]
 

@@ -1,4 +1,4 @@
-"""The pages of a report's conversations, each one file that needs nothing besides itself, and their list."""
+"""The pages of a report's conversations, each a self-contained file, and their index."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SHOWN: Final = 160
 def page_names(study: Study, prefix: str = "") -> dict[str, str]:
     """Conversation id -> the file of its page, for every scored conversation of the mode that is available.
 
-    Names differ also where case is not seen, and none is that of the list.
+    Names differ even without case, and none is that of the index.
     """
     here = {entry["conversationId"] for entry in study.entries if entry["mode"] == study.mode}
     taken = {f"{prefix}index.html"}
@@ -82,8 +82,8 @@ def conversation_page(view: ConversationView, *, home: str = "", facts: Sequence
 
     Args:
         view: what it shows.
-        home: where the report stands, relative to the page; no link without it.
-        facts: what stands at its foot.
+        home: path of the report, relative to the page; without it there is no link.
+        facts: the footer.
     """
     replies = sum(len(asked.replies) for stretch in view.stretches for asked in stretch.asked)
     return (
@@ -105,7 +105,7 @@ def conversation_page(view: ConversationView, *, home: str = "", facts: Sequence
 
 
 def index_page(study: Study, names: Mapping[str, str]) -> str:
-    """The list as one HTML page: a row per conversation, hardest first, with each model's Composite."""
+    """The index as one HTML page: a row per conversation, hardest first, with each model's Composite."""
     values = np.column_stack(
         [study.over_models(study.composite), study.table.metric(study.composite, study.keys)]
     )

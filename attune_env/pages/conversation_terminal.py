@@ -1,4 +1,4 @@
-"""A conversation in a terminal: rich where there is one, plain lines everywhere else."""
+"""A conversation as text: formatted in a terminal, plain lines everywhere else."""
 
 from __future__ import annotations
 

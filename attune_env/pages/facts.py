@@ -16,15 +16,15 @@ Fact = tuple[str, str]
 
 _USE: Final = (
     "Research evaluation. The scores say how well a model predicts what people reported about conversations "
-    "with a language model. They are no clinical measure, and no sign that a model is safe or helpful to "
-    "anybody in distress."
+    "with a language model. They are not a clinical measure, and do not show that a model is safe or helpful "
+    "for anybody in distress."
 )
 _DATA: Final[Mapping[str, tuple[Fact, ...]]] = {
     "benchmark": (
         (
             "Data",
             "AttuneBench v1.0 by Pareto AI Research and Thoughtful Lab, collected through March 2026: adults "
-            "who had been told that the model is no therapy; high-risk topics were left out; no personal "
+            "who had been told that the model is not therapy; high-risk topics were left out; no personal "
             "data. No model may be trained on its conversations, annotations or metadata.",
         ),
         (
@@ -37,7 +37,7 @@ _DATA: Final[Mapping[str, tuple[Fact, ...]]] = {
     "simulated": (
         (
             "Data",
-            "Simulated people: conversations that a generator of this project wrote. Nobody felt what is "
+            "Simulated people: conversations written by this project's generator. Nobody felt what is "
             "annotated, and the numbers say nothing about people.",
         ),
     ),
@@ -45,15 +45,15 @@ _DATA: Final[Mapping[str, tuple[Fact, ...]]] = {
         (
             "Data",
             "Conversations marked as the user's own, or the sample that comes with this project (fictional, "
-            "CC BY 4.0, by attune-env). They are no benchmark: numbers from them do not compare with "
-            "published ones.",
+            "CC BY 4.0, by attune-env). They are not the benchmark: numbers from them cannot be compared "
+            "with published ones.",
         ),
     ),
     "imported": (
         (
             "Data",
-            "Conversations imported from another source, under the terms of that source. They are no "
-            "benchmark: numbers from them do not compare with published ones.",
+            "Conversations imported from another source, under the terms of that source. They are not the "
+            "benchmark: numbers from them cannot be compared with published ones.",
         ),
     ),
 }

@@ -1,4 +1,4 @@
-"""The folder of a report: what may be replaced there, and putting new files in the place of old ones.
+"""The folder of a report: what may be replaced there, and replacing old files by new ones.
 
 Only files that an earlier report wrote are ever replaced or removed; a list in the folder names them.
 """
@@ -26,7 +26,7 @@ _OURS: Final = re.compile(r"(report\.(html|md)|(figures|tables|conversations)/[^
 def check_destination(folder: Path, *, overwrite: bool = False) -> None:
     """Raises DataError unless a report may be written to `folder`: new, empty, or that of an earlier report.
 
-    With `overwrite` other files may stand there; those with a report's names are replaced.
+    With `overwrite` it may hold other files; those with a report's names are replaced.
     """
     if not folder.exists():
         if folder.is_symlink():
@@ -37,7 +37,7 @@ def check_destination(folder: Path, *, overwrite: bool = False) -> None:
     for name in FOLDERS:
         inside = folder / name
         if inside.is_symlink() or (inside.exists() and not inside.is_dir()):
-            raise _refused(folder, f"{name}, which is no folder of its own", "move it away")
+            raise _refused(folder, f"{name}, which is not a real folder", "move it away")
     if overwrite:
         return
     if not (folder / LIST).is_file():
@@ -56,7 +56,7 @@ def check_destination(folder: Path, *, overwrite: bool = False) -> None:
 def write_files(
     folder: Path, names: Collection[str], files: Iterable[tuple[str, bytes]], *, overwrite: bool = False
 ) -> None:
-    """Writes files (path in the folder, content), each whole or not at all; an earlier report's others go.
+    """Writes files (path in the folder, content) atomically; removes an earlier report's other files.
 
     Args:
         folder: where to.

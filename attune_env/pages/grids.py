@@ -49,7 +49,7 @@ class Grid:
 
     title: str
     heads: tuple[str, ...]
-    """Of the columns before the models'."""
+    """Headings of the columns before the models'."""
     note: str = ""
     rows: list[tuple[tuple[str, ...], tuple[Cell, ...]]] = field(default_factory=list)
     """(texts under `heads`, one cell per model)"""
@@ -135,7 +135,7 @@ def _tags(tags: Sequence[Tag]) -> str:
 
 
 def turn_grids(truth: TurnTruth, answers: Sequence[Answers], book: Codebook) -> list[Grid]:
-    """The grids of one turn that hold anything."""
+    """The grids of one turn that are not empty."""
     said = [one.prediction.turns.get(truth.turn) for one in answers]
     assess = [one.assess if one else None for one in said]
     feelings = Grid("What the person felt", ("", "felt"), "names with their intensity, 1 to 7")
@@ -174,14 +174,14 @@ def turn_grids(truth: TurnTruth, answers: Sequence[Answers], book: Codebook) -> 
 
 
 def end_grids(truth: ConversationTruth, answers: Sequence[Answers]) -> list[Grid]:
-    """The grids of what is asked after the conversation, as far as they hold anything."""
+    """The grids of the questions after the conversation that are not empty."""
     affect = Grid("Feelings after the conversation (PANAS, 1 to 7)", ("item", "before", "after"))
     questions = Grid("Questions about the whole conversation", ("question", "person"))
     branches = Grid("How well the replies did (1 to 7)", ("branch", "person"))
     said = [one.prediction.reflect for one in answers]
 
     def rated(grid: Grid, name: str, field: str, *known: int | None) -> None:
-        """A row of ratings; the last `known` one is what was to be predicted."""
+        """A row of ratings; the last of `known` is the one to predict."""
         given = (getattr(one, field).get(name) if one else None for one in said)
         texts = (DASH if value is None else str(value) for value in known)
         grid.add((name, *texts), (_rating(one, known[-1]) for one in given), known=known[-1])
@@ -225,7 +225,7 @@ def score_grid(answers: Sequence[Answers]) -> Grid:
 
 
 def step_grid(places: Sequence[Place], answers: Sequence[Answers]) -> Grid:
-    """The score of each step of the episode, from 0 to 1, and its outcome where that is not ok."""
+    """The score of each step of the episode, from 0 to 1, and its outcome if that is not ok."""
     grid = Grid(
         "Rewards step by step",
         ("step", "weight"),

@@ -119,17 +119,17 @@ class PartView:
 
     @property
     def mode(self) -> str:
-        """The mode that it is about."""
+        """The mode that it covers."""
         return mode_text(self.part.study.mode)
 
     @property
     def facts(self) -> list[Fact]:
-        """The notes at its foot."""
+        """The notes in its footer."""
         return facts_of(self.part.study)
 
     @property
     def about(self) -> str:
-        """Models, policies, conversations and data, in a line."""
+        """Models, policies, conversations and data, in one line."""
         study = self.part.study
         here = [entry for entry in study.entries if entry["mode"] == study.mode]
         models = {entry["em_model"] for entry in here}
@@ -145,7 +145,7 @@ class PartView:
 
     @property
     def conversations(self) -> str:
-        """Where its conversation pages begin, relative to the page; empty where there are none."""
+        """Where its conversation pages begin, relative to the page; empty if there are none."""
         return f"conversations/{self.prefix}index.html" if self.pages else ""
 
     @property
@@ -165,7 +165,7 @@ def write_report(
 ) -> Made:
     """Makes the report of `parts` and writes it to `folder`; the same inputs give the same bytes.
 
-    Raises what `check_destination` raises, and UnknownNameError where `only` names no analysis, before
+    Raises what `check_destination` raises, and UnknownNameError if `only` names no analysis, before
     anything is written.
     """
     check_destination(folder, overwrite=overwrite)

@@ -1,4 +1,4 @@
-"""Texts of others made safe to look at: what acts is spelled out, what is long is cut."""
+"""Other people's texts made safe to display: active characters are spelled out, long texts are cut."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _JOINERS: Final = "\u200c\u200d"
 
 
 def visible(text: str, limit: int | None = None) -> str:
-    """`text` with lines and blanks as they are, and every character escaped that acts instead of showing.
+    """`text` with lines and blanks as they are, and every character escaped that acts instead of being shown.
 
     Those are control characters, marks that turn the direction of writing, lone surrogates and what has no
-    glyph. A text longer than `limit` characters is cut, and says by how many.
+    glyph. A text longer than `limit` characters is cut, with a note of how many are missing.
     """
     cut = len(text) if limit is None else limit
     clean = _OTHER.sub(_shown, text[:cut].replace("\r\n", "\n"))

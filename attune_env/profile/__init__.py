@@ -1,7 +1,7 @@
 """Experimental: guess from a conversation alone what its participant stated about themselves.
 
-Off by default and no stage of the protocol: `attune profile` alone runs it. There is no reward for it, so
-that nothing here trains a model to guess who people are. `WARNING` says what it may be used for.
+Off by default and not a stage of the protocol: `attune profile` alone runs it. There is no reward for it,
+because nothing here should train a model to guess who people are. `WARNING` says what it may be used for.
 """
 
 from typing import Final

@@ -24,10 +24,10 @@ def baseline(name: str, conversations: Sequence[Conversation], form: Form, *, se
     Args:
         name: `prior`: the best constants of the other participants among `conversations` (leave one
             participant out). `random`: an option, a number, each diagnosis with probability 1/2; no country,
-            of which there is no list. `empty`: nothing.
+            since there is no list of countries. `empty`: nothing.
         conversations: what `prior` is fitted on, the person's own left out.
         form: the fields.
-        seed: of `random`, hashed with the conversation's id and the field.
+        seed: seed of `random`, hashed with the conversation's id and the field.
     """
     if name not in BASELINES:
         raise UnknownNameError("baseline", name, BASELINES)
@@ -45,7 +45,7 @@ def baseline(name: str, conversations: Sequence[Conversation], form: Form, *, se
 
 
 def best_constants(form: Form, conversations: Iterable[Conversation]) -> dict[str, Value]:
-    """Field -> the one guess that does best on what these participants stated; nothing where nobody did."""
+    """Field -> the one guess that does best on what these participants stated; nothing if nobody did."""
     return _best(form, _counted(form, conversations))
 
 

@@ -1,7 +1,7 @@
 """The fields predicted of a participant: how each is read, asked, guessed by a baseline, and scored.
 
-Options are lists of ours, never the values that occur in the data: those would tell a model who took part.
-What people stated and what was predicted are read by the same functions.
+Options are our own fixed lists, never the values that occur in the data: those would tell a model who took
+part. What people stated and what was predicted are read by the same functions.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Outside:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of several options, or one text where there are none."""
+    """One of several options, or one text if there are none."""
 
     name: str
     text: str
@@ -128,7 +128,7 @@ class Several:
         return frozenset(known[key] for key in keys) if keys <= known.keys() else Outside(list(value))
 
     def best(self, counts: Mapping[Any, int]) -> frozenset[str]:
-        """Of no option, single ones, pairs and all sets that occur the one with the highest mean F1.
+        """The option set with the highest mean F1: none, single ones, pairs, or a set that occurs.
 
         Ties: the smaller set, then by name.
         """
@@ -201,7 +201,7 @@ Field = Choice | Several | Number
 
 
 def set_f1(truth: frozenset[str], guess: frozenset[str]) -> float:
-    """Dice overlap of two sets, in [0, 1]; 1 where both are empty."""
+    """Dice overlap of two sets, in [0, 1]; 1 if both are empty."""
     return 2 * len(truth & guess) / (len(truth) + len(guess)) if truth or guess else 1.0
 
 
@@ -266,14 +266,14 @@ class Form:
 
 
 def plain(value: Value | None) -> Any:
-    """A value as JSON has it: a list for several options, whole numbers without a fraction."""
+    """The JSON form of a value: a list for several options, whole numbers without a fraction."""
     if isinstance(value, frozenset):
         return sorted(value)
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def form_with(options: Any, source: str) -> Form:
-    """The usual form with option lists of your own: `{"gender": ["Female", …], "diagnoses": […]}`.
+    """The usual form with your own option lists: `{"gender": ["Female", …], "diagnoses": […]}`.
 
     Fields that are not named keep their lists; `source` names the options in problems. Raises DataError with
     everything that is wrong.
@@ -301,7 +301,7 @@ def form_with(options: Any, source: str) -> Form:
 
 
 def _wrong(values: object) -> str:
-    """The fault of a list of options; "" where nothing is."""
+    """The fault of a list of options; "" if nothing is."""
     if not isinstance(values, (list, tuple)) or not 2 <= len(values) <= MAX_LIST:
         return show(values)
     for value in values:

@@ -1,6 +1,6 @@
-"""The files of guesses: `_profile_<conversation>_<provider>_<model>.json`, one a conversation and model.
+"""The files of guesses: `_profile_<conversation>_<provider>_<model>.json`, one per conversation and model.
 
-The leading underscore keeps them apart from result files: `attune score` passes them over.
+The leading underscore keeps them apart from result files: `attune score` ignores them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Guessed:
 
 @dataclass(frozen=True)
 class GuessFile:
-    """A file of guesses to be made: where it lies, and everything that decides what it holds."""
+    """A file of guesses to be made: its path, and everything that decides its content."""
 
     path: Path
     names: Names
@@ -71,9 +71,9 @@ class GuessFile:
         return GuessFile(folder / name, names, form, asked, source_file(data, identity))
 
     def is_made(self) -> bool:
-        """Whether the file holds this very record; one that cannot be read is made again.
+        """Whether the file holds exactly this record; one that cannot be read is made again.
 
-        Raises SettingsError where it was made in another way, DataError where it is another conversation's.
+        Raises SettingsError if it was made in another way, DataError if it is another conversation's.
         """
         record = existing_record(self.path, self.names)
         if record is None:
@@ -145,7 +145,7 @@ def read_guessed(folder: Path, conversations: Conversations) -> tuple[list[Guess
 
 
 def _read(path: Path, conversations: Conversations) -> Guessed:
-    """One file; raises DataError where it is none, or about a conversation that is not there."""
+    """One file; raises DataError if it is none, or about a conversation that is not there."""
 
     def check(place: str, fine: bool, expected: str, advice: str = "move the file away") -> None:
         if not fine:

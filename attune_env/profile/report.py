@@ -62,7 +62,7 @@ def _count_notes(fields: Sequence[FieldScore]) -> list[str]:
 
 
 def check_replaceable(path: Path) -> None:
-    """Raises DataError where `path` is a file, and not an earlier one of scores of guesses."""
+    """Raises DataError if `path` is a file, and not an earlier one of scores of guesses."""
     if not path.exists():
         return
     try:

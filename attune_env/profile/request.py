@@ -35,7 +35,7 @@ class ProfileRequest:
 
     @property
     def schema(self) -> Schema:
-        """JSON schema of the answer, a new one at each call; null is no answer."""
+        """JSON schema of the answer, a new one at each call; null means no answer."""
         return object_schema({one.name: one.schema for one in self.form.fields})
 
     def chat(self) -> list[dict[str, str]]:
@@ -46,8 +46,8 @@ class ProfileRequest:
 def profile_request(conversation: Conversation, form: Form | None = None) -> ProfileRequest:
     """Make the question about a conversation: one message that holds the HP's and the OM's texts.
 
-    No other part of the record decides anything in it: neither profile, nor topic, feelings, annotations or
-    the alternate responses. The conversation's id only goes into the hash that marks the texts.
+    No other part of the record affects it: not the profile, topic, feelings, annotations or alternate
+    responses. The conversation's id only goes into the hash that marks the texts.
     """
     form = form or Form()
     history = [(turn.user_message, turn.llm_response) for turn in conversation.turns]
@@ -74,9 +74,9 @@ def _template() -> str:
 def parse_profile(form: Form, text: str | None) -> dict[str, Value] | Unparsed:
     """The guesses in a reply. Never raises on a reply.
 
-    Each field stands for itself: what is missing, null, no option or out of range is unanswered. A diagnosis
-    that is no option spoils the list. A reply that names none of the fields is `no_fields`; one that gives
-    null for all of them is read, and answers nothing.
+    Each field is read on its own: anything that is missing, null, not an option or out of range is
+    unanswered. A diagnosis that is not an option spoils the list. A reply that names none of the fields is
+    `no_fields`; one that gives null for all of them is read, and answers nothing.
     """
     found = extract_object(text or "")
     if isinstance(found, Unparsed):

@@ -1,4 +1,4 @@
-"""Guess participants' profiles, one call per conversation, or without one by a baseline. Experimental."""
+"""Guess participants' profiles: with a model, one call per conversation, or with a baseline."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ProfileJob(Job):
         return self.file.names
 
     def exists(self) -> bool:
-        """Whether its record is there; SettingsError for one that was asked in another way."""
+        """Whether its record exists; SettingsError for one that was asked in a different way."""
         return self.file.is_made()
 
     def first(self) -> Iterable[Call]:
@@ -76,7 +76,7 @@ def run_profiles(
     options: Options | None = None,
     watcher: Watcher | None = None,
 ) -> EndpointReport:
-    """Asks a model once about every conversation and writes its guesses; goes on where a run ended.
+    """Asks a model once about every conversation and writes its guesses; continues an earlier run.
 
     Args:
         model: the model.
@@ -84,11 +84,11 @@ def run_profiles(
         output: folder of the guesses, the journal and the lists, made if needed.
         form: the fields, with their options.
         options: concurrency, patience, caps, overwriting, as for `run_endpoint`.
-        watcher: is shown how it goes.
+        watcher: receives the progress.
 
     Raises:
         SettingsError: the folder holds guesses that were asked in another way, or another run writes to it.
-        DataError: a file in the way.
+        DataError: a file is in the way.
         OSError: the folder cannot be written to.
     """
     # names of their own: a folder may hold the results and the journal of `attune run` too
@@ -113,7 +113,7 @@ def run_baseline(
 
     `prior` is fitted on the other participants of `conversations`. Guesses that exist already are kept.
 
-    Raises UnknownNameError for another name, SettingsError where the folder holds guesses made otherwise.
+    Raises UnknownNameError for another name, SettingsError if the folder holds guesses made otherwise.
     """
     guess = baseline(name, conversations, form, seed=seed)
     em_model = f"builtin/{name}"

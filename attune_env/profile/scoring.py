@@ -31,7 +31,7 @@ class FieldScore:
     people: int
     """Participants behind them."""
     unanswered: int
-    """Of the scored ones: nothing valid was guessed."""
+    """Scored conversations without a valid guess."""
     unstated: int
     outside: tuple[str, ...]
     """Stated values that could not be guessed, one a conversation."""
@@ -39,7 +39,7 @@ class FieldScore:
     """`value`; `prior` of the best constants of the other participants; `constant` of the best constants of
     the scored conversations themselves, than which no constant does better; `gain_over_prior` and
     `gain_over_constant`, signed so that more is better, for errors too; `gain`, the smaller of the two, since
-    a leave-one-out constant can fall below every constant. {} where nothing is scored."""
+    a leave-one-out constant can fall below every constant. {} if nothing is scored."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def score_guesses(guessed: Sequence[Guessed], conversations: Conversations) -> l
         guessed: files of guesses, those of a model all with one form.
         conversations: the participants' statements; the prior is fitted on all of these.
 
-    Raises DataError where the files of a model were made with different options.
+    Raises DataError if the files of a model were made with different options.
     """
     by_model: dict[str, dict[str, Guessed]] = {}
     for one in guessed:

@@ -1,1 +1,1 @@
-"""Turning scores into something to look at, in a terminal."""
+"""Scores as tables in a terminal."""

@@ -1,4 +1,4 @@
-"""Names in tables and figures: what kind of row a model is, its mode, short names for axes."""
+"""Names in tables and figures: the kind of a model's row, its mode, short names for axes."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def references(models: Iterable[str]) -> set[int]:
 
 
 def mode_text(mode: str) -> str:
-    """The mode, marked where it is not the benchmark's primary one."""
+    """The mode, marked if it is not the benchmark's primary one."""
     return mode if mode == "default" else f"{mode} (not primary)"
 
 
 def short_names(models: Sequence[str]) -> list[str]:
-    """Short names for axes and sentences: without the provider where that still tells the models apart.
+    """Short names for axes and sentences: without the provider if that still distinguishes the models.
 
-    Long ones lose their middle: versions, sizes and steps stand at the end.
+    Long names lose their middle, since versions, sizes and steps are at the end.
     """
     plain = [one_line(model.partition("/")[2] or model) for model in models]
     shared = {name for name, n in Counter(plain).items() if n > 1}

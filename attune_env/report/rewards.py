@@ -24,8 +24,8 @@ def preset_list() -> Table:
     table.notes = [
         "prior earns: what the best constant answers, which read nothing, earn on the reference data of "
         f"skill: {RewardSpec.preset('skill').reference}.",
-        "A reward of your own: a .json or .py file; attune rewards explain FILE shows it, "
-        "attune rewards audit --spec FILE attacks it.",
+        "Your own reward: a .json or .py file; attune rewards explain FILE shows it, "
+        "attune rewards audit --spec FILE audits it.",
     ]
     return table
 
@@ -61,7 +61,7 @@ def explain_part(name: str) -> Table:
 
 
 def explain_reward(spec: RewardSpec) -> Table:
-    """A reward: its tree, weights where everything is annotated, baselines, and how it is paid."""
+    """A reward: its tree, weights if everything is annotated, baselines, and when it is given."""
     table = Table(
         f"Reward {spec.name}",
         ("part", "weight", "share", "baseline", "stage", "scores"),
@@ -92,25 +92,25 @@ def _walk(node: Node, depth: int = 0) -> Iterator[tuple[int, Node]]:
 
 def _notes(spec: RewardSpec) -> Iterator[str]:
     yield (
-        "share: of the return where everything is annotated. A part's share is spread evenly over the "
-        "requests where it is defined; a part that is defined nowhere leaves it to its siblings."
+        "share: of the return if everything is annotated. A part's share is spread evenly over the "
+        "requests where it is defined; that of a part that is defined nowhere goes to its siblings."
     )
     if spec.baselines:
         lowest = spec.root.value({part: spec.transform(part, 0.0) for part in spec.parts})
         yield (
             "baseline n: a part's score s earns (s − n)/(1 − n), so that reading nothing earns about 0 "
-            "on it and the annotations' own answers 1. Where everything is annotated, silence earns "
+            "on it and the annotations' own answers 1. If everything is annotated, silence earns "
             f"{lowest:.2f}. Measured on {spec.reference or 'data that is not named'}."
         )
     else:
-        yield "Paid as scored, from 0 (silence) to 1 (the annotations' own answers)."
+        yield "Given as scored, from 0 (silence) to 1 (the annotations' own answers)."
         if (prior := _prior(spec)) != DASH:
             yield f"Reading nothing earns {prior} of 1 on simulated people (skill measures from that)."
-    yield f"Paid {'step by step' if spec.dense else 'in one sum with the last step'}. {AUDIT_NOTE}"
+    yield f"Given {'step by step' if spec.dense else 'in full with the last step'}. {AUDIT_NOTE}"
 
 
 def _prior(spec: RewardSpec) -> str:
-    """The score of `prior` on the reference data, from its baselines; a dash where one is unknown."""
+    """The score of `prior` on the reference data, from its baselines; a dash if one is unknown."""
     baselines = RewardSpec.preset("skill").baselines
     if not all(part in baselines for part in spec.parts):
         return DASH

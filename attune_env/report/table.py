@@ -130,7 +130,7 @@ class Table:
         return [row[place] for row in self.rows]
 
     def intervals(self, key: str) -> list[Interval]:
-        """The intervals of a column; an undefined one where a cell is something else."""
+        """The intervals of a column; an undefined one if a cell is something else."""
         return [cell if isinstance(cell, Interval) else Interval() for cell in self.column(key)]
 
     def left_aligned(self, place: int) -> bool:
@@ -174,8 +174,8 @@ class Table:
     def csv_text(self) -> str:
         """The table as CSV (RFC 4180 quoting, lines end with a line feed), unrounded.
 
-        An interval becomes the columns `x`, `x_low`, `x_high`, `x_n`; undefined is empty. Texts are made
-        safe for spreadsheets, as in a terminal.
+        An interval becomes the columns `x`, `x_low`, `x_high`, `x_n`; undefined is empty. Texts are made safe
+        for spreadsheets, as in a terminal.
         """
         spread = [any(isinstance(row[i], Interval) for row in self.rows) for i in range(len(self.heads))]
         stream = io.StringIO()
@@ -291,9 +291,10 @@ def field_text(text: str) -> str:
 
 
 def interval_text(interval: Interval, *, places: int = 3, scale: float = 1.0) -> str:
-    """`0.512 [0.480, 0.544]`; a dash where undefined, `†` where it rests on too few units.
+    """`0.512 [0.480, 0.544]`; a dash if undefined, `†` if it rests on too few units.
 
-    Where 0 lies outside of the interval, no number that is not 0 reads 0: it gets the places it takes.
+    If 0 is outside the interval, a number other than 0 is never shown as 0: it gets as many decimals as it
+    needs.
     """
     if interval.mean is None or interval.low is None or interval.high is None:
         return DASH

@@ -28,7 +28,7 @@ REFERENCES: Final = {
 
 
 class BertScorer:
-    """BERTScore by a model that lies in a folder here; nothing is ever downloaded.
+    """BERTScore with a model from a local folder; nothing is ever downloaded.
 
     The folder is what `save_pretrained` wrote: `config.json`, weights and the tokenizer. The embedding is the
     output of a layer, from 1, by default the one that the package's authors found best for a model of the
@@ -79,7 +79,7 @@ class BertScorer:
         return {"model": self.folder.resolve().name, "layer": self.layer}
 
     def f1(self, candidates: Sequence[str], references: Sequence[str]) -> list[float]:
-        """The F1 of each candidate with the reference beside it; 0 where either is blank."""
+        """The F1 of each candidate with the reference beside it; 0 if either is blank."""
         # the package cannot encode a blank text with current tokenizers; it scores it 0 as well
         both = [
             i for i, pair in enumerate(zip(candidates, references, strict=True)) if all(map(str.strip, pair))
@@ -101,8 +101,8 @@ def add_bertscores(
     """Write `response_bertscore…` into each turn's scores and `avg_response_bertscore…` into each entry.
 
     `entries` are those of `score_results`, of `results`, before they are aggregated. A draft that was
-    asked and not given scores 0 with each response that exists; without responses, or where the stage
-    was left out, the score is None.
+    requested but not given scores 0 with each response that exists; without responses, or if the stage was
+    left out, the score is None.
     """
     by_key = {(r.prediction.conversation_id, r.em_model, r.mode): r for r in results}
     turns: list[dict[str, Any]] = []

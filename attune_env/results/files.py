@@ -38,10 +38,10 @@ _DEVICE: Final = re.compile(r"\A(con|prn|aux|nul|com\d|lpt\d)(?= *\.)", re.IGNOR
 
 
 def safe_name(text: str, *, official: bool = False, longest: int = 80) -> str:
-    """`text` as a part of a file name: it cannot leave the folder, hide the file, be an option or too long.
+    """`text` as a part of a file name: never a path, hidden, an option or too long.
 
-    Where characters had to go, a short hash keeps different names apart; with `official`, slashes become
-    underscores without one, as the official runner writes model names.
+    If characters had to be replaced, a short hash keeps different names apart; with `official`, slashes
+    become underscores without one, as the official runner writes model names.
     """
     plain = text.replace("/", "_") if official else text
     clean = _DEVICE.sub(r"\1_", _UNSAFE.sub("_", plain).lstrip("._ -")[:longest]) or "x"
@@ -57,16 +57,16 @@ def result_name(conversation_id: str, em_model: str, mode: str) -> str:
 
 
 def source_file(conversations: Conversations, conversation_id: str) -> str | None:
-    """The name of the file that a conversation was read from; None where there is none."""
+    """The name of the file that a conversation was read from; None if there is none."""
     return Path(conversations.files.get(conversation_id, "")).name or None
 
 
 def existing_record(path: Path, wanted: Names) -> object:
-    """Read the record at `path`; None where it does not exist or is cut off, and so holds no other result.
+    """Read the record at `path`; None if it does not exist or is cut off, and so holds no other result.
 
-    Raises DataError where it is a result of another conversation, model or mode than `wanted`. File names do
-    not always tell them apart: slashes of model names become underscores, some file systems do not see case,
-    and an id can be chosen so that it meets another's name.
+    Raises DataError if it is a result of another conversation, model or mode than `wanted`. File names do
+    not always tell them apart: slashes of model names become underscores, some file systems ignore case, and
+    an id can be chosen to match another's name.
     """
     if not path.exists():
         return None
@@ -94,12 +94,12 @@ class TooLargeError(DataError):
 
 
 def read_result(path: Path) -> Any:
-    """The JSON value in a result file; raises DataError where it cannot be read or is too large."""
+    """The JSON value in a result file; raises DataError if it cannot be read or is too large."""
     return read_json(path, MAX_RESULT_BYTES)
 
 
 def write_result(path: Path, record: Mapping[str, Any]) -> None:
-    """Write a result file as `write_json` does; raise TooLargeError where `read_result` would refuse it."""
+    """Write a result file as `write_json` does; raise TooLargeError if `read_result` would refuse it."""
     text = _json_text(record)
     try:
         check_size(len(text.encode()), str(path), MAX_RESULT_BYTES, _SHORTER)
@@ -109,9 +109,9 @@ def write_result(path: Path, record: Mapping[str, Any]) -> None:
 
 
 def with_scores(record: Mapping[str, Any], conversation: Conversation) -> dict[str, Any]:
-    """A result record with `attune.scores`: the metrics of the conversation as a scores file has them.
+    """A result record with `attune.scores`: the metrics of the conversation as in a scores file.
 
-    Scores of single turns are left out; nothing is added where the conversation has no annotation.
+    Scores of single turns are left out; nothing is added if the conversation has no annotation.
     """
     prediction, _ = read_record(record, conversation)
     scores = score_conversation(conversation, with_readings(conversation, prediction))
@@ -124,8 +124,8 @@ def save_results(rollouts: Iterable[Rollout], folder: str | Path) -> list[Path]:
     """Write one official result file per rollout into `folder` (made if needed); return their paths.
 
     The model's name in them is the `em_model` given to `rollout` or `rollout_batch`. A file of the same
-    conversation, model and mode is replaced; one of others that only has the same name stops with a
-    DataError. Score them with `attune score --results FOLDER …`.
+    conversation, model and mode is replaced; one that only has the same name raises DataError. Score them
+    with `attune score --results FOLDER …`.
     """
     paths = []
     for played in rollouts:
@@ -148,9 +148,9 @@ def _json_text(value: Any) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write text into a temporary file beside `path`, then put it in its place in one step.
+    """Write text into a temporary file beside `path`, then move it into place in one step.
 
-    A link that stands in the place is replaced; what it leads to stays as it is.
+    A link in its place is replaced; its target stays as it is.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = temporary(path.parent, path.name)
@@ -193,7 +193,7 @@ class Result:
 
 
 def result_files(folder: Path) -> list[Path]:
-    """The result files of a folder: its .json files but for skip lists, scores and hidden ones."""
+    """The result files of a folder: its .json files except skip lists, scores files and hidden files."""
     if not folder.is_dir():
         raise DataError(
             Problem(str(folder), "", "no such folder", "a folder of result files", "check the path")
@@ -208,7 +208,7 @@ def read_results(
 ) -> tuple[list[Result], list[Problem], list[Problem]]:
     """Every result file of a folder, the problems that keep files out, and warnings.
 
-    A problem is a file that is not JSON or no result record, one for an unknown conversation, or a
+    A problem is a file that is not JSON or not a result record, one for an unknown conversation, or a
     second one for the same conversation, model and mode. With `reparse_with` the raw replies that the
     files keep are parsed again, as asked in that wording.
     """
@@ -255,7 +255,7 @@ def read_results(
 
 
 def _check_record(record: Any, path: Path, conversations: Conversations) -> None:
-    """Raises DataError where a JSON value is no result of one of the conversations."""
+    """Raises DataError if a JSON value is no result of one of the conversations."""
 
     def wrong(field: str, found: str, expected: str, advice: str) -> DataError:
         return DataError(Problem(str(path), field, found, expected, advice))

@@ -1,4 +1,4 @@
-"""Our own additions to result files, read with care: they may be missing or not what they should be."""
+"""Our own additions to result files, read leniently: they may be missing or malformed."""
 
 from __future__ import annotations
 

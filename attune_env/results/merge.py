@@ -1,4 +1,4 @@
-"""Several scores files as one: refused, with what differs, where their numbers belong in no common table."""
+"""Several scores files as one: refused, naming what differs, if their numbers cannot share a table."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def differences(files: Sequence[Named], mode: str | None = None) -> list[str]:
 def merged(files: Sequence[Named], mode: str | None = None) -> dict[str, Any]:
     """One scores file's content from several, with means and z-scores over all of them.
 
-    A built-in policy that was scored the same in several files stands once.
+    A built-in policy with the same scores in several files is listed once.
 
     Raises:
-        SettingsError: the files do not go together (`differences`), or one brings nothing new.
+        SettingsError: the files do not go together (`differences`), or one adds nothing new.
         DataError: a model's conversation was scored in two of them, in the same mode.
     """
     if len(files) == 1:

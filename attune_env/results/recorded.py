@@ -1,7 +1,7 @@
-"""From a scores file back to its conversations and result files, and what `--where` leaves of it.
+"""From a scores file back to its conversations and result files, and what remains of it under `--where`.
 
-Scores files are passed on. What one names is read only where it is a bundled set or lies on this machine: it
-may neither make this machine fetch a data set by its name nor ask another host for a file.
+Scores files get passed on to other people. A source that one names is read only if it is a bundled set or on
+this machine: a scores file must not make this machine fetch a data set or ask another host for a file.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ def recorded_source(scores: Mapping[str, Any]) -> str:
         return source
     raise SettingsError(
         f"--where reads the profiles of the scored conversations, and the scores file names {show(source)}, "
-        "which is no file or folder here: name these with --data"
+        "which is not a file or folder here: name the conversations with --data"
     )
 
 
 def recorded_results(scores: Mapping[str, Any], path: Path) -> Path | None:
-    """The folder of the result files that the scores file `path` was made of; None where they are not found.
+    """The folder of the result files that the scores file `path` was made of; None if they are not found.
 
-    That is the folder its metadata names, as given to `attune score --results`, else the one in which the
-    scores file stands, else `results` there; only if it holds a result file that the scores name.
+    That is the folder its metadata names, as given to `attune score --results`, or else the one that contains
+    the scores file, or else `results` there; only if it holds a result file that the scores name.
     """
     named = scores["metadata"].get("results")
     places = [Path(named)] if isinstance(named, str) and _is_here(named) else []
@@ -65,10 +65,10 @@ def narrowed(
 ) -> tuple[dict[str, Any], list[Problem]]:
     """The scores of the conversations that meet `where`, with new means; and warnings.
 
-    `conversations` are the ground truth that the scores were made with: all of it, also where the scores
-    were made of a selection already (both selections hold then). Scores do not hold profiles.
+    `conversations` are the ground truth that the scores were made with: all of it, even if the scores were
+    made from a selection (then both selections apply). Scores do not hold profiles.
 
-    Raises DataError where scored conversations are not in it, SettingsError where none of the scored ones
+    Raises DataError if scored conversations are not in it, SettingsError if none of the scored ones
     is left, and what `select` raises.
     """
     before = scores["metadata"].get("where")
@@ -85,7 +85,7 @@ def narrowed(
 
 
 def check_scored(scores: Mapping[str, Any], conversations: Conversations, source: str) -> None:
-    """Raises DataError where a scored conversation is not among `conversations`, which `source` holds."""
+    """Raises DataError if a scored conversation is not among `conversations`, which `source` holds."""
     unknown = {entry["conversationId"] for entry in scores["conversations"]} - set(conversations.by_id)
     if unknown:
         raise DataError(

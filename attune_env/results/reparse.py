@@ -21,7 +21,7 @@ def reparsed(
 ) -> dict[str, Any]:
     """The record with its answers parsed again from the raw replies it keeps.
 
-    Raises DataError where the file keeps no replies (the official runner's), or was asked in another
+    Raises DataError if the file keeps no replies (the official runner's), or was asked in another
     wording than `codebook`, whose option lists decide what a number in a reply means.
     """
     marks = marks_of(record)
@@ -62,7 +62,7 @@ def reparsed(
 
 
 def recorded_settings(found: Mapping[str, Any], codebook: Codebook) -> Settings:
-    """The settings that a result file records; raises DataError where they are not settings."""
+    """The settings that a result file records; raises DataError if they are not settings."""
     try:
         return Settings(
             mode=found["mode"],

@@ -100,7 +100,7 @@ class _Scores(_Part):
 
 
 def check_scores(scores: Mapping[str, Any], file: str) -> None:
-    """Raises DataError where `metadata`, `conversations` or `aggregates` is not as `attune score` writes."""
+    """Raises DataError if `metadata`, `conversations` or `aggregates` is not as `attune score` writes it."""
     try:
         _Scores.model_validate(scores)
     except ValidationError as error:

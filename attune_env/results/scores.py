@@ -39,8 +39,8 @@ def score_results(
 ) -> dict[str, Any]:
     """The content of a scores file: `metadata`, `conversations`, `aggregates`.
 
-    Both readings are always computed; `scoring` says which one tables lead with. `where` is what the
-    conversations were selected by and `folder` where the results lie, for the record. With `bertscore` the
+    Both variants are always computed; `scoring` says which one tables lead with. `where` is what the
+    conversations were selected by and `folder` is where the results are, for the record. With `bertscore` the
     drafts get BERTScores too.
     """
     entries = []
@@ -121,7 +121,7 @@ def _entry(result: Result, conversations: Conversations, q1_overlap: Q1Overlap) 
 
 
 def outcome_counts(record: Mapping[str, Any]) -> Counter[str]:
-    """How often each outcome (ok, unparsed:<code>, …) stands in a result file; empty if it says nothing."""
+    """How often each outcome (ok, unparsed:<code>, …) occurs in a result file; empty if it has none."""
     counts: Counter[str] = Counter()
     for _, part in parts_of(record):
         outcomes = mapping(marks_of(part).get("outcomes"))
@@ -130,7 +130,7 @@ def outcome_counts(record: Mapping[str, Any]) -> Counter[str]:
 
 
 def parse_rate(entries: Sequence[Mapping[str, Any]]) -> float | None:
-    """Share of requests whose reply was parsed; None where the result files do not say."""
+    """Share of requests whose reply was parsed; None if the result files do not say."""
     counts: Counter[str] = Counter()
     for entry in entries:
         counts.update(entry["attune"]["outcomes"])
@@ -139,18 +139,18 @@ def parse_rate(entries: Sequence[Mapping[str, Any]]) -> float | None:
 
 
 def read_scores(path: Path) -> dict[str, Any]:
-    """A scores file; raises DataError if it is none, or of a layout this version does not read."""
+    """A scores file; raises DataError if it is not one, or has a layout that this version does not read."""
     scores = read_json(path, max_bytes=None)  # grows with the number of results
     if not is_scores(scores) or not isinstance(scores["conversations"], list):
         raise DataError(
-            Problem(str(path), "conversations", "no list of scored conversations", "a scores file",
+            Problem(str(path), "conversations", "not a list of scored conversations", "a scores file",
                     "make one with `attune score --results … --data … --output …`")
         )  # fmt: skip
     layout = mapping(scores["metadata"]).get("format")
     if layout != FORMAT:
         raise DataError(
             Problem(str(path), "metadata.format", show(layout), str(FORMAT),
-                    "remake it with `attune score` of this version")
+                    "make it again with `attune score` of this version")
         )  # fmt: skip
     check_scores(scores, str(path))
     # counted again: what the file says of its entries may be anything
@@ -158,7 +158,7 @@ def read_scores(path: Path) -> dict[str, Any]:
 
 
 def check_replaceable(path: Path) -> None:
-    """Raises DataError where `path` is a file, and not an earlier scores file that may be replaced."""
+    """Raises DataError if `path` is a file, and not an earlier scores file that may be replaced."""
     if not path.exists():
         return
     try:
@@ -167,6 +167,6 @@ def check_replaceable(path: Path) -> None:
         known = False
     if not known:
         raise DataError(
-            Problem(str(path), "", "a file that is no scores file", "a new name or an earlier scores file",
+            Problem(str(path), "", "a file that is not a scores file", "a new name or an earlier scores file",
                     "choose another --output")
         )  # fmt: skip

@@ -36,9 +36,9 @@ class Usage:
     """With the reasoning."""
     reasoning: Count = 0
     cached: Count = 0
-    """Of the tokens in, those that a prefix cache held."""
+    """Input tokens that came from a prefix cache."""
     cost: Amount | None = None
-    """Dollars; None where nobody says."""
+    """Dollars; None if nobody says."""
 
     def __add__(self, other: Usage) -> Usage:
         unknown = self.cost is None or other.cost is None
@@ -51,7 +51,7 @@ class Usage:
         )
 
     def describe(self) -> dict[str, Any]:
-        """The usage as files keep it; the cost in dollars, null where not known."""
+        """The usage as files keep it; the cost in dollars, null if not known."""
         return {
             "tokens_in": self.tokens_in,
             "tokens_out": self.tokens_out,
@@ -82,7 +82,7 @@ class Answer:
 def read_answer(
     status: int, data: bytes, headers: Mapping[str, str], hide: Callable[[str], str] = str
 ) -> Answer:
-    """The answer in a response; raises Fault where there is none.
+    """The answer in a response; raises Fault if there is none.
 
     `hide` takes the key out of every text. A request that is refused for its content is an answer without
     text, whose `finish` says so.

@@ -84,7 +84,7 @@ class Asker:
         )
 
     async def ask(self, call: Call) -> Finished:
-        """The finished call; raises Fault where it is given up, StopRun where the run ends."""
+        """The finished call; raises Fault if it is given up, StopRun if the run ends."""
         start = time.monotonic()
         usage, attempts, answer, held = NO_USAGE, 0, Answer(""), False
         asking = Asking(call.request, call.read, self.patience.asks)

@@ -49,7 +49,7 @@ def run_builtin(
 ) -> RunReport:
     """Play every conversation in every mode and write the result files.
 
-    Each mode is a run of its own, with the other `settings` the same. `seed` is that of `random`; `mode`,
+    Each mode is a separate run with otherwise the same `settings`. `seed` is that of `random`; `mode`,
     `prior` and `asked` are fitted on `fit_on` instead of out of fold, if given. With `overwrite` results that
     exist are made again. `on_done` is called after each conversation.
     """

@@ -99,13 +99,13 @@ class ChatClient:
 
 
 async def _bounded(response: httpx.Response) -> bytes:
-    """The body; Fault where an answer is too large or packed. A refusal is cut: its status is enough."""
+    """The body; Fault if an answer is too large or packed. A refusal is cut: its status is enough."""
     most = MOST_BYTES if response.is_success else MOST_OF_A_REFUSAL
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("", "identity"):
         if not response.is_success:
             return b""
-        raise Fault("packed", f"the answer is packed as {show(encoding)}, which was not asked for")
+        raise Fault("packed", f"the answer is compressed ({show(encoding)}), which was not requested")
     body = bytearray()
     async for piece in response.aiter_raw():
         body += piece

@@ -1,4 +1,4 @@
-"""The state that all calls of a run share: how many run at once, pauses, caps, the end of the run, counts."""
+"""The state that all calls of a run share: how many run at once, pauses, caps, whether it ends, counts."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Control:
 
     @property
     def failed(self) -> int:
-        """Attempts that came to nothing."""
+        """Failed attempts."""
         return self.faults.total()
 
     def stop(self, reason: StopRun) -> None:
@@ -65,7 +65,7 @@ class Control:
 
     @asynccontextmanager
     async def attempt(self) -> AsyncIterator[None]:
-        """The place and the leave for one attempt; raises StopRun where there is none any more."""
+        """Waits for a free slot for one attempt; raises StopRun once the run has ended."""
         while True:
             while (wait := self.pause()) > 0:
                 await self.sleep(wait)
@@ -96,7 +96,7 @@ class Control:
             raise StopRun(str(self.reason))
 
     def worked(self, usage: Usage) -> None:
-        """Notes an answered attempt: one more at once for each round of answers."""
+        """Records an answered attempt; each round of answers allows one more at once."""
         self.answered += 1
         self.spent += usage.cost or 0.0
         if usage.cost is None and self.caps.cost is not None:
@@ -105,7 +105,7 @@ class Control:
         self.limit = min(float(self.most), self.limit + 1.0 / self.limit)
 
     def fault(self, fault: Fault) -> None:
-        """Notes a failed attempt; "too many requests" means fewer at once, and none before Retry-After."""
+        """Records a failed attempt; "too many requests" means fewer at once, and none before Retry-After."""
         self.faults[fault.kind] += 1
         if fault.kind == "rate_limited":
             now = asyncio.get_running_loop().time()
@@ -146,9 +146,9 @@ class Breaker:
         self.in_a_row = 0
 
     def read(self, ended: str) -> None:
-        """Notes an answer that was to be JSON: `empty`, `cut off`, or "" for anything else.
+        """Records an answer that should be JSON: `empty`, `cut off`, or "" for anything else.
 
-        Stops the run where none of the first ones holds anything: all others would be paid for as well.
+        Stops the run if all of the first answers are empty, since the others would cost money too.
         """
         if self._blank is None or not ended:
             self._blank = None
@@ -160,9 +160,9 @@ class Breaker:
             self.control.stop(StopRun(f"{said}: {self.where}; is --max-tokens too small?"))
 
     def failed(self, fault: Fault) -> bool:
-        """Notes a call that is given up; stops the run where no other would do better.
+        """Records a call that is given up; stops the run if no other call would fare better.
 
-        True where that is the server's doing: the call is not to be skipped, the next run makes it.
+        True if that is the server's doing: the call is not to be skipped, the next run makes it.
         """
         self.in_a_row += 1
         passing = self.ever and fault.kind in ("not_found", "redirect")
@@ -201,13 +201,13 @@ class Tally:
 
     @property
     def calls(self) -> int:
-        """Calls that the conversations take in all; those that are not counted yet take the mean."""
+        """Calls for all conversations together; those not counted yet are estimated by the mean."""
         counted = len(self.planned)
         number = max(self.conversations, counted)
         return round(sum(self.planned.values()) * number / counted) if counted else 0
 
     def finished(self, call: Finished) -> None:
-        """Notes a call of this run."""
+        """Records a call of this run."""
         self.new += 1
         self.readable += call.reason == OK
         self.asked_again += call.asks - 1
@@ -215,7 +215,7 @@ class Tally:
 
     @property
     def calls_done(self) -> int:
-        """Calls that are answered, now or before."""
+        """Calls that are answered, in this run or earlier."""
         return self.new + self.calls_kept
 
     @property
@@ -240,7 +240,7 @@ class Tally:
         return (self.calls - self.calls_done) * self.seconds / self.new if self.new else None
 
     def describe(self) -> dict[str, Any]:
-        """The numbers that the run's file keeps."""
+        """The numbers that are kept in the run's file."""
         return {
             "duration_seconds": round(self.seconds, 3),
             "conversations": self.conversations,

@@ -27,7 +27,7 @@ class Estimate:
     mode: str
     conversations: int
     calls: int
-    """Of the evaluated model."""
+    """Usage of the evaluated model."""
     judge_calls: int
     usage: Usage
     judge_usage: Usage
@@ -43,8 +43,8 @@ def estimate(
 ) -> list[Estimate]:
     """Estimate each mode over these conversations.
 
-    Tokens in are the lengths of the messages. Tokens out are those of short complete answers, and of a draft
-    as long as the recorded reply: a model that reasons writes more.
+    Input tokens are estimated from the lengths of the messages. Output tokens are those of short complete
+    answers, and of a draft as long as the recorded reply; a model that reasons writes more.
     """
     player = builtin_policy("always-no", conversations, settings)
     found = []
@@ -72,13 +72,13 @@ def estimate(
 
 
 def judge_usage(requests: Iterable[JudgeRequest], judges: int) -> Usage:
-    """The usage of so many judges for these requests."""
+    """The usage of this number of judges for these requests."""
     each = (usage_of_messages(request.chat(), JUDGEMENT) for request in requests)
     return _times(sum(each, Usage()), judges)
 
 
 def usage_of_messages(messages: Iterable[dict[str, str]], out: int) -> Usage:
-    """The usage of a request with these messages and an answer of so many bytes."""
+    """The usage of a request with these messages and an answer of this many bytes."""
     length = sum(len(message["content"].encode("utf-8", "surrogatepass")) for message in messages)
     return Usage(-(-length // CHARACTERS_A_TOKEN), -(-out // CHARACTERS_A_TOKEN))
 

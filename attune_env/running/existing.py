@@ -1,8 +1,8 @@
-"""Recognise results that are complete already, and overwriting that has begun and not ended.
+"""Recognise results that are already complete, and overwriting that has begun but not ended.
 
 Overwriting outlives its process. It begins when the first of its calls is answered: until then every earlier
-reply and result counts. It ends when all that it began is made. In between, the same command, with or without
-`--overwrite`, goes on with it.
+reply and result counts. It ends when everything has been replaced. In between, the same command, with or
+without `--overwrite`, continues with it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from attune_episodes.settings import Settings
 
 
 class OtherJudgesError(SettingsError):
-    """A complete result is there that other judges rated, or none."""
+    """There is a complete result that other judges rated, or none."""
 
 
 def description(
@@ -34,7 +34,7 @@ def description(
     policy: Mapping[str, Any],
     training: Training | None,
 ) -> dict[str, Any]:
-    """Everything that tells a result from those of other runs; settings and policy decide the answers."""
+    """Everything that distinguishes a result from those of other runs."""
     return {
         "conversation": names[0],
         "model": names[1],
@@ -50,7 +50,7 @@ def description(
 
 
 def is_complete(path: Path, names: Names, describe: Callable[[], Mapping[str, Any]]) -> bool:
-    """Whether `path` holds this very run's complete result, whose `description` is only made if needed.
+    """Whether `path` holds the complete result of exactly this run; `description` is made only if needed.
 
     A file that cannot be read or is incomplete is made again. Raises SettingsError for a complete result
     of another run (other settings, data or versions): overwriting it, or mixing it in, would mislead;
@@ -112,13 +112,13 @@ class Overwriting:
         """Groups whose earlier results do not count: new ones are to take their places."""
 
     def state(self, group: str, identity: str) -> Literal["left", "made"] | None:
-        """Whether a group overwritten with this identity is still to be made; None where nobody began it."""
+        """Whether a group overwritten with this identity is still to be made; None if nobody began it."""
         if self._begun.get(group) != identity:
             return None
         return "left" if group in self.left else "made"
 
     def take(self, anew: Mapping[str, str], made: str | None = None) -> None:
-        """Notes what a line says."""
+        """Records what a line says."""
         self._begun |= anew
         self.left |= anew.keys()
         if made is not None:

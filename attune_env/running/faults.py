@@ -50,24 +50,24 @@ _FILTERED: Final = {"content_filter", "content_policy_violation", "responsible_a
 
 
 class Fault(AttuneError):
-    """One failed attempt. The message is for people and holds no key."""
+    """One failed attempt. The message is for people and contains no key."""
 
     def __init__(self, kind: str, message: str, *, retry_after: float | None = None, status: int = 0) -> None:
         super().__init__(one_line(message, 500))
         self.kind = kind
         self.action, self.advice = KINDS[kind]
         self.retry_after = retry_after
-        """Seconds that the server asks to wait; None where it does not say."""
+        """Seconds that the server asks to wait; None if it does not say."""
         self.status = status
-        """HTTP status; 0 where there was no answer."""
+        """HTTP status; 0 if there was no answer."""
 
 
 class StopRun(AttuneError):
-    """The run cannot go on; what is complete is kept."""
+    """The run cannot continue; what is complete is kept."""
 
 
 def is_filtered(status: int, body: object) -> bool:
-    """Whether a refusal is one of the content: an answer of a kind, and the model's own."""
+    """Whether a refusal is about the content: then it counts as the model's own answer."""
     about = error_of(body)
     flagged = status == 403 and "flagged_input" in str(about.get("metadata"))
     return flagged or bool(_codes(about) & _FILTERED)
@@ -96,7 +96,7 @@ def status_fault(
 
 
 def error_of(body: object) -> Mapping[str, Any]:
-    """The error object of a body; {} where it has none."""
+    """The error object of a body; {} if it has none."""
     error = body.get("error") if isinstance(body, dict) else None
     if isinstance(error, str):
         return {"message": error}

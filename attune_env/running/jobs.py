@@ -41,7 +41,7 @@ class Job:
     settings: Settings
     em_model: str
     path: Path
-    """Of its result file."""
+    """Path of its result file."""
     facts: Mapping[str, Any]
     """For the result record."""
     askers: Mapping[str, Asker]
@@ -72,7 +72,7 @@ class Job:
         return self.conversation_id, self.em_model, self.settings.mode
 
     def exists(self) -> bool:
-        """Whether its result is there; SettingsError for that of another run."""
+        """Whether its result exists; SettingsError for that of another run."""
         return is_complete(self.path, self.names, self.describe)
 
     @property
@@ -97,12 +97,12 @@ class Job:
         return not self.unanswered and not self.failed
 
     def start(self, journal: Journal) -> None:
-        """Makes the list of its calls; DataError where the conversation can no longer be read."""
+        """Makes the list of its calls; DataError if the conversation can no longer be read."""
         self._conversation = self.conversation
         self._add(self.first(), journal)
 
     def take(self, call: Call, finished: Finished, journal: Journal) -> None:
-        """Notes a finished call, and adds those that it brings."""
+        """Records a finished call, and adds those that follow from it."""
         self.unanswered -= 1
         self.done[call.key.id] = call, finished.without_asides()
         if not self.failed:  # nothing more is asked of a conversation that is given up
@@ -119,25 +119,25 @@ class Job:
                 self.take(call, finished, journal)
 
     def fail(self, call: Call, why: str) -> None:
-        """Notes a call that was given up: the conversation cannot be completed in this run."""
+        """Records a call that was given up: the conversation cannot be completed in this run."""
         self.waiting.clear()
         if self.failed is None:
             self.failed = (call.request.id + (f" (judge {call.judge})" if call.judge else ""), why)
 
     def close(self) -> None:
-        """Lets go of what a finished conversation no longer needs: memory stays flat over a long run."""
+        """Frees what a finished conversation no longer needs, so that memory stays flat over a long run."""
         self.done.clear()
         if self._conversation is not None:
             self._conversation.memo.pop("plans", None)
             self._conversation = None
 
     def first(self) -> Iterable[Call]:
-        """The calls that it starts with."""
+        """Its first calls."""
         for request in plan(self.conversation, self.settings):
             yield Call(self.askers[""], request, parse, request.stage, self.group, self.sample)
 
     def after(self, call: Call, finished: Finished) -> Iterable[Call]:
-        """The calls that an answered one brings: a draft is judged."""
+        """The calls that follow from an answered one: a draft is judged."""
         request = call.request
         if not self.judges or not isinstance(request, Request) or request.turn is None:
             return
@@ -154,7 +154,7 @@ class Job:
                 yield Call(asker, asked, parse_judgement, "judge", self.group, self.sample, judge)
 
     def record(self) -> dict[str, Any]:
-        """The official result record: the engine reads the replies as it does everybody's."""
+        """The official result record; the engine reads the replies as it does all others."""
         episode = Episode(self.conversation, self.settings)
         for request in episode.requests:
             episode.submit(self.done[request.id][1].reply)

@@ -1,7 +1,7 @@
 """The journal: every finished call of a model in a folder, one line each, durable before it counts.
 
 `_calls_<provider>_<model>.jsonl`. Lines are only ever appended. A line that is cut off (the process was
-killed, the disk was full) is passed over, and so loses the call that it was to hold and no other. The file
+killed, the disk was full) is ignored, so only the call that it would have held is lost. The file
 is locked while a run has it open; the system drops the lock with the process, however it ends.
 """
 
@@ -31,7 +31,7 @@ _OVERWRITING: Final = (b'{"v":1,"anew":', b'{"v":1,"made":')
 
 @dataclass(frozen=True, slots=True)
 class CallKey:
-    """Names a call. Equal keys mean that the very same was asked, in the same way."""
+    """Names a call. Equal keys mean that exactly the same was asked, in the same way."""
 
     group: str
     """Conversation, mode and sample, as `group_of` has them."""
@@ -48,7 +48,7 @@ def group_of(conversation: str, mode: str, sample: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A call that has come to its end: answered, whether the answer can be read or not."""
+    """A finished call: answered, whether or not the answer can be read."""
 
     reply: str
     reason: str
@@ -56,7 +56,7 @@ class Finished:
     finish: str = "stop"
     reasoning: str = ""
     usage: Usage = field(default_factory=Usage)
-    """Of all its attempts that were answered."""
+    """Usage of all its answered attempts."""
     asks: Count = 1
     """How often it was asked until the answer could be read, at least 1."""
     attempts: Count = 1
@@ -76,7 +76,7 @@ class Finished:
 
 
 class Line(BaseModel):
-    """A line: a finished call, facts about the server, or overwriting that begins or is done."""
+    """A line: a finished call, facts about the server, or the beginning or end of overwriting."""
 
     model_config = ConfigDict(strict=True)
 
@@ -99,7 +99,10 @@ def journal_name(em_model: str) -> str:
 
 
 class Journal(AbstractContextManager["Journal"]):
-    """A model's journal in a folder, open and locked. Replies stay in the file: only places are kept."""
+    """A model's journal in a folder, open and locked.
+
+    Replies stay in the file; only their positions are kept in memory.
+    """
 
     def __init__(self, folder: Path, em_model: str) -> None:
         self.path = folder / journal_name(em_model)
@@ -133,7 +136,7 @@ class Journal(AbstractContextManager["Journal"]):
         os.close(self._file)
 
     def get(self, key: CallKey) -> Finished | None:
-        """The finished call with that key; None where there is none."""
+        """The finished call with that key; None if there is none."""
         place = self._places.get(key.group, {}).get((key.id, key.digest))
         if place is None:
             return None
@@ -146,7 +149,7 @@ class Journal(AbstractContextManager["Journal"]):
         return group in self._places
 
     async def add(self, key: CallKey, call: Finished) -> None:
-        """Writes a finished call; returns when it is on the disk. OSError where it cannot be written."""
+        """Writes a finished call; returns when it is on the disk. OSError if it cannot be written."""
         self._answered = True
         data = _encoded({**asdict(key), "call": asdict(call)})
         place = await self._write(data)
@@ -160,15 +163,14 @@ class Journal(AbstractContextManager["Journal"]):
     def begin(self, groups: Mapping[str, str]) -> None:
         """Stops earlier calls of these groups from counting; each with the identity of its new result.
 
-        On the disk they count until the first new call is written: a run that gets no answer leaves all as
-        it was.
+        On disk they count until the first new call is written: a run that gets no answer changes nothing.
         """
         self._due |= groups
         for group in groups:
             self._places.pop(group, None)
 
     async def made(self, group: str) -> None:
-        """Notes that the result of a group is written, where that was being overwritten."""
+        """Records that the result of a group that was being overwritten is written."""
         self._due.pop(group, None)
         if group in self.overwriting.left:
             await self._write(_encoded({"made": group}))
@@ -273,7 +275,7 @@ def _encoded(line: Mapping[str, Any]) -> bytes:
 
 
 def _line(data: bytes) -> Line | None:
-    """The content of a line; None where it is cut off, damaged or of another version."""
+    """The content of a line; None if it is cut off, damaged or of another version."""
     try:
         return Line.model_validate_json(data)
     except ValueError:
@@ -281,7 +283,7 @@ def _line(data: bytes) -> Line | None:
 
 
 def _lock(file: int, path: Path) -> None:
-    """Locks an open file for this process; SettingsError where another has it."""
+    """Locks an open file for this process; SettingsError if another has it."""
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -294,8 +296,8 @@ def _lock(file: int, path: Path) -> None:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError):
         raise SettingsError(
-            f"another run of this model writes to {path.parent} (it holds {path.name}); "
-            "wait until it ends, or choose another -o"
+            f"another run of this model is writing to {path.parent} (it has locked {path.name}); wait until "
+            "it ends, or choose another -o"
         ) from None
     except OSError as error:
         raise DataError(

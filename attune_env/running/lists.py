@@ -27,7 +27,7 @@ def _names(entry: Mapping[str, Any]) -> Names:
 
 
 def read_skipped(path: Path) -> list[dict[str, Any]]:
-    """The entries of a list of skipped conversations; [] without a file. DataError where it is none."""
+    """The entries of a list of skipped conversations; [] without a file. DataError if it is not one."""
     if not path.exists():
         return []
     entries = mapping(read_json(path)).get("conversations")
@@ -36,7 +36,7 @@ def read_skipped(path: Path) -> list[dict[str, Any]]:
     ):
         return entries
     raise DataError(
-        Problem(str(path), "conversations", "no list of skipped conversations",
+        Problem(str(path), "conversations", "not a list of skipped conversations",
                 "a file that `attune run` wrote", "move it away and run again")
     )  # fmt: skip
 
@@ -44,7 +44,7 @@ def read_skipped(path: Path) -> list[dict[str, Any]]:
 def write_skipped(
     folder: Path, model: str, failed: Sequence[Mapping[str, Any]], complete: Iterable[Names], command: str
 ) -> Path | None:
-    """Bring the list up to date and return its path; remove it, and return None, where nothing is left.
+    """Update the list and return its path; remove it and return None if nothing is left.
 
     `model` comes without the provider, and `command`, which is to be run again, without a key.
     """

@@ -1,8 +1,8 @@
-"""The loop of a run: as many calls under way as may be, until none is left or the run is to stop.
+"""The loop of a run: as many calls in flight as allowed, until none is left or the run stops.
 
-The requests of a conversation share a growing beginning, which servers keep in their prefix caches; so they
-are asked one after the other, many conversations at once. When no new conversation is left to fill the
-places, the calls of those under way run side by side.
+The requests of a conversation share a growing prefix, which servers cache; so they are sent one after the
+other, with many conversations at once. When no new conversation is left to start, the calls of those in
+progress run in parallel.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ class Unwritten(StopRun):
 
 
 class Watcher:
-    """Is shown how a run goes. This one shows nothing."""
+    """Receives the progress of a run. This one shows nothing."""
 
     def moved(self, tally: Tally) -> None:
-        """After each call, and once a second: attempts that fail show too."""
+        """Called after each call, and once a second, so that failed attempts show too."""
 
     def finished(self, job: Job, tally: Tally) -> None:
-        """After each conversation that is complete, or skipped (then `job.failed` says why)."""
+        """Called after each conversation that is complete or skipped (then `job.failed` says why)."""
 
     def said(self, message: str) -> None:
         """A message for a person."""
@@ -88,7 +88,7 @@ class Loop:
     async def go(self) -> None:
         """Returns when every job is over, or none of its calls is under way after the run was stopped.
 
-        Raises anything that is no fault of a call and no failure to write: a mistake in the program.
+        Raises anything that is neither the fault of a call nor a failure to write: a bug.
         """
         loop = asyncio.get_running_loop()
         handled = self._handle_signals(loop)
@@ -173,7 +173,7 @@ class Loop:
         self._landed = asyncio.Event()
 
     async def _ask(self, job: Job, call: Call) -> Finished | None:
-        """The answer; None where the call is given up, or the next run makes it."""
+        """The answer; None if the call is given up, or the next run makes it."""
         try:
             return await call.asker.ask(call)
         except Fault as fault:

@@ -34,7 +34,7 @@ PRIME_CONFIG: Final = ".prime/config.json"
 
 
 class Secret:
-    """A key. Its text is in no repr, no str, no pickle and no error."""
+    """A key. It never appears in a repr, a str, a pickle or an error."""
 
     __slots__ = ("_text",)
 
@@ -88,12 +88,12 @@ def endpoint_of(
     home: Path | None = None,
     need_key: bool = True,
 ) -> Endpoint:
-    """The endpoint that the arguments and the environment name; SettingsError where something is missing.
+    """The endpoint that the arguments and the environment name; SettingsError if something is missing.
 
-    A `base_url` stands in the place of the provider's own (`custom` must have one), an `api_key` before all
-    other places of a key, `api_key_var` in the place of the provider's variables, and `home` of the user's
-    folder with `.prime/config.json`. `need_key`: whether a provider other than `custom` must have a key (a
-    dry run needs none).
+    `base_url` replaces the provider's own (`custom` must have one), `api_key` takes precedence over all other
+    sources of a key, `api_key_var` replaces the provider's variables, and `home` the user's folder with
+    `.prime/config.json`. `need_key`: whether a provider other than `custom` must have a key (a dry run needs
+    none).
     """
     if provider not in PROVIDERS:
         raise UnknownNameError("provider", provider, PROVIDERS)
@@ -136,7 +136,7 @@ def endpoint_of(
 
 
 def checked_url(url: str) -> str:
-    """A base URL without trailing slash and `/chat/completions`; SettingsError where it is none."""
+    """A base URL without trailing slash and `/chat/completions`; SettingsError if it is not one."""
     text = url.strip().rstrip("/").removesuffix("/chat/completions")
     try:
         parts = urlsplit(text)
@@ -154,7 +154,7 @@ def checked_url(url: str) -> str:
 
 
 def _prime_config(home: Path | None) -> dict[str, str]:
-    """The texts in Prime's own configuration; {} where there is none."""
+    """The texts in Prime's own configuration; {} if there is none."""
     path = (home or Path.home()) / PRIME_CONFIG
     if not path.is_file():
         return {}

@@ -57,8 +57,8 @@ class RejudgeJob(Job):
     def exists(self) -> bool:
         """Whether the file holds the judgements of exactly these judges, asked in these words.
 
-        In another folder the file is always written; what was said before is not asked again. Raises
-        SettingsError where a result with other answers stands there, which would be lost.
+        In another folder the file is always written; earlier judgements are not asked for again. Raises
+        SettingsError if a result with other answers is there, which would be lost.
         """
         if self.in_place:
             marks = mapping(marks_of(self.before).get("judge"))
@@ -71,21 +71,24 @@ class RejudgeJob(Job):
             return False  # cut off: it is made again
         if there is not None and there != _answers(self.before):
             raise SettingsError(
-                f"{self.path} holds other answers than those that are to be judged; choose another -o, or "
-                "pass --overwrite"
+                f"{self.path} holds different answers from those to be judged; choose another -o, or pass "
+                "--overwrite"
             )
         return False
 
     def record(self) -> dict[str, Any]:
-        """The record with these judges' judgements in the place of those before.
+        """The record with these judges' judgements instead of the earlier ones.
 
-        Raises DataError where the file holds other answers by now: a run has replaced it meanwhile.
+        Raises DataError if the file holds other answers by now: a run has replaced it meanwhile.
         """
         if self.in_place and _answers(read_result(self.path)) != _answers(self.before):
             raise DataError(
-                Problem(str(self.path), "", "other answers than those that were judged: another run has "
-                        "replaced them meanwhile", "the result as it was",
-                        "run the same command again when that run is over")
+                Problem(
+                    str(self.path),
+                    "",
+                    "answers that differ from those judged: another run has replaced them",
+                    "the result as it was",
+                    "run the same command again when that run is over")
             )  # fmt: skip
         made = self.judged(self.before)
         calls = self.judging
@@ -117,18 +120,18 @@ def rejudge(
 ) -> EndpointReport:
     """Let judges rate the drafts of result files, ours or the official runner's, and write them in.
 
-    The files in `results` are replaced unless there is an `output`, and what others said in them before is.
+    Without an `output`, the files in `results` are replaced, and earlier judgements in them with them.
     Only results of the conversations `only` are judged, if given. Of `settings` the codebook and the prompt
-    set count. `skip_invalid` leaves out files that are no results. With `options.overwrite` these judges are
+    set count. `skip_invalid` leaves out files that are not results. With `options.overwrite` these judges are
     asked again what they have said before.
 
-    Each judgement is durable at once; the same call goes on where one ended, also one with `overwrite`. A
-    file that these very judges have rated already, with these words, or that holds no draft to rate, is left
-    as it is.
+    Each judgement is saved at once; the same call continues where an earlier one ended, also with
+    `overwrite`. A file that exactly these judges have already rated, asked in the same words, or that holds
+    no draft to rate, is left as it is.
 
     Raises:
         SettingsError: no judge, a judge named twice, or another rejudging of the folder is going on.
-        DataError: files that are no results, or no result of the conversations that are wanted.
+        DataError: files that are not results, or no result of the chosen conversations.
     """
     if not judges:
         raise SettingsError("no judge: name at least one with --judge-model")
@@ -192,7 +195,7 @@ def _jobs(
     chosen = [result for result in found if only is None or result.record["conversationId"] in only]
     if not chosen:
         raise DataError(
-            Problem(str(results), "", "no result of a conversation that is wanted", "at least one",
+            Problem(str(results), "", "no result of a chosen conversation", "at least one",
                     "run them first, or choose others with --where and --number")
         )  # fmt: skip
     jobs = []
@@ -210,7 +213,7 @@ def _jobs(
 
 
 def _no_turns(result: Result) -> Problem | None:
-    """The problem of a record that has no place for judgements; None where it has."""
+    """The problem of a record that has no place for judgements; None if it has."""
     turns = result.record.get("turns")
     if not isinstance(turns, list):
         where, what = "turns", "no list of turns"
@@ -223,7 +226,7 @@ def _no_turns(result: Result) -> Problem | None:
 
 
 def _answers(record: object) -> Any:
-    """The evaluated model's answers in a record, without the judgements; None where it is no record."""
+    """The evaluated model's answers in a record, without the judgements; None if it is no record."""
     if not isinstance(record, Mapping) or not isinstance(record.get("turns"), list):
         return None
     turns = [

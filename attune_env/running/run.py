@@ -43,9 +43,9 @@ class EndpointReport:
     failed: tuple[dict[str, Any], ...]
     """Entries of the list of skipped conversations."""
     skipped_file: Path | None
-    """That list; None where nothing is skipped."""
+    """That list; None if nothing is skipped."""
     stopped: StopRun | None
-    """Why the run ended before its end; None where it did not."""
+    """Why the run ended before its end; None if it did not."""
     tally: Tally
 
 
@@ -61,26 +61,26 @@ def run_endpoint(
     options: Options | None = None,
     watcher: Watcher | None = None,
 ) -> EndpointReport:
-    """Ask a model about every conversation and write one result file each; go on where a run ended.
+    """Ask a model about every conversation and write one result file each; continue where a run ended.
 
-    Each mode is a result of its own, with the other `settings` the same; so is each of the `samples`, of
-    which the first is named as a run with one sample is, and sample k as the model `provider/name@sample<k>`.
+    Each mode is a separate result with otherwise the same `settings`, and so is each of the `samples`. The
+    first sample is named like a run with one sample, sample k like the model `provider/name@sample<k>`.
     `judges` rate each draft. With `options.overwrite` a result is replaced when the new one is complete, and
     nothing changes before the first answer.
 
-    A call that fails for good leaves its conversation out (`report.failed`); when nothing works at all, or
-    a cap is reached, the run stops early (`report.stopped`). Either way every answer is kept, and the
-    same call of this function goes on with the first call that is missing.
+    A call that fails for good leaves its conversation out (`report.failed`); when nothing works at all, or a
+    cap is reached, the run stops early (`report.stopped`). Either way every answer is kept, and the same call
+    of this function continues with the first call that is missing.
 
     Raises:
         SettingsError: the folder holds results of another run, or another run is writing to it.
-        DataError: a file in the way.
+        DataError: a file is in the way.
         OSError: the folder cannot be written to.
     """
     if samples < 1:
         raise SettingsError(f"samples is {samples}; it must be at least 1")
     if split_sample(model.full_name)[1] > 1:
-        raise SettingsError(f"{show(model.name)} ends as the names of further samples do")
+        raise SettingsError(f"{show(model.name)} has an ending that is reserved for further samples")
     check_judges(judges)
     session = Session(model.full_name, model.name, output, options, watcher)
     rated_by = [judge.full_name for judge in judges]
@@ -108,7 +108,7 @@ def run_endpoint(
 
 
 def check_judges(judges: Sequence[Model]) -> None:
-    """Raises SettingsError where a judge is named twice."""
+    """Raises SettingsError if a judge is named twice."""
     names = [judge.name for judge in judges]
     if len(set(names)) < len(names):
         raise SettingsError(f"a judge is named twice: {', '.join(map(show, names))}")
@@ -121,9 +121,9 @@ class Session:
         self, name: str, skip_name: str, folder: Path, options: Options | None, watcher: Watcher | None
     ) -> None:
         self.name = name
-        """Of the journal and of the run's numbers: `provider/model`."""
+        """Name in the journal and in the run's numbers: `provider/model`."""
         self.skip_name = skip_name
-        """Of the list of skipped conversations: the model's."""
+        """Name in the list of skipped conversations: the model's."""
         self.folder = folder
         self.options = options or Options()
         self.watcher = watcher or Watcher()
@@ -137,7 +137,7 @@ class Session:
     ) -> EndpointReport:
         """Plays the jobs whose results are not complete; `facts` are kept with the run's numbers.
 
-        Raises DataError where a result would take the place of another conversation's, model's or mode's.
+        Raises DataError if a result would take the place of another conversation's, model's or mode's.
         """
         options, todo = self.options, self._choose(jobs)
         if not todo:  # no lock is needed, nothing is loaded

@@ -22,7 +22,7 @@ class SampleSpread:
     samples: int
     """At least 2."""
     mean: float
-    """Of the samples' means, in the metric's own unit."""
+    """Spread of the samples' means, in the metric's own unit."""
     sd_samples: float
     """Standard deviation of the samples' means (n - 1): what asking again changes."""
     se_conversations: float | None
@@ -41,8 +41,8 @@ def sample_spread(scores: Mapping[str, Any], metric: str = "composite_strict") -
 
     `metric` is a top-level number of the entries of a scores file, such as `composite_score`.
 
-    Models with one sample are left out, and so are conversations that some sample lacks or where the metric
-    is undefined: samples are compared on the same conversations.
+    Models with one sample are left out, and so are conversations that some sample lacks or in which the
+    metric is undefined: samples are compared on the same conversations.
     """
     values: dict[tuple[str, str], dict[int, dict[str, float]]] = {}
     for entry in scores["conversations"]:

@@ -42,7 +42,7 @@ class Price:
 
 @dataclass(frozen=True)
 class Patience:
-    """How hard a call is tried; waits are in seconds."""
+    """How often and how long a call is tried; waits are in seconds."""
 
     asks: int = 3
     """How often a request is asked at most until its answer can be read."""
@@ -62,7 +62,7 @@ class Patience:
         return asked + random.uniform(0, 0.1) * min(asked, self.longest_wait)
 
     def bounded(self, fault: Fault) -> Fault:
-        """The fault, or another kind of it where the server asks to wait too long."""
+        """The fault; a different kind if the server asks for too long a wait."""
         if fault.retry_after is None or fault.retry_after <= self.longest_asked:
             return fault
         return Fault("too_long_wait", f"{fault} and asks to wait {fault.retry_after:g} s")
@@ -70,7 +70,7 @@ class Patience:
     def over(self, fault: Fault, attempt: int, *, ever: bool) -> bool:
         """Whether a call is given up after this fault at its `attempt`-th attempt.
 
-        `ever` says whether the server has answered before: one that has not is likely not there.
+        `ever` says whether the server has answered before: one that has not is probably not there.
         """
         often = {"timeout": self.retries // 2, "rate_limited": self.retries * 2}
         retries = often.get(fault.kind, self.retries)
@@ -94,7 +94,7 @@ class Training:
     """The place of an evaluated model in a training run, for learning curves."""
 
     step: int
-    """Of the training run, from 0."""
+    """Step of the training run, from 0."""
     run: str | None = None
     """Its name."""
 
@@ -102,7 +102,7 @@ class Training:
         if self.step < 0:
             raise SettingsError(f"the training step is {self.step}; expected 0 or more")
         if self.run is not None and not (self.run.strip() and self.run.isprintable()):
-            raise SettingsError(f"{show(self.run)} is no name of a training run")
+            raise SettingsError(f"{show(self.run)} is not a valid name for a training run")
 
 
 def training_marks(training: Training | None) -> dict[str, Any]:
@@ -127,14 +127,14 @@ class Model:
         return f"{self.endpoint.provider}/{self.name}"
 
     def policy(self, judges: list[str], sample: int = 1) -> dict[str, Any]:
-        """All that decides its answers besides the episode's settings: `attune.policy` of a result file."""
+        """What decides its answers besides the episode's settings: `attune.policy` of a result file."""
         facts = {"name": self.full_name, **asdict(self.sampling), "judges": judges}
         return facts | ({"sample": sample} if sample > 1 else {})
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a run goes about it; nothing here changes what is asked."""
+    """How a run is carried out; nothing here changes what is asked."""
 
     concurrency: int = 16
     """Requests at once, over all conversations."""

@@ -1,4 +1,4 @@
-"""Statistics one can defend: the paper's bootstrap, vectorised over all models and metrics."""
+"""Statistics: the paper's bootstrap, vectorised over all models and metrics."""
 
 from attune_env.statistics.bootstrap import Bootstrap, Interval
 from attune_env.statistics.comparisons import Comparison, Separation, compare, compare_metrics, separation

@@ -40,7 +40,7 @@ class Interval:
     """A mean with its percentile interval; by default undefined."""
 
     mean: float | None = None
-    """None where no value is defined."""
+    """None if no value is defined."""
     low: float | None = None
     high: float | None = None
     n: int = 0
@@ -55,7 +55,7 @@ class Interval:
 
     @property
     def leaves_out_zero(self) -> bool:
-        """Whether 0 lies outside, and there are enough units to say so: what a difference is claimed by."""
+        """Whether 0 is outside, with enough units to say so: the condition for claiming a difference."""
         if self.low is None or self.high is None or not self.meaningful:
             return False
         return self.low > ROUNDING or self.high < -ROUNDING
@@ -71,7 +71,7 @@ class Bootstrap:
         resamples: how many resamples.
         seed: seeds the generator; same rows, clusters and seed give the same intervals.
 
-    Values of columns have the shape (rows, columns), with NaN where undefined.
+    Values of columns have the shape (rows, columns), with NaN if undefined.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class Bootstrap:
     def means(self, values: npt.ArrayLike) -> Array:
         """(columns, resamples): the mean of the defined values of each column in each resample.
 
-        NaN where a resample holds no defined value of a column.
+        NaN if a resample holds no defined value of a column.
         """
         table = np.asarray(values, dtype=np.float64)
         defined = ~np.isnan(table)
@@ -135,8 +135,8 @@ class Bootstrap:
         """One interval per column of Σ numerator / Σ denominator, the sums over rows.
 
         A mean over items is such a ratio: its denominator differs from row to row, so both sums are drawn
-        together. The total of the lower sum is the interval's n. A resample whose lower sum is 0 takes no
-        part; a column whose lower sum is 0 is undefined.
+        together. The sum of the denominator is the interval's n. A resample whose denominator is 0 is left
+        out; a column whose denominator is 0 is undefined.
         """
         above, below = self.unit_sums(numerators), self.unit_sums(denominators)
         found: list[Interval] = []
@@ -172,8 +172,8 @@ def _intervals(means: npt.ArrayLike, bounds: Array, n: npt.ArrayLike, units: npt
 def weighted(weights: npt.NDArray[Any], sums: Array) -> Array:
     """(columns, draws): sums.T @ weights.T, of small whole weights (draws, units) and (units, columns).
 
-    In small products: of larger ones the BLAS makes parts for several threads, whose number would then show
-    in the last digit, and which wait for each other where the cores have other work.
+    The products are small: the BLAS splits larger ones between threads, whose number would then show in the
+    last digit, and which wait for each other if the cores are busy.
     """
     totals = np.empty((sums.shape[1], len(weights)))
     groups = [slice(start, start + COLUMNS) for start in range(0, len(totals), COLUMNS)]
@@ -190,7 +190,7 @@ def weighted(weights: npt.NDArray[Any], sums: Array) -> Array:
 def percentiles(samples: Array) -> Array:
     """(2, columns): the quantiles that hold the middle 95 % of each row of `samples` (columns, resamples).
 
-    Linear between neighbours; NaN are left out, and a row of nothing else gives NaN.
+    Linear between neighbours; NaN are left out, and a row of only NaN gives NaN.
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "All-NaN slice", RuntimeWarning)
@@ -199,7 +199,7 @@ def percentiles(samples: Array) -> Array:
 
 
 def known(value: float) -> float | None:
-    """The number; None where it is NaN."""
+    """The number; None if it is NaN."""
     return None if np.isnan(value) else float(value)
 
 

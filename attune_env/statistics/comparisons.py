@@ -1,9 +1,9 @@
 """Which models are separated: paired differences with intervals, and Holm-corrected tests beside them.
 
 Two counts are given because the paper's exact rule is unknown. Its figure shows 95 % bootstrap intervals and
-says how many of the 55 pairs are separated; read as "the paired 95 % interval of the difference leaves out
-0", which corrects nothing. Beside it: sign-flip tests of the same differences, corrected over the pairs of a
-metric (Holm 1979).
+says how many of the 55 pairs are separated; taken to mean "the paired 95 % interval of the difference
+excludes 0", without any correction. Beside it: sign-flip tests of the same differences, corrected over the
+pairs of a metric (Holm 1979).
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class Comparison:
     difference: Interval
     """Mean of first - second, in the metric's unit; n = shared rows."""
     p: float | None
-    """Of the sign-flip test, two-sided, uncorrected; None where no row is shared."""
+    """p of the sign-flip test, two-sided, uncorrected; None if no row is shared."""
     p_holm: float | None
     """Corrected over the pairs of this metric."""
 
     @property
     def separated(self) -> bool:
-        """Whether the interval leaves out 0; never where it is not meaningful."""
+        """Whether the interval excludes 0; never if it is not meaningful."""
         return self.difference.leaves_out_zero
 
     @property
@@ -92,7 +92,7 @@ def compare_metrics(
         kernel: its resamples are shared by all, so differences are paired; its units are what is flipped.
         values: (rows, models, metrics); NaN = undefined.
         draws: sign patterns, see `sign_flip`.
-        seed: of the sign patterns.
+        seed: seed of the sign patterns.
 
     Returns the pairs (first < second) of each metric. A pair without a shared defined row has an undefined
     difference and no p.

@@ -37,7 +37,7 @@ class Contrast:
     difference: Interval
     """Mean inside - mean outside; its n and units are those of both sides together."""
     p: float | None
-    """By permutation of the units' labels, two-sided, uncorrected; None where a side is empty."""
+    """By permutation of the units' labels, two-sided, uncorrected; None if a side is empty."""
     permuted: Literal["units", "rows"]
     """Level at which labels were permuted: rows where some unit has conversations on both sides."""
 
@@ -57,17 +57,17 @@ def contrasts(
         kernel: the resamples; its units are what labels belong to.
         values: (rows, columns); NaN = undefined.
         inside: (rows,) truth values: conversations of the subgroup.
-        outside: (rows,) those compared with; by default all others. Rows of neither are left out (people who
-            did not say whether they have a diagnosis belong to neither side).
+        outside: (rows,) those compared with; by default all others. Rows of neither side are left out (such
+            as people who did not say whether they have a diagnosis).
         draws: permutations B.
-        seed: of the permutations; not the bootstrap's stream, even with the same seed.
+        seed: seed of the permutations; not the bootstrap's stream, even with the same seed.
 
-    In each resample both means are computed again; resamples where a side is empty take no part. The p of a
-    column is (1 + b)/(1 + B), where b permutations of the units' labels give a difference at least as large,
-    in size; a unit's conversations move together. Where a unit has rows on both sides (topics of one
+    In each resample both means are computed again; resamples in which a side is empty are left out. The p of
+    a column is (1 + b)/(1 + B), where b permutations of the units' labels give a difference at least as
+    large, in size; a unit's conversations move together. Where a unit has rows on both sides (topics of one
     person's conversations), labels are permuted among rows.
 
-    Undefined: difference and p where a side holds no value.
+    Undefined: difference and p if a side has no value.
     """
     labels = np.asarray(inside, dtype=bool)
     others = ~labels if outside is None else np.asarray(outside, dtype=bool)

@@ -32,10 +32,10 @@ def rank_correlations(kernel: Bootstrap, values: Array) -> Mapping[tuple[int, in
 
     ρ = Pearson's correlation of mid-ranks. A metric with itself has 1, without width. A pair of metrics is
     correlated over the models that have a mean on both. Undefined: fewer than three such models, or a metric
-    on which they all tie. Resamples where a mean or ρ is undefined take no part in the interval.
+    on which they all tie. Resamples in which a mean or ρ is undefined are left out of the interval.
 
-    Resampling adds noise to the means, so the middle of the resampled ρ lies nearer to 0 than ρ itself where
-    models are close; the interval is then not centred on ρ.
+    Resampling adds noise to the means, so if models are close, the middle of the resampled ρ is nearer to 0
+    than ρ itself, and the interval is not centred on ρ.
     """
     models, metrics = values.shape[1:]
     counts = (~np.isnan(values)).sum(axis=0)

@@ -19,7 +19,7 @@ Key = tuple[str, str]
 
 
 def participant_of(scores: Mapping[str, Any]) -> str:
-    """The participant of a scored conversation; the conversation itself where the file does not say."""
+    """The participant of a scored conversation; the conversation itself if the file does not say."""
     marks = scores.get("attune")
     known = marks.get("participant") if isinstance(marks, Mapping) else None
     return str(known or scores["conversationId"])
@@ -60,7 +60,7 @@ class ScoreTable:
     ) -> ScoreTable:
         """From the per-conversation entries of a scores file, in any order.
 
-        `auto` draws participants where one owns several conversations, else conversations.
+        `auto` draws participants if one owns several conversations, and otherwise conversations.
         """
         flat = [flatten(entry) for entry in entries]
         metrics = sorted({name for one in flat for name in one})
@@ -86,7 +86,7 @@ class ScoreTable:
         return Bootstrap(len(self.ids), clusters, resamples=self.resamples, seed=self.seed)
 
     def metric(self, name: str, keys: Sequence[Key] | None = None) -> Array:
-        """(rows, keys) of one metric; all NaN where no entry has it."""
+        """(rows, keys) of one metric; all NaN if no entry has it."""
         chosen = self.keys if keys is None else keys
         if name not in self.metrics:
             return np.full((len(self.ids), len(chosen)), np.nan)
@@ -94,7 +94,7 @@ class ScoreTable:
         return self.values[:, places, self.metrics.index(name)]
 
     def of_metrics(self, names: Sequence[str], keys: Sequence[Key] | None = None) -> Array:
-        """(rows, keys, names) of several metrics; all NaN where no entry has one."""
+        """(rows, keys, names) of several metrics; all NaN if no entry has one."""
         return np.stack([self.metric(name, keys) for name in names], axis=-1)
 
     def intervals(self, name: str, keys: Sequence[Key] | None = None) -> list[Interval]:

@@ -1,4 +1,4 @@
-"""Sign-flip test: could differences of this size come up if their signs were chance?
+"""Sign-flip test: could differences of this size arise if their signs were random?
 
 Under the hypothesis that a difference is as likely to be +x as -x, every pattern of signs is equally likely.
 A unit (conversation, or participant with all their conversations) is flipped as a whole. Source: the
@@ -26,9 +26,9 @@ class SignFlip:
     """The test's outcome, one entry per column."""
 
     mean: Array
-    """Mean of the defined differences; NaN where there is none."""
+    """Mean of the defined differences; NaN if there is none."""
     p: Array
-    """Two-sided, in (0, 1]; NaN where nothing is defined."""
+    """Two-sided, in (0, 1]; NaN if nothing is defined."""
     exact: bool
     """Whether all patterns were gone through."""
 
@@ -38,8 +38,8 @@ class SignPatterns:
 
     Args:
         kernel: says which rows are one unit.
-        draws: how many patterns are drawn where there are more than `EXACT` units.
-        seed: of the generator; not the bootstrap's stream, even with the same seed.
+        draws: how many patterns are drawn if there are more than `EXACT` units.
+        seed: seed of the generator; not the bootstrap's stream, even with the same seed.
     """
 
     def __init__(self, kernel: Bootstrap, *, draws: int = RESAMPLES, seed: int = 0) -> None:
@@ -78,8 +78,8 @@ def sign_flip(kernel: Bootstrap, differences: Array, *, draws: int = RESAMPLES, 
         kernel: whose units are flipped.
         differences: (rows, columns), such as Binary OM minus Binary HP accuracy of each model; NaN =
             undefined.
-        draws: patterns that are drawn; with at most `EXACT` units all of them are gone through instead.
-        seed: of the generator.
+        draws: patterns that are drawn; with at most `EXACT` units all patterns are enumerated instead.
+        seed: seed of the generator.
 
     The statistic is the sum of the defined differences, which orders patterns as their mean does. With all
     patterns, (1 + b)/(1 + B) is the exact share of patterns, the observed one among them, that reach it.

@@ -1,7 +1,7 @@
-"""Where scores vary: between models, between conversations, or in what is left.
+"""Sources of variance: models, conversations, residual.
 
-Two-way analysis without replication: every model answers every conversation once, so the rest holds both the
-models' interaction with conversations and chance; one run cannot tell them apart.
+Two-way analysis without replication: every model answers every conversation once, so the residual contains
+both the models' interaction with conversations and chance; one run cannot tell them apart.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ def variance_split(values: Array) -> VarianceSplit | None:
         σ²_conv  = max(0, (MS_conv - MS_rest)/k)
         σ²_rest  = MS_rest
 
-    The variance components (random effects; method of moments) are the main figures: they estimate what a
-    score of another model on another conversation would vary by, and do not depend on how many of either
-    there are. The shares of the sums of squares are given beside them; they count chance into model and
-    conversation (about 1/k of pure chance falls to conversations).
+    The variance components (random effects; method of moments) are the main figures: they estimate how much
+    the score of another model on another conversation would vary, and do not depend on the number of either.
+    The shares of the sums of squares are given beside them; they attribute part of chance to model and
+    conversation (about 1/k of pure chance to conversations).
 
-    Rows that lack any model's value are dropped; models without any value must be left out before. None where
+    Rows that lack any model's value are dropped; models without any value must be left out before. None if
     it is undefined: fewer than two complete rows or models, or scores that do not vary.
     """
     complete = values[~np.isnan(values).any(axis=1)]

@@ -1,6 +1,6 @@
 """Win rates: how often one model follows the participant's preferences better than another.
 
-A beats B on a conversation where the Kendall τ of A's ranking to the participant's is higher (AttuneBench
+A beats B on a conversation if the Kendall τ of A's ranking to the participant's is higher (AttuneBench
 v1.0, pairwise win-rate matrix). A win rate is the share of conversations won, ties counted ½.
 """
 
@@ -21,7 +21,7 @@ def win_rates(kernel: Bootstrap, values: Array) -> list[list[Interval | None]]:
     """Win rate of each column (row of the answer) over each other, with its bootstrap interval.
 
     `values` has shape (rows, models), such as `METRIC`; NaN = undefined. Returns one list per model; None
-    against itself. Rate and interval of B over A mirror those of A over B (1 - x). n = conversations where
+    against itself. Rate and interval of B over A mirror those of A over B (1 - x). n = conversations if
     both are defined; without any the rate is undefined.
     """
     models = values.shape[1]

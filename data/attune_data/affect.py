@@ -1,4 +1,4 @@
-"""The affect space: the 20 PANAS-SF items, their polarity, and where they lie in valence-arousal.
+"""The affect space: the 20 PANAS-SF items, their polarity, and their places in valence-arousal.
 
 Source: AttuneBench v1.0 (coordinates in [0, 1] on both axes). The similarity of two items is
 1 - distance/sqrt(2), rounded to 4 places as the benchmark's precomputed matrix is.
@@ -83,7 +83,7 @@ SIMILARITY: Final[dict[tuple[str, str], float]] = {
 
 
 def side_total(items: Mapping[str, int | None], polarity: Polarity, stated: float | None) -> float | None:
-    """Positive or negative affect: its ten items summed, else the stated total, else unknown.
+    """Positive or negative affect: the sum of its ten items, or else the stated total, or else unknown.
 
     All ten known: their sum, whatever total is stated. None known: the stated total. Some known: None.
     """

@@ -79,7 +79,7 @@ INTENSITIES: Final[dict[object, int]] = {"mild": 2, "moderate": 4, "intense": 6}
 
 
 def read_answer(value: object) -> Answer | None:
-    """yes, no or na for any accepted spelling (booleans too); None where `value` is none of them."""
+    """yes, no or na for any accepted spelling (booleans too); None if `value` is none of them."""
     if value is True:
         return "yes"
     if value is False:

@@ -1,6 +1,6 @@
 """Fixed identifiers and option lists of the benchmark (AttuneBench v1.0, codebook and README).
 
-Wording lives in `codebook/`; what stands here is what files and metrics refer to.
+The wording is in `codebook/`; these are the names that files and metrics refer to.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where data sets are written to: what may be replaced, and how the new takes the place of the old.
+"""Where data sets are written to: what may be replaced, and how the new replaces the old.
 
 Nothing that is not a data set of this project is ever removed.
 """
@@ -29,7 +29,7 @@ _BESIDE_ROWS: Final = ("dataset_info.json", "state.json")
 def check_folder(folder: Path, *, overwrite: bool = False) -> None:
     """Raises DataError unless a data set, or parts of one, may be written to `folder`.
 
-    It may be new, empty, or hold data alone and be overwritten.
+    It may be new, empty, or (to be overwritten) hold only data.
     """
     if not folder.is_dir():
         if folder.exists() or folder.is_symlink():
@@ -49,7 +49,7 @@ def check_folder(folder: Path, *, overwrite: bool = False) -> None:
 def check_jsonl(path: Path, *, overwrite: bool = False) -> None:
     """Raises unless conversations may be written to the file `path`; see `write_jsonl`."""
     if path.suffix != ".jsonl":
-        raise SettingsError(f"{path}: one record a line goes into a file that ends in .jsonl")
+        raise SettingsError(f"{path}: the name of a file with one record per line must end in .jsonl")
     if not path.exists():
         return
     if path.is_dir():
@@ -97,10 +97,10 @@ def temporary(parent: Path, name: str) -> Path:
 
 
 def create(fresh: Path, place: Path) -> IO[str]:
-    """Opens the new file `fresh` for text (UTF-8) that is to replace what stands in `place`.
+    """Opens the new file `fresh` for text (UTF-8) that will replace `place`.
 
-    A link that waits under the name stops it. A file that others may not read is replaced by one that
-    they may not read either.
+    An existing link of that name is an error. The new file keeps the old one's restrictions on who may read
+    it.
     """
     try:
         old = place.lstat().st_mode

@@ -1,4 +1,4 @@
-"""Every error this project raises on purpose, and the `Problem` that data errors are made of.
+"""Every error that this project raises on purpose, and the `Problem`s that data errors consist of.
 
 Four kinds are enough: the base, bad data, an unknown name, settings that do not go together.
 Each also inherits the builtin that a caller would expect, so `except ValueError` keeps working.
@@ -16,7 +16,7 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong at one place: where, what was found, what was expected, how to go on."""
+    """One problem at one place: where, what was found, what was expected, and how to continue."""
 
     file: str
     place: str
@@ -42,7 +42,7 @@ def one_line(text: str, limit: int = 1000) -> str:
 
 
 def printable(text: str) -> str:
-    """`text` with everything escaped that would act on a terminal.
+    """`text` with every character escaped that would act on a terminal.
 
     That is control characters (and so escape sequences and line ends), marks that turn the direction of
     writing, and what has no glyph.
@@ -98,4 +98,4 @@ class UnknownNameError(AttuneError, LookupError):
 
 
 class SettingsError(AttuneError, ValueError):
-    """Arguments that do not go together; the message says which and what would."""
+    """Arguments that exclude each other; the message says which, and what would work."""

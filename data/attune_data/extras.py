@@ -1,4 +1,4 @@
-"""Optional extras: an error where one is not installed, a warning where its version is untested."""
+"""Optional extras: an error if one is not installed, a warning if its version is untested."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class MissingExtraError(AttuneError, ImportError):
 
 
 class UntestedVersionWarning(UserWarning):
-    """A package of an extra is there in a version that this project was not tested with."""
+    """A package of an extra has a version that this project was not tested with."""
 
 
 def install_line(extra: str) -> str:
@@ -30,7 +30,7 @@ def install_line(extra: str) -> str:
 
 
 def missing_extra(extra: str, error: ImportError) -> MissingExtraError:
-    """The error to raise where the import of an extra's package failed with `error`."""
+    """The error to raise an error if the import of an extra's package failed with `error`."""
     absent = isinstance(error, ModuleNotFoundError)  # else a name in a module: it is there, and another one
     found = "is not installed" if absent else "is installed in another version than the tested"
     return MissingExtraError(f"the extra {extra!r} {found} ({error}): {install_line(extra)}")
@@ -38,7 +38,7 @@ def missing_extra(extra: str, error: ImportError) -> MissingExtraError:
 
 @contextmanager
 def needs_extra(extra: str, *modules: str) -> Iterator[None]:
-    """Put around imports: MissingExtraError where one fails because an extra is not there as it is needed.
+    """Put around imports: MissingExtraError if one fails because an extra is missing or unsuitable.
 
     Args:
         extra: the name of the extra.
@@ -56,7 +56,7 @@ def needs_extra(extra: str, *modules: str) -> Iterator[None]:
 def warn_if_untested(package: str, lowest: str, below: str, why: str = "") -> None:
     """Warns where the installed `package` is not at least `lowest` and below `below`.
 
-    Versions are compared by their leading numbers. Says nothing where the package is not installed. `why`
+    Versions are compared by their leading numbers. Says nothing if the package is not installed. `why`
     is a sentence on what another version may change.
     """
     try:

@@ -1,4 +1,4 @@
-"""How single values of the format are read: every accepted spelling, every refusal with what was expected."""
+"""How single values of the format are read: every accepted spelling, and the errors for all others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attune_data.constants import Answer, ResponseName, Side
 
 
 def expected(text: str) -> PydanticCustomError:
-    """The error that a refused value becomes; `validate` turns it into a `Problem` with its place."""
+    """The error for a refused value; `validate` turns it into a `Problem` with its place."""
     return PydanticCustomError("expected", "{expected}", {"expected": text})
 
 

@@ -1,4 +1,4 @@
-"""The cycle collector, kept out of the way where it costs much and finds nothing."""
+"""Pauses the cycle collector where it costs much and finds nothing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """Pauses it: importing a client or reading many files makes many objects and hardly a cycle."""
+    """Pauses it: importing a client or reading many files makes many objects and hardly any cycles."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -21,9 +21,10 @@ def paused() -> Iterator[None]:
 
 @contextmanager
 def settled() -> Iterator[None]:
-    """Spares it what is there already, the conversations and all modules.
+    """Makes it skip the existing objects, the conversations and all modules.
 
-    It would walk through them again and again, and every walk holds all calls up (a tenth of the CPU time).
+    It would visit them again and
+    again, delaying all calls (a tenth of the CPU time).
     """
     gc.freeze()
     try:

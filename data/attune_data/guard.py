@@ -1,7 +1,7 @@
-"""The guard at the door of training: benchmark records are for evaluation, by their authors' rule.
+"""The guard before training: by their authors' rule, benchmark records are for evaluation only.
 
-Whatever makes training rows or training episodes passes its conversations through here first. A sequence
-is checked whole, at the call; what is lazy is checked by its first item at the call and by every item as
+All code that makes training rows or training episodes passes its conversations through here first. A sequence
+is checked whole, at the call; of a lazy source, the first item is checked at the call and every other item as
 it comes, so that an endless stream can be guarded too.
 """
 
@@ -29,29 +29,29 @@ _WAYS_ON: Final = (
 
 
 class BenchmarkTrainingError(AttuneError, ValueError):
-    """Benchmark conversations were about to be trained on; the message names them and the ways on."""
+    """Benchmark conversations were about to be trained on; the message names them and the alternatives."""
 
 
 def for_training(
     conversations: Conversation | Sequence[Conversation], *, allow_benchmark_training: bool = False
 ) -> Provenance:
-    """The mark of what is about to be trained on, once it is known to be free for that.
+    """The provenance of data that is about to be trained on, once that is known to be allowed.
 
     Args:
         conversations: one conversation, or all of them.
         allow_benchmark_training: pass benchmark records too. The mark returned is then "benchmark" for the
-            whole set, and belongs into whatever is made of it.
+            whole set, and belongs in everything made from it.
 
     Raises:
         BenchmarkTrainingError: a record is marked benchmark, or not marked at all.
         DataError: there is no record.
-        TypeError: something in it is no Conversation, or it is no sequence.
+        TypeError: something in it is not a Conversation, or it is not a sequence.
     """
     given: object = conversations
     if not isinstance(given, (Conversation, Sequence)) or isinstance(given, str):
         raise TypeError(
             f"for_training takes conversations in a sequence, got {type(given).__name__}; "
-            "what is lazy goes through training_stream"
+            "for a lazy source use training_stream"
         )
     items = [conversations] if isinstance(conversations, Conversation) else list(conversations)
     if not items:
@@ -74,7 +74,7 @@ def training_stream(
 ) -> Iterable[Conversation]:
     """A lazy source of conversations, each checked by `for_training` as it comes.
 
-    The first one is looked at now, so that a source of benchmark records is refused at the call. What can
+    The first one is checked now, so that a source of benchmark records is refused at the call. What can
     be iterated again (any object whose `__iter__` starts again) can be iterated again here; an iterator or
     generator gives its items once, and a second pass raises SettingsError rather than giving nothing.
     """
@@ -101,8 +101,8 @@ class _Checked(Iterable[Conversation]):
         source = self.source
         if source is None:
             raise SettingsError(
-                "this iterator of conversations has been read, or came from another process; to read it "
-                "again give a list, or an object whose __iter__ starts again"
+                "this iterator of conversations has already been read, or came from another process; to read "
+                "it again, give a list, or an object whose __iter__ starts again"
             )
         if self.once:
             self.source = None

@@ -1,7 +1,7 @@
 """Reading JSON that other people wrote: strict where `json.loads` is lax, exact about the place.
 
-`json.loads` lets NaN, duplicate keys and lone surrogates through; here each of them is a `Problem`. A text
-that would take many times its own room is refused before it is decoded.
+`json.loads` accepts NaN, duplicate keys and lone surrogates; here each of them is a `Problem`. A text
+that would take many times its own memory is refused before it is decoded.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def check_regular(path: Path) -> None:
     """Raises DataError for a pipe, a device or a socket: reading one might never end."""
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise DataError(
-            Problem(str(path), "", "a pipe or a device", "a file", "save what it gives into a file first")
+            Problem(str(path), "", "a pipe or a device", "a file", "save its output to a file first")
         )
 
 
@@ -70,7 +70,7 @@ def unreadable(path: Path, error: OSError) -> DataError:
 
 
 def bad_byte(file: str, offset: int, error: UnicodeDecodeError) -> DataError:
-    """The error for bytes that are no UTF-8; they stand `offset` bytes into the file."""
+    """The error for bytes that are not UTF-8, `offset` bytes into the file."""
     place, found = f"byte {offset + error.start}", f"0x{error.object[error.start]:02x}"
     return DataError(Problem(file, place, found, "UTF-8 text", "save the file as UTF-8"))
 
@@ -157,7 +157,7 @@ class _Reader:
 
 
 def depth_ok(value: Any, deepest: int) -> bool:
-    """Whether lists and objects, as the parser makes them, are nested at most so deep."""
+    """Whether lists and objects, as the parser makes them, are nested no deeper than this."""
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(deepest + 1):
         level = [

@@ -18,7 +18,7 @@ def lazy_names(
         homes: name -> the module that the name comes from: of the package (`.module`), beside it
             (`..module`), or in full.
 
-    A name is kept in the package once it was loaded. One that is not in `homes` raises AttributeError, as
+    A name stays in the package once it has been loaded. One that is not in `homes` raises AttributeError, as
     any module does; an error of the import is raised as it is.
     """
 

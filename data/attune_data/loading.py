@@ -1,4 +1,4 @@
-"""`load`: conversations from wherever they are, all problems listed before anything is refused."""
+"""`load`: read conversations from any source, listing all problems."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _DATASET_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a conversation stands that was read once and found valid; it is read again when asked for."""
+    """The place of a conversation that was read once and found valid; it is read again when asked for."""
 
     conversation_id: str
     origin: Provenance
@@ -115,7 +115,7 @@ class Conversations(Sequence[Conversation]):
         return map(_conversation, self._items)
 
     def __add__(self, other: Conversations) -> Conversations:
-        """Both, these first, each record with its own mark; DataError where they share an id."""
+        """Both, these first, each record with its own mark; DataError if they share an id."""
         if not isinstance(other, Conversations):
             return NotImplemented
         shared = [key for key in other.by_id if key in self.by_id]
@@ -134,11 +134,11 @@ class Conversations(Sequence[Conversation]):
         )
 
     def chosen(self, indices: Iterable[int]) -> Conversations:
-        """Those at these places, in this order; reads none that is not in memory."""
+        """The conversations at these positions, in this order; none is read from disk."""
         return self.filtered(self._items[index] for index in indices)
 
     def filtered(self, items: Iterable[Conversation | Place]) -> Conversations:
-        """Some of its own conversations, still with where they came from."""
+        """Some of its own conversations, with their origins."""
         return Conversations(items, source=self.source, left_out=self.left_out, files=self.files)
 
     def __repr__(self) -> str:
@@ -151,7 +151,7 @@ class Conversations(Sequence[Conversation]):
 
     @property
     def provenance(self) -> Provenance:
-        """The mark of the whole: one benchmark record makes it benchmark; else the common mark.
+        """The mark of the whole: one benchmark record makes it benchmark; otherwise the common mark.
 
         A mix of other marks counts as "imported", the most restricted of those that may be trained on.
         """
@@ -186,18 +186,18 @@ def load(
 
     Args:
         source: `"sample"`, always the bundled one (a folder of that name is `"./sample"`); a folder of
-            `conversation_N.json`; one `.json` file; a `.jsonl` file (one record a line); a folder written by
-            `datasets.Dataset.save_to_disk`; or the name of a dataset (`owner/name`), which `datasets` then
-            loads. An existing path wins over a name.
-        provenance: the mark of records that carry none. Without it such records count as benchmark.
-            Records under a folder called `Test Samples` are benchmark whatever is said here.
+            `conversation_N.json`; one `.json` file; a `.jsonl` file (one record per line); a folder written
+            by `datasets.Dataset.save_to_disk`; or the name of a dataset (`owner/name`), which `datasets` then
+            loads. An existing path takes precedence over a name.
+        provenance: the mark of records that have none. Without it such records count as benchmark.
+            Records below a folder called `Test Samples` are benchmark data in any case.
         skip_invalid: leave out what cannot be read instead of raising; `.left_out` says what and why.
         split: the split of a dataset that has several.
         in_memory: False checks every record but keeps none: each is read again when it is asked for. For
             sets larger than memory; the files must not change meanwhile.
 
     Returns:
-        The conversations, ordered by file number (folder) or as they stand (JSONL, datasets).
+        The conversations, ordered by file number (folder) or in the order of the source (JSONL, datasets).
 
     Raises:
         DataError: nothing found, or problems; `error.problems` lists them file by file, at most a
@@ -254,7 +254,7 @@ def _records(name: str, path: Path, split: str | None) -> Iterable[Row]:
     if is_folder and is_saved_dataset(path):
         return dataset(path, split)
     if split is not None and (is_file or is_folder):
-        raise SettingsError(f"split {show(split)}: only datasets have splits, {name} is none")
+        raise SettingsError(f"split {show(split)}: only datasets have splits, and {name} is not one")
     if is_folder:
         return folder(path)
     if not name.strip():
@@ -271,7 +271,7 @@ def _records(name: str, path: Path, split: str | None) -> Iterable[Row]:
 
 
 def is_benchmark(path: Path) -> bool:
-    """Whether a path lies under `Test Samples`, itself or what it links to."""
+    """Whether a path, or what it links to, is below `Test Samples`."""
     real = os.path.realpath(path)  # unlike Path.resolve, it takes links that lead in a circle
     parts = (*path.absolute().parts, *Path(real).parts)
     return "test samples" in {part.casefold() for part in parts}

@@ -1,7 +1,7 @@
 """Numbers as floats; mean and variance of the defined ones, the same to the last bit on every interpreter.
 
-Sums of floats are exact (`math.fsum`) here and wherever else they reach a result: Python 3.12 adds up
-otherwise than 3.11.
+Sums of floats are exact (`math.fsum`) here and wherever else they reach a result: Python 3.12 sums
+differently from 3.11.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def variance(values: Sequence[float]) -> float:
 
 
 def finite(value: object) -> float | None:
-    """The number as a float; None for what is no number, NaN, and what is beyond the range of floats."""
+    """The number as a float; None for NaN, for other types, and beyond the range of floats."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return float(value) if abs(value) <= sys.float_info.max else None  # comparing an int never overflows

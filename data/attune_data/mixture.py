@@ -35,10 +35,10 @@ def terms(name: str) -> list[tuple[str, int]]:
 
 
 class Mixture:
-    """Conversations of several sources, without end: of each as many in a row of turns as its weight says.
+    """Conversations of several sources in rotation, without end, by weight.
 
-    A source that ends begins again; a `Simulation` goes on. Conversation i is the same whenever it is asked
-    for, and can be pickled.
+    A source that ends starts again; a `Simulation` continues. Conversation i is always the same, and a
+    mixture can be pickled.
 
     >>> mixture = Mixture([(Simulation(1), 2), (Simulation(2), 1)])
     >>> mixture[3] == Simulation(1)[2], mixture[1] == Simulation(2)[0]
@@ -82,7 +82,7 @@ class Mixture:
         return map(self.__getitem__, count())
 
     def take(self, number: int) -> Conversations:
-        """The first `number` conversations, in memory; SettingsError where one would come twice."""
+        """The first `number` conversations, in memory; SettingsError if one would come twice."""
         found = [self[index] for index in range(number)]
         different = len({one.conversation_id for one in found})
         if different < number:

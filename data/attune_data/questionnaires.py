@@ -17,12 +17,12 @@ class Questionnaire:
     low: float
     high: float
     cut: float | None = None
-    """Published screening cut; None where there is none."""
+    """Published screening cut; None if there is none."""
     below: bool = False
     """Whether the screen is positive below the cut; else at the cut and above."""
 
     def positive(self, value: float) -> bool:
-        """Whether a score is on the screen's positive side; ValueError without a cut."""
+        """Whether a score is on the positive side of the screening cut; ValueError without a cut."""
         if self.cut is None:
             raise ValueError(f"{self.name} has no screening cut")
         return value < self.cut if self.below else value >= self.cut

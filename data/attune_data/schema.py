@@ -1,8 +1,8 @@
 """The schema of conversations: the benchmark's record as frozen, typed models.
 
 Python names are snake_case, files keep the benchmark's camelCase (`to_record` writes it); every other
-accepted name stands in `aliases.py`. Unknown fields are kept and written back. Absent or null in the
-annotations means *unannotated*; an empty list means *annotated as none*.
+accepted name is in `aliases.py`. Unknown fields are kept and written back. Absent or null in the annotations
+means *unannotated*; an empty list means *annotated as none*.
 
 HP stands for the person who took part, OM for the model whose replies were recorded.
 """
@@ -40,7 +40,7 @@ class MoodTag(Record):
     emotion: EmotionField
     """One of the 20 PANAS items, in the benchmark's spelling."""
     intensity: IntensityField = None
-    """1–7; None where it was not recorded."""
+    """1–7; None if it was not recorded."""
 
 
 class BinaryJudgement(Record):
@@ -56,17 +56,17 @@ class BinaryJudgement(Record):
 
     @property
     def observed_truth(self) -> Answer | None:
-        """The observed answer as scoring reads it: the HP's label, else the model's."""
+        """The observed answer used in scoring: the HP's label, or else the model's."""
         return self.observed if self.observed is not None else self.llm_value
 
     @property
     def preferred_truth(self) -> Answer | None:
-        """The preferred answer as scoring reads it: the HP's label (`na` too), else the observed one."""
+        """The preferred answer used in scoring: the HP's label (`na` too), or else the observed one."""
         return self.preferred if self.preferred is not None else self.observed
 
     @property
     def applicable(self) -> bool:
-        """Whether the question is put to the evaluated model: both values absent, or either is yes/no."""
+        """Whether the question is asked: if both values are absent, or either is yes/no."""
         values = (self.observed_truth, self.preferred)
         return values == (None, None) or not {"yes", "no"}.isdisjoint(values)
 
@@ -78,7 +78,7 @@ class PairwiseComparison(Record):
     response_a: ResponseField = named("responseA")
     response_b: ResponseField = named("responseB")
     winner: WinnerField = None
-    """"A" or "B" in this comparison's own frame; None where the HP chose neither."""
+    """"A" or "B" in this comparison's own frame; None if the HP chose neither."""
 
 
 class AlternateResponses(Record):
@@ -111,17 +111,17 @@ class Turn(Record):
 
     @property
     def judgements(self) -> tuple[BinaryJudgement, ...]:
-        """The binary judgements, () where there are none."""
+        """The binary judgements, () if there are none."""
         return (self.annotations.binary_judgements or ()) if self.annotations else ()
 
     @property
     def comparisons(self) -> tuple[PairwiseComparison, ...]:
-        """The pairwise comparisons, () where there are none; their index is their key in results."""
+        """The pairwise comparisons, () if there are none; their index is their key in results."""
         return (self.annotations.pairwise_comparisons or ()) if self.annotations else ()
 
     @property
     def responses(self) -> dict[ResponseName, str | None]:
-        """The texts of the three responses; None where one is not in the file."""
+        """The texts of the three responses; None if one is not in the file."""
         alternates = self.annotations.alternate_responses if self.annotations else None
         return {
             "original": self.llm_response,
@@ -136,7 +136,7 @@ class Panas(Record):
     total_positive_affect: float | None = named("totalPositiveAffect", default=None)
     total_negative_affect: float | None = named("totalNegativeAffect", default=None)
     responses: dict[StrictStr, Rating] | None = None
-    """Item (benchmark spelling) -> 1–7, or None where it was left out. Unknown keys are kept, unread."""
+    """Item (benchmark spelling) -> 1–7, or None if it was left out. Unknown keys are kept, unread."""
 
     @field_validator("total_positive_affect", "total_negative_affect", mode="before")
     @classmethod
@@ -167,7 +167,7 @@ class Panas(Record):
         return self.responses.get(name) if self.responses else None
 
     def total(self, polarity: affect.Polarity) -> float | None:
-        """The total of one side, as `affect.side_total` has it."""
+        """The total of one side, from `affect.side_total`."""
         stated = self.total_positive_affect if polarity == "positive" else self.total_negative_affect
         return affect.side_total(self.responses or {}, polarity, stated)
 
@@ -232,7 +232,7 @@ class Conversation(Record):
     def memo(self) -> dict[Any, Any]:
         """Values of pure functions of this frozen record (scoring keys, plans).
 
-        Never part of the record: copies, pickles and comparisons go without it.
+        Never part of the record: copies, pickles and comparisons leave it out.
         """
         return {}
 
@@ -270,7 +270,7 @@ class Conversation(Record):
         if len(set(numbers)) != len(numbers):
             twice = next(n for n in numbers if numbers.count(n) > 1)
             where = " and ".join(f"turns[{i}]" for i, n in enumerate(numbers) if n == twice)
-            raise expected(f"each turnNumber once; {twice} stands at {where}")
+            raise expected(f"each turnNumber once; {twice} is at {where}")
         return tuple(sorted(turns, key=lambda turn: turn.turn_number))
 
     def __repr__(self) -> str:
@@ -280,18 +280,18 @@ class Conversation(Record):
 
     @property
     def origin(self) -> Provenance:
-        """Provenance as it counts: a record without a mark is a benchmark record."""
+        """The effective provenance: a record without a mark is a benchmark record."""
         return self.provenance or "benchmark"
 
     @property
     def participant(self) -> str:
-        """Who held it: the participant's id, else the conversation's (each then a person of its own)."""
+        """Who held it: the participant's id, or else the conversation's."""
         profile = self.participant_profile
         return (profile.participant_id if profile else None) or self.conversation_id
 
     @property
     def diagnoses(self) -> tuple[str, ...] | None:
-        """The participant's diagnoses as stated; None where nothing is."""
+        """The participant's diagnoses as stated; None if nothing is."""
         profile = self.participant_profile
         return profile.demographics.diagnoses if profile and profile.demographics else None
 

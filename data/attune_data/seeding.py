@@ -1,4 +1,4 @@
-"""Seeds are hashed, never added: every drawn thing has a hash of its own, the same on every machine."""
+"""Seeds are hashed, never added: everything drawn has its own hash, the same on every machine."""
 
 from __future__ import annotations
 

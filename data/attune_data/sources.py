@@ -18,7 +18,7 @@ from attune_data.filenames import file_number
 from attune_data.jsonio import MAX_BYTES, bad_byte, check_regular, parse_json, read_json, unreadable
 
 Row = tuple[str, Callable[[], Any]]
-"""Where a record stands, and what reads it."""
+"""The place of a record, and the function that reads it."""
 
 
 def folder(path: Path) -> list[Row]:
@@ -36,7 +36,7 @@ def folder(path: Path) -> list[Row]:
 
 
 def jsonl(path: Path) -> Iterator[Row]:
-    """The lines of a file that are not blank, each a record; raises DataError where it cannot be read."""
+    """The lines of a file that are not blank, each a record; raises DataError if it cannot be read."""
     check_regular(path)
     empty, offset = True, 0
     try:
@@ -78,7 +78,7 @@ def is_saved_dataset(path: Path) -> bool:
 def dataset(source: str | Path, split: str | None) -> Iterator[Row]:
     """The rows of a saved dataset (a path) or of one that `datasets` loads by its name.
 
-    Raises DataError where it does not load, MissingExtraError where `datasets` is not installed.
+    Raises DataError if it does not load, MissingExtraError if `datasets` is not installed.
     """
     with needs_extra("datasets", "datasets"):
         import datasets
@@ -99,7 +99,7 @@ def dataset(source: str | Path, split: str | None) -> Iterator[Row]:
     if isinstance(loaded, datasets.DatasetDict):
         if split is None and len(loaded) > 1:
             names = ", ".join(map(one_line, loaded))
-            raise SettingsError(f"{source} has the splits {names}; say which one (split=…)")
+            raise SettingsError(f"{source} has the splits {names}; choose one (split=…)")
         if split is not None and split not in loaded:
             raise UnknownNameError("split", split, loaded)
         loaded = loaded[split or next(iter(loaded))]

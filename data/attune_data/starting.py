@@ -1,6 +1,6 @@
-"""The first moments of the command `attune`: answers to Ctrl-C before anything heavy is imported.
+"""Starts the command `attune`: handles Ctrl-C before anything heavy is imported.
 
-On the lowest floor, since importing `attune_env` imports Gymnasium.
+It is in the lowest layer, because importing `attune_env` imports Gymnasium.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ def main() -> NoReturn:
     """Runs the command line.
 
     Ctrl-C during its imports ends the process at once: raised as KeyboardInterrupt in the middle of an
-    import, it comes out as a traceback or gets lost.
+    import, it would show as a traceback or get lost.
     """
     raises = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if raises:  # it may be ignored, as in a background job

@@ -16,9 +16,9 @@ from attune_data.validate import oddities
 def describe(conversations: Sequence[Conversation]) -> dict[str, Any]:
     """Counts and base rates of a data set.
 
-    Rates are shares in [0, 1] and None where nothing was annotated. `questions` gives per binary id how
+    Rates are shares in [0, 1] and None if nothing was annotated. `questions` gives per binary id how
     often it was asked, and the share of yes among yes/no answers, observed and preferred.
-    `missing` counts absent and empty parts; `contradictions` lists what validation warns of.
+    `missing` counts absent and empty parts; `contradictions` lists what validation warns about.
     """
     turns = [turn for conversation in conversations for turn in conversation.turns]
     tagged = [turn.mood_shift_tags for turn in turns if turn.mood_shift_tags is not None]

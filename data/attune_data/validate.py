@@ -1,4 +1,4 @@
-"""From a parsed JSON value to a `Conversation`, every problem named by its place in the file."""
+"""From a parsed JSON value to a `Conversation`, naming every problem by its place in the file."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _beginning(value: Any) -> Any:
 
 
 def problems_of(error: ValidationError, file: str, place: str = "", advice: str = "") -> list[Problem]:
-    """Turn what pydantic found into problems; `place` is where the validated value stands in the file."""
+    """Turn what pydantic found into problems; `place` is where the validated value is in the file."""
     details = error.errors()[:MAX_LISTED]
     # A list of which no element is valid is reported as too short as well: its elements say enough.
     inside = {detail["loc"][:depth] for detail in details for depth in range(len(detail["loc"]))}
@@ -90,7 +90,7 @@ def _problem(file: str, place: str, detail: ErrorDetails, advice: str) -> Proble
 
 
 def brief(value: object) -> str:
-    """`value` as a message names it: objects and lists by their kind, everything else as it stands."""
+    """`value` as a message names it: objects and lists by their kind, everything else unchanged."""
     if isinstance(value, dict):
         return "an object" if value else "an empty object"
     if isinstance(value, (list, tuple)):
@@ -99,7 +99,7 @@ def brief(value: object) -> str:
 
 
 def oddities(conversation: Conversation, file: str) -> Iterator[Problem]:
-    """Warnings: what can be used but contradicts itself, or is likely a slip."""
+    """Warnings: data that can be used but contradicts itself, or is probably a mistake."""
     found = chain(
         _near_misses(conversation, ""),
         _panas(conversation),

@@ -1,4 +1,4 @@
-"""The versions: of the distribution, as pyproject.toml has it, and of the scoring."""
+"""The versions of the distribution (as in pyproject.toml) and of the scoring."""
 
 from importlib.metadata import PackageNotFoundError, version
 

@@ -1,6 +1,6 @@
 """Conversations to disk: a folder of files, a JSON Lines file, or a saved dataset, each read back by `load`.
 
-The same conversations give the same bytes. Nothing stands in its place before all of it is written.
+The same conversations give the same bytes. The target appears only when all of it is written.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ def write_folder(
     Args:
         conversations: at least one; ids that differ.
         folder: made if needed; empty unless `overwrite` (hidden files do not count).
-        overwrite: replace the data set that stands there. Other files are never removed: they stop the call.
+        overwrite: replace an existing data set. Other files are never removed: they stop the call.
         numbers: N of each conversation, all different, 0 or more; by default 1, 2, 3, …
 
     Raises:
-        DataError: the folder holds something (else), or two conversations have one id.
+        DataError: the folder is not empty (or holds anything but data), or two conversations have one id.
         SettingsError: no conversations, or numbers that do not fit them.
     """
     with in_place_of(folder, overwrite=overwrite) as fresh:
@@ -62,13 +62,13 @@ def write_parts(
     numbers: Mapping[str, int],
     overwrite: bool = False,
 ) -> None:
-    """Writes each part as a folder inside `folder`; old parts go when all new ones are written.
+    """Writes each part as a folder inside `folder`; removes old parts when all new ones are written.
 
     Args:
         parts: name of the part -> its conversations.
         folder: made if needed; empty unless `overwrite`.
         numbers: conversation id -> N of its file.
-        overwrite: replace all parts that stand there, also those of other names: two splits never mix.
+        overwrite: replace all existing parts, whatever their names, so that two splits never mix.
 
     Raises what `write_folder` raises.
     """
@@ -83,10 +83,10 @@ def write_parts(
 
 
 def write_jsonl(conversations: Iterable[Conversation], path: Path, *, overwrite: bool = False) -> int:
-    """Writes one record a line and returns how many; `path` ends in .jsonl.
+    """Writes one record per line and returns how many; `path` ends in .jsonl.
 
     Raises:
-        DataError: a file stands there and `overwrite` is not given, or it holds no conversations;
+        DataError: a file exists and `overwrite` is not given, or it holds no conversations;
             or two conversations have one id.
         SettingsError: another ending (it would not be read back line by line), or no conversations.
     """
@@ -109,7 +109,7 @@ def write_jsonl(conversations: Iterable[Conversation], path: Path, *, overwrite:
 def write_dataset(conversations: Iterable[Conversation], folder: Path, *, overwrite: bool = False) -> int:
     """Writes a dataset as `save_to_disk` does, one column `record` of JSON text; returns its rows.
 
-    The column holds text since Arrow would give every record the fields of all the others. `overwrite`
+    The column holds text, since Arrow would give every record the fields of all the others. `overwrite`
     and errors as in `write_folder`.
     """
     with needs_extra("datasets", "datasets"):

@@ -1,4 +1,4 @@
-"""How an episode runs: plan, parse, score, Episode, policies; later one file per framework."""
+"""How an episode runs: plan, parsing, scoring, `Episode`, policies, and an adapter per framework."""
 
 from attune_episodes.episode import Episode, EpisodeOverError, Step
 from attune_episodes.parsing import Unparsed, parse, render

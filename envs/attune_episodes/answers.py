@@ -1,4 +1,4 @@
-"""JSON schemas of the answers; also what servers get for structured output."""
+"""JSON schemas of the answers, which servers also get for structured output."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def object_schema(properties: Mapping[str, Any], *, verbose: bool = False) -> Sc
 
 
 def scale_schema(names: Sequence[str], low: int, high: int) -> Schema:
-    """Of an object with a whole number on a scale under each name."""
+    """Schema of an object with a whole number on a scale under each name."""
     return object_schema({name: {"type": "integer", "minimum": low, "maximum": high} for name in names})
 
 
 def choice_schema(names: Sequence[str], *values: str) -> Schema:
-    """Of an object with one of the values under each name."""
+    """Schema of an object with one of the values under each name."""
     return object_schema({name: {"type": "string", "enum": list(values)} for name in names})
 
 

@@ -1,6 +1,6 @@
 """`Asking`: one question from its first ask to the reply that counts. It does no I/O: its caller sends.
 
-Runner, judges, profile prediction, verifiers and Inspect all ask by it:
+Runner, judges, profile prediction, verifiers and Inspect all use it:
 
     asking = Asking(request, parse)
     for ask in asking:
@@ -53,7 +53,7 @@ T = TypeVar("T")
 
 @dataclass
 class Asking(Generic[Q, T]):
-    """Asks a question until its reply can be read, `most` times at the most; the last reply counts.
+    """Asks a question until its reply can be read, at most `most` times; the last reply counts.
 
     Iterating gives the number of each ask, from 1; `take` has to be called in between.
     """
@@ -85,7 +85,7 @@ class Asking(Generic[Q, T]):
 
     @property
     def whole(self) -> bool:
-        """Whether the last reply is the model's own answer to its end."""
+        """Whether the last reply is the model's own, complete answer."""
         # an object that can be read is whole; a text may end in its middle
         return self.finish not in REFUSED and not (self.question.plain and self.finish in CUT)
 
@@ -111,7 +111,6 @@ class Asking(Generic[Q, T]):
 def pause(attempt: int, first: float = FIRST_PAUSE, longest: float = LONGEST_PAUSE) -> float:
     """Seconds to wait after the `attempt`-th failed attempt (from 1) at the same call.
 
-    They double from `first` to `longest`; 0 to 50 % are taken off by chance, so that not all come
-    back at once.
+    They double from `first` to `longest`; a random 0 to 50 % is taken off, so that not all retry at once.
     """
     return min(longest, first * 2.0 ** min(attempt - 1, 32)) * random.uniform(0.5, 1.0)

@@ -21,7 +21,7 @@ _SCORES = {
 
 
 def background_lines(conversation: Conversation) -> list[str]:
-    """One line a fact; the participant's id and the annotations are never among them."""
+    """One line per fact, never the participant's id or the annotations."""
     lines: list[str] = []
     profile = conversation.participant_profile
     if conversation.metadata and conversation.metadata.category:

@@ -2,7 +2,8 @@
 
 For a leaf s, the latent state z and its noise Y: C = E_z max_a E[s(a, Y) | z]. The text adds nothing about Y
 once z is known, so C bounds every reader of the text from above: the *latent-state ceiling*. Readers stay
-below it by what the text does not show (a cue that was hidden) and by what they fail to read.
+below it because the text does not show everything (a cue was hidden) and because they miss some of what it
+shows.
 
 Run as `python -m attune_episodes.ceiling [SEED] [LEVEL] [COUNT]` to print it.
 """
@@ -42,14 +43,14 @@ def latent_ceiling(world: Simulation, indices: Iterable[int]) -> dict[str, float
     """Leaf and `composite` -> its ceiling over these items of a simulation, in [0, 1].
 
     So are `binary_om_textual` (what text shows by construction) and `binary_om_contextual` (judgements).
-    Means over the turns of a conversation, then over conversations, as scores are averaged. Each leaf has a
-    best answer of its own, so `composite` is a bound too, not a value that one answer reaches.
+    Means over the turns of a conversation, then over conversations, as scores are averaged. Each leaf has its
+    own best answer, so `composite` is also only a bound, not a value that one answer reaches.
     """
     return _means(of_conversation(world.with_state(i)[1], f"{world.seed}/{i}") for i in indices)
 
 
 def of_conversation(state: LatentState, key: str) -> dict[str, float]:
-    """The ceilings of one conversation; `key` names the chance of the redraws."""
+    """The ceilings of one conversation; `key` seeds the redraws."""
     leaves = _means(map(of_turn, state.turns)) | of_ending(state.ending, key)
     return leaves | {"composite": COMPOSITE.value(leaves) or 0.0}
 
@@ -67,7 +68,7 @@ def of_turn(turn: TurnState) -> dict[str, float]:
     """The ceilings of one turn's leaves."""
 
     def sure(chances: Iterable[float]) -> float | None:
-        """The chance of being right with the likelier of two answers each time."""
+        """The probability of being right when always giving the likelier of two answers."""
         return mean([max(p, 1 - p) for p in chances])
 
     found = {
@@ -114,7 +115,7 @@ def best_f1(mood: TurnMood) -> float:
 
 
 def best_va(mood: TurnMood) -> float:
-    """The highest expected emotion VA of no tag, any one, or any two.
+    """The highest expected emotion VA of naming no tag, any one, or any two.
 
     Three tags or more cannot win: their coverage is at most 1/3 where one tag is true and 2/3 where two are,
     less than what the better of these earns.

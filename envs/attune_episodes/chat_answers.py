@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 def text_of(content: object) -> str:
     """The text of a field of a message, which may be a text, a list of parts, or null.
 
-    The texts of the parts are joined; "" where there is none.
+    The texts of the parts are joined; "" if there is none.
     """
     if isinstance(content, str):
         return content
@@ -22,11 +22,11 @@ def text_of(content: object) -> str:
 
 
 def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
-    """Seconds to wait by `retry-after-ms` or `Retry-After` (seconds or a date); None where neither says.
+    """Seconds to wait, from `retry-after-ms` or `Retry-After` (seconds or a date), or None.
 
     Args:
-        headers: of a response; upper and lower case of their names does not matter.
-        now: the time, in seconds since 1970; by default that of the clock.
+        headers: those of a response; the case of their names does not matter.
+        now: the time, in seconds since 1970; by default the current time.
     """
     lower = {name.lower(): value for name, value in headers.items()}
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):

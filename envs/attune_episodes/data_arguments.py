@@ -31,7 +31,7 @@ SIMULATED: Final = "simulated"
 class DataArguments:
     """The conversations to use. All values but a `Conversations` object can be written as JSON.
 
-    Arguments that cannot be meant are refused here, before anything is read:
+    Invalid arguments are refused here, before anything is read:
 
     Raises:
         TypeError: `data` of another kind.
@@ -46,13 +46,13 @@ class DataArguments:
     second ("written+sample", which both end and have no weights, one after the other); or a `Conversations`
     object."""
     level: str | Level = "default"
-    """Of a simulated world: a name of `attune_data.simulate.LEVELS`, or a Level."""
+    """Level of a simulated world: a name of `attune_data.simulate.LEVELS`, or a Level."""
     world_seed: int = 0
-    """Of a simulated world: who its people are."""
+    """Seed of a simulated world: who its people are."""
     number: int | None = None
-    """Only the first so many; of a simulated world these are made at once and kept."""
+    """Only the first N; of a simulated world these are made at once and kept."""
     split: str | None = None
-    """Of a dataset that has several: which one."""
+    """Split of a dataset that has several."""
     where: str | None = None
     """Conditions on the conversations, as `attune_data.selection.select` reads them."""
     provenance: Provenance | None = None
@@ -94,7 +94,7 @@ class DataArguments:
 
     @property
     def mixed(self) -> list[tuple[str, int]]:
-        """(source, weight) of what `data` names; nothing where it is an object, a path or one dataset."""
+        """(source, weight) of what `data` names; nothing if it is an object, a path or one dataset."""
         if not isinstance(self.data, str) or (self.data != SIMULATED and os.path.exists(self.data)):
             return []
         return terms(self.data)
@@ -102,15 +102,14 @@ class DataArguments:
     def choose(
         self, *, training: bool = False, allow_benchmark_training: bool = False
     ) -> Conversations | Simulation | Mixture:
-        """The conversations; a `Simulation` or a `Mixture` where the arguments name something endless.
+        """The conversations; a `Simulation` or a `Mixture` if the arguments name something endless.
 
-        Args:
-            training: refuse what is for evaluation only: benchmark records, the dev and test parts of the
+        Args: training: refuse what is for evaluation only: benchmark records, the dev and test parts of the
                 written corpus (whose name alone then means its train part).
-            allow_benchmark_training: let benchmark records pass all the same.
+            allow_benchmark_training: allow benchmark records anyway.
 
-        Raises DataError where the data cannot be read or nothing is selected; BenchmarkTrainingError where
-        benchmark records would be trained on, SettingsError where a part of the written corpus would be that
+        Raises DataError if the data cannot be read or nothing is selected; BenchmarkTrainingError if
+        benchmark records would be trained on, SettingsError if a part of the written corpus would be that
         is kept for evaluation.
         """
         check_flag("training", training)
@@ -153,7 +152,7 @@ class DataArguments:
         return mixture if self.number is None else mixture.take(self.number)
 
     def finite(self, how: str) -> Conversations:
-        """The conversations of what must have an end; SettingsError for an endless world.
+        """The conversations of data that must be finite; SettingsError for an endless world.
 
         Args:
             how: how `number` is given here, for the error: `-T number=20`.
@@ -166,8 +165,9 @@ class DataArguments:
     def codebook(self, given: str | Path | None = None) -> str | None:
         """Path of the official codebook to ask with; None for the wording shipped here.
 
-        It is the one given, unread, else the one beside the data: in the folder of a file or folder or in one
-        of the two above. Nothing lies beside the sample, simulated people, a dataset's name or an object.
+        It is the one given, unread, or else the one beside the data: in the folder of a file or folder or in
+        one of the two above. The sample, simulated people, a dataset's name and an object have no
+        neighbouring files.
         """
         if given is not None:
             return str(given)
@@ -180,7 +180,7 @@ class DataArguments:
 def asked_by(given: Mapping[str, Any]) -> tuple[DataArguments, Settings]:
     """Which data and how it is asked about, from one mapping with the names of both, as JSON values.
 
-    Names of neither are left alone. `codebook` is the one given, else the one beside the data.
+    Names of neither are ignored. `codebook` is the one given, or else the one beside the data.
     """
     names = {one.name for one in fields(DataArguments)}
     chosen = DataArguments(**{name: value for name, value in given.items() if name in names})
@@ -188,7 +188,7 @@ def asked_by(given: Mapping[str, Any]) -> tuple[DataArguments, Settings]:
 
 
 def check_flag(name: str, value: object, *, optional: bool = False) -> None:
-    """Raises SettingsError where an argument that is True or False (or None, if `optional`) is neither."""
+    """Raises SettingsError if an argument that is True or False (or None, if `optional`) is neither."""
     if not (isinstance(value, bool) or (optional and value is None)):
         choices = "True, False or None" if optional else "True or False"
         raise SettingsError(f"{name} is {show(value)}; it must be {choices}")

@@ -23,7 +23,7 @@ class Step(NamedTuple):
 
     request: Request
     text: str | None
-    """The raw reply; None where a typed prediction was given."""
+    """The raw reply; None if a typed prediction was given."""
     outcome: Prediction | Unparsed
     score: Score
     reward: float
@@ -43,12 +43,12 @@ class Step(NamedTuple):
 
     @property
     def status(self) -> str:
-        """`ok` or `unparsed:<code>`, as result files carry it."""
+        """`ok` or `unparsed:<code>`, as in result files."""
         return self.outcome.reason if isinstance(self.outcome, Unparsed) else "ok"
 
 
 def parse_rate(steps: Sequence[Step]) -> float:
-    """Share of replies that were parsed, in [0, 1]; 1 where nothing was asked."""
+    """Share of replies that were parsed, in [0, 1]; 1 if nothing was asked."""
     return sum(step.status == "ok" for step in steps) / len(steps) if steps else 1.0
 
 
@@ -94,7 +94,7 @@ class Episode:
         if self.done:
             raise EpisodeOverError(
                 f"the episode of {self.conversation.conversation_id!r} is over after "
-                f"{len(self.requests)} requests; make a new Episode to go again"
+                f"{len(self.requests)} requests; make a new Episode to start again"
             )
         return self.requests[len(self.steps)]
 
@@ -102,8 +102,8 @@ class Episode:
     def total_name(self) -> str:
         """The name of the total: `composite_strict`, `composite_partial`, or another reward's own name.
 
-        A total is partial where scored stages were left out; it never stands beside a Composite. Where
-        nothing at all is scored the total, 0.0, is called `not_scored`.
+        A total is partial if scored stages were left out, and is not comparable with a Composite. If nothing
+        at all is scored, the total, 0.0, is called `not_scored`.
         """
         if not self._scored:
             return "not_scored"
@@ -135,7 +135,7 @@ class Episode:
 
         Args:
             outcome: what `parse` made of the reply, or a prediction of the request's stage.
-            text: the raw reply, for the record; None where there is none.
+            text: the raw reply, for the record; None if there is none.
         """
         request = self.request
         scored = self._scored.get((request.stage, request.turn))
@@ -157,7 +157,7 @@ class Episode:
         Args:
             em_model: `provider/model`.
             facts: further top-level fields of the format: `source_file`, `run_timestamp`, `api_cost`,
-                `duration_seconds`; and under `attune` more of our own.
+                `duration_seconds`; and further ones of ours under `attune`.
         """
         answered = {step.request.id: step.outcome for step in self.steps}
         replies = {step.request.id: step.reply for step in self.steps}

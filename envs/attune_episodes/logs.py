@@ -32,7 +32,7 @@ def rollouts_of(recordings: Iterable[Recording]) -> list[Rollout]:
 
     A conversation that a model was asked about again is named `<model>@sample2`, `<model>@sample3`, …, as
     `attune run --samples` does. Asked in other words in the same mode (seed, labels, PANAS strategy, prompts,
-    codebook, system prompt), it is named `<model>#2`, `<model>#3`, …, so that no two result files meet.
+    codebook, system prompt), it is named `<model>#2`, `<model>#3`, …, so that result files never clash.
     """
     ways: dict[tuple[str, str], list[Hashable]] = {}
     seen: Counter[tuple[str, str, str]] = Counter()
@@ -67,10 +67,10 @@ R = TypeVar("R", bound=Recording)
 
 
 def joined(parts: Iterable[R]) -> list[R]:
-    """Put recordings of parts of a conversation together: single requests or stages, asked in the same way.
+    """Join recordings of parts of a conversation: single requests or stages, asked in the same way.
 
-    Each goes to the first group of its kind in which none of its requests is answered yet. A group is asked
-    all of its stages; of its facts numbers are summed and lists joined. In the order of their first parts.
+    Each goes to the first group of its kind in which none of its requests is answered yet. A group has all of
+    its stages; numbers among its facts are summed, and lists joined. In the order of their first parts.
     """
     groups: dict[Hashable, list[list[R]]] = {}
     order: list[list[R]] = []

@@ -1,4 +1,4 @@
-"""`plan`: the fixed list of requests that a conversation comes to.
+"""`plan`: the fixed list of requests for a conversation.
 
 A pure function of (conversation, settings). Since a model's own answers never return as context, no
 request depends on a reply: the requests of a subset of stages are the same as in the full protocol.
@@ -28,7 +28,8 @@ def plan(conversation: Conversation, settings: Settings | None = None) -> tuple[
     """The requests of an episode, in the protocol's order (kept on the conversation once made).
 
     Per turn draft, assess, assess_hp, prefer, then reflect; only the stages of the settings, and only
-    where there is something to ask: no applicable question, no assess_hp; no comparison, no prefer.
+    where there is something to ask: without an applicable question there is no assess_hp, and without a
+    comparison no prefer.
     """
     if not isinstance(conversation, Conversation):
         raise TypeError(f"a plan is of one Conversation, got {type(conversation).__name__}")

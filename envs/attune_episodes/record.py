@@ -1,4 +1,4 @@
-"""The official result record of an episode, our additions under the one key `attune`."""
+"""The official result record of an episode, with our additions under the single key `attune`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def result_record(
 ) -> dict[str, Any]:
     """One result record; an unanswered field is null, an empty answer is `[]` or `{}`.
 
-    `answered` and `replies` are by the ids of the requests.
+    `answered` and `replies` are keyed by request id.
     """
     truth = truth_of(conversation)
     asked = {(request.turn, request.stage): request for request in requests}

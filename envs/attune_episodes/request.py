@@ -1,4 +1,4 @@
-"""`Request`: one question of the plan, with everything a policy may know and nothing it may not."""
+"""`Request`: one question of the plan, with everything that a policy may know and nothing else."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ReadOnly(dict[str, Any]):
 
 @dataclass(frozen=True, slots=True)
 class ShownComparison:
-    """One comparison as the model sees it, and where it stands in the conversation."""
+    """One comparison as the model sees it, and its index in the conversation."""
 
     number: int
     """1-based number in the prompt."""
@@ -61,7 +61,7 @@ class ShownComparison:
     """Whether side A of the prompt is side B of the conversation."""
 
     def to_conversation(self, shown: Side) -> Side:
-        """A pick in the prompt's frame, in the conversation's frame."""
+        """Turns a pick from the prompt's frame into the conversation's."""
         if not self.swapped:
             return shown
         return "B" if shown == "A" else "A"
@@ -72,7 +72,7 @@ class ShownComparison:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Request:
-    """One request of an episode. Nothing in it is an answer of the annotations."""
+    """One request of an episode. It contains no annotated answer."""
 
     conversation_id: str
     turn: int | None

@@ -54,7 +54,7 @@ class Rollout:
 
     @property
     def parse_rate(self) -> float:
-        """Share of replies that were parsed, in [0, 1]; 1 where nothing was asked."""
+        """Share of replies that were parsed, in [0, 1]; 1 if nothing was asked."""
         return parse_rate(self.steps)
 
 
@@ -78,8 +78,8 @@ def rollout(
         em_model: `provider/model` for the result record; `policy/<name>` by default.
         facts: further fields of the result record: `source_file`, `api_cost`, …
 
-    Works in notebooks. Each call runs an async policy in an event loop of its own; one that keeps a
-    client across conversations wants `rollout_batch`, or `await rollout_async(…)`.
+    Works in notebooks. Each call runs an async policy in a new event loop; for a policy that keeps a client
+    across conversations, use `rollout_batch` or `await rollout_async(…)`.
     """
     playing = as_policy(policy)
     player = prepared(playing, conversation)

@@ -23,7 +23,7 @@ LIVE: Final = "live"
 
 @cache
 def default_spec() -> RewardSpec:
-    """The reward used where none is named: the strict Composite."""
+    """The default reward: the strict Composite."""
     return RewardSpec.preset("composite")
 
 
@@ -47,9 +47,9 @@ def resolved(truth: ConversationTruth, said: Outcome) -> Outcome:
 def as_scored(
     request: Request, outcome: Prediction | Unparsed, scored: ScoredRequest
 ) -> tuple[Prediction | None, str]:
-    """Split a parsed reply for scoring: the prediction, None where there is none; and the reason.
+    """Split a parsed reply for scoring: the prediction, or None if there is none, and the reason.
 
-    A draft is read where a part of the reward asks what a reader finds in it.
+    A draft is read if a part of the reward depends on what a reader finds in it.
     """
     if isinstance(outcome, Unparsed):
         return None, outcome.reason
@@ -73,7 +73,7 @@ def score(
     annotated). `stages` are those of the plan, which fix the weights.
     """
     if request.conversation_id != conversation.conversation_id:
-        raise ValueError(f"{request.id} is no request of {conversation.conversation_id!r}")
+        raise ValueError(f"{request.id} is not a request of {conversation.conversation_id!r}")
     if spec is None:
         spec = default_spec()
     scored = scored_requests(conversation, spec, stages).get((request.stage, request.turn))

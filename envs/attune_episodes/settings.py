@@ -88,7 +88,7 @@ class Settings:
 
     @cached_property
     def words(self) -> Hashable:
-        """Equal for settings that ask a stage in the same words, whichever stages they ask."""
+        """Equal for settings that ask a stage in the same words, regardless of which stages they ask."""
         fingerprints = tuple(self._fingerprints.values())
         return (self.mode, self.panas_strategy, self.labels, self.seed, *fingerprints)
 
@@ -132,7 +132,7 @@ class Settings:
     def check_same(
         self, written: Mapping[str, Any], place: str, *names: Literal["prompts", "codebook"]
     ) -> None:
-        """Raises DataError where prompts or codebook have changed since `written` was made by `to_json`.
+        """Raises DataError if prompts or codebook have changed since `written` was made by `to_json`.
 
         Args:
             written: the settings as they were.

@@ -1,7 +1,7 @@
-"""The presentation of the prefer stage: labels, sides and order, seeded so that none betrays the source.
+"""The presentation of the prefer stage: labels, sides and order, seeded so that none reveals the source.
 
-Each order is by a hash of (seed, conversation, turn, thing), so it is the same on every machine and says
-nothing about which response won.
+Each order derives from a hash of (seed, conversation, turn, thing), so it is the same on every machine and
+says nothing about which response won.
 """
 
 from __future__ import annotations

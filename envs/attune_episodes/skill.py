@@ -1,7 +1,7 @@
-"""Measuring a reward from what the `prior` policy earns: the baselines of the `skill` preset.
+"""Measure a reward from what the `prior` policy earns: the baselines of the `skill` preset.
 
 Run as `python -m attune_episodes.skill` to print the preset's file, which is frozen in
-`attune_rewards/presets/skill.json`; with a PATH, to print one for reference data of your own.
+`attune_rewards/presets/skill.json`; with a PATH, to print one for your own reference data.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def prior_scores(
 def fit_skill(
     conversations: Conversations, settings: Settings | None = None, spec: RewardSpec | None = None
 ) -> RewardSpec:
-    """The `skill` reward measured on reference data of your own; of another reward, `<its name>-skill`.
+    """The `skill` reward measured on your own reference data; for another reward, `<its name>-skill`.
 
     Each part s becomes (s - n)/(1 - n) with n = `prior_scores`; parts with n > 0.95 are left out.
     """

@@ -31,7 +31,7 @@ KEPT: Final = 64
 TRIES: Final = 100
 """Conversations without a question that are passed over before an endless world is given up."""
 LISTED: Final = 100
-"""Of more conversations than this, an error names a few only."""
+"""An error names only a few of more conversations than this."""
 
 
 class ConversationSource:
@@ -79,7 +79,7 @@ class ConversationSource:
         self.start, self.step = given
         chosen = DataArguments(data, **selection).choose(training=training)
         self.world = None if isinstance(chosen, Conversations) else chosen
-        """What is endless, a world or a mixture; None where the conversations are known and counted."""
+        """What is endless, a world or a mixture; None if the conversations are known and counted."""
         self.conversations = chosen if isinstance(chosen, Conversations) else Conversations([])
         """All conversations of all shards; none of an endless world."""
         self._size = len(range(self.start, len(self.conversations), self.step))
@@ -106,13 +106,13 @@ class ConversationSource:
         return self.world is not None
 
     def __len__(self) -> int:
-        """Conversations of this shard; TypeError where there is no end of them."""
+        """Conversations of this shard; TypeError if there is no end of them."""
         if self.endless:
-            raise TypeError(f"{self.name} has no end; give number=… for the first so many")
+            raise TypeError(f"{self.name} has no end; limit it with number=…")
         return self._size
 
     def conversation(self, index: int) -> Conversation:
-        """Conversation `index` of the data, whatever the shard; SettingsError where there is none."""
+        """Conversation `index` of the data, whatever the shard; SettingsError if there is none."""
         if type(index) is not int or index < 0:
             raise SettingsError(f"index is {show(index)}; it must be a whole number from 0")
         if self.world is None:
@@ -130,8 +130,8 @@ class ConversationSource:
     def by_id(self, conversation_id: str) -> Conversation:
         """The conversation with that id, whatever the shard.
 
-        Raises UnknownNameError naming the nearest. An endless world knows those it made lately; the others
-        are found by their index.
+        Raises UnknownNameError naming the nearest. An endless world knows only those it made recently; find
+        others by their index.
         """
         known = self.conversations.by_id
         if self.endless:
@@ -148,15 +148,15 @@ class ConversationSource:
     def choose(
         self, options: object, settings: Settings, draw: Callable[[], Conversation] | None = None
     ) -> Conversation:
-        """The conversation that a reset names, else the next one that the settings ask something of.
+        """The conversation that a reset names, or else the next one in which the settings ask something.
 
         Args:
-            options: None or {}, `{"conversation_id": id}` or `{"index": i}`. The order goes on after a named
-                one as if it had not been played.
+            options: None or {}, `{"conversation_id": id}` or `{"index": i}`. After a named one, the order
+                continues as if it had not been played.
             settings: how it is asked about.
             draw: gives the next conversation; `next` if None.
 
-        Raises UnknownNameError for another option or conversation, SettingsError where nothing is asked.
+        Raises UnknownNameError for another option or conversation, SettingsError if nothing is asked.
         """
         draw = (lambda: self._named(options)) if options else draw or self.next
         for _ in range(1 if options else TRIES if self.endless else 2 * len(self)):
@@ -185,15 +185,15 @@ class ConversationSource:
         """Begins again at the first pass.
 
         Args:
-            seed: of the generator that `next` uses where it is handed none, a whole number from 0; by
-                chance if None.
+            seed: seed of the generator that `next` uses if it is given none, a whole number from 0; random if
+                None.
 
         Raises SettingsError for another seed.
         """
         if seed is not None and (type(seed) is not int or seed < 0):
             raise SettingsError(f"seed is {show(seed)}; it must be a whole number from 0")
         self.passes = 0
-        """The pass that the last conversation belongs to, from 0; always 0 where there are no passes."""
+        """The pass that the last conversation belongs to, from 0; always 0 if there are no passes."""
         self._own = np.random.default_rng(seed)
         self._position = 0
         self._shared: Iterator[int] | None = None
@@ -203,12 +203,12 @@ class ConversationSource:
     def share_order(self, positions: Iterator[int]) -> None:
         """Take each position in the order from `positions`, a counter from 0 that several processes share.
 
-        Between them, sources with the same arguments and the same seed then play what one alone would.
+        Together, sources with the same arguments and seed then play what a single one would.
         """
         self._shared = positions
 
     def next(self, np_random: np.random.Generator | None = None) -> Conversation:
-        """The next conversation; `np_random` draws orders, or a generator seeded by `reset_order`."""
+        """The next conversation; the order is drawn by `np_random`, or else by the seeded generator."""
         return self.conversation(self.next_index(np_random))
 
     def next_index(self, np_random: np.random.Generator | None = None) -> int:

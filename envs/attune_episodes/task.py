@@ -1,7 +1,7 @@
 """`Task`: a conversation, how it is asked about, what is rewarded. `replay` scores recorded replies to one.
 
-What leaves this process to be played elsewhere (a task of verifiers, a sample of Inspect) carries a task as
-JSON. Prompts, weights and truths are pure functions of it and are made again where they are needed.
+Whatever is sent to another process to be played (a task of verifiers, a sample of Inspect) contains a task as
+JSON. Prompts, weights and truths are pure functions of it and are made again when needed.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Task:
             data: with `id`, `conversation`, `settings`, `reward` and, of a single request, `request`.
             asking: the prompts are about to be sent, so they must be those that the task was made with.
 
-        Raises DataError where this process has another codebook than the task was made with (its option lists
+        Raises DataError if this process has another codebook than the task was made with (its option lists
         decide what a number in a reply means), or other prompts if `asking`.
         """
         task = _read(
@@ -96,10 +96,10 @@ def replay(
     em_model: str | None = None,
     facts: Mapping[str, Any] | None = None,
 ) -> Rollout:
-    """Score recorded replies: the rollout in which the model says what it said.
+    """Score recorded replies: the rollout in which the model gives them again.
 
     Args:
-        task: of a whole conversation.
+        task: that of a whole conversation.
         replies: id of a request -> raw reply, of every request; KeyError for one that is missing.
         em_model: the model's name in the result record; `policy/recorded` if None.
         facts: further fields of the result record.

@@ -1,4 +1,4 @@
-"""A conversation without its annotated answers: what prompts may depend on."""
+"""A conversation without its annotated answers, which is all that prompts may depend on."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Earned:
     """Scores of some answers."""
 
     parts: Array
-    """(rows, parts) in [0, 1]; NaN where a part does not concern the row."""
+    """(rows, parts) in [0, 1]; NaN if a part does not concern the row."""
     parsed: float
     """Share of the answers that could be read."""
 
@@ -166,7 +166,7 @@ def habits(rows: Sequence[Row], said: Sequence[str]) -> dict[str, float]:
     """Shares of what the answers hold whatever the text: how a model that drifts to constants shows.
 
     `no tag`, `top tag` (the most frequent feeling, of all tags), `observed yes`, `wanted yes`, `side A` (as
-    shown), and `characters` of an answer. NaN where there is nothing to share.
+    shown), and `characters` of an answer. NaN if there is nothing to share.
     """
     feelings: Counter[str] = Counter()
     given: Counter[tuple[str, str]] = Counter()

@@ -1,6 +1,6 @@
 """Scoring of predictions: the benchmark's metrics, the strict Composite, and rewards made of them.
 
-Light by itself: importing it loads pydantic and nothing heavier.
+Light on its own: importing it loads pydantic and nothing heavier.
 """
 
 from attune_rewards.aggregate import aggregate, flatten

@@ -1,8 +1,8 @@
 """Means per (model, mode) over conversations, under the names of the official score files.
 
 Undefined values are left out of means. Standard errors are sd/sqrt(n) with n - 1 degrees of freedom,
-None for n < 2. Yes/no counts are added up and their ratios made of the sums: neither is a mean, and neither
-has a standard error. The z-score places a model's mean Composite among the models of its mode.
+None for n < 2. Yes/no counts are summed and their ratios computed from the sums; neither is a mean or has a
+standard error. The z-score places a model's mean Composite among the models of its mode.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def standard_error(values: Sequence[float | None]) -> float | None:
 def aggregate(conversations: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """One entry per (em_model, mode), sorted, from per-conversation scores.
 
-    Each holds `em_model`, `mode`, `n_conversations`, the mean of every metric of `flatten` (of pooled ratios
-    what all conversations together give), `se_composite`, `z_score`, and under `standard_errors` and
+    Each holds `em_model`, `mode`, `n_conversations`, the mean of every metric of `flatten` (for pooled
+    ratios, of all conversations together), `se_composite`, `z_score`, and under `standard_errors` and
     `n_defined` both per metric.
     """
     groups: dict[tuple[str, str], list[dict[str, float | None]]] = {}

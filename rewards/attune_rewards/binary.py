@@ -24,8 +24,8 @@ TruthPairs = Sequence[tuple[str, YesNo]]
 def accuracy(truth: TruthPairs, answers: Mapping[str, str]) -> float:
     """Share of questions answered right, a missing answer counting as "no"; in [0, 1].
 
-    Judgements without any yes/no truth: 0.0 (as the benchmark has it). Callers give turns without any
-    judgement their own value.
+    Judgements without any yes/no truth: 0.0 (as in the benchmark). Callers decide the value of turns without
+    any judgement.
     """
     if not truth:
         return 0.0
@@ -45,7 +45,7 @@ def right_share(wanted: Sequence[tuple[K, str]], answers: Mapping[K, str]) -> fl
 def confusion(tp: int, tn: int, fp: int, fn: int) -> dict[str, float]:
     """Counts of yes/no outcomes ("yes" is positive) with their ratios, as the official score files name them.
 
-    A ratio without a denominator is 0, and so is the Matthews correlation where a margin is empty.
+    A ratio without a denominator is 0, and so is the Matthews correlation if a margin is empty.
     """
     precision, recall = _ratio(tp, tp + fp), _ratio(tp, tp + fn)
     margins = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
@@ -101,7 +101,7 @@ def _pairs(
 
 
 def _accuracy(side: Side, stage: Stage, turn: TurnTruth, said: TurnPrediction) -> float:
-    """A turn without any judgement scores 1 at first, and 0 where it is asked again: so the benchmark."""
+    """A turn without any judgement scores 1 at first, and 0 if it is asked again: so the benchmark."""
     if not turn.has_judgements:
         return 1.0 if stage == "assess" else 0.0
     return accuracy(*_pairs(side, stage, turn, said))

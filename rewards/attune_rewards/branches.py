@@ -31,7 +31,7 @@ def errors(truth: Mapping[str, int | None], predicted: Mapping[str, int]) -> dic
 
 
 def normalized(branch_errors: Mapping[str, int]) -> float:
-    """1 - MAE/6, in [0, 1]; 1 without any truth."""
+    """1 - MAE/6, in [0, 1]; 1 if nothing was rated."""
     if not branch_errors:
         return 1.0
     return 1.0 - sum(branch_errors.values()) / len(branch_errors) / SPAN

@@ -1,4 +1,4 @@
-"""The canonical Composite as a reward, request by request: what the preset `canonical` is made of.
+"""The canonical Composite as a reward, request by request, for the preset `canonical`.
 
 Each part is a metric of the benchmark in its own conventions, defined in every request of its stage: an
 unreadable reply counts as an empty answer, which may earn something. Over an episode whose turns were all

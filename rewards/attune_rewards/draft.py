@@ -1,4 +1,4 @@
-"""The model's own draft: how near it is to the three responses, and what a judge said of it.
+"""The model's own draft: how close it is to the three responses, and what a judge said about it.
 
 None of these enters the Composite.
 """
@@ -32,7 +32,7 @@ The baseline to measure the part `draft_binary_alignment_read` from.
 
 
 def similarity(draft: str, response: str | None) -> float | None:
-    """Token Jaccard of the draft with a response; None where that is absent."""
+    """Token Jaccard of the draft with a response; None if that is absent."""
     return None if response is None else jaccard(tokens(draft), tokens(response))
 
 
@@ -62,7 +62,7 @@ def binary_alignment(truth: TruthPairs, answers: Mapping[str, str] | None) -> fl
 
 
 def read_of(truth: TruthPairs) -> TruthPairs:
-    """The pairs whose questions a reader reads well enough to be paid or charged for."""
+    """The pairs whose questions a reader reads well enough for them to be rewarded or penalised."""
     return [(question, want) for question, want in truth if question in READ]
 
 
@@ -74,7 +74,7 @@ def read_alignment(truth: TruthPairs, answers: Mapping[str, str] | None) -> floa
 def agreement(judged: Mapping[str, str] | None, read: Mapping[str, str] | None) -> float | None:
     """Share of the questions of `READ` that a judge and a reader answer alike, of those both answered.
 
-    None where there is none.
+    None if there is none.
     """
     both = [q for q in READ if q in (judged or {}) and q in (read or {})]
     return sum((judged or {})[q] == (read or {})[q] for q in both) / len(both) if both else None

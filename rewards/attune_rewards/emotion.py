@@ -1,6 +1,6 @@
-"""Emotion tags: how well the predicted set of PANAS items meets the one that the HP felt.
+"""Emotion tags: how well the predicted set of PANAS items matches the one that the HP felt.
 
-Truth and prediction are lists of tags, whose order does not matter while each emotion stands once. Names
+Truth and prediction are lists of tags, whose order does not matter as long as each emotion occurs once. Names
 are compared without case; a predicted name outside the 20 items is a wrong tag and stays. Source:
 AttuneBench v1.0, turn-by-turn metrics. All values are in [0, 1] except the intensity MAE (0–6).
 """
@@ -51,7 +51,7 @@ def overlap(truth: Sequence[Tag], predicted: Sequence[Tag]) -> Overlap:
 
 
 def f1(truth: Sequence[Tag], predicted: Sequence[Tag]) -> float:
-    """The F1 of `overlap` alone, 2·shared / (true + predicted): what every reward asks for."""
+    """The F1 of `overlap` alone, 2·shared / (true + predicted), which rewards need most often."""
     want = {tag.emotion.casefold() for tag in truth}
     got = {tag.emotion.casefold() for tag in predicted}
     return 2 * len(want & got) / (len(want) + len(got)) if want or got else 1.0
@@ -75,7 +75,7 @@ def _intensities(tags: Sequence[Tag]) -> dict[str, int]:
 
 
 def intensity_mae(truth: Sequence[Tag], predicted: Sequence[Tag]) -> float | None:
-    """Mean of `intensity_errors`; None where there are none."""
+    """Mean of `intensity_errors`; None if there are none."""
     errors = intensity_errors(truth, predicted)
     return sum(errors) / len(errors) if errors else None
 

@@ -1,6 +1,6 @@
 """Best one-to-one matching of emotions by valence-arousal similarity, with or without intensity.
 
-Closed forms serve up to two tags on a side, SciPy's Hungarian algorithm (imported late) the rest; a
+Up to two tags on a side are solved in closed form, the rest by SciPy's Hungarian algorithm (imported late); a
 bounded cache serves repeats, which are nearly all calls.
 """
 

@@ -1,4 +1,4 @@
-"""`Metric`: all that is said of a number of a score file, in one object with the function that computes it.
+"""`Metric`: everything about one number of a score file, in one object with the function that computes it.
 
 Metrics are defined in the module of their topic. `metrics.METRICS` collects them, and score files, means,
 blanks, reports, the lists of lm-eval and Inspect and the tables of `docs/metrics.md` are derived from it.
@@ -17,7 +17,7 @@ Role = Literal["total", "input", "beside", "diagnostic"]
 """`total`: the canonical Composite; `input`: enters it; `beside`: reported with it; `diagnostic`: related."""
 Group = Literal["turn", "wide", "composite", "strict", "coverage"]
 Value = float | Mapping[str, float] | None
-"""Of a metric; None = undefined."""
+"""Value of a metric; None = undefined."""
 
 BENCHMARK: Final = "AttuneBench v1.0"
 PORT: Final = "public port of the benchmark's scorer"
@@ -35,7 +35,7 @@ class Metric:
     group: Group
     """The section of reports and of the reference page that it stands in."""
     needs: tuple[Stage, ...]
-    """Stages without which it means nothing: it is None where one of them was not asked."""
+    """Stages without which it means nothing: it is None if one of them was not asked."""
     label: str = ""
     """Its name in reports."""
     role: Role | None = None
@@ -55,7 +55,7 @@ class Metric:
 
     @property
     def column(self) -> str:
-        """Its name where the scores of a conversation stand in one row."""
+        """Its name in a row of a conversation's scores."""
         return self.name
 
     @property
@@ -76,7 +76,7 @@ class TurnMetric(Metric):
 
     @property
     def column(self) -> str:
-        """Of the mean, where it is averaged."""
+        """Name of the mean, if it is averaged."""
         return f"avg_{self.name}" if self.averaged else self.name
 
 
@@ -112,7 +112,8 @@ class Case:
 class ConversationMetric(Metric):
     """A metric of a whole conversation, computed from its turns or from other scores.
 
-    Those of the group `turn` are computed before the end, the others after it, each from what stands before.
+    Those of the group `turn` are computed before the end, the others after it, each from those computed
+    before it.
     """
 
     value: Callable[[Case], Any]

@@ -1,4 +1,4 @@
-"""Every metric, and what follows from all of them: the columns of a row of scores, and who lists which.
+"""Every metric, and what is derived from them: the columns of a row of scores, and who lists which.
 
 A topic's module lists its metrics under `METRICS`; a new module is named in `TOPICS`.
 """

@@ -1,7 +1,7 @@
 """Pairwise preference: which of two responses the HP chose, and the ranking that the choices imply.
 
 Letters are in the frame of the conversation's comparisons. Source: AttuneBench v1.0, Pairwise Accuracy
-and Kendall Tau. Picks are A or B, so the null of the accuracy is 0.5.
+and Kendall Tau. Picks are A or B, so the chance level of the accuracy is 0.5.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ METRICS: Final = (
 
 
 def _strict_tau(turn: TurnTruth, said: Prefer) -> float:
-    """Of the picks in comparisons with a winner, so that the annotations' own answers earn 1."""
+    """τ of the picks in comparisons with a winner, so that the annotations' own answers earn 1."""
     picks = {index: said.picks[index] for index, _ in turn.winners if index in said.picks}
     tau = kendall_tau(turn.comparisons, picks)
     return 0.0 if tau is None else (tau + 1) / 2

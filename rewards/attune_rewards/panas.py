@@ -24,7 +24,7 @@ MIDPOINT = sum(TOTALS) / 2
 
 
 def totals(items: Mapping[str, int | None], stated: tuple[float | None, float | None]) -> Totals:
-    """Both totals, each as `attune_data.affect.side_total` has it."""
+    """Both totals, each as `attune_data.affect.side_total` gives it."""
     return Totals(side_total(items, "positive", stated[0]), side_total(items, "negative", stated[1]))
 
 
@@ -56,7 +56,7 @@ def normalized(mae: float, span: float = TOTAL_SPAN) -> float:
 
 
 def item_mae(post: Mapping[str, int | None], predicted: Mapping[str, int | None]) -> float | None:
-    """Mean absolute error, 0–6, over the items known on both sides; None where there are none."""
+    """Mean absolute error, 0–6, over the items known on both sides; None if there are none."""
     errors = [
         abs(want - got)
         for name in EMOTIONS
@@ -69,7 +69,7 @@ def baseline_adjusted(pre: float | None, post: float | None, predicted: float | 
     """How much better than "no change" a prediction is: 1 perfect, 0 no better, -1 at worst (clamped).
 
     (score - naive) / (1 - naive) with score = 1 - |post - predicted|/span, naive = 1 - |post - pre|/span.
-    None where a value is unknown or post = pre (no change leaves nothing to explain).
+    None if a value is unknown or post = pre (no change leaves nothing to explain).
     """
     if pre is None or post is None or predicted is None or pre == post:
         return None
@@ -88,8 +88,8 @@ def items_baseline_adjusted(
 def changed(pre: Mapping[str, int | None], pre_totals: Totals, change: Mapping[str, int]) -> dict[str, int]:
     """Items after the conversation, from predicted changes: clamp(pre + change, 1–7).
 
-    A side of which only the total before is known, and whose ten changes are all given, becomes items
-    that sum to that total plus the changes.
+    If only the total before is known for a side, and all ten changes are given, its items are chosen to sum
+    to that total plus the changes.
     """
     low, high = SCALE
     items = {

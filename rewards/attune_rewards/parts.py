@@ -57,11 +57,11 @@ Said = TypeVar("Said", Assess, Draft, Prefer, Reflect)
 
 @dataclass(frozen=True)
 class Leaf(Part, Generic[About, Said]):
-    """A leaf of the strict Composite, or a part that stands beside it (`node` None).
+    """A leaf of the strict Composite, or a part outside it (`node` None).
 
     Leaves are defined in the module of their topic, and `tree.LEAF` collects them. The tree, rewards, strict
-    scores, training rows and the audit are derived from it. What was asked and not answered validly is 0;
-    an empty list is an answer.
+    scores, training rows and the audit are derived from it. A question without a valid answer earns 0; an
+    empty list is an answer.
     """
 
     _: KW_ONLY
@@ -105,9 +105,9 @@ def _named(name: str) -> Leaf[Any, Any]:
 
 @dataclass(frozen=True)
 class Format(Part):
-    """Share of the asked fields that were answered validly, whatever they say.
+    """Share of the requested fields that have a valid answer, right or wrong.
 
-    Not a metric of the benchmark: a help for models that do not keep the format yet. It rewards form
+    Not a metric of the benchmark: it helps models that do not yet keep to the format. It rewards form
     alone, so keep its weight small and watch the other parts.
     """
 
@@ -119,7 +119,7 @@ class Format(Part):
         return stage != "draft"
 
     def score(self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Any) -> float:
-        """Valid answers / asked fields; 1 where nothing is asked."""
+        """Valid answers / asked fields; 1 if nothing is asked."""
         if isinstance(said, Reflect):
             # changes are the answer where they were asked: without ratings before, no items follow from them
             feelings = said.panas if said.panas_change is None else said.panas_change
@@ -137,12 +137,12 @@ class Format(Part):
 
 
 class PartError(AttuneError, ValueError):
-    """A part of your own raised, or returned what is no score."""
+    """Your own part raised an error, or returned something that is not a score."""
 
 
 @dataclass(frozen=True)
 class CustomPart(Part):
-    """A part from a function of your own.
+    """A part from your own function.
 
     `function(truth, turn, said)` gets the whole truth, the turn's truth (None in the reflect stage) and
     the typed prediction, and returns a number in [0, 1]. An unparsed reply scores 0 without a call.
@@ -151,7 +151,7 @@ class CustomPart(Part):
     function: Callable[[ConversationTruth, TurnTruth | None, Prediction], float]
 
     def score(self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Any) -> float:
-        """The function's value; raises PartError, naming the request, where it has none in [0, 1]."""
+        """The function's value; raises PartError, naming the request, if it has none in [0, 1]."""
         where = "the end" if turn is None else f"turn {turn.turn}"
         place = f"conversation {truth.conversation_id!r}, {where}, {stage}"
         try:
@@ -167,7 +167,7 @@ class CustomPart(Part):
 
 
 def text_of(part: Part) -> PartText:
-    """A part in words; for a part of your own, its function's docstring."""
+    """A part in words; for your own part, its function's docstring."""
     if isinstance(part, Leaf):
         return part.text._replace(stage=part.stage)
     if part == Format():

@@ -1,6 +1,6 @@
 """Typed predictions: one frozen class per stage, and the record of a whole conversation.
 
-A field that is None was not answered validly; a question id or index that is not in a mapping was not
+A field that is None has no valid answer; a question id or index that is not in a mapping was not
 answered. `()` for tags or options is an answer: none. Letters of picks are always in the frame of the
 conversation's own comparisons.
 """
@@ -23,11 +23,11 @@ YesNo = Literal["yes", "no"]
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """A predicted emotion; `emotion` in the benchmark's spelling where it is one of the 20."""
+    """A predicted emotion; `emotion` in the benchmark's spelling if it is one of the 20."""
 
     emotion: str
     intensity: int | None = None
-    """1–7, or None where it was not given validly."""
+    """1–7, or None if it was not given validly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Prefer:
 
 @dataclass(frozen=True, slots=True)
 class Reflect:
-    """How the HP left the conversation and what they said of it."""
+    """How the HP felt after the conversation and what they said about it."""
 
     panas: Mapping[str, int] = field(default_factory=dict)
     """Item -> 1–7 after the conversation."""
@@ -108,7 +108,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class TurnPrediction:
-    """Everything a result file says of one turn; None = that stage holds no answer."""
+    """Everything a result file says about one turn; None = that stage holds no answer."""
 
     turn: int
     draft: Draft | None = None
@@ -122,7 +122,7 @@ class TurnPrediction:
 
 @dataclass(frozen=True, slots=True)
 class ConversationPrediction:
-    """Everything a result file says of one conversation."""
+    """Everything a result file says about one conversation."""
 
     conversation_id: str
     turns: Mapping[int, TurnPrediction] = field(default_factory=dict)
@@ -132,6 +132,6 @@ class ConversationPrediction:
     """Stages left out for the whole conversation (a run with a subset of stages)."""
 
     def not_asked_in(self, turn: int) -> frozenset[Stage]:
-        """Stages that were not asked in that turn, be it in the whole run or there only."""
+        """Stages that were not asked in that turn, whether in the whole run or only there."""
         said = self.turns.get(turn)
         return self.not_asked | said.not_asked if said else self.not_asked

@@ -1,8 +1,8 @@
 """Reading an official result record (one model, one conversation, one mode) into predictions.
 
 Lenient where the benchmark's own files vary: a missing key or null is unanswered, `[]` is an answer,
-wrong types are unanswered and named in a warning. What this project adds stands under the key
-`attune`, in the file, each turn and the post part; files without it read the same.
+wrong types are unanswered and named in a warning. This project's additions are under the key `attune`, in the
+file, each turn and the post part; files without it read the same.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class _Part:
         self._warn(self.at(name), value, expected)
 
     def read(self, name: str, reader: _Reader[T | None]) -> T | None:
-        """The value of a field; None where it is absent, null or wrong."""
+        """The value of a field; None if it is absent, null or wrong."""
         value = self.fields.get(name)
         try:
             return None if value is None else reader(value)
@@ -122,23 +122,23 @@ class _Part:
         return self.all(_yes_no)
 
     def part(self, name: str) -> _Part:
-        """An object; one without any field where there is none."""
+        """An object; an empty one if there is none."""
         return _Part(self.read(name, _object) or {}, self.at(name), self._warn)
 
     def items(self, name: str, expected: str) -> _Part | None:
-        """The elements of a list as fields; None where there is no list."""
+        """The elements of a list as fields; None if there is no list."""
         values = self.read(name, _instance(list, expected))
         if values is None:
             return None
         return _Part({f"{name}[{i}]": value for i, value in enumerate(values)}, self.place, self._warn)
 
     def texts(self, name: str) -> tuple[str, ...] | None:
-        """A list of texts; elements that are none are left out."""
+        """A list of texts; other elements are left out."""
         items = self.items(name, "a list of texts")
         return None if items is None else tuple(items.all(_text).values())
 
     def tags(self, name: str) -> tuple[Tag, ...] | None:
-        """A list of emotions, with an intensity or alone; elements that are none are left out."""
+        """A list of emotions, with an intensity or alone; other elements are left out."""
         items = self.items(name, "a list of tags")
         if items is None:
             return None
@@ -158,8 +158,8 @@ def read_record(
 ) -> tuple[ConversationPrediction, tuple[Problem, ...]]:
     """Return the predictions that an official result record holds for a conversation, and warnings.
 
-    Turns that the conversation does not have are left out with a warning; of a turn that stands twice,
-    the first counts.
+    Turns that the conversation does not have are left out with a warning; if a turn occurs twice, the first
+    counts.
     """
     if not isinstance(record, Mapping):
         raise TypeError(f"a result record is an object, got {type(record).__name__}")
@@ -197,7 +197,7 @@ def read_record(
 
 
 def _mark(fields: Mapping[str, Any], name: str) -> Any:
-    """One of this project's own entries in a part of a record; None where it is missing."""
+    """One of this project's own entries in a part of a record; None if it is missing."""
     marks = fields.get("attune")
     return marks.get(name) if isinstance(marks, Mapping) else None
 

@@ -23,12 +23,12 @@ _NO_PARTS: Final[Mapping[str, float]] = {}
 class Score(NamedTuple):
     """The score of one request.
 
-    `value` is None where it could not be judged (`reason` says why: nothing annotated, or a stage
+    `value` is None if there was nothing to judge (`reason` says why: nothing annotated, or a stage
     without weight), which is never the same as 0: a malformed answer of the model is 0.0.
     """
 
     value: float | None
-    """Σ w·s / Σ w over its parts, in [0, 1] (below 0 where the spec measures from baselines)."""
+    """Σ w·s / Σ w over its parts, in [0, 1] (below 0 if the spec measures from baselines)."""
     reason: str = OK
     """ok, unparsed:<code>, or not_scored."""
     parts: Mapping[str, float] = _NO_PARTS
@@ -38,7 +38,7 @@ class Score(NamedTuple):
 
     @property
     def reward(self) -> float:
-        """Weight · value; 0 where nothing was scored."""
+        """Weight · value; 0 if nothing was scored."""
         return 0.0 if self.value is None else self.weight * self.value
 
 
@@ -149,7 +149,7 @@ def score_request(
         conversation: the annotated conversation.
         stage: which request.
         turn: its turn number; None for reflect.
-        said: the prediction, None where the reply could not be parsed (every part then scores 0).
+        said: the prediction, None if the reply could not be parsed (every part then scores 0).
         spec: parts and weights.
         stages: the stages of the plan, which fix the weights.
         reason: what to report beside an unparsed reply's 0.

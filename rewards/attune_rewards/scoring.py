@@ -30,10 +30,10 @@ def score_conversation(
 ) -> dict[str, Any]:
     """Every metric of one conversation under its name in score files; None = undefined.
 
-    Turn metrics stand in `turn_scores` and, averaged, as `avg_<name>`; those of the end in `post_score`;
+    Turn metrics are in `turn_scores` and, averaged, under `avg_<name>`; those of the end are in `post_score`,
     the strict leaves in `strict_parts`. Where stages were left out of the whole run, what depends on them is
-    None rather than read as silence, and the strict total of the rest is called `composite_partial`, since
-    it is no Composite.
+    None rather than scored as silence, and the strict total of the rest is called `composite_partial`, since
+    it is not a Composite.
     """
     truth, blank = truth_of(conversation), _blank(prediction.not_asked)
     answered = [(turn, prediction.turns[turn.turn]) for turn in truth.turns if turn.turn in prediction.turns]

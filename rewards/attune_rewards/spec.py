@@ -93,7 +93,7 @@ class RewardSpec:
             if name not in known:
                 raise UnknownNameError("reward part", name, sorted(known))
             if leaves.count(name) > 1:
-                raise SettingsError(f"part {name!r} stands twice in the reward; each part once")
+                raise SettingsError(f"part {name!r} occurs twice in the reward; name each part once")
         for node in self.root.nodes():
             weight_of(node.name, node.weight)
         for name, baseline in self.baselines.items():
@@ -112,12 +112,12 @@ class RewardSpec:
 
     @staticmethod
     def preset(name: str) -> RewardSpec:
-        """Return a named spec: to train with, `skill` or `skill_bounded`; to measure with, any other.
+        """Return a named spec: `skill` or `skill_bounded` for training, any other for measuring.
 
-        The audit (`docs/audit.md`) finds that under none of them anything that reads nothing earns more than
-        `prior`, but only the two of `skill` leave the prior near 0. The others reward constant answers with
-        about half of what they hold, and `canonical` rewards silence too. Raises UnknownNameError naming the
-        choices.
+        According to the audit (`docs/audit.md`), under none of them does a policy that reads nothing earn
+        more than `prior`, but only the two `skill` presets leave the prior near 0. The others give constant
+        answers about half of the full reward, and `canonical` also rewards silence. Raises UnknownNameError
+        naming the choices.
         """
         if name not in tuple(PRESET_TEXTS):
             raise UnknownNameError("reward preset", name, PRESET_TEXTS)
@@ -140,13 +140,13 @@ class RewardSpec:
         function: Callable[[ConversationTruth, TurnTruth | None, Prediction], float],
         weight: float,
     ) -> RewardSpec:
-        """This reward plus a part of your own: the old parts weigh 1 together, the new one `weight`."""
+        """This reward plus your own part: the old parts together weigh 1, the new one `weight`."""
         if stage not in STAGES:
             raise UnknownNameError("stage", stage, STAGES)
         return self._plus(CustomPart(name, stage, function), weight)
 
     def with_format(self, weight: float) -> RewardSpec:
-        """This reward plus `format`, the share of asked fields validly answered."""
+        """This reward plus `format`, the share of requested fields that have a valid answer."""
         return self._plus(Format(), weight)
 
     def _plus(self, part: Part, weight: float) -> RewardSpec:
@@ -160,10 +160,10 @@ class RewardSpec:
     def measured_from(
         self, baselines: Mapping[str, float], reference: str = "", left_out: tuple[str, ...] = ()
     ) -> RewardSpec:
-        """The same parts and weights, each part's score s paid as (s - n)/(1 - n).
+        """The same parts and weights, each part's score s rewarded as (s - n)/(1 - n).
 
         Args:
-            baselines: part -> n in [0, 1); parts without one are paid as they are.
+            baselines: part -> n in [0, 1); parts without one are rewarded as they are.
             reference: the data that they were measured on.
             left_out: parts that are not scored.
         """
@@ -174,7 +174,7 @@ class RewardSpec:
         return replace(self, name=name)
 
     def terminal(self) -> RewardSpec:
-        """The same reward, paid in one sum with the last step."""
+        """The same reward, given in full with the last step."""
         return replace(self, dense=False)
 
     @property
@@ -184,14 +184,14 @@ class RewardSpec:
         return {name: named[name] for name in self.root.leaves() if name not in self.left_out}
 
     def transform(self, part: str, score: float) -> float:
-        """A part's score as it is paid: (s - n)/(1 - n), or s itself where the part has no baseline."""
+        """A part's score as it is rewarded: (s - n)/(1 - n), or s itself if the part has no baseline."""
         return above_baseline(score, self.baselines.get(part, 0.0), self.floor)
 
     def weights(self, truth: ConversationTruth, stages: Collection[Stage] = STAGES) -> dict[Slot, float]:
-        """Weight of every slot of an episode, summing to 1 ({} where nothing is scored).
+        """Weight of every slot of an episode, summing to 1 ({} if nothing is scored).
 
-        A part's weight is spread evenly over the requests where it is defined; a part that is defined
-        nowhere leaves its weight to its siblings.
+        A part's weight is spread evenly over the requests where it is defined; the weight of a part that is
+        defined nowhere goes to its siblings.
         """
         places: list[tuple[Stage, TurnTruth | None]] = [
             (s, turn) for turn in truth.turns for s in TURN_STAGES
@@ -215,7 +215,7 @@ def above_baseline(score: float, baseline: float, floor: float | None = None) ->
 
 
 def weight_of(part: str, weight: object) -> float:
-    """The weight of a part as a float; raises SettingsError for what can be none."""
+    """The weight of a part as a float; raises SettingsError for an invalid one."""
     return _number(
         f"weight of part {part!r}", weight, f"above 0, at most {MAX_WEIGHT:g}", lambda n: 0 < n <= MAX_WEIGHT
     )
@@ -229,7 +229,7 @@ def _number(what: str, value: Any, expected: str, fits: Callable[[float], bool])
 
 
 def is_asked(stage: Stage, turn: TurnTruth | None) -> bool:
-    """Whether a stage has something to ask in this turn: a stage without is not in the plan."""
+    """Whether a stage has something to ask in this turn; otherwise it is not in the plan."""
     if turn is None or stage in ("draft", "assess", "reflect"):
         return True
     return bool(turn.applicable) if stage == "assess_hp" else bool(turn.comparisons)

@@ -53,7 +53,7 @@ class _File(BaseModel):
     reference: StrictStr | None = None
 
     def spec(self, name: str) -> RewardSpec:
-        """The reward; `name` is that of the file, where it states none."""
+        """The reward; `name` is that of the file, if it states none."""
         made_of = [key for key in ("preset", "weights", "tree") if getattr(self, key) is not None]
         if len(made_of) != 1:
             raise SettingsError(f"{', '.join(made_of) or 'none'} of preset, weights, tree; give one of them")
@@ -87,7 +87,7 @@ def read_reward(source: str, *, also: Iterable[str] = ()) -> RewardSpec:
 
     Args:
         source: the name of a preset; a `.json` file that `describe_reward` wrote or in its short forms; or a
-            `.py` file, with `:NAME` behind it where it makes several. Python is executed: read it first.
+            `.py` file, followed by `:NAME` if it makes several. Python is executed: read it first.
         also: further names that the caller takes, for the error.
 
     Raises UnknownNameError for what is neither a preset nor a file, DataError for a file that describes no
@@ -106,7 +106,7 @@ def read_reward(source: str, *, also: Iterable[str] = ()) -> RewardSpec:
 def describe_reward(spec: RewardSpec) -> dict[str, Any]:
     """A reward as JSON values, of which `reward_from` makes the same one.
 
-    Raises SettingsError for parts of your own: they are Python functions.
+    Raises SettingsError for your own parts, since they are Python functions.
     """
     for part in spec.extra:
         if part != _NAMED.get(part.name):
@@ -132,11 +132,11 @@ def _plain(node: Node) -> dict[str, Any]:
 
 
 def reward_from(plain: object, file: str = "reward") -> RewardSpec:
-    """The reward that JSON values describe: one of `preset`, `weights` or `tree`, and what is done to it.
+    """The reward that JSON values describe: one of `preset`, `weights` or `tree`, and changes to it.
 
     `weights` maps part names to positive weights; `tree` nests `{"name", "weight", "children"}`; `format`
     adds the part `format` with that weight; `baselines` (or, in older files, `nulls`) maps parts to what they
-    are measured from, `floor` is the lowest value that such a part pays; `terminal` pays everything at the
+    are measured from, `floor` is the lowest value of such a part; `terminal` gives the whole reward at the
     end. Raises DataError naming the place.
     """
     advice = f"for example {EXAMPLE}"

@@ -39,7 +39,7 @@ def strict_parts(truth: ConversationTruth, prediction: ConversationPrediction) -
     """Leaf -> its strict score in [0, 1], for the leaves that are defined and were asked.
 
     A turn leaf is the mean over its turns. A turn absent from the result was asked and not answered, so it
-    counts 0. Stages that the run left out (`not_asked`) take no part.
+    counts 0. Stages that the run left out (`not_asked`) are ignored.
     """
     parts = {}
     for name in LEAVES:

@@ -12,6 +12,6 @@ def tokens(text: str) -> frozenset[str]:
 
 
 def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
-    """Shared / all tokens, in [0, 1]; 0 where neither has any."""
+    """Shared / all tokens, in [0, 1]; 0 if neither has any."""
     shared = len(first & second)
     return shared / (len(first) + len(second) - shared) if first or second else 0.0

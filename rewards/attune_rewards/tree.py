@@ -1,8 +1,8 @@
 """The tree of the Composite: its nodes with their weights, and the leaves that topics hang under them.
 
-Values flow upwards as weighted means. What the annotations do not define takes no part, and the weight it
-would have had goes to the parts beside it. Source: AttuneBench v1.0 (pillars), a public port of its scorer
-(the weights within holistic).
+Values flow upwards as weighted means. A part that the annotations do not define is left out, and its weight
+goes to its siblings. Source: AttuneBench v1.0 (pillars), a public port of its scorer (the weights within
+holistic).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Node:
         raise LookupError(f"no part {name!r} in {self.name!r}")
 
     def weights(self, defined: Collection[str]) -> dict[str, float]:
-        """Weight of each defined leaf, summing to 1 ({} where none is defined)."""
+        """Weight of each defined leaf, summing to 1 ({} if none is defined)."""
         if not self.children:
             return {self.name: 1.0} if self.name in defined else {}
         below = [(child.weight, inner) for child in self.children if (inner := child.weights(defined))]
@@ -61,7 +61,7 @@ class Node:
         return {leaf: weight / total * part for weight, inner in below for leaf, part in inner.items()}
 
     def value(self, parts: Mapping[str, float]) -> float | None:
-        """Weighted mean of the defined leaves in `parts`; None where none is defined."""
+        """Weighted mean of the defined leaves in `parts`; None if none is defined."""
         weights = self.weights(parts)
         return math.fsum(weight * parts[leaf] for leaf, weight in weights.items()) if weights else None
 

@@ -99,7 +99,7 @@ def test_the_summary_is_short_and_plain() -> None:
     assert lines[:3] == [
         "good scores significantly above prior, the best baseline.",
         "h, g and 6 more score significantly below prior, the best baseline, which does not read the text.",
-        "The highest score, that of good, lies 35.0 points above that baseline and 10.0 below the ceiling.",
+        "The highest score, that of good, is 35.0 points above that baseline and 10.0 below the ceiling.",
     ]
     assert len(lines) <= 6
     assert all(len(re.findall(r"\d+(?:\.\d+)?", line)) <= 2 for line in lines)

@@ -140,7 +140,7 @@ def test_the_page_leads_with_the_answer_marks_its_numbers_and_says_what_is_missi
     assert "<code>attune.training</code>" in absent  # no raw backticks
     assert "`" not in absent.partition("<footer")[0]
     foot = text.partition('<footer id="about">')[2]
-    for words in ("Research evaluation", "They are no benchmark", "fingerprint", "10,000 resamples by",
+    for words in ("Research evaluation", "They are not the benchmark", "fingerprint", "10,000 resamples by",
                   "seed 0", "attune report --scores scores.json -o report"):  # fmt: skip
         assert words in foot
     assert "AttuneBench v1.0" not in foot  # these conversations are not the benchmark's
@@ -253,10 +253,10 @@ def test_files_that_do_not_go_together_are_refused_by_name(place: Path) -> None:
     changed(place, "twice.json", "m/a")
     for options, code, said in (
         ("--compare verbose.json", 2, "modes differ: scores.json: default; verbose.json: verbose"),
-        ("--mode verbose", 2, 'mode "verbose" was not scored; there is: "default"'),
+        ("--mode verbose", 2, 'mode "verbose" was not scored; scored modes: "default"'),
         ("--compare twice.json", 1, '"m/a" in mode "default" on "c-1", scored a second time'),
-        ("--scores scores.json", 2, "scores.json: named twice"),
-        ("--only leaderboard", 2, "say where to with -o FOLDER"),
+        ("--scores scores.json", 2, "scores.json is named twice"),
+        ("--only leaderboard", 2, "only for written output; give -o FOLDER"),
     ):
         assert said in report(place, *options.split(), code=code)[1]
 

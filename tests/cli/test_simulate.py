@@ -74,11 +74,11 @@ def test_what_is_no_data_set_is_never_touched(tmp_path: Path, options: list[str]
     ("--templates none", "'none' is not one of"),
     ("--format csv", "'csv' is not one of"),
     ("--seed x", "'--seed': Input should be a valid integer"),
-    ("--format jsonl", "a file that ends in .jsonl"),
+    ("--format jsonl", "must end in .jsonl"),
     ("-o data.json", "data.json is the name of a file: give a folder, or a name that ends in .jsonl"),
     ("-o x.jsonl --format files", "x.jsonl is the name of a file"),
     ("-o x.jsonl --format dataset", "x.jsonl is the name of a file"),
-    ("-o 'Test Samples/mine'", "what lies under a folder 'Test Samples' counts as benchmark"),
+    ("-o 'Test Samples/mine'", "everything below a folder 'Test Samples' counts as benchmark data"),
 ])  # fmt: skip
 def test_bad_usage_exits_with_2_and_writes_nothing(tmp_path: Path, options: str, said: str) -> None:
     out, err = attune_here(f"data simulate -n 2 -o data {options}", tmp_path, 2)

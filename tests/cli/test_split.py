@@ -95,7 +95,7 @@ def test_an_earlier_split_is_replaced_only_when_asked_and_never_the_data(tmp_pat
 
 @pytest.mark.parametrize(("arguments", "said"), [
     ("--into a=.5,b=.4", "shares a=0.5, b=0.4 sum to 0.9, expected 1"),
-    ("--into a=.5,../b=.5", 'found "../b=.5", expected a name of its own'),
+    ("--into a=.5,../b=.5", 'found "../b=.5", expected a unique name'),
     (f"--into {','.join(f'p{n}=0.05' for n in range(20))}", "need 20 participants or more"),
     ("--where diagnosis=AHDD", 'did you mean "ADHD"?'),
     ("--where dignosis=ADHD", "no field named \"dignosis\"; did you mean 'diagnosis'?"),

@@ -107,7 +107,7 @@ def test_flags_are_conditions() -> None:
 
 
 @pytest.mark.parametrize(("options", "said"), [
-    ("", "no condition: say which conversations"),
+    ("", "no condition: choose conversations"),
     ("--diagnosis ADHS", 'no diagnosis is "ADHS"; did you mean "ADHD"?'),
     ("--where who5<13", 'no field named "who5"'),
     ("--diagnosis ADHD -d nowhere", "nowhere"),

@@ -79,8 +79,8 @@ def test_a_report_finds_the_profiles_where_they_are_now(place: Path) -> None:
     score(place, "-o", "all.json")
     (place / "data").rename(place / "moved")
     _, lost = report(place, "all.json --where diagnosis=ADHD", 2)
-    assert 'names "data", which is no file or folder here' in lost
-    assert lost.endswith("name these with --data\n")
+    assert 'names "data", which is not a file or folder here' in lost
+    assert lost.endswith("name the conversations with --data\n")
     report(place, "all.json --where diagnosis=ADHD --data moved")
     _, other = report(place, "all.json --where diagnosis=ADHD --data sample", 1)
     assert 'error: sample: found no conversation "c-1", which was scored' in other

@@ -171,7 +171,7 @@ def test_at_most_so_many_calls_at_a_time(concurrency: int) -> None:
 
 @pytest.mark.parametrize("thing", [None, 42, "oracle", SimpleNamespace(name="nobody"), ["a"]])
 def test_what_cannot_answer_is_refused_saying_what_can(thing: object) -> None:
-    with pytest.raises(TypeError, match=r"is no policy: give an object with .*reply\(request\)"):
+    with pytest.raises(TypeError, match=r"is not a policy: give an object with .*reply\(request\)"):
         as_policy(thing)
 
 

@@ -70,7 +70,7 @@ def test_data_that_differ_from_those_of_the_run_are_refused(tmp_path: Path) -> N
     asked = read_arguments({"attune_data": str(place)}, "draft")
     lines: list[Json] = [{"doc": doc, "resps": [["x"]] * len(doc["requests"])} for doc in asked.documents]
     assert len(rollouts_from(lines, place)) == len(rollouts_from(lines, load(place))) == 1
-    with pytest.raises(DataError, match="name the data that the run was on"):
+    with pytest.raises(DataError, match="name the data of the run"):
         rollouts_from(lines)
     changed = own("c-1", "P1")
     changed["turns"][0]["userMessage"] += "!"

@@ -171,7 +171,7 @@ def test_a_file_of_another_kind_is_never_overwritten(saved: tuple[Path, list[flo
     path = saved[0] / "mine"
     path.write_text(content, "utf-8")
     done = attune("score", "--results", "results", "--data", "sample", "-o", "mine", cwd=saved[0], code=1)
-    assert "a file that is no scores file" in done.stderr
+    assert "a file that is not a scores file" in done.stderr
     assert path.read_text("utf-8") == content
 
 

@@ -85,7 +85,7 @@ def test_a_part_of_ones_own_cannot_be_written() -> None:
     ({"tree": {"weight": 1}}, "tree.name", "nothing"),
     ({"tree": {"name": "a", "children": [{"name": 1}]}}, "tree.children[0].name", "1"),
     ({"tree": {"name": "q1", "weight": "1"}}, "", "weight of part 'q1' is \"1\""),
-    ({"tree": {"name": "a", "children": [{"name": "q1"}, {"name": "q1"}]}}, "", "part 'q1' stands twice"),
+    ({"tree": {"name": "a", "children": [{"name": "q1"}, {"name": "q1"}]}}, "", "part 'q1' occurs twice"),
 ])  # fmt: skip
 def test_what_describes_no_reward_is_refused_by_its_place(plain: Any, place: str, found: str) -> None:
     with pytest.raises(DataError) as raised:

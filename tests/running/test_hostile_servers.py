@@ -113,7 +113,7 @@ def test_a_redirect_amid_answers_skips_only_its_conversation(tmp_path: Path) -> 
     assert 'redirected to "http://[::1:99999/"' in report.failed[0]["reason"]
 
 
-PACKED = 'the answer is packed as "gzip", which was not asked for'
+PACKED = 'the answer is compressed ("gzip"), which was not requested'
 TOO_LARGE = "the answer is larger than 4 MB"
 
 

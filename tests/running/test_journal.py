@@ -160,7 +160,7 @@ def test_a_second_run_in_the_folder_is_refused_and_told_why(tmp_path: Path) -> N
     with serve(answers_of(data)) as server:
         with (
             Journal(tmp_path, "custom/lab/m"),
-            pytest.raises(SettingsError, match="another run of this model writes to"),
+            pytest.raises(SettingsError, match="another run of this model is writing to"),
         ):
             play(server, data, tmp_path)
         assert not server.calls

@@ -131,7 +131,7 @@ def test_only_what_is_chosen_is_judged(results: Path) -> None:
     with serve(judge_answers(7)) as server:
         report = again(server, results, only={"c-2"})
         assert (len(server.calls), report.written, report.complete_before) == (2, 1, 0)
-        with pytest.raises(DataError, match="no result of a conversation that is wanted"):
+        with pytest.raises(DataError, match="no result of a chosen conversation"):
             again(server, results, only={"c-9"})
     changed = [name for name, held in snapshot(results).items() if before.get(name) not in (None, held)]
     assert changed == ["c-2_builtin_lexicon_default.json"]
@@ -143,7 +143,7 @@ def test_another_folder_keeps_results_with_other_answers_unless_told(tmp_path: P
     run_builtin("lexicon", DATA, judged)
     before = snapshot(judged)
     with serve(judge_answers(7)) as server:
-        with pytest.raises(SettingsError, match="holds other answers than those that are to be judged"):
+        with pytest.raises(SettingsError, match="holds different answers from those to be judged"):
             again(server, some, output=judged)
         assert (snapshot(judged), server.calls) == (before, [])
         again(server, some, output=judged, overwrite=True)
@@ -164,7 +164,7 @@ def test_a_result_that_a_run_replaces_meanwhile_is_not_put_back(results: Path) -
         return judge_answers(7)(messages)
 
     with serve(replaces) as server:
-        with pytest.raises(DataError, match="another run has replaced them meanwhile"):
+        with pytest.raises(DataError, match="another run has replaced them"):
             again(server, results)
         assert read(results / FIRST)["turns"][0]["em_drafted_response"] == "Made anew."
         assert again(server, results).stopped is None

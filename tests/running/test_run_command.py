@@ -125,7 +125,7 @@ SERVED = "custom m sample --base-url http://h/v1"
     ("builtin empty", "PATH"),
     ("custom m sample", "provider custom needs --base-url"),
     ("custom m sample --base-url localhost", "expected an address such as http://localhost:8000/v1"),
-    ("custom '' sample --base-url http://h/v1", "is no name of a model"),
+    ("custom '' sample --base-url http://h/v1", "is not a valid model name"),
     (f"{SERVED} --structured of", "is not one of"),
     (f"{SERVED} --temperature 3", "expected 0 to 2"),
     (f"{SERVED} --price-in 3", "needed together"),

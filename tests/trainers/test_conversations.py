@@ -89,7 +89,7 @@ def test_conversations_pass_the_guard_and_the_checks_of_rows() -> None:
     with pytest.raises(SettingsError, match="scores nothing in the stages draft"):
         conversation_rows(SAMPLE, Settings(stages=("draft",)))
     for given in (SAMPLE[0], "sample", iter(SAMPLE)):
-        with pytest.raises(TypeError, match="conversations come in a sequence, got "):
+        with pytest.raises(TypeError, match="conversations must be a sequence, got "):
             conversation_rows(given)  # type: ignore[arg-type]  # the slip under test
     for task in (None, "{", "{}", "[]"):
         with pytest.raises(DataError, match="that conversation_rows wrote"):

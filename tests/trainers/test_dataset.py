@@ -203,7 +203,7 @@ def test_past_the_guard_every_row_and_the_dataset_say_so() -> None:
     ({"data": "nowhere"}, DataError, "nowhere"),
     ({"data": "sample", "world_seed": 2}, SettingsError, "world_seed"),
     ({"data": "sample", "level": ["plain"]}, SettingsError, "level"),
-    ({"data": Simulation(1), "number": 3}, SettingsError, "for data that is named, not given"),
+    ({"data": Simulation(1), "number": 3}, SettingsError, "for data given by name, not for objects"),
     ({"data": []}, DataError, "at least one conversation"),
     ({"data": iter(())}, DataError, "at least one conversation to train on"),
     ({"data": [unannotated().marked("own")]}, DataError, "nothing annotated that reward 'skill' scores"),

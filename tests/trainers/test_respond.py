@@ -180,9 +180,9 @@ def test_conversations_without_a_known_state_are_refused_and_the_error_names_sim
 
 
 @pytest.mark.parametrize(("arguments", "words"), [
-    ({"stages": ("respond", "assess")}, "respond stands alone"),
-    ({"reward": "skill"}, 'reward is "skill"; the stage respond pays "live"'),
-    ({"prompts": "compact"}, "prompts is \"compact\"; the stage respond asks nothing"),
+    ({"stages": ("respond", "assess")}, "respond cannot be combined"),
+    ({"reward": "skill"}, 'reward is "skill"; the reward of stage respond is "live"'),
+    ({"prompts": "compact"}, "prompts is \"compact\"; the stage respond does not use it"),
     ({"where": "who_5<13"}, "where is"),
     ({"number": 0}, "number is 0"),
 ])  # fmt: skip

@@ -88,7 +88,7 @@ def requests_by(harness: str, runtime: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("harness", ["bash", "mini-swe-agent"])
 def test_a_harness_that_could_read_the_annotations_from_disk_is_refused(harness: str) -> None:
-    told = rf"harness '{harness}' runs what the model writes on this machine, .* use null, or a runtime"
+    told = rf"harness '{harness}' runs what the model writes on this machine, .* use null, or a sandboxed"
     with pytest.raises(ValidationError, match=told):
         vf.resolve_env_config(requests_by(harness, "subprocess"))
     with pytest.raises(ValidationError, match=told):  # which is the default

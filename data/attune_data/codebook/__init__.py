@@ -1,8 +1,8 @@
-"""The wording of every question: our own, or the official codebook's where the user has it.
+"""The wording of every question: our own, or the official codebook's if the user has it.
 
 The nesting of the official `annotation_codebook.json` is not fixed: an entry is found wherever it sits, as
 the value under its id (`"B1": "…"` or `"B1": {"text": …}`), or as an object that carries the id
-(`{"id": "B1", "text": …}`). `text` is the HP-facing wording, `observerText` the observer wording where it
+(`{"id": "B1", "text": …}`). `text` is the HP-facing wording, `observerText` the observer wording if it
 differs. Option lists go by the names of their fields.
 """
 
@@ -124,7 +124,7 @@ class Codebook:
 
 
 def find_official(data: Path) -> Path | None:
-    """The codebook beside `data`: in its folder or one of the two above; None where there is none."""
+    """The codebook beside `data`: in its folder or one of the two above; None if there is none."""
     folder = data if data.is_dir() else data.parent
     for place in (folder, *folder.absolute().parents[:2]):
         if (place / FILE_NAME).is_file():
@@ -133,7 +133,7 @@ def find_official(data: Path) -> Path | None:
 
 
 def load_official(path: str | Path) -> Codebook:
-    """Our codebook with every text that the official file holds put in its place.
+    """Our codebook, with every text that the official file has replaced by it.
 
     `.missing` names what the file lacks (kept in our wording). Raises DataError if the file cannot be
     read, or holds not one question id that the benchmark knows.
@@ -161,7 +161,7 @@ def load_official(path: str | Path) -> Codebook:
     if len(missing) == len(binary) + len(pairwise):
         raise DataError(
             Problem(str(path), "", "none of the question ids B1–B505, PW1–PW16",
-                    "the benchmark's annotation codebook", "leave it away to use our own wording")
+                    "the benchmark's annotation codebook", "leave it out to use our own wording")
         )  # fmt: skip
     questions, options = {}, dict(own.options)
     for key, names in FIELDS.items():

@@ -1,4 +1,4 @@
-"""Other data sets, brought into this format: what their files say and nothing more.
+"""Other data sets, converted to this format: what their files say and nothing more.
 
 Each importer gives `Imported`: the conversations, marked `imported`, and a count of what they are annotated
 with, what the source holds besides, and why that was left out.

@@ -137,14 +137,15 @@ def import_esconv(path: str | Path, *, skip_invalid: bool = False) -> Imported:
 
     Args:
         path: the file: a list of conversations.
-        skip_invalid: leave out conversations that are not of the format instead of raising at the first.
+        skip_invalid: leave out conversations that do not follow the format instead of raising at the first
+            one.
 
     Returns:
-        The conversations in the file's order, `FILE-INDEX` their ids. One without any message that is
-        answered is left out, which is no error.
+        The conversations in the file's order, `FILE-INDEX` their ids. One in which no message is answered is
+        left out; that is not an error.
 
     Raises:
-        DataError: the file cannot be read, or a conversation is not of the format; or none is left.
+        DataError: the file cannot be read, or a conversation does not follow the format; or none is left.
     """
     file = Path(path)
     records = ((f"{file}[{i}]", partial(_made, value, file, i)) for i, value in enumerate(_records(file)))
@@ -167,7 +168,7 @@ def _records(file: Path) -> list[Any]:
 
 
 def _made(value: object, file: Path, index: int, left: Left) -> Conversation:
-    """One conversation; counts what is left out of it and raises Unusable where it has no turn."""
+    """One conversation; counts what is left out of it and raises Unusable if it has no turn."""
     place = f"[{index}]"
     chat = read_as(_Chat, value, str(file), place, _ADVICE)
     runs = [

@@ -1,4 +1,4 @@
-"""Shared by the importers: reading foreign records, collecting conversations, counting what they hold."""
+"""Shared by the importers: reading records of other formats, collecting conversations, counting content."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A data set brought into this format."""
+    """A data set converted to this format."""
 
     conversations: Conversations
     """All marked `imported`; `.left_out` names what is not among them, and `.files` where each stood."""
@@ -97,14 +97,14 @@ class Imported:
 
 
 class LeftWhole(Enum):
-    """Why a conversation is left out whole."""
+    """Why a whole conversation is left out."""
 
     UNUSABLE = ("conversations that make none", "a turn needs a message and its reply; at most 1,000 turns")
     SKIPPED = ("conversations that differ from the format", "left out as asked")
 
 
 class Unusable(DataError):
-    """A valid record that makes no conversation here: it is left out and counted, which is no error."""
+    """A valid record that makes no conversation here: it is left out and counted; that is not an error."""
 
     def __init__(self, file: str, place: str, found: str, wanted: str) -> None:
         super().__init__(Problem(file, place, found, wanted, "it is left out", severity="warning"))
@@ -125,10 +125,10 @@ def gathered(
     skip_invalid: bool,
     notes: Callable[[Conversations], Iterable[str]] = lambda conversations: (),
 ) -> Imported:
-    """Everything imported from records, each given as its place and what makes it and counts what it leaves.
+    """Imports records, each given as its place and a function that converts it.
 
-    `reasons` has everything that can be left out, in order; `left` what was before any record was read.
-    Raises DataError for an invalid record unless those are skipped, and where no conversation is left.
+    `reasons` has everything that can be left out, in order; `left` has what was left out before any record
+    was read. Raises DataError for an invalid record unless those are skipped, and if no conversation is left.
     """
     good: dict[str, Conversation] = {}
     files: dict[str, str] = {}

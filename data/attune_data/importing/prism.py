@@ -1,6 +1,6 @@
 """Import PRISM (Kirk et al., 2024): people talk with several language models at once and score every reply.
 
-The reply that the conversation went on with is the original, two of the others are its alternates, and
+The reply with which the conversation continued is the original, two of the others are its alternates, and
 scores become winners of the comparison "general"; docs/importing.md has the table.
 """
 
@@ -135,16 +135,16 @@ def import_prism(path: str | Path, *, skip_invalid: bool = False, pairs: Pairs =
 
     Args:
         path: the folder of both files, or `conversations.jsonl` itself; the survey may be missing.
-        skip_invalid: leave out lines that are not of the format instead of raising at the first.
-        pairs: "alternates" leaves out comparisons with the reply that stands in the thread, whose winner
-            the thread tells.
+        skip_invalid: leave out lines that do not follow the format instead of raising at the first one.
+        pairs: "alternates" leaves out comparisons with the reply in the thread, since the thread reveals
+            their winner.
 
     Returns:
-        The conversations in the file's order; `prism-` stands before their ids and those of participants.
-        One without a turn is left out, which is no error.
+        The conversations in the file's order; their ids and those of participants begin with `prism-`.
+        One without a turn is left out; that is not an error.
 
     Raises:
-        DataError: a file cannot be read, or a line is not of the format; or no conversation is left.
+        DataError: a file cannot be read, or a line does not follow the format; or no conversation is left.
         UnknownNameError: `pairs` is neither of its values.
     """
     if pairs not in get_args(Pairs):
@@ -159,7 +159,7 @@ def import_prism(path: str | Path, *, skip_invalid: bool = False, pairs: Pairs =
 
 
 def _survey(path: Path) -> dict[str, _Participant]:
-    """The lines of the survey by participant; {} where there is no such file."""
+    """The lines of the survey by participant; {} if there is no such file."""
     found: dict[str, _Participant] = {}
     for where, read in jsonl(path) if path.exists() else ():
         one = read_as(_Participant, read(), where, "", _SURVEY_ADVICE)
@@ -196,7 +196,7 @@ def _conversations_in(path: Path) -> Path:
 def _made(
     read: Callable[[], Any], where: str, survey: Mapping[str, _Participant], pairs: Pairs, left: Left
 ) -> Conversation:
-    """One conversation; counts what is left out of it and raises Unusable where it has no turn."""
+    """One conversation; counts what is left out of it and raises Unusable if it has no turn."""
     source = read_as(_Conversation, read(), where, "", _ADVICE)
     turns: list[dict[str, Any]] = []
     models = set()

@@ -1,7 +1,7 @@
-"""Read a participant's list of diagnoses: some, none, or nothing stated.
+"""Read a participant's list of diagnoses: some, none, or not stated.
 
 The questionnaire's own option for none is "None of the above"; an empty list says the same. An absent list,
-or an answer that was declined, says nothing.
+or a declined answer, states nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def folded(text: str) -> str:
 
 
 def stated(diagnoses: Iterable[str] | None) -> Stated:
-    """`any` with at least one diagnosis, `none` where it was said that there is none, else `unknown`."""
+    """`any` with at least one diagnosis, `none` if none was stated explicitly, otherwise `unknown`."""
     if diagnoses is None:
         return "unknown"
     said = {folded(name) for name in diagnoses}

@@ -21,7 +21,7 @@ ALIASES: Final[Mapping[str, str]] = {
 }
 """Short name -> field."""
 OWN: Final = ("conversation_id", "provenance", "turns")
-"""Of the conversation itself; `turns` is their number."""
+"""Fields of the conversation itself; `turns` is their number."""
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _INNER: Final = {"demographics", "computed_scores"}
 KNOWN: Final = frozenset(
@@ -39,7 +39,7 @@ def field_name(name: str) -> str:
 def facts_of(conversation: Conversation) -> Facts:
     """Every field that the conversation states.
 
-    Where a name stands in several places, the conversation's own fields win, then metadata, then profile.
+    If a name occurs in several places, the conversation's own fields win, then metadata, then profile.
     """
     facts: dict[str, tuple[Value, ...]] = {
         "conversation_id": (conversation.conversation_id,),
@@ -69,7 +69,7 @@ def _leaves(record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _values(value: Any) -> tuple[Value, ...] | None:
-    """The values of a field; None where it says nothing, or something that cannot be compared."""
+    """The values of a field; None if it says nothing, or something that cannot be compared."""
     if isinstance(value, (list, tuple)):
         values = tuple(single for item in value if (single := _single(item)) is not None)
         return values if values or not value else None

@@ -1,4 +1,4 @@
-"""Dividing conversations into parts by participant, the same way on every machine."""
+"""Divide conversations into parts by participant, the same way on every machine."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def split(
 ) -> dict[str, Conversations]:
     """Divides conversations into parts; nobody's conversations are in two of them.
 
-    Participants stand in an order that hashes of the seed and their ids make; the first part is the first
-    of them until it has its share of the conversations, and so on. So neither the order of the input nor
-    the machine matters. Where participants are added, those near a cut move over and nobody else does:
-    the conversations that move at a cut are at most about as many as were added.
+    Participants are ordered by hashes of the seed and their ids; the first part takes the first of them until
+    it has its share of the conversations, and so on. So neither the order of the input nor the machine
+    matters. If participants are added, those near a cut change sides and nobody else does: the conversations
+    that move at a cut are at most about as many as were added.
 
     Args:
         conversations: what is divided. Participants are identified by `Conversation.participant`.
@@ -48,15 +48,15 @@ def split(
         seed: another seed, another order.
         stratify: divide each group of participants by these shares: by `category`; by `topic` (the
             metadata's text, and so by category as well); or by `diagnosis` (the set of them, and so by
-            having one as well). A participant counts where most of their conversations do. What a small
-            group cannot give is made up by the next, so that the parts keep their sizes. Which group is
-            next follows from all groups: a new one may move participants of others.
+            having one as well). A participant counts where most of their conversations do. What a small group
+            cannot supply, the next one does, so the parts keep their sizes. The order of the groups depends
+            on all of them, so a new one may move participants of others.
 
     Returns:
         Part -> its conversations, in the order of the input.
 
     Raises:
-        SettingsError: shares that are none, or fewer participants than parts.
+        SettingsError: invalid shares, or fewer participants than parts.
         UnknownNameError: no such strata.
     """
     if stratify is not None and stratify not in STRATA:
@@ -68,7 +68,7 @@ def split(
     if len(owned) < len(fractions):
         raise SettingsError(
             f"{len(fractions)} parts ({', '.join(fractions)}) need {len(fractions)} participants or more, "
-            f"and {conversations.source} has {len(owned)}: nobody is divided between parts"
+            f"and {conversations.source} has {len(owned)}: no participant is divided between parts"
         )
     strata: dict[_Stratum, list[str]] = {}
     for who, theirs in owned.items():
@@ -93,7 +93,7 @@ def split(
 
 
 def parse_shares(text: str) -> dict[str, float]:
-    """`train=0.8,test=0.2` as a mapping; raises SettingsError where it is not that."""
+    """`train=0.8,test=0.2` as a mapping; raises SettingsError if it cannot be read."""
     shares: dict[str, float] = {}
     for piece in text.split(","):
         name, _, share = (side.strip() for side in piece.partition("="))
@@ -104,8 +104,8 @@ def parse_shares(text: str) -> dict[str, float]:
         if not _PART.fullmatch(name) or name in shares or not math.isfinite(value):
             again = "a second " if name in shares else ""
             raise SettingsError(
-                f"parts {show(text)}: found {again}{show(piece.strip())}, expected a name of its own "
-                "(letters, digits, . _ -) and a share, such as train=0.8,test=0.2"
+                f"parts {show(text)}: found {again}{show(piece.strip())}, expected a unique name (letters, "
+                "digits, . _ -) and a share, such as train=0.8,test=0.2"
             )
         shares[name] = value
     _checked(shares)
@@ -122,8 +122,8 @@ def _checked(shares: Mapping[str, float]) -> dict[str, Fraction]:
         raise SettingsError("no parts to divide into: give each a share, such as train=0.8, test=0.2")
     if wrong := [f"{name}={show(share)}" for name, share in shares.items() if not 0 < share <= 1]:
         raise SettingsError(
-            f"shares {', '.join(wrong)}: each must be above 0, at most 1; "
-            "leave out a part that is to be empty"
+            f"shares {', '.join(wrong)}: each must be above 0 and at most 1; leave out a part that should be "
+            "empty"
         )
     said = ", ".join(f"{name}={share:g}" for name, share in shares.items())
     total = math.fsum(shares.values())

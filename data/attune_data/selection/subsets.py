@@ -38,8 +38,8 @@ def numbered(conversations: Conversations) -> dict[int, str]:
 def official_subset(conversations: Conversations, name: str) -> Conversations:
     """The conversations of one of the benchmark's subsets, in the order of their numbers.
 
-    The conversations must come from a folder of the benchmark's files, Sample200 as a rule: the lists are
-    of file numbers, which no record holds.
+    The conversations must come from a folder of the benchmark's files, usually Sample200, because the lists
+    contain file numbers, which records do not.
 
     Raises:
         UnknownNameError: no such subset.

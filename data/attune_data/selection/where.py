@@ -46,11 +46,11 @@ class Wanted:
 
     @property
     def number(self) -> float | None:
-        """The number that it is, if it is one."""
+        """The value as a number, if it is one."""
         return float(self.text) if _NUMBER.fullmatch(self.text) else None
 
     def equals(self, value: Value) -> bool:
-        """Numbers by value; text without case, and whatever the blanks."""
+        """Numbers compare by value; text without regard to case and blanks."""
         return self.number == value if isinstance(value, float) else folded(self.text) == folded(value)
 
 
@@ -73,7 +73,7 @@ class Condition:
         return f"{self.name}{self.comparison}{'|'.join(map(str, self.wanted))}"
 
     def holds(self, facts: Facts) -> bool:
-        """Whether a conversation with these facts meets it; what it does not state only meets `=unknown`."""
+        """Whether a conversation with these facts meets it; an unstated field meets only `=unknown`."""
         values = facts.get(self.field, ())
         if compare := ORDERINGS.get(self.comparison):
             limit = self.wanted[0].number
@@ -82,7 +82,7 @@ class Condition:
         return met if self.comparison == "=" else not met and not self._unstated(facts)
 
     def is_word(self, wanted: Wanted) -> bool:
-        """Whether a value is one of the words that stand for more than themselves."""
+        """Whether a value is one of the words with a special meaning."""
         words = {"any", "none", "unknown"} if self.field == "diagnoses" else {"unknown"}
         return not wanted.quoted and folded(wanted.text) in words
 
@@ -112,9 +112,9 @@ class Where:
 
     @classmethod
     def parse(cls, text: str) -> Where:
-        """Read `field=value,field<number,…`; raises SettingsError saying where the text is not that.
+        """Read `field=value,field<number,…`; raises SettingsError naming the place that cannot be read.
 
-        A value stands as it is, or in quotes (" or ') where it holds a comma or a bar; inside quotes the
+        A value is written as it is, or in quotes (" or ') if it contains a comma or a bar; inside quotes the
         same quote is written twice.
         """
         if not isinstance(text, str):
@@ -153,9 +153,9 @@ def select(conversations: Conversations, where: str | Where) -> Conversations:
 
     Conditions are separated by commas: `diagnosis=ADHD|Anxiety,category=Family,who_5<13`. `=` and `!=` take
     alternatives (`|`); on lists `=` asks whether one of the entries is it, `!=` whether none is. Text
-    compares without case. `<`, `<=`, `>`, `>=` compare numbers. What a conversation does not state meets no
-    condition but `field=unknown`; `diagnosis=any` and `diagnosis=none` ask for some or no diagnosis. A
-    quoted word is only ever itself.
+    compares without case. `<`, `<=`, `>`, `>=` compare numbers. A field that a conversation does not state
+    meets no condition except `field=unknown`; `diagnosis=any` and `diagnosis=none` ask for some or no
+    diagnosis. A quoted word has no special meaning.
 
     Fields: every one of profile, demographics, scores and metadata by its name in the file, also those
     the format does not know; `conversation_id`, `provenance`, `turns` (their number); `diagnosis`,
@@ -185,7 +185,7 @@ def select(conversations: Conversations, where: str | Where) -> Conversations:
 
 
 def _check(condition: Condition, facts: Sequence[Facts]) -> None:
-    """Raises where a condition cannot mean anything in this data: unknown field, value or kind of value."""
+    """Raises an error if a condition does not fit this data: unknown field, value or type."""
     known = fields_of(facts)
     if condition.field not in known:
         raise UnknownNameError("field", condition.name, map(one_line, sorted({*known, *ALIASES})))

@@ -85,7 +85,7 @@ def edited(first: Collection[str], wish: Mapping[str, float], story: Story) -> s
     effort = 0.15 + 0.5 * draws.uniform()
     for construct, act in ACT_OF.items():
         if act == "claim_second" and len(story.message.shown) < 2:
-            continue  # nobody adds a second feeling where there is none
+            continue  # nobody adds a second feeling if there is none
         wanted = wish[construct] > 0
         if wanted != (act in acts) and abs(wish[construct]) > 0.3 and draws.yes(effort):
             acts ^= {act}

@@ -79,9 +79,9 @@ def panas_items(
     draws: Draws,
     end: Ending | None = None,
 ) -> dict[str, int]:
-    """Item -> 1-7: loading·factor + what is particular to the item.
+    """Item -> 1-7: loading·factor + the item's own part.
 
-    At the end of a conversation tags have left something behind, and some answers are as before.
+    At the end of a conversation, tags have left a trace, and some answers are as before.
     """
     items = {}
     for item in EMOTIONS:

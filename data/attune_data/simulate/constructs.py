@@ -1,10 +1,10 @@
-"""Constructs of a reply: whether it shows them, whether people judge so, and whether they wanted it.
+"""Constructs of a reply: whether it shows them, people judge that it does, and they wanted it.
 
 *Textual* constructs are functions of the acts, of what was said before, and of the message: they are true of
 the text. *Contextual* ones are judgements of the person, drawn from the state with stated noise.
 
 Wish = 0.8·(base + by goal) + by activation·need + 0.35·(by agreeableness, neuroticism, openness) + own taste.
-All its numbers are guesses in the spirit of what people report to like; docs/simulator.md says so.
+All its numbers are guesses based on what people report to like, as docs/simulator.md says.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ CONTEXTUAL: Final = ("B2", "B8", "B9", "B10", "B20", "B109")
 
 
 def applies(story: Story) -> dict[str, bool]:
-    """Construct -> whether the moment gives occasion for it, of those that not every moment does."""
+    """Construct -> whether this moment calls for it, for those that not every moment calls for."""
     message, begun = story.message, story.number > 0
     return {
         "B4": len(story.mood.tags) > 1,
@@ -155,7 +155,8 @@ def textual(story: Story, reply: Reply) -> dict[str, bool | None]:
 def match(story: Story, reply: Reply) -> float:
     """How right the claims about the feeling are.
 
-    The worst of them counts: 1 the family, 0.3 its sign, -1.2 neither; 0 where nothing is claimed.
+    The worst one counts: 1 the family, 0.3 its sign, -1.2
+    neither; 0 if nothing is claimed.
     """
     return min((rightness(story, claim) for claim in reply.claims), default=0.0)
 
@@ -169,7 +170,7 @@ def rightness(story: Story, claim: str) -> float:
 
 
 def off_key(story: Story, reply: Reply) -> float:
-    """How much the reply's tone jars: cheering up the sad, heat, jargon, other topics. 0 or more."""
+    """How much the reply's tone jars: cheering up the sad, anger, jargon, other topics. 0 or more."""
     acts = reply.acts
     cheers = "cheer" in acts and story.mood.sign < 0
     return 1.0 * cheers + 0.7 * ("heat" in acts) + 0.5 * ("clinical" in acts) + 1.2 * ("drift" in acts)

@@ -1,7 +1,7 @@
-"""Chance that is the same on every machine: hashed seeds, one stream, arithmetic without a maths library.
+"""Random draws that are the same on every machine: hashed seeds, one stream, no mathematics library.
 
 Python guarantees the stream of `Random(int).random()` across versions and platforms, and IEEE guarantees
-+, -, *, / and the square root. Everything here is made of these alone: no `choice`, `shuffle`, `gauss`,
++, -, *, / and the square root. Everything here uses only these: no `choice`, `shuffle`, `gauss`,
 `exp`, no NumPy generator.
 """
 
@@ -33,7 +33,7 @@ def rating(x: float) -> int:
 
 
 class Draws:
-    """A stream of chance named by a key, such as (seed, "person", 12)."""
+    """A random stream named by a key, such as (seed, "person", 12)."""
 
     __slots__ = ("uniform",)
 
@@ -53,7 +53,7 @@ class Draws:
         return int(self.uniform() * n)
 
     def pick(self, items: Sequence[T]) -> T:
-        """One of the items, each as likely."""
+        """One of the items, all equally likely."""
         return items[int(self.uniform() * len(items))]
 
     def normal(self) -> float:
@@ -90,9 +90,9 @@ class Draws:
 
 
 class PlacedDraws(Draws):
-    """Chance by place: each `turn_to` begins a stream of its own, whatever was drawn before.
+    """Random draws by place: each `turn_to` begins a new stream, regardless of what was drawn before.
 
-    What happens at one place never depends on how much was drawn at another.
+    Draws at one place never depend on how much was drawn at another.
     """
 
     __slots__ = ("key",)

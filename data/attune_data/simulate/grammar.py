@@ -39,14 +39,14 @@ class Template:
     slots: frozenset[str]
     """The names of all its slots."""
     source: str = ""
-    """Of a whole template, not of a phrase to choose."""
+    """Set for a whole template, not for a phrase to choose."""
 
     def fits(self, known: Set[str]) -> bool:
-        """Whether some surface says nothing but what is known."""
+        """Whether some variant mentions only known facts."""
         return any(need <= known for need in self.needs)
 
     def say(self, facts: Facts, draws: Draws, used: set[str]) -> str:
-        """One surface of it, made of these facts alone; adds the names of the slots said to `used`.
+        """One variant of it, made from only these facts; adds the names of the slots said to `used`.
 
         A fact that is a template, or a list of them, is drawn from each time.
         """
@@ -86,7 +86,7 @@ Facts = Mapping[str, Fact]
 
 
 class Mentions(dict[str, Fact]):
-    """Facts that are said in full first and in short after that.
+    """Facts that are given in full first and in short form afterwards.
 
     `{thing}` is "it" once it was mentioned, until `recent` is cleared. People in `introductions` (fact ->
     such as "my manager Dana") are introduced once, and are pronouns while nobody else is mentioned.
@@ -112,7 +112,7 @@ class Mentions(dict[str, Fact]):
         """The person whom the fact `echo` mentions."""
 
     def mention(self, slot: Slot) -> Fact:
-        """The fact as it is said in this place."""
+        """The fact as it is given in this place."""
         if slot.name in ("name", "friend"):
             self.person = slot.name
         elif slot.name == "echo":
@@ -127,7 +127,7 @@ class Mentions(dict[str, Fact]):
 
 
 def capital(text: str) -> str:
-    """The text with its first letter in upper case, be it after a quotation mark."""
+    """The text with its first letter in upper case, also after a quotation mark."""
     at = 1 if text[:1] in "'\"" else 0
     return text[:at] + text[at : at + 1].upper() + text[at + 1 :]
 
@@ -163,7 +163,7 @@ def compile_template(source: str) -> Template:
         elif token.startswith("{"):
             name, possessive = token.removesuffix("'s")[1:-1], token.endswith("'s")
             if not re.fullmatch(r"[A-Za-z][a-z_]*[0-9]?", name):
-                raise TemplateError(f"{token!r} names no slot in: {source}")
+                raise TemplateError(f"{token!r} does not name a slot in: {source}")
             last = pieces[-1] if pieces and isinstance(pieces[-1], str) else ""
             listed = last.endswith(_NO_PRONOUN_AFTER) or following.startswith(_NO_PRONOUN_BEFORE)
             slot = name[0].lower() + name[1:]

@@ -1,8 +1,8 @@
-"""How a person takes a reply in a live conversation: what they want of it now, and what it is worth to them.
+"""How a person takes a reply in a live conversation: what they want from it, and what it is worth to them.
 
     wants    V = W - price above the price, W below 0, 0 between;  W = wish - wear·worn + moves of the moment
              (the price is the attention that any act asks: what is merely welcome earns nothing)
-    worth    Σ V·done + claim·match·(1, or calm where nothing shifted) - length - brevity - staleness
+    worth    Σ V·done + claim·match·(1, or calm if nothing shifted) - length - brevity - staleness
 
 Wishes are those of `constructs.wishes`. The worth lies in [-1.5, 2.5]. All numbers are guesses.
 """
@@ -57,7 +57,7 @@ BOUNDS: Final = (-1.5, 2.5)
 
 
 class Heard(NamedTuple):
-    """The acts of a reply, as somebody read them."""
+    """The acts found in a reply."""
 
     done: Mapping[str, float]
     """Construct -> how surely the reply shows it, in [0, 1]; those not named were not read."""
@@ -97,11 +97,11 @@ class Taken(NamedTuple):
 
     worth: float
     wanted: float
-    """Of acts that were wanted: Σ V·done, 0 or more."""
+    """From acts that were wanted: Σ V·done, 0 or more."""
     unwanted: float
-    """Of acts that were not: Σ V·done, 0 or less."""
+    """From acts that were not wanted: Σ V·done, 0 or less."""
     claim: float
-    """Of what it says they feel."""
+    """From what it says they feel."""
     length: float
     """The cost of being too long or too short, 0 or less."""
     stale: float
@@ -109,9 +109,9 @@ class Taken(NamedTuple):
 
 
 def wants(story: Story, bond: Bond) -> dict[str, float]:
-    """Construct -> what doing it is worth to the person in this moment; below 0 where it is unwanted.
+    """Construct -> what doing it is worth to the person in this moment; below 0 if it is unwanted.
 
-    Judgements are left out: what they judge (the claim, the tone) counts by itself.
+    Judgements are left out: what they judge (the claim, the tone) counts separately.
     """
     goal, message = story.goals[0], story.message
     seeks = message.asks and goal in ("decide", "info")
@@ -177,7 +177,7 @@ def _length(words: int) -> float:
 
 
 def remember(story: Story, bond: Bond, heard: Heard, fit: float) -> None:
-    """The reply has come: trust, being heard, wear and misses move."""
+    """Take a reply: update trust, being heard, wear and misses."""
     right = match(story, heard.claims)
     bond.trust = clip(0.7 * bond.trust + 0.45 * fit, -1.0, 1.0)
     gain = 0.45 * max(0.0, right) + 0.25 * (heard.done.get("B15", 0.0) + heard.done.get("B19", 0.0))

@@ -1,8 +1,8 @@
-"""A live conversation: the person hears a reply, is moved by it, and says the next thing, or goes.
+"""A live conversation: the person hears a reply, is affected by it, and says the next thing, or leaves.
 
 The matter, the person and the first message are those of the recorded conversation of the same item.
-From then on chance is drawn by place, (world, item, turn, purpose): never in sequence over turns, and never
-from the words of a reply. Eight replies to one message meet the same luck.
+From then on random draws depend only on their place (world, item, turn, purpose), never on earlier turns or
+the words of a reply. Eight replies to one message have the same luck.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Talk:
         story.draws = self.mood.draws = PlacedDraws(*self.key, "live")
         story.draws.turn_to("held")
         self.held = self._held()
-        """The family of feelings behind what is held back, and the words for it; None where nothing is."""
+        """The family of feelings behind what is held back, and the words for it; None if nothing is."""
         self.guard = 0.15 + 0.4 * story.draws.uniform() - 0.2 * (story.person.outspoken - 0.4)
         """The trust from which it may come out."""
         self.done = False
@@ -114,11 +114,11 @@ class Talk:
         return self._wants
 
     def take(self, heard: Heard) -> Taken:
-        """The worth of a reply to the person now, without anything coming of it."""
+        """The worth of a reply to the person now, without saying it."""
         return take(self.story, self.wants, heard)
 
     def hear(self, heard: Heard) -> Step:
-        """A reply has come: the person is moved by it and says the next thing. ValueError after the end."""
+        """Take a reply: the person is affected by it and says the next thing. ValueError after the end."""
         if self.done:
             raise ValueError("the person has gone")
         story = self.story

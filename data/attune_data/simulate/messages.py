@@ -1,4 +1,4 @@
-"""The message of a turn: an answer, a reaction, what happened, how it shows, what they ask for."""
+"""The message of a turn: an answer, a reaction, what happened, how the feeling shows, what they ask for."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Writer:
         self.message = Message()
         self.clauses: list[Clause] = []
         self.sign = 0
-        """+1 or -1 of what was told last; 0 where it is neither."""
+        """+1 or -1 of what was told last; 0 if it is neither."""
         story.facts.recent.clear()
         if not (story.last and self.draws.yes(STILL)):
             story.facts.person = ""
@@ -79,7 +79,7 @@ class Writer:
         return out
 
     def say(self, template: Template, *, apart: bool = False, **extra: str) -> None:
-        """A clause, or a sentence of its own; its facts are told."""
+        """A clause, or a separate sentence; its facts count as told."""
         self.story.facts.update(extra)
         self.clauses.append(Clause(template.say(self.story.facts, self.draws, self.message.told), apart))
 
@@ -97,7 +97,7 @@ class Writer:
         self.message.echoes.insert(0 if first else len(self.message.echoes), echo)
 
     def take_up(self, last: LastReply) -> None:
-        """Says something to the last reply: a reaction, an answer, or what came of a plan."""
+        """Responds to the last reply: a reaction, an answer, or what came of a plan."""
         draws, story, out = self.draws, self.story, self.message
         reactions = self.texts.reactions
         if abs(last.fit) > REACTION_FIT and draws.yes(story.person.outspoken):
@@ -154,7 +154,7 @@ class Writer:
             self.cue(shown)
 
     def cue(self, name: str) -> None:
-        """A cue for a feeling, in a frame where it joins another or goes against what was told."""
+        """A cue for a feeling, in a frame that joins it to another cue or to what was told."""
         story, family, shown = self.story, self.texts.families[name], self.message.shown
         pools = [story.situation.cues[name]]
         if name not in story.situation.own_cues:
@@ -169,7 +169,7 @@ class Writer:
         self.sign = family.sign
 
     def ask(self) -> None:
-        """Say what the person wants of the conversation."""
+        """Say what the person wants from the conversation."""
         story, good = self.story, self.texts.asks_good
         goal = self.draws.pick(story.goals)
         asks = [*story.situation.asks[goal], *self.texts.asks[goal]]

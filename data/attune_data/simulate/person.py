@@ -1,6 +1,6 @@
 """Simulated participants: traits, scores, habits and taste; and their mood from turn to turn.
 
-The equations of the mood stand in docs/simulator.md; names follow it. Nothing here reads or writes text.
+The equations of the mood are in docs/simulator-model.md; names follow it. Nothing here reads or writes text.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def make_person(seed: int, number: int, participant_id: str, families: Mapping[s
     lean = {"tipi_agreeableness": agreeable, "tipi_stability": -neurotic, "tipi_openness": open_}
 
     def mixed(loading: float, own: float | None = None) -> float:
-        """A standard score that hangs together with distress by its loading."""
+        """A standard score that correlates with distress by its loading."""
         own = d.normal() if own is None else own
         return loading * distress + math.sqrt(1.0 - loading * loading) * own
 
@@ -257,7 +257,7 @@ class Mood:
         return habit * habit  # not ** 2: that is the C library's pow, which differs between machines
 
     def after(self, turn: TurnMood, fit: float) -> None:
-        """The reply has come: affect moves by how well it fitted."""
+        """Take a reply: affect moves according to how well it fitted."""
         push, noise = 0.25 * turn.sign * clip(turn.activation, 0.0, 1.5), self.draws.normal
         self.positive += -0.3 * (self.positive - self.base[0]) + 0.75 * fit + push + 0.25 * noise()
         self.negative += -0.3 * (self.negative - self.base[1]) - 0.70 * fit - push - 0.12 + 0.25 * noise()

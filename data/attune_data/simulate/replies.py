@@ -1,4 +1,4 @@
-"""A reply in words: each act becomes a sentence made of what has been told, and of nothing else."""
+"""A reply in words: each act becomes a sentence made only of what has been told."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Sentence:
     presumes: bool = False
     """Whether it says more than the person told."""
     hedged: bool = False
-    """Of a guess: whether it is put with caution."""
+    """Whether a guess is put with caution."""
     source: Said | None = None
     leans_on: str | None = None
     """The act whose sentence must stand just before it, since it says "it" of what that one names."""
@@ -64,7 +64,7 @@ class Reply:
 
     @property
     def text(self) -> str:
-        """The sentences in a row."""
+        """The sentences, joined."""
         return " ".join(sentence.text for sentence in self.sentences.values())
 
     @property
@@ -89,7 +89,7 @@ class Reply:
 
     @property
     def asks_before_advising(self) -> bool:
-        """Whether a question stands before its first advice."""
+        """Whether a question comes before its first advice."""
         for act in self.sentences:
             if act in ASKING:
                 return True
@@ -106,10 +106,10 @@ def known_to(story: Story) -> Set[str]:
 def speak(
     story: Story, acts: set[str], claim: str, plan: Said | None, kept: Mapping[str, Sentence] | None = None
 ) -> Reply:
-    """A reply with these acts; sentences in `kept` are taken over word for word where they can be.
+    """A reply with these acts; sentences in `kept` are kept word for word if possible.
 
-    A sentence that is not kept names the feelings of the family `claim`. An act that nothing told so far can
-    fill is left out.
+    A sentence that is not kept names the feelings of the family `claim`. An act for which nothing suitable
+    has been told is left out.
     """
     kept = kept or {}
     speaker = _Speaker(story, claim, plan)
@@ -178,7 +178,7 @@ class _Speaker:
         """The person whom a pronoun can mean."""
 
     def sentence(self, act: str) -> Sentence | None:
-        """One act in words; None where nothing that was told fits."""
+        """One act in words; None if nothing that was told fits."""
         if act in ONLY_BAD and self.good:
             return None
         known = {fact: said for fact, said in self.story.reply_facts.items() if fact in self.known}
@@ -249,7 +249,7 @@ class _Speaker:
         return best, slots
 
     def _fill(self, act: str, facts: Mentions) -> _Filling | None:
-        """Adds what one act's frames need beside facts; None where nothing that was told fits."""
+        """Adds what one act's frames need beside facts; None if nothing that was told fits."""
         draws, families, situation = self.draws, self.texts.families, self.story.situation
         if act in ("claim", "claim_second", "shift", "emote"):
             words = draws.some(families[self.claim].claims, 3)

@@ -1,4 +1,4 @@
-"""One conversation on its way: its matter and facts, what was told and said in it, and the present turn."""
+"""One conversation in progress: its matter and facts, what was told and said in it, and the current turn."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Message:
     person: str = ""
     """The fact that names the person of whom it speaks last."""
     sign: int = 0
-    """+1 where it tells of something pleasant, -1 where of something unpleasant."""
+    """+1 if it tells of something pleasant, -1 if of something unpleasant."""
     shown: tuple[str, ...] = ()
     """Families of feelings that show, the first one the stronger."""
     named: str | None = None
@@ -70,7 +70,7 @@ class LastReply(NamedTuple):
 
 @dataclass(slots=True)
 class Story:
-    """One conversation as it stands: who holds it about what, its memory, and its present turn."""
+    """The current state of a conversation: who holds it about what, its memory, and its current turn."""
 
     texts: Texts
     person: Person
@@ -116,7 +116,7 @@ class Story:
         return self.families[-1] if self.families else None
 
     def unsaid(self, templates: Sequence[Template]) -> Sequence[Template]:
-        """Those that were not used yet; all of them once each was."""
+        """Those not used yet; all of them once each has been used."""
         return [t for t in templates if t.source not in self.said] or templates
 
     def fresh(self, templates: Sequence[Template]) -> Template:
@@ -138,7 +138,7 @@ def sayable(templates: Sequence[Template], known: Set[str]) -> list[Template]:
 
 
 def make_story(texts: Texts, person: Person, level: Level, draws: Draws) -> Story:
-    """Draws a situation and its facts; neurotic people rather want support than solutions."""
+    """Draws a situation and its facts; neurotic people want support rather than solutions."""
     situation = draws.pick(texts.subtopics)
     tilt = 1 if draws.yes(0.42) else -1
     lean = 1.0 + 0.3 * max(-2.0, min(2.0, person.traits[1]))

@@ -62,7 +62,7 @@ class Level:
         object.__setattr__(self, "turns", pair)
 
     def describe(self) -> dict[str, Any]:
-        """The dial's values, as records and seeds name them."""
+        """The level's values, as records and seeds name them."""
         return asdict(self) | {"turns": list(self.turns)}
 
 
@@ -90,7 +90,7 @@ def level_of(level: str | Level) -> Level:
 
 
 VERSION: Final = 2
-"""Of the simulated world: it goes up whenever the same seed gives other conversations."""
+"""Version of the simulated world: raised whenever the same seed gives other conversations."""
 _OWNERS: Final = (0, 1, 1, 2, 3, 3)
 """Six conversations in a row belong to four people, two of whom hold two."""
 _PEOPLE: Final = max(_OWNERS) + 1
@@ -120,7 +120,7 @@ class Simulation:
         """Describes the world; nothing is made yet.
 
         Args:
-            seed: of everything.
+            seed: seed of everything.
             level: a name of `LEVELS`, or your own Level.
             topics: "all", or one part of them: "unseen" is three topics that "seen" does not have.
             templates: the same of the phrases: "unseen" is a fifth of every list.
@@ -140,7 +140,7 @@ class Simulation:
         self.topics, self.templates = topics, templates
         world = [VERSION, seed, self.level.describe(), topics, templates]
         self.key = digest(json.dumps(world, sort_keys=True)).hex()
-        """Of everything but `start` and `step`: two worlds with one key are the same."""
+        """Key of everything but `start` and `step`: two worlds with one key are the same."""
 
         self._level_name = self.level.name if LEVELS.get(self.level.name) == self.level else "of its own"
         self.source = f"simulated, seed {seed}, level {self._level_name}"

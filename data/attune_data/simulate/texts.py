@@ -1,7 +1,7 @@
 """The texts of the world, compiled once: feelings, topics, replies, word lists; and what is held out of them.
 
 A fifth of the templates of every list, and three of the topics, chosen by hash, can be kept apart, so that
-somebody who has learnt the grammar can be told from somebody who has learnt to read people.
+learning the grammar can be told from learning to read people.
 """
 
 from __future__ import annotations

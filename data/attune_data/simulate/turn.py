@@ -129,7 +129,7 @@ def speak_up(story: Story, mood: Mood, number: int) -> None:
 def reply_as_recorded(story: Story, mood: Mood) -> tuple[dict[str, Any], TurnState, dict[str, bool]]:
     """The model replies: the turn's record, state, and addition to the ending's shares.
 
-    The story remembers the reply, and the person's mood has received it.
+    Record the reply in the story, and update the person's mood.
     """
     record, state, noted = _turn(story)
     mood.after(story.mood, state.fit)

@@ -1,4 +1,4 @@
-"""How a message is typed: register, line breaks, slips, an emoji. Content is left as it is."""
+"""How a message is typed: register, line breaks, typing errors, an emoji. Content is left as it is."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def typed(
     Args:
         clauses: in their order, at least one.
         typing: how they type.
-        draws: the message's chance.
-        emoji: what fits the mood; () for none.
+        draws: the message's random draws.
+        emoji: those that fit the mood; () for none.
         keep: words to spell as they are, whatever the typing: names, and what a feeling is called.
     """
     register = typing.register

@@ -29,9 +29,9 @@ def variants(story: Story, wish: Mapping[str, float]) -> dict[ResponseName, Repl
 
 
 def edit(story: Story, original: Reply, improved: Reply, wish: Mapping[str, float]) -> Reply:
-    """The received reply as the person changes it: claims that are wrong go, what they add is what they feel.
+    """The received reply as the person changes it: wrong claims are removed, and claims they add are true.
 
-    Something is always changed: where nothing is wished otherwise, sentences are put in other words.
+    Something is always changed: if nothing unwanted is found, sentences are reworded.
     """
     draws = story.draws
     strikes = draws.yes(STRIKES)

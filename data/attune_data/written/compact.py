@@ -4,7 +4,7 @@ A conversation is a JSON object: who holds it (`person`), its topic, PANAS `befo
 digits in the benchmark's order, `goals`, `clarity`, `fit`, `off`, `branches` as four digits, its turns.
 A turn:
 
-    message   what the person wrote               felt    "Upset 5, Ashamed 2", or "" where nothing shifted
+    message   what the person wrote               felt    "Upset 5, Ashamed 2", or "" if nothing shifted
     reply     what the assistant answered         yes     questions whose observed answer is yes: "1 3 13 505"
     improved  another reply                       na      questions that do not apply: "5 16 17 18 406 408"
     edit      the reply as the person edited it   wanted  where the preferred answer differs: "+4 -13"
@@ -85,7 +85,7 @@ class _Sheet:
         return set(value) == set(names)
 
     def digits(self, value: object, count: int, place: str) -> tuple[int, ...]:
-        """So many ratings 1–7, written without spaces between them (spaces are let pass)."""
+        """That many ratings 1–7, written without spaces (spaces are accepted)."""
         text = value.replace(" ", "") if isinstance(value, str) else ""
         if not re.fullmatch(f"[1-7]{{{count}}}", text):
             self.wrong(place, value, f"{count} digits 1–7")
@@ -93,21 +93,21 @@ class _Sheet:
         return tuple(map(int, text))
 
     def several(self, value: object, known: Sequence[str], place: str) -> list[str]:
-        """Different names out of some."""
+        """Different names from a list."""
         if not isinstance(value, list) or len(set(map(str, value))) != len(value) or set(value) - set(known):
             self.wrong(place, value, f"a list of different names out of: {', '.join(known)}")
             return []
         return value
 
     def one(self, value: object, known: Mapping[str, str], place: str) -> str:
-        """One of some names, spelled out."""
+        """One name from a list, spelled out."""
         if not isinstance(value, str) or value not in known:
             self.wrong(place, value, f"one of {', '.join(known)}")
         return known.get(str(value), "")
 
 
 def expand(value: Any, file: str) -> dict[str, Any]:
-    """The record of one compact conversation; DataError lists all that is wrong with it."""
+    """The record of one compact conversation; DataError lists everything that is wrong with it."""
     sheet = _Sheet(file)
     record: dict[str, Any] = {}
     if sheet.keys(value, _TOP, "") and sheet.keys(value["person"], _PERSON, "person"):

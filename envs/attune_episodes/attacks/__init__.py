@@ -1,8 +1,8 @@
 """Attacks on a reward: what can be earned without understanding anything.
 
-`exploits` writes the replies a trainer's policy stumbles on, `surface` reads what can be seen and nothing of
-what it means, `search` climbs to the best constant answers, `silence` takes answers and annotations away,
-`play` scores a policy under several rewards at once.
+`exploits` writes the degenerate replies that policies come across in training, `surface` uses what can be
+seen without understanding, `search` climbs to the best constant answers, `silence` removes answers and
+annotations, and `play` scores a policy under several rewards at once.
 """
 
 from attune_episodes.attacks.exploits import EXPLOITS, ExploitPolicy

@@ -26,13 +26,13 @@ class Played:
 
     name: str
     totals: dict[str, PerConversation] = field(default_factory=lambda: defaultdict(list))
-    """Reward -> its return; None where it scores nothing."""
+    """Reward -> its return; None if it scores nothing."""
     parts: dict[tuple[str, str], PerConversation] = field(default_factory=lambda: defaultdict(list))
-    """(reward, part) -> the part's mean score, None where it is not defined."""
+    """(reward, part) -> the part's mean score, None if it is not defined."""
     canonical: list[float] = field(default_factory=list)
     """The canonical Composite, 0–100."""
     strict: PerConversation = field(default_factory=list)
-    """The strict Composite, 0–100; None where nothing is annotated."""
+    """The strict Composite, 0–100; None if nothing is annotated."""
     predictions: list[ConversationPrediction] = field(default_factory=list)
     read: int = 0
     """Replies that were parsed."""

@@ -1,8 +1,8 @@
-"""The searched adversary: coordinate ascent over constant answers, against whatever the reward is.
+"""The search adversary: coordinate ascent over constant answers, against any reward.
 
-It knows nothing of how the reward is made: from silence (and from the prior) it tries one change at a time
-to one constant answer, keeps what pays more on the fitting data, and goes round until nothing does. What it
-then earns on other people is what a policy can learn to earn without reading.
+It knows nothing about how the reward is made. Starting from silence (and from the prior), it tries one change
+at a time to one constant answer, keeps each that earns more on the fitting data, and repeats until none does.
+The return on other people is what a policy can learn to earn without reading.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class _Payoff:
         return math.fsum(rewards) / self.episodes
 
     def climbed(self, coordinates: Sequence[Coordinate], start: Answers) -> Answers:
-        """The answers from which no single change pays more."""
+        """The answers from which no single change earns more."""
         answers, changes = start, Counter[Stage]()
         tried: dict[int, list[int]] = {}
         for _ in range(MAX_ROUNDS):
@@ -126,9 +126,9 @@ def fit_searched(
         settings: how policies are asked.
         spec: the reward to climb.
         starts: where to start; by default from silence. A later start, by default the prior's answers, is
-            climbed from only where it pays more than what was found before.
+            used only if it earns more than the result so far.
 
-    Each climb ends at a local optimum of the mean return: no single change pays more.
+    Each climb ends at a local optimum of the mean return: no single change earns more.
     """
     payoff = _Payoff(conversations, settings, spec)
     questions = sorted({question for _, question in payoff.places if question})

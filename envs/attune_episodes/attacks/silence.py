@@ -1,7 +1,7 @@
-"""The score of silence: answers taken out of a prediction, and annotations out of the truth.
+"""The score of silence: answers removed from a prediction, and annotations from the truth.
 
-The canonical variant counts many kinds of silence as answers; the strict one counts none. Each entry here
-is one kind, so that a table can show what it pays under either.
+The canonical variant counts many kinds of silence as answers; the strict one counts none. Each entry here is
+one kind, so a table can show what it earns under either variant.
 """
 
 from __future__ import annotations

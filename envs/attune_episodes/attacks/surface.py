@@ -1,8 +1,9 @@
 """Attacks that read the surface of a request and understand nothing of it.
 
-Each takes the prior's answers and lets one thing that can be seen decide: which reply was recorded, how long
-texts and words are, which feelings a message names. `surface` puts all of them together with the list of
-questions, fitted on other participants: about what a reader can earn that has learned habits of the data.
+Each takes the prior's answers and changes them according to one thing that can be seen: which reply was
+recorded, how long texts and words are, which feelings a message names. `surface` puts all of them together
+with the list of questions, fitted on other participants: about as much as can be earned by having learned
+habits of the data.
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ def fit_picks(conversations: Sequence[Conversation], settings: Settings) -> Arra
 
 
 class SurfacePolicy(BuiltinPolicy):
-    """Everything that can be had without understanding, together; fitted on the prior's folds."""
+    """All surface cues together; fitted on the prior's folds."""
 
     name = "surface"
 

@@ -1,7 +1,7 @@
 """`Attune/Conversation-v0`, an annotated conversation as an episode, and `Attune/Live-v0`, a live one.
 
-`gymnasium.make("attune_env:Attune/Conversation-v0")` is the usual way in; importing `attune_env` registers
-the ids.
+`gymnasium.make("attune_env:Attune/Conversation-v0")` is the usual way to make one; importing `attune_env`
+registers the ids.
 """
 
 from attune_episodes.gymnasium_envs.actions import no_answer, to_action

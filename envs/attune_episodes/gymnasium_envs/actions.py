@@ -2,7 +2,7 @@
 
 In a structured action 0 (or "") means no answer, so the action of zeros answers nothing. Three answers may be
 empty, which is an answer too: the field `none` says so for emotions, q1 and follow_up; a slot of it counts
-only where that answer is empty otherwise. Picks are in the frame of the prompt.
+only if that answer is otherwise empty. Picks are in the frame of the prompt.
 """
 
 from __future__ import annotations
@@ -66,8 +66,9 @@ UNKNOWN_INTENSITY: Final = 4
 def read_action(requests: Sequence[Request], action: object) -> list[Answer]:
     """The answers that an action gives to the requests of a step.
 
-    A text is read as `parse` reads it, that to several requests as an object with a key per stage. Raises
-    InvalidAction, naming what was found and expected, for what is no action or answers something else.
+    A text is read as by `parse`; a text that answers several requests, as an object with a key per stage.
+    Raises InvalidAction, naming what was found and expected, for anything that is not an action or answers
+    something else.
     """
     if isinstance(action, (dict, Mapping)):  # the first is the faster
         return [(read_structured(request, action), None) for request in requests]
@@ -233,7 +234,7 @@ def no_answer(*, hp: bool = False) -> dict[str, Any]:
 
 
 def to_action(answers: Iterable[tuple[Request, Prediction]], *, hp: bool = False) -> dict[str, Any]:
-    """The structured action that says what typed predictions say, as far as it can.
+    """The structured action for typed predictions, as far as it can express them.
 
     It cannot hold reasoning; the order of tags and goals; emotions outside the 20, and an emotion twice; an
     unknown intensity (which becomes 4); questions without a slot, and comparisons beyond the 12th; free-text
@@ -279,7 +280,7 @@ def _put_reflect(action: dict[str, Any], request: Request, said: Reflect) -> Non
 
 
 def _number(text: str | None, options: tuple[str, ...]) -> int:
-    """The 1-based number of an option, whatever its case; 0 where it is none of them."""
+    """The 1-based number of an option, whatever its case; 0 if it is none of them."""
     folded = [option.strip().casefold() for option in options]
     wanted = None if text is None else text.strip().casefold()
     return folded.index(wanted) + 1 if wanted in folded else 0

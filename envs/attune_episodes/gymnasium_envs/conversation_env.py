@@ -40,7 +40,7 @@ STEPS: Final = ("turn", "request")
 
 
 class Lazy(Mapping[str, Any]):
-    """A mapping that is made when it is first read, since that takes longer than the whole episode.
+    """A mapping that is computed when first read, since computing it takes longer than the whole episode.
 
     `dict(lazy)` is the plain value; a pickle or a copy holds that.
     """
@@ -74,14 +74,14 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
     ## Description
 
     People said, turn by turn, what they felt, what the assistant's reply did and which reply they would have
-    liked best; at the end, how they left the conversation. A step presents a turn, and the action predicts
-    all the person's answers about it; the last step asks about the whole conversation (`reflect`). A model's
-    own answers never return as context, so an episode is fixed before it starts. With `step="request"` a step
-    is one request of the benchmark's protocol (docs/protocol.md).
+    liked best; at the end, how they felt when they left the conversation. A step presents a turn, and the
+    action predicts all the person's answers about it; the last step asks about the whole conversation
+    (`reflect`). A model's own answers never return as context, so an episode is fixed before it starts. With
+    `step="request"` a step is one request of the benchmark's protocol (docs/protocol.md).
 
     ## Action Space
 
-    A `Dict` of 12 fields (14 with the stage assess_hp), one per answer, in which 0 or "" is no answer:
+    A `Dict` of 12 fields (14 with the stage assess_hp), one per answer, in which 0 or "" means no answer:
     `draft`, `emotions`, `none`, `observed`, `preferred`, `observed_hp`, `preferred_hp`, `picks`, `panas`,
     `q1`, `q2`, `q3`, `follow_up`, `branches`. Fields that the step does not ask for are not read, so any
     sample is legal. `action_mask()` gives a mask for `action_space.sample(mask=…)` under which all that is
@@ -186,15 +186,15 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
         """Begins the next conversation.
 
         Args:
-            seed: of the order of conversations, which then starts over.
-            options: `{"conversation_id": id}` or `{"index": i}` names the conversation; the order goes on
-                after it as if it had not been played.
+            seed: seeds the order of conversations, which then starts over.
+            options: `{"conversation_id": id}` or `{"index": i}` names the conversation; the order then
+            continues as if it had not been played.
 
         Raises:
             UnknownNameError: no such option or conversation.
-            SettingsError: a conversation that the stages ask nothing of.
+            SettingsError: a conversation in which the stages ask nothing.
         """
-        # a named one first: where there is no such one, nothing has changed
+        # a named one first: if there is no such one, nothing has changed
         named = self.source.choose(options, self.settings) if options else None
         super().reset(seed=seed)
         if seed is not None:
@@ -214,8 +214,9 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
     def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Scores the action and moves on.
 
-        Raises ResetNeeded before the first reset and after the end; InvalidAction (naming the field) for what
-        is no action. A model's text is never invalid: what cannot be read earns 0 and says why.
+        Raises ResetNeeded before the first reset and after the end; InvalidAction (naming the field) for
+        anything that is not an action. A model's text is never invalid: what cannot be read earns 0 and says
+        why.
         """
         episode = self.episode
         if episode is None or episode.done:
@@ -236,7 +237,7 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
         return following.observe(), math.fsum([step.reward for step in done]), ended, False, info
 
     def action_mask(self) -> dict[str, Any]:
-        """A mask for `action_space.sample`: what is asked is answered, the rest stays 0."""
+        """A mask for `action_space.sample`: whatever is asked is answered, and everything else stays 0."""
         if self.episode is None:
             raise ResetNeeded("call reset() before action_mask()")
         return action_mask(self._structured_space, self._steps[self._place].observation)

@@ -26,9 +26,10 @@ class LiveEnv(gymnasium.Env[dict[str, Any], str]):
 
     ## Description
 
-    The person's state (mood, needs, what is held back) is the program's, and luck is keyed: the same replies
-    give the same conversation and the same rewards on every machine. A reply that misses makes people repeat
-    themselves, withdraw, object, or leave. docs/live.md has the rules and the rewards.
+    The person's state (mood, needs, what is held back) is kept by the program, and luck is keyed: the same
+    replies give the same conversation and the same rewards on every machine. After a reply that misses the
+    mark, people may repeat themselves, withdraw, object, or leave. docs/live.md has the rules and the
+    rewards.
 
     ## Action Space
 
@@ -36,14 +37,14 @@ class LiveEnv(gymnasium.Env[dict[str, Any], str]):
 
     ## Observation Space
 
-    A `Dict`: `message`, what the person said last ("" after the last reply; their parting words where they
+    A `Dict`: `message`, what the person said last ("" after the last reply; their parting words if they
     left); `messages`, the whole chat as one text, each message under its `[role]`; `turn`, from 1 (0 after
     the end).
 
     ## Rewards
 
-    The live reward of the reply, without bounds. Rewards add up to the total: 0 is the best reply that reads
-    nothing, 1 the reply that knows the state, on average over people.
+    The live reward of the reply, which has no bounds. The rewards add up to the total. Averaged over people,
+    a total of 0 is that of the best replies that read nothing, and 1 that of replies that know the state.
 
     ## Episode End
 
@@ -102,11 +103,11 @@ class LiveEnv(gymnasium.Env[dict[str, Any], str]):
         """Begins the next conversation.
 
         Args:
-            seed: of the order of conversations, which then starts over.
-            options: `{"index": i}` names the conversation; the order goes on after it as if it had not been
-                played.
+            seed: seeds the order of conversations, which then starts over.
+            options: `{"index": i}` names the conversation; the order then continues as if it had not been
+            played.
 
-        Raises UnknownNameError for another option, SettingsError for an index that is not there.
+        Raises UnknownNameError for another option, SettingsError for an index that does not exist.
         """
         named = self.source.begin(options) if options else None
         super().reset(seed=seed)
@@ -118,7 +119,7 @@ class LiveEnv(gymnasium.Env[dict[str, Any], str]):
     def step(self, action: str) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """Says the action to the person.
 
-        Raises ResetNeeded before the first reset and after the end, InvalidAction for what is no text.
+        Raises ResetNeeded before the first reset and after the end, InvalidAction for anything but a text.
         """
         live = self.live
         if live is None or live.done:
@@ -137,7 +138,7 @@ class LiveEnv(gymnasium.Env[dict[str, Any], str]):
         return self._observation(live), turn.reward, turn.done, False, info
 
     def render(self) -> str | None:
-        """The transcript so far, with what was felt, wanted and paid (ansi); None in the other modes."""
+        """The transcript so far, with feelings, wishes and rewards (ansi); None in the other modes."""
         if self.render_mode is None:
             gymnasium.logger.warn(
                 'render() does nothing: make the environment with render_mode="ansi" or "human"'

@@ -102,7 +102,8 @@ def presentations(
         conversation: what is played.
         settings: how it is asked.
         by_turn: all requests of a turn in one step; otherwise one request per step.
-        max_chars: of the observed text; a longer one loses its beginning, since the question is at the end.
+        max_chars: limit on the observed text; a longer text is cut at the beginning, since the question is at
+            the end.
     """
 
     def make() -> tuple[Presentation, ...]:
@@ -144,7 +145,7 @@ def _observation(text: str, turn: int, *asked: Collection[Any]) -> Observation:
 
 
 def action_mask(space: spaces.Dict, observation: Observation) -> dict[str, Any]:
-    """A mask for `space.sample`: whatever is asked is answered, all else stays 0."""
+    """A mask for `space.sample`: whatever is asked is answered, and everything else stays 0."""
     counting = {name for name, on in zip(FIELDS, observation["fields"], strict=True) if on}
     slots = {"picks": observation["comparisons"], **dict.fromkeys(YES_NO, observation["questions"])}
     mask: dict[str, Any] = {}

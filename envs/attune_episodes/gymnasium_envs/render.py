@@ -27,7 +27,7 @@ NO_ANSWER: Final = "–"
 
 
 def check_render_mode(mode: object, known: Sequence[str]) -> None:
-    """Raises TypeError for another mode than those known, or None."""
+    """Raises TypeError for a mode other than those known, or None."""
     if mode is not None and mode not in known:
         # a TypeError: helpers that ask every environment for "rgb_array" take it for "does not draw"
         raise TypeError(f"render_mode is {show(mode)}; expected one of {', '.join(known)}, or None")

@@ -1,6 +1,6 @@
 """The spaces of `Attune/Conversation-v0`.
 
-Slots stand in fixed orders: emotions as in `attune_data.affect.EMOTIONS`, yes/no questions as in
+Slots are in a fixed order: emotions as in `attune_data.affect.EMOTIONS`, yes/no questions as in
 `BINARY_IDS`, comparisons and options by their number in the prompt. docs/gymnasium.md describes every field.
 """
 
@@ -21,7 +21,7 @@ MAX_TEXT: Final = 4096
 COMPARISONS: Final = 12
 """Slots for comparisons: four questions times three pairs, as in the benchmark."""
 NO_CHANGE: Final = 7
-"""Where PANAS changes are predicted, value v means a change of v - 7."""
+"""If PANAS changes are predicted, value v means a change of v - 7."""
 MOST_CHANGED: Final = 2 * NO_CHANGE - 1
 NONE_OF: Final = ("emotions", "q1", "follow_up")
 """The answers that the field `none` declares to be empty, slot by slot."""
@@ -54,8 +54,8 @@ SLOTS: Final[dict[str, tuple[tuple[int, ...], int]]] = {
 class TextSpace(spaces.Space[str]):
     """Any text of at most `max_length` characters.
 
-    Gymnasium's own `Text` has a fixed alphabet. Such texts fit in no shared memory, so `AsyncVectorEnv` needs
-    `shared_memory=False`.
+    Gymnasium's own `Text` has a fixed alphabet. Such texts do not fit in shared memory, so `AsyncVectorEnv`
+    needs `shared_memory=False`.
     """
 
     def __init__(self, max_length: int, *, seed: int | np.random.Generator | None = None) -> None:
@@ -64,11 +64,11 @@ class TextSpace(spaces.Space[str]):
 
     @property
     def is_np_flattenable(self) -> bool:
-        """False: a text is no array."""
+        """False, since a text is not an array."""
         return False
 
     def sample(self, mask: int | None = None, probability: None = None) -> str:
-        """Up to 32 lower-case letters; exactly `mask` of them where that is given."""
+        """Up to 32 lower-case letters; exactly `mask` of them if that is given."""
         length = int(self.np_random.integers(min(self.max_length, 32) + 1)) if mask is None else mask
         return self.np_random.integers(97, 123, size=length, dtype=np.uint8).tobytes().decode("ascii")
 
@@ -107,7 +107,7 @@ class Choices(_MultiDiscrete):
             return super().sample(mask=mask, probability=probability)
         wanted = (*self.shape, int(self.nvec[0]))
         if probability is not None or mask.shape != wanted:
-            raise ValueError(f"mask has shape {mask.shape}, expected {wanted}, and no probability beside it")
+            raise ValueError(f"mask has shape {mask.shape}, expected {wanted}, and no probability argument")
         # the largest of the allowed draws: each is equally likely, and none of them is 0
         return ((1 - self.np_random.random(mask.shape)) * mask).argmax(-1).astype(np.int8)
 
@@ -117,7 +117,7 @@ def action_space(*, changes: bool = False, hp: bool = False) -> spaces.Dict:
 
     Args:
         changes: PANAS changes are predicted instead of items.
-        hp: the stage assess_hp is asked, which has fields of its own.
+        hp: the stage assess_hp is asked, which has its own fields.
     """
 
     def space(name: str) -> spaces.Space[Any]:

@@ -64,7 +64,7 @@ class JSONAction(gymnasium.ActionWrapper[Any, Any, Any], RecordConstructorArgs):
 class TypedAction(JSONAction):
     """Takes typed predictions (`attune_rewards.predictions`) or texts as the action.
 
-    The prediction of a turn is a `TurnPrediction`, in which None is no answer.
+    The prediction of a turn is a `TurnPrediction`, in which None means no answer.
     """
 
     taken = (str, *_PREDICTIONS)

@@ -32,11 +32,12 @@ def rollouts_from(
         em_model: the model's name in the result records, `provider/model`; by default the one of the log.
 
     Returns:
-        One rollout a sample and epoch, in the order of the logs, named by `attune_episodes.logs.rollouts_of`:
-        where a model played a conversation more than once, `<model>@sample2` and so on.
+        One rollout per sample and epoch, in the order of the logs, named by
+        `attune_episodes.logs.rollouts_of`: if a model played a conversation more than once, `<model>@sample2`
+        and so on.
 
     Samples that ended in an error or before every request was answered are left out with a warning. Raises
-    DataError where there is nothing left, or where something is no log of this task; MissingExtraError
+    DataError if there is nothing left, or if something is not a log of this task; MissingExtraError
     without Inspect.
     """
     kept: list[Recording] = []
@@ -89,7 +90,7 @@ def _logs(source: object) -> Iterator[EvalLog]:
         if not Path(source).exists():
             raise DataError(
                 Problem(str(source), "", "nothing there", "a log of Inspect or a folder of them",
-                        "inspect eval says where its log is")
+                        "inspect eval prints where its log is")
             )  # fmt: skip
         files = [str(source)]
         if Path(source).is_dir():

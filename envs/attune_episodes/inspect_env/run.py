@@ -1,4 +1,4 @@
-"""The solver's work: every request of the plan, each from its own messages."""
+"""The solver: sends every request of the plan, each with its own messages."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _MESSAGE: Final = {"system": ChatMessageSystem, "user": ChatMessageUser, "assist
 async def ask_all(state: TaskState, *, reasks: int, parallel: int | None, structured: bool) -> TaskState:
     """Ask every request of the sample's plan, and put the replies into the store.
 
-    Requests are functions of the conversation alone, so they go out together; Inspect's own limits (its
-    connections, its time and token limits) hold each of them. What was answered by the time a limit ends the
+    Requests are functions of the conversation alone, so they go out together; Inspect's own limits
+    (connections, time and tokens) apply to each of them. What was answered by the time a limit ends the
     sample is in the store. The other arguments are those of `attune_env.inspect_task.walk_plan`.
     """
     task = task_of(state.metadata, asking=True)

@@ -49,8 +49,8 @@ Text = str | list[str]
 def tasks_of(given: Mapping[str, Any]) -> tuple[Conversations, list[Task]]:
     """The conversations that the arguments of the task (`-T name=value`) name, and a task for each.
 
-    Raises an AttuneError for arguments that cannot be meant, for an endless world, and where nothing is
-    scored in the stages asked.
+    Raises an AttuneError for invalid arguments, for an endless world, and if nothing is scored in the stages
+    asked.
     """
     reasks, parallel = given["reasks"], given["parallel"]
     if type(reasks) is not int or not 0 <= reasks <= 100:
@@ -76,7 +76,7 @@ def _text(name: str, value: object) -> str:
         return ",".join(value)
     if not isinstance(value, str):
         raise SettingsError(
-            f"{name} is {show(value)}, which is no text; where it looks like a number or a list, quote it: "
+            f"{name} is {show(value)}, which is not a text; if it looks like a number or a list, quote it: "
             f"-T '{name}=\"…\"'"
         )
     return value
@@ -97,7 +97,7 @@ def task_of(metadata: Mapping[str, Any], *, asking: bool = False) -> Task:
     """The task that a sample's metadata holds.
 
     `asking`: the prompts are about to be sent, so they must be those that the sample was made with. Raises
-    DataError where they are not, or where it is no sample of this task.
+    DataError if they are not, or if it is not a sample of this task.
     """
     carried = metadata.get(KEY)
     if not isinstance(carried, str):
@@ -116,7 +116,7 @@ def replies_in(store: Mapping[str, Any], task: Task) -> dict[str, str]:
 def metrics_of(settings: Settings) -> tuple[str, ...]:
     """The metrics that a task with these settings reports, the headline first.
 
-    Where a scored stage is left out, the strict total is no Composite, and its name `composite_partial`.
+    If a scored stage is left out, the strict total is not a Composite and is called `composite_partial`.
     """
     asked = set(settings.stages)
     names = tuple(name for name, needed in _NEEDED.items() if asked.issuperset(needed))
@@ -128,10 +128,10 @@ def score_replies(task: Task, store: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of an Inspect score, by the replies in a sample's store.
 
     Returns:
-        `value`: each of `metrics_of`; NaN, which Inspect leaves out of means, where it is not defined.
+        `value`: each of `metrics_of`; NaN, which Inspect leaves out of means, if it is not defined.
         `explanation`. `metadata`: `outcomes`, request id -> `ok`, `unparsed:<code>` or `missing`; and
         `complete`. Where requests have no reply, because a limit ended the sample, nothing but `complete`
-        has a value: these replies are not known, which is something else than a model that was silent.
+        has a value: these replies are unknown, which is not the same as a model that was silent.
     """
     replies, names = replies_in(store, task), metrics_of(task.settings)
     if missing := task.missing(replies):

@@ -1,6 +1,6 @@
 """The optional draft judge: another model rates a draft and answers the turn's yes/no questions about it.
 
-One call a turn and judge. What judges say is reported beside the Composite and never part of it.
+One call per turn and judge. What judges say is reported beside the Composite and never part of it.
 """
 
 from attune_episodes.judging.combine import add_judgements, combined, judged_fields

@@ -22,7 +22,7 @@ def combined(judgements: Iterable[Judgement]) -> Judged:
     """One judgement of several, the order of which does not matter.
 
     A dimension's score is the mean over the judges who rated it. An answer is that of the majority of the
-    judges who answered; a tie is no answer, and so neither yes nor no. `binary` is None where no question
+    judges who answered; a tie is no answer, and so neither yes nor no. `binary` is None if no question
     got an answer: there is no assessment then.
     """
     said = list(judgements)
@@ -63,14 +63,14 @@ def add_judgements(
     """A copy of a result record that holds these judgements, and none from before.
 
     Args:
-        record: of this project or of the official runner.
-        judged: turn number -> judge model -> what its reply said. A turn that is not there was not judged
+        record: one of this project or of the official runner.
+        judged: turn number -> judge model -> what its reply said. A missing turn was not judged
             (`judge_request` gave None, or the call failed); an unparsed reply gives no score.
         settings: those that `judge_request` was given; the record then names the wording.
         replies: turn number -> judge model -> raw reply, to be kept beside.
-        providers: judge model -> provider. Models of one name at two providers are two judges.
+        providers: judge model -> provider. The same model name at two providers counts as two judges.
 
-    What is ours stands under `attune.judge`: the models, their providers where given, the fingerprints of
+    Our additions are under `attune.judge`: the models, their providers where given, the fingerprints of
     template and codebook, the outcome of each reply (`ok` or `unparsed:<code>`), and the replies.
 
     Raises UnknownNameError for a turn that the record does not have.

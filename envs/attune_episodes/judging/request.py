@@ -24,7 +24,7 @@ from attune_rewards.truth import TurnTruth, truth_of
 
 @dataclass(frozen=True, slots=True, repr=False)
 class JudgeRequest:
-    """One question to a judge. No answer of the annotations is in it."""
+    """One question to a judge. It contains no annotated answer."""
 
     conversation_id: str
     turn: int
@@ -74,13 +74,13 @@ def judge_request(
         conversation: the annotated conversation.
         turn_number: as the conversation numbers it.
         draft: the drafted reply, plain text.
-        settings: the codebook and the prompt set count, nothing else.
+        settings: only the codebook and the prompt set are used.
 
-    Returns None where there is nothing to judge or nothing to judge it by: the draft is None or blank; or the
+    Returns None if there is nothing to judge or nothing to judge it by: the draft is None or blank; or the
     turn has neither a human-edited reply (absent or blank) nor an applicable yes/no question. With one of the
     two, only that half is asked.
 
-    Raises UnknownNameError for a turn that does not exist, DataError for a judge's template at fault.
+    Raises UnknownNameError for a turn that does not exist, DataError for a faulty judge's template.
     """
     asked = settings or Settings()
     here, turn = truth_of(conversation).turn(turn_number), conversation.turn(turn_number)
@@ -129,12 +129,12 @@ def question_about(
 
 
 def reference_of(conversation: Conversation, turn: TurnTruth) -> str:
-    """The human-edited reply that a draft is held against; "" where there is none."""
+    """The human-edited reply that a draft is compared with; "" if there is none."""
     return "" if are_model_replies(conversation) else (turn.responses.get("human") or "").strip()
 
 
 def unused_mark(texts: list[str], conversation_id: str, turn: int) -> str:
-    """A code for the lines around the texts that stands in none of them: no text can close its own mark."""
+    """A code for the marks around the texts that occurs in none of them, so none can close its mark."""
     whole = "\n".join(texts)
     codes = (digest("judge", conversation_id, turn, whole, number).hex()[:12] for number in count())
     return next(code for code in codes if code not in whole)
@@ -154,7 +154,7 @@ def parse_judgement(request: JudgeRequest, text: str | None) -> Judgement | Unpa
     """Read a judge's reply. Never raises on a reply; None, as some clients give, is an empty text.
 
     Read as every other reply (`attune_episodes.parsing`), with the same codes. Within the object each value
-    stands for itself. A reply that rates nothing and answers nothing that was asked is `no_fields`.
+    is read on its own. A reply that rates nothing and answers nothing that was asked is `no_fields`.
     """
     found = extract_object(text or "")
     if isinstance(found, Unparsed):

@@ -1,4 +1,4 @@
-"""Attacks on live episodes: replies that a policy in training stumbles on, and a climb on the reader.
+"""Attacks on live episodes: degenerate replies met in training, and a climb on the reader.
 
 Each sees the messages and its own replies, never the state. `ATTACKS` are content-free; the climb knows the
 reader and what people want on average.

@@ -5,8 +5,9 @@ The raw return of n planned turns, of which T took place (the rest are lost if t
     R = (Σ worth_t - SILENCE·(n - T)) / n + Φ_T,    Φ = LIFT·lift + TOLD·told
 
 where worth is what a reply is worth to the person (`attune_data.simulate.hearing`), `lift` what the replies
-did to positive minus negative affect, and `told` 1 once what was held back has come out. Each turn earns its
-share plus the change in Φ, so the rewards add up to the total, (R - zero)/unit, however many turns are lost.
+did to positive minus negative affect, and `told` is 1 once the person has disclosed what they held back. Each
+turn earns its share plus the change in Φ, so the rewards add up to the total, (R - zero)/unit, however many
+turns are lost.
 """
 
 from __future__ import annotations
@@ -176,7 +177,7 @@ class LiveEpisode:
         if self.done:
             raise EpisodeOverError(
                 f"the person has ended live conversation {self.index} of {self.world!r} after "
-                f"{len(self.turns)} turns; make a new LiveEpisode to go again"
+                f"{len(self.turns)} turns; make a new LiveEpisode to start again"
             )
         if not isinstance(text, str | None):
             raise TypeError(f"a reply is a text, got {type(text).__name__}")

@@ -1,8 +1,8 @@
-"""The second head: asks the policy what the person felt and wanted from its reply, and scores the answer.
+"""The second head: asks the policy what the person felt and wanted from its reply, and scores its answer.
 
 The request is the benchmark's (stage `assess`), scored by the same engine as everything else. The truth is
-the state: the feelings that shifted, and what was wanted. This score is reported apart from what the reply
-earned, which exposes a policy that pleases without reading the person.
+the state: the feelings that shifted, and what was wanted. This score is reported separately from what the
+reply earned, to expose a policy that pleases without reading the person.
 """
 
 from __future__ import annotations

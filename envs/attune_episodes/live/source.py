@@ -19,7 +19,7 @@ def check_simulated(data: object, who: str = "a live conversation") -> None:
     """Refuse conversations whose people have no known state, with a SettingsError."""
     if not (isinstance(data, str) and data == SIMULATED):
         raise SettingsError(
-            f"data is {show(data)}, whose people have no known state to answer from; {who} takes "
+            f"data is {show(data)}, whose people have no known state to reply from; {who} takes "
             f'"{SIMULATED}" or, in Python, a Simulation(…)'
         )
 
@@ -45,7 +45,7 @@ class LiveSource:
             reader: what reads the replies: a name in `READERS`, by default `fitted`.
             selection: further arguments of `ConversationSource`: `number`, `sampling`, `shard`.
 
-        Raises SettingsError and UnknownNameError where `ConversationSource` does, and SettingsError for other
+        Raises SettingsError and UnknownNameError if `ConversationSource` does, and SettingsError for other
         data.
         """
         check_simulated(data)

@@ -54,12 +54,12 @@ def attune_app(
             conversations, which take no settings and no other reward.
         settings: how the requests are asked; the default protocol if None.
         reward: a preset, a .json or .py file with a reward (Python is executed), or a RewardSpec.
-        limits: of size, sessions and time.
+        limits: limits on size, sessions and time.
         allowed_hosts: names that clients may use, such as a proxy's, beside loopback and the address at
             which a connection comes in; other names are refused.
         selection: further arguments of `ConversationSource`; `sampling` is "sequential" if not given.
 
-    Raises what `ConversationSource` and `read_reward` raise; all of it here, none of it while serving.
+    Raises what `ConversationSource` and `read_reward` raise; all of it here rather than while serving.
     """
     if isinstance(allowed_hosts, str):
         raise TypeError(f"allowed_hosts is one text, {show(allowed_hosts)}; expected a list of names")
@@ -114,10 +114,11 @@ def serve(
     of the `workers`, which are processes; they share one order of conversations, and each has its own limit
     on sessions.
 
-    `host` is an address or name of this machine; there is no login, so others than loopback belong behind a
-    proxy that has one. Port 0 takes a free one. `on_ready` is called with the URL once clients are answered.
+    `host` is an address or name of this machine; there is no login, so an address other than loopback belongs
+    behind a proxy that has one. Port 0 takes a free one. `on_ready` is called with the URL once clients are
+    answered.
 
-    Raises SettingsError where the address cannot be had, and WorkerError when a worker ends by itself.
+    Raises SettingsError if the address is not available, and WorkerError when a worker ends unexpectedly.
     """
     if not 0 <= port < 2**16:
         raise SettingsError(f"cannot serve on {host} port {port}: a port is 0 to 65535, 0 takes a free one")

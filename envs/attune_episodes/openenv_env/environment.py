@@ -53,7 +53,7 @@ class Served:
 
 
 def check_seed(seed: object) -> None:
-    """Raises SettingsError for what is no seed; None is one by chance."""
+    """Raises SettingsError for anything that is not a seed; None draws one at random."""
     if seed is not None and (type(seed) is not int or not 0 <= seed < 2**64):
         raise SettingsError(f"seed is {show(seed)}; it must be a whole number from 0, below 2^64")
 
@@ -87,21 +87,21 @@ class AttuneEnvironment(Environment[AttuneAction, AttuneObservation, AttuneState
         index: int | None = None,
         **unknown: Any,
     ) -> AttuneObservation:
-        """Begin an episode and show its first request; after an error the episode before it goes on.
+        """Begin an episode and show its first request; after an error, the earlier episode continues.
 
         Args:
-            seed: draws the conversation where none is named: the same seed, the same conversation, in every
+            seed: draws the conversation if none is named; the same seed draws the same conversation in every
                 session.
             episode_id: a name for the episode, at most 255 characters; made up if None.
             conversation_id: plays the conversation with this id.
             index: plays the conversation at this place of the data, from 0.
-            unknown: anything else is refused, which OpenEnv would drop.
+            unknown: any other argument, which is refused; OpenEnv itself would drop it.
 
         Without seed, id and index it is the next conversation of the order that all sessions share.
 
         Raises:
-            SettingsError: arguments that are of another kind or do not go together, or a conversation that
-                the stages ask nothing of.
+            SettingsError: arguments that are of another kind or do not go together, or a conversation in
+                which the stages ask nothing.
             UnknownNameError: no such conversation, no such argument.
         """
         for name in unknown:
@@ -134,7 +134,7 @@ class AttuneEnvironment(Environment[AttuneAction, AttuneObservation, AttuneState
 
     @property
     def state(self) -> AttuneState:
-        """Where the episode stands."""
+        """The state of the episode."""
         episode = self._episode
         if episode is None:
             return AttuneState()

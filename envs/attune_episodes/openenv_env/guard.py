@@ -1,6 +1,6 @@
-"""`Guard`: what one client may do to a server, and the names that the server answers to.
+"""`Guard`: the limits on each client of a server, and the names that the server answers to.
 
-It stands before OpenEnv's own application and ends sessions that stay silent, last too long or send too much.
+It wraps OpenEnv's own application and ends sessions that stay silent, last too long or send too much.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ BODY_SECONDS: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits on clients. The default size holds any reply that is read at all (a million characters)."""
+    """The limits on clients.
+
+    The default size admits any reply short enough to be read (a million characters).
+    """
 
     sessions: int = 64
     """Open sessions at a time; one more gets an error and is closed."""
@@ -81,7 +84,7 @@ def is_loopback(host: str) -> bool:
 
 
 class Guard:
-    """An ASGI application that holds the clients of another one to the limits and to the hosts it serves."""
+    """An ASGI application that enforces limits and allowed hosts for the clients of another one."""
 
     def __init__(
         self,
@@ -118,7 +121,7 @@ class Guard:
             await self.app(scope, session.receive, session.send)
 
     def refusal(self, scope: Any) -> tuple[int, str] | None:
-        """The HTTP status and the reason with which a connection is refused; None where it is welcome.
+        """The HTTP status and the reason with which a connection is refused; None if it is allowed.
 
         A browser sends the name that it was given in `Host`, and the page that asks in `Origin`. A page of
         another site can have its own name resolve to an address of this machine (DNS rebinding).
@@ -197,7 +200,7 @@ class _Session:
         return {"type": "websocket.disconnect", "code": POLICY}
 
     async def send(self, message: Message) -> None:
-        """Send while the client is there; one that does not read is left after a while."""
+        """Send while the client is connected; one that does not read is dropped after a while."""
         if self._over:
             return  # the application says goodbye to a client that has left
         self._over = message["type"] == "websocket.close"
@@ -230,7 +233,7 @@ def _values(scope: Any, header: bytes) -> list[str]:
 
 
 def _host_of(authority: str) -> str | None:
-    """The host of `host:port`; None where it is none."""
+    """The host of `host:port`; None if it is none."""
     try:
         parts = urlsplit(f"//{authority}")
         _ = parts.port  # which must be a number

@@ -66,7 +66,7 @@ class LiveEnvironment(AttuneEnvironment):
 
     @property
     def state(self) -> AttuneState:
-        """Where the episode stands."""
+        """The state of the episode."""
         live = self._episode
         if live is None:
             return AttuneState()

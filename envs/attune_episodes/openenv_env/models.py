@@ -39,7 +39,7 @@ class AttuneAction(Action):
 class AttuneObservation(Observation):
     """The request that waits for a reply, and what the reply before it earned.
 
-    `reward` is what the last step paid (None after `reset`), `done` whether the episode is over. Nothing
+    `reward` is what the last step earned (None after `reset`), `done` whether the episode is over. Nothing
     depends on `metadata`.
     """
 
@@ -68,7 +68,7 @@ class AttuneObservation(Observation):
 
 
 class AttuneState(State):
-    """Where an episode stands. `episode_id` is the client's or made up, `step_count` the steps taken."""
+    """The state of an episode. `episode_id` is the client's or made up, `step_count` the steps taken."""
 
     conversation_id: str | None = Field(None, description="The conversation that is played")
     stage: str | None = Field(None, description="Stage of the request that waits")
@@ -84,7 +84,7 @@ class AttuneClient(EnvClient[AttuneAction, AttuneObservation, AttuneState]):
     `reset(…)` takes `seed`, `episode_id`, `conversation_id` or `index` (see `AttuneEnvironment.reset`);
     `step(…)` an AttuneAction or the text itself. Both give a `StepResult` with `observation`, `reward` and
     `done`. A reply of a model is never an error: halves of characters are replaced, and one that is too long
-    to be read is cut, to a length at which it is still too long and earns 0.
+    to be read is cut, but not so short that it could be read: it still earns 0.
     """
 
     def _step_payload(self, action: AttuneAction | str) -> dict[str, Any]:

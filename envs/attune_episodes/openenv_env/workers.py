@@ -19,7 +19,7 @@ ENDED: Final = "a worker ended by itself, so the others are stopped; its errors 
 
 
 class WorkerError(AttuneError):
-    """A worker ended by itself."""
+    """A worker ended unexpectedly."""
 
 
 class Positions(Iterator[int]):
@@ -38,7 +38,7 @@ class Positions(Iterator[int]):
 
 def _forking() -> multiprocessing.context.ForkContext:
     if "fork" not in multiprocessing.get_all_start_methods():
-        raise SettingsError("several workers need a system that can fork (Linux, macOS); serve with one")
+        raise SettingsError("several workers need a system that can fork (Linux, macOS); use one worker")
     return multiprocessing.get_context("fork")
 
 
@@ -52,7 +52,7 @@ def run_workers(
         number: processes.
         ready: called once all of them answer.
 
-    Raises WorkerError, with the other workers stopped, when one ends by itself or does not start.
+    Raises WorkerError, with the other workers stopped, when one ends unexpectedly or does not start.
     """
     context = _forking()
     heard, said = context.Pipe(duplex=False)

@@ -1,7 +1,7 @@
 """One JSON text to its value, strictly; and `Unparsed`, the reason why a reply holds no answer.
 
-What would decode to very many values is refused before it is decoded: a list of empty lists takes 30
-times the room of its text.
+A text that would decode to very many values is refused beforehand: a list of empty lists takes 30 times the
+memory of its text.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _UNCOUNTED: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Unparsed:
-    """Why a reply holds no answer. Scored 0 on everything that was asked."""
+    """Why a reply has no answer. It scores 0 on everything that was asked."""
 
     code: Code
     """Stable: reports count replies by it."""
@@ -35,7 +35,7 @@ class Unparsed:
 
     @property
     def reason(self) -> str:
-        """As scores and result files carry it."""
+        """As in scores and result files."""
         return f"unparsed:{self.code}"
 
 

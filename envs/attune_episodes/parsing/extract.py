@@ -1,11 +1,11 @@
-"""From a model's text to the one JSON object in it, or a reason why there is none.
+"""From a model's text to the one JSON object in it, or the reason why there is none.
 
 Order of attempts: the whole text; the fenced blocks; the balanced objects in it; each of these again
 after the named repairs. What is ambiguous (two different objects, a key given twice with different
 values) is unparsed, never guessed in the model's favour.
 
-Work is linear in the length of the text, and memory stays within a few copies of it: candidates are
-positions, not copies, and what would decode to very many values is refused before it is decoded.
+Time is linear in the length of the text, and memory stays within a few copies of it: candidates are
+positions, not copies, and a text that would decode to very many values is refused beforehand.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BLANK = re.compile(r"\s*+")
 
 
 def kept(text: str) -> str:
-    """As much of a reply as is kept anywhere: one that is too long to be read stays so."""
+    """A reply, cut to the length that is kept; one that is too long to be read stays too long."""
     return text[: MAX_CHARS + 1]
 
 

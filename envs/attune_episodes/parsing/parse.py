@@ -1,4 +1,4 @@
-"""`parse`: one reader a stage. A field that is missing or invalid is unanswered; the rest counts."""
+"""`parse`: one reader per stage. A field that is missing or invalid is unanswered; the rest counts."""
 
 from __future__ import annotations
 
@@ -42,10 +42,9 @@ _MAX_ANSWER: Final = 100
 def parse(request: Request, text: str) -> Prediction | Unparsed:
     """Parse a model's reply, or say why it cannot be read. Never raises on a reply.
 
-    JSON may stand alone, in a fence, or amid prose; a text that is no object by itself is read without
-    its reasoning blocks. An object that holds none of the asked fields is unparsed (`no_fields`). Within
-    an object each field stands for itself: what is invalid or missing there is unanswered. A draft may be
-    plain text.
+    JSON may stand alone, in a fence, or amid prose; a text that is not an object by itself is read without
+    its reasoning blocks. An object without any of the requested fields is unparsed (`no_fields`). Within an
+    object each field is read on its own: an invalid or missing one is unanswered. A draft may be plain text.
     """
     if request.stage == "draft":
         return _draft(text)
@@ -189,7 +188,7 @@ def _reflect(request: Request, found: Mapping[str, Any]) -> Reflect:
 
 
 def read_numbers(value: object, names: tuple[str, ...], low: int, high: int) -> dict[str, int]:
-    """Name -> whole number on the scale, by the name or its lower case; booleans are no numbers."""
+    """Name -> whole number on the scale, by the name or its lower case; booleans do not count as numbers."""
     if not isinstance(value, dict):
         return {}
     numbers = {}

@@ -13,8 +13,8 @@ from attune_rewards.predictions import Assess, Draft, Prediction, Prefer, Reflec
 def render(request: Request, prediction: Prediction) -> str:
     """JSON that `parse(request, …)` reads back as the same prediction.
 
-    Unanswered fields are left out. Two things are the request's own and not carried: answers to
-    questions that it does not ask, and stated PANAS totals.
+    Unanswered fields are left out. Two things are not carried: answers to questions that the request does not
+    ask, and stated PANAS totals.
     """
     said = prediction
     body: dict[str, Any] = {"reasoning": said.reasoning}

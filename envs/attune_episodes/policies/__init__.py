@@ -1,4 +1,4 @@
-"""Built-in policies: the nulls that stand beside every model, an honest small reader, and the ceiling.
+"""Built-in policies: the baselines shown beside every model, a small reader, and the ceiling.
 
 Content-free (read nothing of the request): `empty`, `always-yes`, `always-no`, `random`, `mode`, `prior`.
 Shallow (read its surface): `longest`, `shortest`, `copy`, and `asked`, which sees only what is asked. Then
@@ -73,7 +73,7 @@ def builtin_policy(
         name: one of `BUILTIN`.
         conversations: what it will play; those of `FITTED` are fitted on them out of fold.
         settings: how it will be asked.
-        seed: of `random`.
+        seed: seed of `random`.
         fit_on: fit those of `FITTED` on these instead.
     """
     settings = settings or Settings()

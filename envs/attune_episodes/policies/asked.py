@@ -1,7 +1,7 @@
 """`asked`: reads no text, only which yes/no questions a turn asks, and answers from that.
 
-Which questions apply is itself an annotation, and the protocol has to show it: some are only asked where
-there was a feeling, some only where another has one answer. This policy takes what can be had from that.
+Which questions apply is itself an annotation, and the protocol has to show it: some are asked only if there
+was a feeling, some only if another one has a certain answer. This policy exploits that.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TAG_SETS: Final[tuple[tuple[Tag, ...], ...]] = ((), *((Tag(name, MIDPOINT),) for
 
 
 class Split(NamedTuple):
-    """One answer where a question is asked, another where it is not."""
+    """One answer if a question is asked, another if it is not."""
 
     question: str
     asked: int
@@ -52,12 +52,12 @@ class AskedRules(NamedTuple):
 
 
 def fit_asked(conversations: Sequence[Conversation]) -> AskedRules:
-    """For the tags and each yes/no answer, the question whose being asked tells most about it."""
+    """For the tags and each yes/no answer, the question whose presence tells most about it."""
     turns = [turn for conversation in conversations for turn in truth_of(conversation).turns]
     questions = sorted({question for turn in turns for question in turn.applicable})
 
     def best(rows: Sequence[tuple[TurnTruth, Sequence[float]]]) -> Split:
-        """The question by whose being asked the best two constant answers earn most.
+        """The question whose presence best separates two constant answers.
 
         Each row is a turn and what each answer earns in it.
         """
@@ -88,7 +88,7 @@ def fit_asked(conversations: Sequence[Conversation]) -> AskedRules:
 
 
 class AskedPolicy(BuiltinPolicy):
-    """Plays the prior's answers, but for what the list of questions tells.
+    """Plays the prior's answers, except where the list of questions reveals more.
 
     Args:
         prior: gives the other answers; its folds are used.
@@ -116,7 +116,7 @@ class AskedPlayer(BuiltinPolicy):
     name: str = "asked"
 
     def prediction(self, request: Request) -> Prediction:
-        """The prior's answer, but for what the list of questions tells."""
+        """The prior's answer, except where the list of questions reveals more."""
         return self.answers(request).prediction(request)
 
     def answers(self, request: Request) -> Answers:

@@ -47,7 +47,7 @@ class FunctionPolicy:
 def as_policy(policy: object) -> Policy:
     """The policy itself, or a function from messages to text made into one; TypeError for neither."""
     if isinstance(policy, type):
-        raise TypeError(f"{policy.__name__} is a class: give an object of it, {policy.__name__}(…)")
+        raise TypeError(f"{policy.__name__} is a class: give an instance, {policy.__name__}(…)")
     if isinstance(policy, Policy):
         return policy
     if hasattr(policy, "reply"):
@@ -55,7 +55,7 @@ def as_policy(policy: object) -> Policy:
     if callable(policy):
         return FunctionPolicy(policy)
     raise TypeError(
-        f"{policy!r} is no policy: give an object with reply(request), or a function from messages to text"
+        f"{policy!r} is not a policy: give an object with reply(request), or a function from messages to text"
     )
 
 
@@ -68,7 +68,7 @@ def prepared(policy: Policy, conversation: Conversation) -> Policy:
 class BuiltinPolicy:
     """Base of the built-in policies: each replies at once, with the JSON of its prediction.
 
-    Those that have to know whose conversation they play give the player in `for_conversation`.
+    Those that have to know which conversation they play return a player from `for_conversation`.
     """
 
     __slots__ = ()
@@ -77,7 +77,7 @@ class BuiltinPolicy:
     """Short name for tables and files."""
 
     def for_conversation(self, conversation: Conversation) -> BuiltinPolicy:
-        """The policy as it plays this conversation: itself, unless it has to know whose it is."""
+        """The policy as it plays this conversation: itself, unless it has to know which one it is."""
         return self
 
     def prediction(self, request: Request) -> Prediction:

@@ -1,9 +1,8 @@
 """`mode` and `prior`: content-free answers fitted on other participants' annotations.
 
 `mode` gives the most frequent answer to everything. `prior` gives, for each leaf, the constant answer
-with the highest mean strict score on the fitting data, the empty answer included: what a trainer's
-reward would drift to without reading a word. Both are fitted on participants disjoint from those they
-are scored on.
+with the highest mean strict score on the fitting data, the empty answer included: what training would drift
+towards without reading a word. Both are fitted on participants disjoint from those they are scored on.
 """
 
 from __future__ import annotations
@@ -217,12 +216,12 @@ class FittedPolicy(BuiltinPolicy):
             people = sorted(participants(conversations), key=lambda who: digest("fold", who))
             if len(people) < 2:
                 raise SettingsError(
-                    f"policy {name!r} is fitted on other participants than it is scored on, and there is "
-                    "only one here; give fitting data of other people (--fit PATH, or --fit sample)"
+                    f"policy {name!r} is fitted on other participants than those it is scored on, and there "
+                    "is only one here; give other people's data to fit on (--fit PATH, or --fit sample)"
                 )
             self._fold = {who: number % min(FOLDS, len(people)) for number, who in enumerate(people)}
         elif not fit_on:
-            raise SettingsError(f"policy {name!r} has nothing to be fitted on: the fitting data is empty")
+            raise SettingsError(f"policy {name!r} has nothing to fit on: the fitting data is empty")
         self._answers = self.on_folds(conversations if fit_on is None else fit_on, fit)
 
     def on_folds(

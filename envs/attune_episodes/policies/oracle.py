@@ -37,7 +37,7 @@ class _Oracle(BuiltinPolicy):
             return self._reflect(request)
         turn = self.truth.turn(request.turn)
         if turn is None:
-            raise LookupError(f"{request.id} is no request of {self.truth.conversation_id!r}")
+            raise LookupError(f"{request.id} is not a request of {self.truth.conversation_id!r}")
         if request.stage == "draft":
             texts = (turn.responses["human"], turn.responses["original"])
             return Draft(next((text for text in texts if text and text.strip()), "…"))

@@ -38,7 +38,7 @@ SHORTEST: Final = LengthPolicy("shortest", -1)
 
 
 def pick_by(request: Request, worth: Callable[[str], float]) -> Prefer:
-    """In each comparison the response of higher worth; A where they are equal."""
+    """In each comparison, the response with the higher worth; A if they are equal."""
     worths = {label: worth(text) for label, text in request.responses.items()}
     picks: dict[int, Side] = {}
     for comparison in request.comparisons:
@@ -57,8 +57,8 @@ def named_feelings(*texts: str) -> tuple[str, ...]:
 class CopyPolicy(BuiltinPolicy):
     """Repeats what it is shown: the person's words, the PANAS words in them, the feelings from before.
 
-    Yes to every question where the reply repeats a longer word of the message; of two responses the one
-    that shares more such words with the message.
+    Yes to every question if the reply repeats a longer word of the message; of two responses, the one that
+    shares more such words with the message.
     """
 
     name: str = "copy"

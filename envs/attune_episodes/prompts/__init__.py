@@ -1,8 +1,8 @@
 """Prompt templates: folders of Jinja files that a person can read and edit.
 
 `full/` follows the protocol: one growing thread in which earlier answers are replaced by a placeholder.
-`compact/` puts everything into one short message, for small models; its results say so. A folder of your
-own works the same: copy one, edit, and name its path in `Settings(prompts=…)`.
+`compact/` puts everything into one short message, for small models; its results say so. Your own folder works
+the same way: copy one, edit it, and give its path in `Settings(prompts=…)`.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class PromptSet:
         return fingerprint_of(self.judge)
 
     def render(self, template: str, values: dict[str, Any]) -> str:
-        """A template filled in; raises DataError naming the template where it is at fault."""
+        """A template filled in; raises DataError, naming the template, if it is faulty."""
         source = self.judge if template == JUDGE else self.texts[TEMPLATES.index(template)]
         try:
             return compiled(source).render(values).strip()
@@ -89,7 +89,7 @@ class PromptSet:
 
 
 def fingerprint_of(parts: object) -> str:
-    """16 hex digits that name what JSON can hold."""
+    """16 hex digits that identify a JSON value."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 

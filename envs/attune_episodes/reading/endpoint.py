@@ -1,7 +1,7 @@
 """`EndpointReader`: uses any model behind an endpoint as a reader, prompted like the draft judge.
 
-This floor opens no connection: the caller passes in the function that asks. Every reply is cached under the
-hash of its request, so the same reading is never bought twice and can be replayed offline.
+This layer opens no connection: the caller passes in the function that asks. Every reply is cached under the
+hash of its request, so no reading is paid for twice, and all can be replayed offline.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class EndpointReader:
         if self.ask is None:
             raise DataError(
                 Problem(str(file or "no cache"), "", f"no reading by {self.model!r} of this exchange",
-                        "one kept earlier, since nobody may be asked", "give what asks the model")
+                        "a cached one, since no model may be asked", "pass the function that asks the model")
             )  # fmt: skip
         reply = self.ask(chat, schema)
         if file is not None:

@@ -112,7 +112,7 @@ def logits(design: Design, values: Array, rows: Sequence[Row]) -> Array:
 
 
 def out_of_fold(rows: Sequence[Row], beside: Sequence[Row], asked: Sequence[str]) -> Array:
-    """The logits of each row, fitted on other people; NaN where those people all give the same answer."""
+    """The logits of each row, fitted on other people; NaN if those people all give the same answer."""
     fold = {row.example.participant: digest("reading", row.example.participant)[0] % FOLDS for row in rows}
     found = np.full((len(rows), len(asked)), np.nan)
     for number in range(FOLDS):
@@ -133,7 +133,7 @@ def both(yes: Bools, fewest: int = 1) -> bool:
 def reader_of(
     name: str, train: Sequence[Row], dev: Sequence[Row], beside: Sequence[Row], whole: bool
 ) -> FittedReader:
-    """Fit a reader on train; `whole` tells whether dev is large enough to calibrate and choose on."""
+    """Fit a reader on train; `whole` says whether dev is large enough to calibrate and choose on."""
     asked = sorted({q for row in train for q in row.example.answers}, key=lambda q: (len(q), q))
     asked = [q for q in asked if both(answers(train, q)[1], FEWEST_ANSWERS)]
     design, values = fit(train, beside, asked)

@@ -1,7 +1,7 @@
 """The same rewards in every fine-tuning loop: rows for trainers, and reward functions for the rows.
 
 `training_dataset` makes rows; `reward_functions` and `row_reward` are what trainers such as TRL's call, and
-`score_row` is for your own loop. The modules `verl`, `skyrl` and `trl` hold what those want. No framework is
+`score_row` is for your own loop. The modules `verl`, `skyrl` and `trl` serve those trainers. No framework is
 imported before it is used.
 """
 

@@ -1,6 +1,6 @@
 """Whole conversations in one growing chat: the rows, and `GrowingChat`, which plays a row.
 
-Such a chat is not the protocol: earlier replies, and what is asked beside the thread, stay in sight.
+Such a chat is not the protocol: earlier replies, and questions asked outside the thread, stay visible.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def conversation_rows(
     *,
     allow_benchmark_training: bool = False,
 ) -> Dataset:
-    """Make one row for each conversation of which the reward scores anything.
+    """Make one row for each conversation in which the reward scores anything.
 
-    The arguments are those of `training_dataset`; the conversations come in a sequence.
+    The arguments are those of `training_dataset`; the conversations must be a sequence.
 
     Returns:
         Rows with `prompt` (chat messages of the first request that is scored), `task` (JSON: the whole
@@ -56,7 +56,7 @@ def conversation_rows(
         BenchmarkTrainingError: benchmark or unmarked records are among the conversations.
         SettingsError: a reward with your own parts, or one that scores no stage that is asked.
         DataError: there are no conversations, or the reward scores nothing in them.
-        TypeError: something else than conversations in a sequence was given.
+        TypeError: something other than a sequence of conversations was given.
     """
     maker = RowMaker(settings or Settings(), reward_spec(reward))
 
@@ -130,7 +130,7 @@ class GrowingChat:
 
     @property
     def done(self) -> bool:
-        """Whether every request that is asked has its reply."""
+        """Whether every request has its reply."""
         return self.episode.done
 
     def opening(self) -> Chat:
@@ -152,10 +152,10 @@ class GrowingChat:
 
 
 def fresh_messages(before: Request, request: Request) -> Chat:
-    """The messages of a request that are not in sight yet, once the request before it has its reply.
+    """The messages of a request that are not in the chat yet, once the request before it has its reply.
 
-    The placeholder that stands for that reply is left out. Where a stage in between was not asked, its
-    message and the placeholder of its answer come along.
+    The placeholder that stands for that reply is left out. If a stage in between was not asked, its message
+    and the placeholder of its answer are included.
     """
     old, new = before.chat(), request.chat()
     same = 0

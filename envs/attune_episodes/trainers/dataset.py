@@ -64,22 +64,22 @@ def training_dataset(
     over the rows of a conversation is the return of its episode.
 
     Args:
-        data: "simulated", "written" (its train part), "sample", a path or a dataset's name; several of
-            these, such as "3*written+simulated", as `DataArguments` mixes them; or conversations: a sequence
-            gives a `Dataset`, anything lazy, such as a `Simulation`, an `IterableDataset`, for which a
-            trainer needs `max_steps`.
-        level: of simulated conversations: a level; a list, whose levels take turns; or a schedule
-            {level: how many conversations}, in that order.
-        world_seed: of simulated conversations: who their participants are.
-        number: only the first so many conversations; without it a simulated world has no end.
+        data: "simulated", "written" (its train part), "sample", a path or a dataset's name; several of these,
+            such as "3*written+simulated", as `DataArguments` mixes them; or conversations: a sequence gives a
+            `Dataset`, anything lazy, such as a `Simulation`, an `IterableDataset`, for which a trainer needs
+            `max_steps`.
+        level: for simulated conversations: a level; a list, whose levels take turns; or a schedule {level:
+            how many conversations}, in that order.
+        world_seed: for simulated conversations: the seed of their participants.
+        number: only the first N conversations; without it a simulated world has no end.
         stages: the stages that are asked, in place of those of `settings`. `("respond",)` alone: rows to
             reply to, of simulated people, who answer with the live reward (docs/live.md).
         prompts: "full", "compact" or a folder, in place of those of `settings`.
         settings: how the requests are asked; the default protocol if None.
         reward: a spec, or the name of a preset; `skill`, which subtracts what a model earns without reading,
             if None. Of the stage respond "live", the only one.
-        sampling: "each" row once; by "weight", in proportion to its share of the episode; or by "stage",
-            each stage equally often.
+        sampling: "each" row once; by "weight", in proportion to its share of the episode; or by "stage", each
+            stage equally often.
         shuffle: a seed to shuffle the rows with (a stream: within a buffer of 1,000); in order if None.
         allow_benchmark_training: make rows of benchmark records too, against their authors' rule; the rows
             and the description of the dataset say so.
@@ -94,7 +94,7 @@ def training_dataset(
             records of a lazy source after its first.
         SettingsError, UnknownNameError, DataError: arguments that name nothing or do not go together, a
             reward that rows cannot carry, nothing that it scores.
-        TypeError: something else than conversations was given.
+        TypeError: something other than conversations was given.
     """
     if sampling not in SAMPLINGS:
         raise UnknownNameError("sampling", sampling, SAMPLINGS)
@@ -132,14 +132,16 @@ def _respond_maker(stages: object, data: object, reward: object, **others: objec
 
     if set(stages) != {RESPOND}:  # type: ignore[call-overload]  # _responds has looked
         raise SettingsError(
-            f"stages is {show(stages)}; respond stands alone: make the other rows by themselves and join "
-            "them with datasets.interleave_datasets"
+            f"stages is {show(stages)}; respond cannot be combined with others: make those rows separately "
+            "and join them with datasets.interleave_datasets"
         )
     if reward not in (None, LIVE):
-        raise SettingsError(f'reward is {show(reward)}; the stage respond pays "{LIVE}", leave it out')
+        raise SettingsError(
+            f'reward is {show(reward)}; the reward of stage respond is "{LIVE}"; leave it out'
+        )
     for name, value in others.items():
         if value is not None:
-            raise SettingsError(f"{name} is {show(value)}; the stage respond asks nothing, leave it out")
+            raise SettingsError(f"{name} is {show(value)}; the stage respond does not use it; leave it out")
     if not isinstance(data, Simulation):
         check_simulated(data, "the stage respond")
     return RespondMaker()
@@ -198,7 +200,9 @@ def _source(
             "name of a dataset, or several conversations, such as load(…) or Simulation(…) gives"
         )
     if level != "default" or selection != {"world_seed": 0, "number": None}:
-        raise SettingsError("level, world_seed, number and selections are for data that is named, not given")
+        raise SettingsError(
+            "level, world_seed, number and selections are for data given by name, not for objects"
+        )
     return Curriculum(((data, 1),)) if isinstance(data, Simulation) else data
 
 
@@ -246,7 +250,7 @@ def _made(
 
 
 def sampled(rows: Dataset | IterableDataset, sampling: Sampling) -> Dataset | IterableDataset:
-    """As many rows as each conversation has, always the same: some several times, some not at all."""
+    """As many rows as each conversation has, some repeated and some left out; always the same ones."""
     from datasets import Dataset, IterableDataset
 
     if isinstance(rows, Dataset):
@@ -264,8 +268,8 @@ def _rows_drawn(rows: Iterable[Row], sampling: Sampling) -> Iterator[Row]:
 def drawn(rows: Iterable[Row], sampling: Sampling) -> Iterator[tuple[int, Row]]:
     """The (index, row) of each conversation that are drawn, in their order.
 
-    Systematic sampling: the rows of a conversation lie side by side on a line, as long as their share, and
-    are hit by as many equally spaced marks as there are rows; a hash says where the first mark lies.
+    Systematic sampling: the rows of a conversation are laid side by side on a line, each as long as its
+    share, and as many equally spaced marks as there are rows pick them; a hash places the first mark.
     """
     for name, conversation in groupby(enumerate(rows), key=lambda placed: placed[1]["conversation_id"]):
         each = list(conversation)
@@ -291,17 +295,17 @@ def keep_pass_rates(
     samples: int = 8,
     passing: float = 0.5,
 ) -> Dataset:
-    """Keep the rows that a model passes neither too seldom nor too often, with a column `pass_rate`.
+    """Keep the rows that a model passes neither too rarely nor too often, and add a column `pass_rate`.
 
     A group of replies that all pass, or all fail, teaches GRPO nothing.
 
     Args:
-        rows: of `training_dataset`; of a stream, those that were taken from it into a `Dataset`.
+        rows: those of `training_dataset`; from a stream, take some into a `Dataset` first.
         model: from chat messages to a reply; it should sample, as in training.
         low: the least pass rate to keep.
         high: the highest pass rate to keep.
         samples: replies to each prompt.
-        passing: a reply passes where its value is at least this.
+        passing: a reply passes if its value is at least this.
 
     Raises SettingsError for bounds that are not 0 <= low <= high <= 1, or no sample.
     """

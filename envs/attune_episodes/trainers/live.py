@@ -1,4 +1,4 @@
-"""Whole live conversations for trainers: the rows, and how a row is begun again."""
+"""Whole live conversations for trainers: the rows, and starting the conversation of a row."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Rows from the replies that participants preferred and wrote: for DPO and reward models, and for SFT.
 
-Both are about replying to the person, not about judging: a prompt is the conversation as it went, up to a
-message of the person, and what follows are replies. `training_dataset` makes the rows for judging.
+Both are about replying to the person, not about judging: a prompt is the recorded conversation up to a
+message of the person, and the replies follow it. `training_dataset` makes the rows for judging.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ def preference_pairs(
 ) -> Dataset:
     """Make pairs of replies of which the person preferred one, for DPO and for reward models.
 
-    A comparison makes a row where the person chose, both texts exist, and they differ in more than the
-    white space around them. Of comparisons that ask a question about the same two texts in a turn, equal
-    choices make one row, and opposite ones none. Nothing else is evened out: choices may go in a circle,
-    and two questions about the same texts may have opposite answers.
+    A comparison makes a row if the person chose, both texts exist, and they differ in more than surrounding
+    white space. If several comparisons of a turn ask the same question about the same two texts, equal
+    choices make one row, and opposite ones none. Nothing else is reconciled: choices may be circular, and
+    two questions about the same texts may have opposite answers.
 
     Args:
         conversations: the annotated conversations, in a sequence.
-        questions: ids of the questions whose comparisons count; "general" is which reply was better on the
-            whole.
+        questions: ids of the questions whose comparisons count; "general" asks which reply was better
+            overall.
         system: a system message at the head of every prompt; none if None.
         allow_benchmark_training: as in `training_dataset`.
 
@@ -61,7 +61,7 @@ def preference_pairs(
         UnknownNameError: a question that is neither one of the benchmark's nor compared anywhere here.
         SettingsError: no question.
         DataError: there are no conversations, or no such pair in them.
-        TypeError: something else than conversations in a sequence was given.
+        TypeError: something other than a sequence of conversations was given.
     """
     asked = _known(questions, sequence_of(conversations))
     what = f"Preference pairs on {', '.join(asked)}"
@@ -79,9 +79,9 @@ def demonstrations(
 ) -> Dataset:
     """Make rows for supervised fine-tuning of the replies that a human edited.
 
-    The arguments and errors are those of `preference_pairs`. Alternates that are replies of models, of which
-    their conversation says that nobody edited them (an import of PRISM), raise DataError; with
-    `allow_model_replies` they make rows too, and the description of the dataset says so.
+    The arguments and errors are those of `preference_pairs`. If a conversation says that its alternates are
+    unedited replies of models (an import of PRISM), DataError is raised; with `allow_model_replies` they make
+    rows too, and the description of the dataset says so.
 
     Returns:
         Rows with `prompt`, `completion` (one assistant message: the human-edited reply), `id`

@@ -60,7 +60,7 @@ class Responding:
 
     @staticmethod
     def of(document: Mapping[str, Any]) -> Responding:
-        """Of the document of a row's truth; raises DataError for one that does not read."""
+        """From the document of a row's truth; raises DataError for one that cannot be read."""
         return Responding(Standing.from_json(document))
 
     def __call__(self, reply: str) -> Score:

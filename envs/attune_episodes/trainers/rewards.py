@@ -20,7 +20,7 @@ from attune_rewards.reward import OK, Score, part_means
 from attune_rewards.spec import RewardSpec, above_baseline
 
 Batch = tuple[tuple[Score | None, Shares], ...]
-"""Of each row its score and its shares; None and none where the row is another task's."""
+"""Each row's score and shares; None and empty if the row belongs to another task."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class PartReward:
         Returns:
             A number for each completion: share · score / `weight`, the score measured from its baseline. The
             share is what the part has of the row's reward, so that Σ weight · value over all parts is that
-            reward. None where the row's stage does not ask for the part, its annotations do not hold it, or
+            reward. None if the row's stage does not ask for the part, its annotations do not hold it, or
             the row has no truth.
 
         Raises TypeError, SettingsError or DataError for rows or completions that cannot be scored.
@@ -82,10 +82,10 @@ class PartReward:
 def row_reward(
     prompts: object = None, completions: object = None, completion_ids: object = None, **columns: Any
 ) -> list[float | None]:
-    """Score a batch by each row's whole reward, the very value of `score_row`.
+    """Score a batch by each row's whole reward, exactly the value of `score_row`.
 
-    For trainers that take a single reward function. Arguments and errors as for `PartReward`; whatever
-    reward the rows were made with is theirs.
+    For trainers that take a single reward function. Arguments and errors are as for `PartReward`; each row is
+    scored by the reward that it was made with.
     """
     batch = _scored(completions, **columns)
     _log(batch, **columns)
@@ -93,7 +93,7 @@ def row_reward(
 
 
 def _scored(completions: object, truth: object = None, **_: object) -> Batch:
-    """The scores of a batch; None where the row is another task's."""
+    """The scores of a batch; None if the row is another task's."""
     if truth is None:
         checked_truth(None)
     replies, rows = _listed("completions", completions), _listed("truth", truth)
@@ -137,8 +137,8 @@ def _log(batch: Batch, log_metric: Any = None, log_extra: Any = None, **_: objec
 def reward_functions(spec: RewardSpec | str = "skill", rows: object = None) -> list[PartReward]:
     """Make one reward function for each part of a reward; Σ weight · value is the row's reward, to 1e-12.
 
-    Give the trainer the functions and `[function.weight for function in functions]`. A part's weight is
-    what it has of the reward of a row of its stage (`format`: of the whole reward).
+    Give the trainer the functions and `[function.weight for function in functions]`. A part's weight is its
+    share of the reward of a row of its stage (`format`: of the whole reward).
 
     Args:
         spec: the reward that the rows were made with, or the name of a preset; "live" for rows of the stage
@@ -173,16 +173,16 @@ def reward_functions(spec: RewardSpec | str = "skill", rows: object = None) -> l
 
 
 def check_rows(rows: Any, spec: RewardSpec | str | None = None) -> None:
-    """Raise where rows cannot be scored, before a trainer starts on them.
+    """Raise an error if rows cannot be scored, before training starts.
 
     Rows of another task, with None as their truth, pass as long as there is one of ours.
 
     Args:
-        rows: a `Dataset` or a sequence of rows, looked at in full; of a stream the first row is.
+        rows: a `Dataset` or a sequence of rows, checked in full; of a stream, only the first row.
         spec: the reward that the functions were made of; any if None.
 
-    Raises DataError for rows without a truth, or with one of another scoring version; SettingsError for
-    rows that another reward than `spec` was made for; TypeError for what is no rows, or an iterator.
+    Raises DataError for rows without a truth, or with one of another scoring version; SettingsError for rows
+    that were made with a reward other than `spec`; TypeError for an iterator, or something that is not rows.
     """
     reward = None if spec is None else _Reward.of(spec)
     names = getattr(rows, "column_names", None)
@@ -235,7 +235,7 @@ class _Reward:
         return _Reward(reward.name, {name: reward.baselines.get(name, 0.0) for name in reward.parts})
 
     def check(self, shares: Shares) -> None:
-        """Raise SettingsError where the parts of a row, or what they are measured from, are not its own."""
+        """Raise SettingsError if a row's parts or baselines differ from this reward's."""
         for part, (_, baseline) in shares.items():
             known = self.baselines.get(part)
             if known != baseline:

@@ -40,7 +40,7 @@ class RowMaker:
         return self.spec.name
 
     def check(self) -> None:
-        """Raise SettingsError where no row can come of it, whatever the conversations."""
+        """Raise SettingsError if no conversation could give a row."""
         check_rows_carry(self.spec)
         check_stages(self.spec, self.settings.stages)
 
@@ -70,9 +70,9 @@ class RowMaker:
 
 
 def check_stages(spec: RewardSpec, stages: Sequence[Stage]) -> None:
-    """Raise SettingsError where a reward scores none of the stages that are asked.
+    """Raise SettingsError if a reward scores none of the stages that are asked.
 
-    A part of your own may score any stage: a reward that has one passes.
+    Your own part may score any stage, so a reward that has one passes.
     """
     asked = set(stages)
     for name in spec.parts:
@@ -89,12 +89,12 @@ def sequence_of(conversations: object) -> Sequence[Conversation]:
     """The conversations themselves; raises TypeError for anything but several in a sequence."""
     if isinstance(conversations, (str, Conversation)) or not isinstance(conversations, Sequence):
         advice = "of what is lazy take some: Simulation(seed=1).take(1000)"
-        raise TypeError(f"conversations come in a sequence, got {show(conversations)}; {advice}")
+        raise TypeError(f"conversations must be a sequence, got {show(conversations)}; {advice}")
     return conversations
 
 
 def unscored(reward: str, source: str = "conversations") -> DataError:
-    """The error where nothing in the conversations of a source is scored."""
+    """The error if nothing in the conversations of a source is scored."""
     return DataError(
         Problem(source, "", f"nothing annotated that reward {reward!r} scores",
                 "an annotation in the stages asked", "attune data stats shows what is annotated")
@@ -104,7 +104,7 @@ def unscored(reward: str, source: str = "conversations") -> DataError:
 def described(what: str, mark: Provenance | None) -> str:
     """The description of a dataset: what its rows are, and what `for_training` says of the conversations.
 
-    The mark is None where each of them is checked as it comes.
+    The mark is None if each of them is checked as it comes.
     """
     text = f"{what}, provenance {mark}." if mark else f"{what}, no benchmark records."
     if mark == "benchmark":
@@ -123,7 +123,7 @@ def features(columns: Iterable[str]) -> Features:
 
 
 def table(rows: Iterable[Row], columns: Sequence[str], description: str, nothing: Exception) -> Dataset:
-    """A `Dataset` of rows, made in chunks; raises `nothing` where there are none."""
+    """A `Dataset` of rows, made in chunks; raises `nothing` if there are none."""
     from datasets import Dataset, concatenate_datasets
 
     left, types, chunks = iter(rows), features(columns), []

@@ -27,12 +27,12 @@ def score_row(row: Mapping[str, Any], reply: object) -> Score:
         reply: the model's text, or chat messages, of which the assistant's last counts; None is no text.
 
     Returns:
-        The score: `value` in [0, 1] (below 0 where the reward is measured from baselines; of the stage
-        respond without bounds), `reason`, `parts`, and the row's `weight`. `value` is never None: what no
-        part scores is no row.
+        The score: `value` in [0, 1] (below 0 if the reward is measured from baselines; unbounded for the
+        stage respond), `reason`, `parts`, and the row's `weight`. `value` is never None: a request that no
+        part scores has no row.
 
-    Raises DataError for a row without a truth, or with one of another scoring version; TypeError for what
-    is no row, and for a reply of another kind. Nothing that a model writes raises.
+    Raises DataError for a row without a truth, or with one of another scoring version; TypeError for
+    something that is not a row, and for a reply of another kind. Nothing that a model writes raises.
     """
     if not isinstance(row, Mapping):
         raise TypeError(f"a row is a mapping with its truth, got {show(row)} ({type(row).__name__})")
@@ -40,13 +40,13 @@ def score_row(row: Mapping[str, Any], reply: object) -> Score:
 
 
 def score_truth(truth: object, reply: object) -> Score:
-    """Score a reply by the column `truth`, as trainers hand columns over; otherwise as `score_row`."""
+    """Score a reply by the column `truth`, as trainers pass columns; otherwise as `score_row`."""
     scorer, _ = _read(checked_truth(truth))
     return scorer("" if reply is None else text_of(reply))
 
 
 def checked_truth(truth: object) -> str:
-    """The truth itself; raises DataError where it is no text."""
+    """The truth itself; raises DataError if it is not a text."""
     if isinstance(truth, str):
         return truth
     found = "none" if truth is None else show(truth)
@@ -81,7 +81,7 @@ def _read(truth: str) -> tuple[Callable[[str], Score], Shares]:
 def text_of(completion: object) -> str:
     """The text of a completion: a text, a chat message, or messages, of which the assistant's last counts.
 
-    A message's content is a text or a list of parts, whose texts are joined. "" where there is none: no
+    A message's content is a text or a list of parts, whose texts are joined. "" if there is none: no
     message of the assistant, no content, or content of another kind. Raises TypeError for anything but a text
     and messages: that is the trainer's mistake, not the model's.
     """

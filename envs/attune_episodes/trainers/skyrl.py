@@ -82,7 +82,7 @@ class _AttuneEnv(BaseTextEnv):  # type: ignore[misc]  # skyrl-gym is not install
 
 
 class RequestEnv(_AttuneEnv):
-    """One row, one answer: the protocol exactly. The reward is the row's own, the value of `score_row`."""
+    """One row, one answer: exactly the protocol. The reward is the row's own, the value of `score_row`."""
 
     def _begin(self) -> None:
         shares_of(checked_truth(self._truth))
@@ -96,9 +96,9 @@ class RequestEnv(_AttuneEnv):
 class ConversationEnv(_AttuneEnv):
     """All scored requests of a conversation in one chat; rewards sum to the return of the episode.
 
-    Not protocol-exact: the chat holds the model's own earlier answers, and what was asked beside the
-    thread stays in sight, whereas the protocol shows neither. `max_turns` of the configuration is not
-    used: a conversation has as many steps as scored requests.
+    Not protocol-exact: the chat holds the model's own earlier answers, and questions asked outside the thread
+    stay visible, whereas the protocol shows neither. `max_turns` of the configuration is ignored: a
+    conversation has as many steps as scored requests.
     """
 
     def init(self, prompt: Chat) -> tuple[Chat, dict[str, Any]]:
@@ -117,8 +117,8 @@ class ConversationEnv(_AttuneEnv):
 class LiveConversationEnv(_AttuneEnv):
     """A simulated person answers the model's own replies; rewards sum to the total of the live episode.
 
-    The person ends it after `requests` replies, or leaves before; `max_turns` of the configuration is not
-    used.
+    The person ends it after `requests` replies, or leaves before; `max_turns` of the configuration is
+    ignored.
     """
 
     def _begin(self) -> None:
@@ -135,7 +135,7 @@ class LiveConversationEnv(_AttuneEnv):
 def register_environments() -> None:
     """Register the environments with SkyRL-gym; once, however often it is called.
 
-    Warns (UntestedVersionWarning) where its version is not one that this was tested with.
+    Warns (UntestedVersionWarning) if its version has not been tested.
     """
     warn_if_untested("skyrl-gym", *TESTED)
     kinds = {REQUEST: RequestEnv, CONVERSATION: ConversationEnv, LIVE_CONVERSATION: LiveConversationEnv}

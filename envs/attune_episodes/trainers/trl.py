@@ -1,9 +1,9 @@
 """Whole conversations in TRL's GRPOTrainer, in plain text, without tools. Experimental.
 
 GRPOTrainer learns from one sequence of tokens per rollout, under plain causal attention. The protocol's
-requests are independent prompts, which do not fit into one sequence as they stand: here a rollout is one
-growing chat, in which earlier answers and the questions asked beside the thread stay in sight. Tokens that
-are not the model's are masked. TRL's `rollout_func`, which this uses, is experimental too.
+requests are independent prompts, which do not fit into one sequence; here a rollout is one growing chat, in
+which earlier answers and the questions asked outside the thread stay visible. Tokens that are not the model's
+are masked. TRL's `rollout_func`, which this uses, is experimental too.
 """
 
 from __future__ import annotations
@@ -44,18 +44,17 @@ def conversation_rollouts(
     """Whole conversations for TRL's GRPOTrainer: `GRPOTrainer(model, args=…, **conversation_rollouts(…))`.
 
     A rollout is one episode; its reward is the return, logged under `rewards/conversation_return`. Every
-    request that the reward scores is asked. For one process. Where the reward is a sum over requests, as all
-    presets are, rows (`training_dataset`) teach the same with less noise and less to generate.
+    request that the reward scores is asked. For one process. If the reward is a sum over requests, as in all
+    presets, rows (`training_dataset`) teach the same with less noise and less generation.
 
-    The arguments are those of `training_dataset`; the conversations come in a sequence, and a reward may have
+    The arguments are those of `training_dataset`; the conversations must be a sequence, and a reward may have
     your own parts and may be terminal.
 
     Returns:
         `train_dataset` (a row's `prompt` is the id of its conversation, which the rollout function turns
         into requests), `rollout_func` and `reward_funcs`.
 
-    Raises at the call what `conversation_rows` raises. Warns where TRL's version is not one that this was
-    tested with.
+    Raises at the call what `conversation_rows` raises. Warns if TRL's version has not been tested.
     """
     warn_if_untested("trl", *TESTED, "Whole conversations generate by attributes of GRPOTrainer")
     maker = RowMaker(settings or Settings(), reward_spec(reward))
@@ -72,7 +71,7 @@ def conversation_rollouts(
 
 
 def conversation_return(*, episode: Sequence[Episode], log_metric: Any = None, **columns: Any) -> list[float]:
-    """The return of each episode, as `Episode.total` has it.
+    """The return of each episode, as in `Episode.total`.
 
     Logs `attune/<part>`, the mean score of a part over the requests that it scores, in [0, 1], and
     `attune/parse_rate`, the share of the replies asked for that could be read.
@@ -124,15 +123,16 @@ class _Rollout(ABC):
         """Play one episode for each prompt, that of a row, with a GRPOTrainer.
 
         Returns:
-            `prompt_ids`, `completion_ids`, `logprobs` (None where the backend gives none), `env_mask`, 1 for
+            `prompt_ids`, `completion_ids`, `logprobs` (None if the backend gives none), `env_mask`, 1 for
             the model's own tokens, and `episode`, for the reward function.
 
         Raises SettingsError, before anything is learnt, for a trainer that cannot be used.
         """
         if trainer.accelerator.num_processes != 1:
             raise SettingsError(
-                f"the trainer runs in {trainer.accelerator.num_processes} processes; whole conversations are "
-                "for one, as processes would generate different numbers of times and wait for each other. "
+                f"the trainer runs in {trainer.accelerator.num_processes} processes; whole conversations "
+                "need a single one, because several would generate different numbers of times and wait for "
+                "each other. "
                 "Reward functions over rows (training_dataset, reward_functions) run in any number"
             )
         tokens = ChatTokens(trainer)
@@ -213,7 +213,7 @@ def generate(trainer: Any, prompts: list[Ids]) -> tuple[list[Ids], list[list[flo
     attributes, which may still change.
 
     Returns the token ids of each completion, up to its end-of-turn token or `max_completion_length`; and the
-    log-probability of each of these tokens where the backend gives them (vLLM), else None.
+    log-probability of each of these tokens if the backend gives them (vLLM), otherwise None.
     """
     if trainer.use_vllm:
         _, completions, logprobs, _ = trainer.vllm_generation.generate(
@@ -266,7 +266,7 @@ class ChatTokens:
     def after_reply(self, messages: Chat) -> Ids:
         """The ids that follow the end of a reply: what closes its turn, messages, and the next reply's start.
 
-        Raises SettingsError where the chat template does not end a reply with the end-of-turn token, or
+        Raises SettingsError if the chat template does not end a reply with the end-of-turn token, or
         writes earlier messages in another way when others follow.
         """
         before: Chat = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]

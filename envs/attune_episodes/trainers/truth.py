@@ -37,7 +37,7 @@ _UNANNOTATED: Final[Mapping[str, Any]] = {
     **{name: {} for name in ("responses", "pre", "post", "branches", "by_number")},
     **dict.fromkeys(("pre_totals", "post_totals"), Totals(None, None)),
 }
-"""Fields of both kinds of truth as they are where nothing was annotated."""
+"""Fields of both kinds of truth as they are if nothing was annotated."""
 
 
 def check_rows_carry(spec: RewardSpec) -> None:
@@ -125,7 +125,7 @@ def read_document(text: str) -> dict[str, Any]:
     try:
         raw = json.loads(text)
     except (TypeError, ValueError) as error:
-        raise _refused(show(text), f"it is no JSON ({error})") from error
+        raise _refused(show(text), f"it is not JSON ({error})") from error
     version = raw.get("scoring") if isinstance(raw, dict) else None
     if version != SCORING_VERSION:
         raise _refused(f"scoring version {show(version)}", f"this is {SCORING_VERSION}")
@@ -142,7 +142,7 @@ def read_truth(raw: Mapping[str, Any]) -> tuple[Request, ScoredRequest]:
         scored.score(None)  # the weights make a mean
     except (AttributeError, LookupError, TypeError, ValueError, ZeroDivisionError) as error:
         found = show(json.dumps(raw, ensure_ascii=False))
-        raise _refused(found, f"it does not read: {type(error).__name__} {error}") from error
+        raise _refused(found, f"it cannot be read: {type(error).__name__} {error}") from error
     return request, scored
 
 

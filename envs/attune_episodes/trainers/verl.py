@@ -21,10 +21,10 @@ def compute_score(
     """Score a response by the row's `truth`, as verl's reward managers call a custom reward function.
 
     Returns:
-        `score`, the row's reward; `parsed`, 1.0 or 0.0; and every part's score in [0, 1], None where the row
-        does not ask for it. The keys are always the same, as verl wants them.
+        `score`, the row's reward; `parsed`, 1.0 or 0.0; and every part's score in [0, 1], None if the row
+        does not ask for it. The keys are always the same, as verl requires.
 
-    Raises DataError for a ground truth that is none of ours. Nothing that a model writes raises.
+    Raises DataError for a ground truth that is not one of ours. Nothing that a model writes raises.
     """
     scored = score_truth(ground_truth, solution_str)
     parsed = 1.0 if scored.reason == OK else 0.0

@@ -1,4 +1,4 @@
-"""`Chat`: chat completions over HTTP, with retries of what failed on the way. One call gives one reply."""
+"""`Chat`: chat completions over HTTP, with retries. One call gives one reply."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Chat:
 
         `name` names this call, in ASCII: a call whose answer got lost on the way is then answered with what
         the model said, rather than sampled a second time. Raises CallFailedError after the last retry, or at
-        once where a retry would not help.
+        once if a retry would not help.
         """
         body = {"model": self.model, "messages": list(messages)}
         for call in count(1):
@@ -82,7 +82,7 @@ class Chat:
 
 
 def read_reply(body: Any, calls: int) -> Reply:
-    """The reply in an answer of an endpoint; ValueError where there is none."""
+    """The reply in an answer of an endpoint; ValueError if there is none."""
     try:
         first = body["choices"][0]
         message = dict(first["message"])

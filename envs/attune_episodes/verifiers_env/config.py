@@ -1,6 +1,6 @@
 """The arguments under `--env.taskset.*`, `--env.taskset.task.*` and `--env.agent.harness.*`.
 
-The texts under the fields are what `vf-eval attune-env --help` shows.
+The texts under the fields are shown by `vf-eval attune-env --help`.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class AttuneTasksetConfig(vf.TasksetConfig):
 def configured(config: AttuneTasksetConfig) -> tuple[DataArguments, Settings, RewardSpec]:
     """The conversations, the settings and the reward that a configuration names.
 
-    Raises an AttuneError where a name is not known or fields do not go together. The data is not read.
+    Raises an AttuneError if a name is unknown or fields exclude each other. The data is not read.
     """
     chosen, settings = asked_by({**config.model_dump(), "seed": config.labels_seed})
     reward = config.reward
@@ -166,9 +166,9 @@ def configured(config: AttuneTasksetConfig) -> tuple[DataArguments, Settings, Re
 
 
 def check_live(config: AttuneTasksetConfig) -> None:
-    """Raises an AttuneError where a configuration of live conversations says what does not apply to them.
+    """Raises an AttuneError if a configuration of live conversations has a field that does not apply to them.
 
-    Their data is "simulated", which need not be said.
+    Their data is always "simulated".
     """
     if "data" not in config.model_fields_set:
         config.data = SIMULATED
@@ -219,7 +219,7 @@ class AttuneEnvConfig(vf.SingleAgentEnvConfig):
 
 
 def check_harness(config: AttuneEnvConfig) -> None:
-    """Raises ValueError where a harness cannot play what the taskset asks for, or should not do it here."""
+    """Raises ValueError if a harness cannot play what the taskset asks for, or must not do so here."""
     harness = config.agent.harness
     if harness is None or isinstance(harness, AttuneHarnessConfig):
         return
@@ -227,12 +227,12 @@ def check_harness(config: AttuneEnvConfig) -> None:
         if harness.id != "null" and config.agent.runtime.type == "subprocess":
             raise ValueError(
                 f"harness {harness.id!r} runs what the model writes on this machine, where the annotations "
-                "lie; use null, or a runtime that is a sandbox"
+                "are; use null, or a sandboxed runtime"
             )
         return
     raise ValueError(
         f"harness {harness.id!r} cannot play whole conversations: an episode asks many independent requests, "
         "and a chat harness would answer the first message and stop, with a score near 0. Leave out "
-        "--env.agent.harness.id, or give each request a task of its own with "
+        "--env.agent.harness.id, or make each request a task with "
         "--env.taskset.granularity request"
     )

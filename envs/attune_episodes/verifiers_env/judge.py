@@ -1,6 +1,6 @@
-"""`DraftJudge`: a model rates drafts, as metrics or as a small reward. Off unless it is asked for.
+"""`DraftJudge`: a model rates drafts, as metrics or as a small reward. Off by default.
 
-Prompts, parsing and averaging are those of `attune_episodes.judging`; here they only become calls.
+Prompts, parsing and averaging are those of `attune_episodes.judging`; here they are only turned into calls.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class DraftJudge(vf.Judge[Judgement, DraftJudgeConfig]):
         return "draft_judge"
 
     async def rate(self, request: JudgeRequest, trace: AnyTrace) -> tuple[str, Judgement] | None:
-        """The judge's text and what it says; None where none could be read after all retries."""
+        """The judge's text and the parsed judgement; None if none could be read after all retries."""
         messages: Any = [UserMessage(content=message.content) for message in request.messages]
         asking = Asking(request, parse_judgement, self.config.retries + 1)
         problem = ""
@@ -59,7 +59,7 @@ class DraftJudge(vf.Judge[Judgement, DraftJudgeConfig]):
 
 
 async def rate_drafts(config: DraftJudgeConfig, task: Task, trace: AnyTrace) -> None:
-    """Rate every draft of a trace and record what came of it. Never raises for a failure of the judge.
+    """Rate every draft of a trace and record the outcome. Never raises for a failure of the judge.
 
     Metrics: `draft_judge`, the mean rating in [0, 1] over the drafts that were rated; the share
     `draft_binary_alignment` of the person's wishes that the judge found in them; `judge_failed`, the share of

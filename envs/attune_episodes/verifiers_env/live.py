@@ -1,4 +1,4 @@
-"""Live conversations in verifiers: how one is held, and what its trace earned.
+"""Live conversations in verifiers: playing one, and scoring its trace.
 
 `trace.info["attune"]` holds `{"version": 1, "said": [entry]}`, an entry for each reply as
 `attune_episodes.verifiers_env.logs` has them: `text`, `status`, `calls`, `finish_reason`. The rest of the
@@ -32,7 +32,7 @@ def live_data(config: AttuneTasksetConfig, index: int) -> dict[str, Any]:
 
 
 async def hold(chat: Chat, standing: Standing, system: str | None, info: dict[str, Any]) -> None:
-    """Hold the conversation to its end, and write down what the model said; CallFailedError where it fails.
+    """Hold the conversation to its end, and write down what the model said; CallFailedError if it fails.
 
     The chat grows: each call sends the one before, its reply as it came, and the person's answer.
     """
@@ -66,10 +66,11 @@ def held(standing: Standing, info: Mapping[str, Any]) -> LiveEpisode:
 
 
 def live_metrics(live: LiveEpisode, info: Mapping[str, Any]) -> dict[str, float]:
-    """Numbers beside the total, 0 where nothing was said.
+    """Metrics besides the total, 0 if nothing was said.
 
-    `replies`; `lost`, turns that were lost because the person left; `told`, 1 if what was held back came out;
-    the mean `fit` of the replies, in [-1, 1]; the means of the parts of their worth; `retries` of calls.
+    `replies`; `lost`, turns that were lost because the person left; `told`, 1 if the person disclosed what
+    they held back; the mean `fit` of the replies, in [-1, 1]; the means of the parts of their worth;
+    `retries` of calls.
     """
     turns = live.turns
     parts = [{"fit": turn.fit, **turn.taken._asdict()} for turn in turns]
@@ -84,7 +85,7 @@ def live_metrics(live: LiveEpisode, info: Mapping[str, Any]) -> dict[str, float]
 
 
 def unfinished(standing: Standing, info: Mapping[str, Any]) -> str | None:
-    """Why a trace is no whole conversation; None where it is."""
+    """Why a trace is not a whole conversation; None if it is."""
     live = held(standing, info)
     return None if live.done else f"the person still waits for a reply after {len(live.turns)}"
 

@@ -1,14 +1,14 @@
 """`rollouts_from`: traces of verifiers as the engine's rollouts, and so as result files.
 
-Free of verifiers: traces are read as the JSON that they are on disk.
+Does not need verifiers: traces are read from disk as JSON.
 
 `trace.info["attune"]` holds `{"version": 1, "replies": {request id: entry}}`, an entry being
 
 - `text`: the raw reply that counts, the last one; null while there is none,
-- `status`: `ok` or `unparsed:<code>` as it was read then; `failed` where the endpoint gave no reply,
+- `status`: `ok` or `unparsed:<code>` as it was read then; `failed` if the endpoint gave no reply,
 - `asks`: how often it was asked for a reply, `calls`: how many calls that took,
 - `nodes`: indices into `trace.nodes` of the replies, the one that counts last,
-- `finish_reason`; `refusal`, true where the model refused in that field; `failed`, why no reply came.
+- `finish_reason`; `refusal`, true if the model refused in that field; `failed`, why no reply came.
 
 `trace.info["attune_judge"]` holds the judge's `model` and its raw `replies`, turn number -> texts.
 """
@@ -53,8 +53,8 @@ def entries_in(info: Mapping[str, Any]) -> Entries:
 def replies_in(info: Mapping[str, Any], said: Sequence[object], task: Task) -> dict[str, str]:
     """Request id -> raw reply, of the requests that were answered.
 
-    `info` is that of the trace, `said` the content of everything that the model said in it: where a chat
-    harness of another kind played one request, the last text of it is the answer.
+    `info` is that of the trace, `said` the content of everything that the model said in it: if a different
+    chat harness played one request, the last text of it is the answer.
     """
     entries = entries_in(info)
     if not entries and task.only is not None:
@@ -72,13 +72,13 @@ def rollouts_from(
         em_model: the model's name in the result records, `provider/model`; by default the trace's own.
 
     Returns:
-        One rollout a trace, in their order. Traces of single requests are put together: one rollout a
-        conversation, of the stages that its tasks asked, under one reward and one system prompt. Where a
-        conversation was played more than once by a model, the further ones have names of their own, as
-        `attune_episodes.logs.rollouts_of` gives them: `<model>@sample2` and so on.
+        One rollout per trace, in their order. Traces of single requests are joined into one rollout per
+        conversation, with the stages that its tasks asked, under one reward and one system prompt. Where a
+        conversation was played more than once by a model, the further ones are named as in
+        `attune_episodes.logs.rollouts_of`: `<model>@sample2` and so on.
 
     Traces that are not `ok`, and conversations of which requests are missing, are left out with a warning.
-    Raises DataError where there is nothing left, or where something is no trace of this environment.
+    Raises DataError if there is nothing left, or if something is not a trace of this environment.
     """
     read = [_read(trace, em_model) for trace in _traces(source)]
     kept = [one for one in read if one is not None]
@@ -134,7 +134,7 @@ def _traces(source: object) -> Iterator[Json]:
         if not file.is_file():
             raise DataError(
                 Problem(str(path), "", "no traces", f"a run's folder with {TRACES}, or such a file",
-                        "vf-eval says where its results are")
+                        "vf-eval prints where its results are")
             )  # fmt: skip
         # lines end with \n alone: texts may hold other characters that count as line ends
         with file.open(encoding="utf-8", newline="\n") as lines:

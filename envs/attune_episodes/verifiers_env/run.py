@@ -1,4 +1,4 @@
-"""`AttuneHarness` asks the requests of a plan; `AttuneEnv` takes nothing incomplete for a result."""
+"""`AttuneHarness` asks the requests of a plan; `AttuneEnv` accepts no incomplete result."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class AttuneHarness(vf.Harness[AttuneHarnessConfig]):
 
     No program is started: each call goes from here to the rollout's endpoint, with its secret, so that
     verifiers sees, limits, records and samples every one of them. A reply that cannot be read is asked for
-    again with the very same messages. What fails on the way is tried again.
+    again with exactly the same messages. Failed calls are retried.
     """
 
     APPENDS_SYSTEM_PROMPT = True
@@ -94,8 +94,8 @@ class _Player:
     async def all(self, requests: Sequence[Request], parallel: int) -> None:
         """Ask every request; CallFailedError with the first that got no reply.
 
-        A limit of verifiers shows as a call that is refused. It drops what a harness raises once it has
-        stopped the rollout, and the trace then ends as incomplete, not as failed.
+        A limit of verifiers shows as a call that is refused. After verifiers has stopped the rollout, it
+        drops what the harness raises, and the trace ends as incomplete, not as failed.
         """
         self.trace.info[KEY] = {"version": VERSION, "replies": {}}
         waiting = iter(enumerate(requests))
@@ -167,7 +167,7 @@ class AttuneEnv(vf.SingleAgentEnv, vf.Env[AttuneEnvConfig]):
         check_harness(config)
 
     async def run(self, task: AnyTask, agents: Agents) -> None:
-        """Play the task; BenchmarkTrainingError where a training client is handed a benchmark record."""
+        """Play the task; BenchmarkTrainingError if a training client is given a benchmark record."""
         data = task.data
         # A rollout for training is known by its client, which keeps the tokens; the taskset's own flag
         # (`training`) refuses earlier, where somebody sets it.
@@ -180,10 +180,10 @@ class AttuneEnv(vf.SingleAgentEnv, vf.Env[AttuneEnvConfig]):
         await super().run(task, agents)
 
     async def finalize(self, task: AnyTask, episode: AnyEpisode) -> None:
-        """Mark a trace as failed where replies or scores are missing, whatever stopped it.
+        """Mark a trace as failed if replies or scores are missing, whatever stopped it.
 
-        Turn and token limits and time-outs end a rollout without an error; the rewards of such a trace
-        would be those of a model that fell silent. They become null, as after any error, so that `--resume`
+        Turn and token limits and time-outs end a rollout without an error; the rewards of such a trace would
+        be those of a model that stopped answering. They become null, as after any error, so that `--resume`
         plays the task again.
         """
         data = task.data

@@ -1,4 +1,4 @@
-"""`AttuneTaskset` and its tasks: what travels to a worker, and what a trace of it earned."""
+"""`AttuneTaskset` and its tasks: what is sent to a worker, and what its trace earned."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ logger = logging.getLogger(__name__)
 
 
 class NotPlayableError(AttuneError, SystemExit):
-    """Data or settings with which nothing can be played; the cause says of which kind.
+    """Data or settings with which nothing can be played; the cause has the kind of error.
 
     Uncaught, it ends a command with the message alone, as verifiers' own refusals do. `except Exception`
     catches it like any other error.
@@ -54,7 +54,7 @@ class NotPlayableError(AttuneError, SystemExit):
 class AttuneData(vf.TaskData):
     """One task: a conversation, one request of it, or a live conversation.
 
-    It carries only what nothing else can be made of. The prompt of a single request is the one exception:
+    It contains only what cannot be derived. The prompt of a single request is the one exception:
     other harnesses look for it there.
     """
 
@@ -72,7 +72,7 @@ class AttuneData(vf.TaskData):
 
     @staticmethod
     def of(task: Task) -> AttuneData:
-        """The data of a task. That of a single request carries its prompt, for any chat harness."""
+        """The data of a task. That of a single request contains its prompt, for any chat harness."""
         data = task.to_json()
         if task.only is None:
             # verifiers wants a prompt of every task; the harness asks what the plan says
@@ -95,14 +95,14 @@ class AttuneData(vf.TaskData):
 
     @property
     def standing(self) -> Standing | None:
-        """Where a live conversation begins; None where the task is not one.
+        """Where a live conversation begins; None if the task is not one.
 
-        Raises DataError where this process would hold another conversation.
+        Raises DataError if this process would hold another conversation.
         """
         return None if self.live is None else Standing.from_json(self.live)
 
     def check_prompts(self) -> None:
-        """Raises DataError where this process would ask something else than the task was made with."""
+        """Raises DataError if this process would ask anything other than what the task was made with."""
         if self.standing is None:
             self.task.settings.check_same(self.settings, f"task {self.id}", "prompts")
 
@@ -115,7 +115,7 @@ class AttuneState(vf.State):
 
 
 def state_of(trace: AnyTrace) -> AttuneState:
-    """The state of a trace, made ours when it is first asked for."""
+    """The state of a trace, converted to ours on first access."""
     state = trace.state
     if not isinstance(state, AttuneState):
         state = trace.state = AttuneState(artifacts=state.artifacts)
@@ -142,7 +142,7 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
 
     Scoring reads the raw replies that the trace carries and nothing else, so that `vf-replay` scores old
     traces again without a model. A request without a reply earns what an empty reply earns; whether a trace
-    is complete is the environment's business (`AttuneEnv.finalize`).
+    is complete is decided by the environment (`AttuneEnv.finalize`).
     """
 
     _hashed: tuple[AttuneData, str] | None = None
@@ -165,7 +165,7 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
 
         A conversation: the return of the episode, such as `composite_strict` (in [0, 1]: the strict
         Composite / 100) or `composite_partial`. A request: the value of its score, `<reward>_request`.
-        Nothing where the reward scores nothing. A live conversation: `live_total`, which has no bounds.
+        Nothing if the reward scores nothing. A live conversation: `live_total`, which has no bounds.
         """
         if (standing := self.data.standing) is not None:
             return {TOTAL: held(standing, trace.info).total}
@@ -178,7 +178,7 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
 
     @vf.metric
     async def parts(self, trace: AnyTrace) -> dict[str, float]:
-        """Each part's mean score over the requests where it is scored, and how the replies came."""
+        """Each part's mean score over the requests where it is scored, and counts of replies and retries."""
         if (standing := self.data.standing) is not None:
             return live_metrics(held(standing, trace.info), trace.info)
         task = self.data.task
@@ -202,7 +202,7 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
         }
 
     async def score(self, trace: AnyTrace, runtime: Runtime | None = None, *args: Any, **kwargs: Any) -> None:
-        """Rewards and metrics; then, if enabled, the judge of drafts, whose failure nulls none of them."""
+        """Rewards and metrics; then, if enabled, the judge of drafts, whose failure affects none of them."""
         # later releases of verifiers hand over more than 0.4.0 (a deployment): passed on, not used here
         await super().score(trace, runtime, *args, **kwargs)
         judge = self.config.draft_judge
@@ -219,7 +219,7 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
     async def validate(self, runtime: Runtime) -> bool:
         """Whether the annotations' own answers earn 1 and no annotated answer is in any prompt.
 
-        Of a live conversation: whether the state-knowing replies earn more than silence.
+        For a live conversation: whether the state-knowing replies earn more than silence.
         """
         self.data.check_prompts()
         problem = problem_of(self.data)
@@ -247,9 +247,9 @@ def _request_score(task: Task, trace: AnyTrace) -> Score:
 class AttuneTaskset(vf.Taskset[AttuneTask, AttuneTasksetConfig]):
     """Annotated conversations, each a task, or each of their scored requests; or live conversations.
 
-    Everything that can be wrong with the configuration is told when the taskset is made: settings, reward
-    and data. `load` then only makes tasks. Simulated conversations without a `number` have no end: the
-    taskset says so (`INFINITE`), so that evaluation asks for `-n`, and trainers take what they need.
+    Everything that can be wrong with the configuration (settings, reward and data) is reported when the
+    taskset is made. `load` then only makes tasks. Simulated conversations without a `number` have no end: the
+    taskset declares this (`INFINITE`), so evaluation asks for `-n`, and trainers take what they need.
     """
 
     def __init__(self, config: AttuneTasksetConfig) -> None:

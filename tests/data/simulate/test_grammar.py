@@ -83,10 +83,10 @@ def test_a_fact_may_be_a_template_or_a_list_of_them() -> None:
     ("[a]]", "']' without an opening '[' in: [a]]"),
     ("a|b", "'|' without an opening '[' in: a|b"),
     ("a } b", "a lone '}' in: a } b"),
-    ("{}", "'{}' names no slot in: {}"),
-    ("{a b}", "'{a b}' names no slot in: {a b}"),
-    ("{2thing}", "'{2thing}' names no slot in: {2thing}"),
-    ("{THING}", "'{THING}' names no slot in: {THING}"),
+    ("{}", "'{}' does not name a slot in: {}"),
+    ("{a b}", "'{a b}' does not name a slot in: {a b}"),
+    ("{2thing}", "'{2thing}' does not name a slot in: {2thing}"),
+    ("{THING}", "'{THING}' does not name a slot in: {THING}"),
 ])  # fmt: skip
 def test_what_cannot_be_compiled(source: str, message: str) -> None:
     with pytest.raises(TemplateError) as caught:

@@ -70,9 +70,9 @@ def test_an_endpoint_is_asked_as_the_judge_and_once(tmp_path: Path) -> None:
     assert len(asked) == 1
     offline = EndpointReader("m", None, tmp_path / "cache", by.questions)
     assert offline.read(X) == found
-    with pytest.raises(DataError, match="nobody may be asked"):
+    with pytest.raises(DataError, match="no model may be asked"):
         offline.read(Exchange(MESSAGE, REPLY + " Truly."))
-    with pytest.raises(DataError, match="nobody may be asked"):
+    with pytest.raises(DataError, match="no model may be asked"):
         EndpointReader("another", None, tmp_path / "cache", by.questions).read(X)
     (file,) = (tmp_path / "cache").iterdir()
     assert json.loads(file.read_text("utf-8"))["asked"]["temperature"] == 0.0

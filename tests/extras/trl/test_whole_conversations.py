@@ -154,7 +154,7 @@ def test_a_trainer_that_cannot_be_used_is_refused_before_the_first_step(fault: s
         class Trainer:
             accelerator = Two
 
-        with pytest.raises(SettingsError, match="2 processes; whole conversations are for one"):
+        with pytest.raises(SettingsError, match="2 processes; whole conversations need a single one"):
             ours["rollout_func"]([], Trainer)
         return
     trainer.chat_template = tiny.tokenizer().chat_template.replace(

@@ -1,9 +1,9 @@
-"""`lexicon`: a small honest reader.
+"""`lexicon`: a small reader.
 
 It answers from the text of a request with an English word list and simple cues: what the person names and
 shows of a feeling, what a reply does, what the message asks for. It learns nothing from annotations, uses
-only what a request shows in words (not, for one, which questions were found applicable), and reads no
-other language. A null for models that claim to read, and no instrument.
+only what a request shows in words (not, for example, which questions apply), and reads no
+other language. A baseline for models that claim to read, not an instrument.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The behaviour of a reply, question by question, and the behaviour that was wanted. English only.
 
-Of a reply each question reads one simple cue. What was wanted are a lay person's defaults, moved by what the
-message asks for: most people want to be read rightly and in a fitting tone, and want no sermons, clichés or
-repetitions; advice and reasons are wanted by who asks for them, acknowledgement by who feels something.
+Each question looks for one simple cue in a reply. What was wanted follows a lay person's defaults, adjusted
+by what the message asks for: most people want to be understood, in a fitting tone, without sermons, clichés
+or repetitions; those who ask for advice and reasons want them, and those who feel something want it
+acknowledged.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from attune_rewards.predictions import YesNo
 
 
 def observed(exchange: Exchange, questions: Iterable[str]) -> dict[str, YesNo]:
-    """The observed answer to each question; "no" where there is no rule for one."""
+    """The observed answer to each question; "no" if there is no rule for one."""
     return {q: "yes" if q in RULES and RULES[q](exchange) else "no" for q in questions}
 
 

@@ -49,7 +49,7 @@ def reflected(request: Request) -> Reflect:
     off = [FOLLOW_UPS[name] for name, number in troubles.most_common(2) if number and fit > 1]
 
     def option(question: str, ours: str) -> str:
-        """Our text, or the given option that shares most with it."""
+        """Our text, or the given option that shares most words with it."""
         given = request.options.get(question, ())
         return ours if not given or ours in given else max(given, key=lambda text: shared(text, ours))
 
