@@ -145,7 +145,7 @@ class Simulation:
         self.voice = voice
         world = [VERSION, seed, self.level.describe(), topics, templates]
         self.key = digest(json.dumps(world, sort_keys=True)).hex()
-        """Of everything but `start`, `step` and `voice`: worlds with one key have the same people and states."""
+        """Of everything but `start`, `step` and `voice`: worlds with one key have the same people."""
 
         self._level_name = self.level.name if LEVELS.get(self.level.name) == self.level else "of its own"
         self.source = f"simulated, seed {seed}, level {self._level_name}"

@@ -68,7 +68,9 @@ class Standing:
         """
         world = self.world
         if world.voice is not grammar:
-            raise SettingsError(f"{world!r} has a voice, which cannot be sent along; hold a LiveEpisode of it")
+            raise SettingsError(
+                f"{world!r} has a voice, which cannot be sent along; hold a LiveEpisode of it"
+            )
         return {
             "scoring": SCORING_VERSION,
             "world": {
