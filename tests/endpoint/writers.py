@@ -19,7 +19,7 @@ CARELESS: Final[dict[str, Spoil]] = {
     "names": lambda said, is_message: " ".join(
         [*said, "I feel ashamed and scared." if is_message else "You feel ashamed, proud and scared."]
     ),
-    "german": lambda said, _: "Das war ein sehr langer Tag, und ich weiß nicht mehr, was ich dazu sagen soll.",
+    "german": lambda said, _: "Das war ein sehr langer Tag, und ich weiß nicht mehr, was ich sagen soll.",
     "empty": lambda said, _: " ",
     "long": lambda said, _: " ".join(said * 200),
     "json": lambda said, _: '{"text": "' + " ".join(said) + '"}',
@@ -41,9 +41,11 @@ class Writer:
         said = [point.split(") ", 1)[1] for point in points]
         said = [one[:1].upper() + one[1:] + ("" if one[-1] in ".!?" else ".") for one in said]
         if self.spoil is not None and self.asks[key] <= self.times:
-            return self.spoil(said, self.request_id(messages) == "message")
+            return self.spoil(said, self.request_id(messages).startswith("message"))
         return " ".join(said)
 
     def request_id(self, messages: Messages) -> str:
-        """`message` or `reply`, for the faults of the server."""
-        return "message" if "\nThe points of the message:" in messages[-1]["content"] else "reply"
+        """`message N` or `reply N` of turn N, for the faults of the server."""
+        asked = messages[-1]["content"]
+        is_message = "\nThe points of the message:" in asked
+        return f"{'message' if is_message else 'reply'} {asked.count(chr(10) + 'Person: ') + is_message}"
