@@ -14,7 +14,7 @@ Spoil = Callable[[list[str], bool], str]
 CARELESS: Final[dict[str, Spoil]] = {
     "drops": lambda said, _: " ".join(said[1:]) or "Right.",
     "adds": lambda said, is_message: " ".join(
-        [*said, "I'm so furious about it." if is_message else "You should call them, and what did they say?"]
+        [*said, "I'm so furious about it." if is_message else "You should see it as maladaptive rumination."]
     ),
     "names": lambda said, is_message: " ".join(
         [*said, "I feel ashamed and scared." if is_message else "You feel ashamed, proud and scared."]
