@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from attune_data.simulate import Level, Simulation, simulate
     from attune_env import testing
     from attune_env.results import save_results
+    from attune_env.running.voice import endpoint_voice
     from attune_episodes import (
         Episode,
         Policy,
@@ -54,6 +55,7 @@ _NAMES = {
     "attune_data.simulate": "Level Simulation simulate",
     "attune_env": "testing",
     "attune_env.results": "save_results",
+    "attune_env.running.voice": "endpoint_voice",
     "attune_episodes": "Episode Policy Request Rollout Settings Step Unparsed builtin_policy parse plan"
     " render rollout rollout_async rollout_batch score score_row",
     "attune_episodes.live": "LiveEpisode",
@@ -87,6 +89,7 @@ __all__ = [
     "Unparsed",
     "__version__",
     "builtin_policy",
+    "endpoint_voice",
     "load",
     "official_subset",
     "parse",

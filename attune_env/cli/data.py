@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import typer
 
 from attune_data.errors import DataError, Problem, SettingsError, one_line
+from attune_env.cli import server as servers
 from attune_env.cli import shared
 from attune_env.cli.common import numbers_of, progress_bar, read_data, tell
 from attune_env.cli.options import NEEDED, argument, command, option
@@ -161,6 +162,7 @@ def subset(
 
 @command(app)
 def simulate(
+    *,
     output: Path = DESTINATION,
     number: int = option("How many conversations.", 100, "-n", min=1),
     seed: int = shared.SEED,
@@ -172,30 +174,44 @@ def simulate(
         "files (conversation_N.json), jsonl, or a saved dataset."
     ),
     overwrite: bool = shared.OVERWRITE,
+    voiced: shared.Voiced,
+    server: shared.Server,
+    drawn: shared.Drawn,
 ) -> None:
     """Generate annotated conversations of simulated participants: training data other than the benchmark.
 
-    The same seed gives the same bytes on every machine. docs/simulator.md describes the participants.
+    The same seed gives the same bytes on every machine. docs/simulator.md describes the participants. With
+    --voice a model words the texts, each of which is read again before it is taken (docs/voices.md).
 
     Example: attune data simulate -n 1000 --seed 7 -o simulated
 
     Example: attune data simulate -n 500 --level tangled -o hard.jsonl
+
+    Example: attune data simulate -n 50 --voice custom:my-model --base-url http://localhost:8000/v1 -o voiced
     """
     from attune_data.simulate import Simulation
+    from attune_data.simulate.voice import grammar
 
     if number > sys.maxsize:
         raise SettingsError("--number is more than any disk holds: give a smaller one")
     write = _writer(output, format, overwrite=overwrite)
-    world = Simulation(seed, level=level, topics=topics, templates=templates, start=start)
-    with progress_bar("simulating", number) as advance:
+    voice = servers.chosen_voice(voiced, server, drawn)
+    world = Simulation(
+        seed, level=level, topics=topics, templates=templates, start=start, voice=voice or grammar
+    )
+    if voice and server.dry_run:
+        servers.show_voice_estimate(voice, world, number)
+        return
+    with servers.voicing(voice):
+        with progress_bar("simulating", number) as advance:
 
-        def made() -> Iterator[Conversation]:
-            for conversation in islice(world, number):
-                yield conversation
-                advance()
+            def made() -> Iterator[Conversation]:
+                for conversation in voice.conversations(world, number) if voice else islice(world, number):
+                    yield conversation
+                    advance()
 
-        write(made())
-    print(f"wrote {number} conversations to {output}: {world.source}, provenance simulated")
+            write(made())
+        print(f"wrote {number} conversations to {output}: {world.source}, provenance simulated")
 
 
 @command(imports)

@@ -4,32 +4,59 @@ from __future__ import annotations
 
 import io
 import sys
+from typing import TYPE_CHECKING
 
+from attune_env.cli import server as servers
+from attune_env.cli import shared
 from attune_env.cli.data import LEVELS
 from attune_env.cli.options import option
 
+if TYPE_CHECKING:
+    from attune_episodes.live.standing import Standing
+
 
 def live(
+    *,
     seed: int = option("Seed of the simulated people.", 0),
     index: int = option("Which of their conversations to hold, counted from 0.", 0, min=0),
     level: str = option(f"How hard people are to read: {', '.join(LEVELS)}.", "default"),
     reader: str = option("What reads your replies: fitted, held_out or lexicon.", "fitted"),
+    voiced: shared.Voiced,
+    server: shared.Server,
+    drawn: shared.Drawn,
 ) -> None:
     """Talk with a simulated person, who answers what you say; each line of input is one reply.
 
     An empty line counts as a reply that says nothing. At the end, shows turn by turn what the person felt and
-    wanted, how each reply was read, and what it earned.
+    wanted, how each reply was read, and what it earned. With --voice a model words what the person says; what
+    they feel and do stays the same.
 
     Example: attune live --seed 7
 
     Example: attune live --index 3 --level plain < replies.txt
+
+    Example: attune live --voice custom:my-model --base-url http://localhost:8000/v1
     """
-    from attune_data.errors import printable
     from attune_data.simulate import Simulation
+    from attune_data.simulate.voice import grammar
     from attune_episodes.live.standing import Standing, reader_name
+
+    voice = servers.chosen_voice(voiced, server, drawn)
+    world = Simulation(seed, level=level, start=index, voice=voice or grammar)
+    standing = Standing(world, index, reader=reader_name(reader))
+    if voice and server.dry_run:
+        servers.show_voice_estimate(voice, world, 1, live=True)
+        return
+    with servers.voicing(voice):
+        _talk(standing)
+
+
+def _talk(standing: Standing) -> None:
+    """Hold the conversation over standard input and output."""
+    from attune_data.errors import printable
     from attune_episodes.live.transcript import transcript
 
-    held = Standing(Simulation(seed, level=level), index, reader=reader_name(reader)).live()
+    held = standing.live()
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")  # undecodable input is replaced, not refused
     asks = sys.stdin.isatty()

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import typer
 
-from attune_data.errors import SettingsError, one_line, show
-from attune_env.cli.shared import Drawn, Judging, Server
+from attune_data.errors import SettingsError, UnknownNameError, one_line, show
+from attune_env.cli.shared import Drawn, Judging, Server, Voiced, refuse
 
 if TYPE_CHECKING:
     from attune_data import Conversations
+    from attune_data.simulate import Simulation
     from attune_env.running.costs import Estimate
     from attune_env.running.providers import Endpoint
     from attune_env.running.run import EndpointReport
     from attune_env.running.settings import Model, Options, Price, Sampling, Training
+    from attune_env.running.voice import EndpointVoice
     from attune_episodes.settings import Mode
 
 PROVIDERS: Final = ("openrouter", "openai", "prime", "custom", "builtin")
@@ -88,6 +90,59 @@ def chosen_judges(model: Model, judging: Judging, server: Server) -> list[Model]
             "`attune rejudge` with its own prices and --max-cost"
         )
     return judges
+
+
+def chosen_voice(voiced: Voiced, server: Server, drawn: Drawn) -> EndpointVoice | None:
+    """The model that words the texts; None for the grammar, for which SettingsError refuses other options."""
+    if voiced.voice is None:
+        refuse("the grammar's words: name a model with --voice", voiced, server, drawn)
+        return None
+    from attune_env.running.voice import CACHE, EndpointVoice, provider_and_model
+
+    provider, name = provider_and_model(voiced.voice)
+    if provider not in PROVIDERS or provider == "builtin":
+        raise UnknownNameError("provider", provider, [one for one in PROVIDERS if one != "builtin"])
+    (model,) = chosen_models(provider, [name], server, drawn, None)
+    options = options_of(server, model.endpoint, overwrite=False)
+    return EndpointVoice(model, voiced.voice_cache or CACHE, options)
+
+
+def show_voice_estimate(voice: EndpointVoice, world: Simulation, number: int, *, live: bool = False) -> None:
+    """Prints what wording the next conversations of a world would take; sends nothing."""
+    from attune_env.running.voice import estimate_voice
+
+    show_estimate([estimate_voice(world, number, live=live)], price=voice.model.price)
+
+
+@contextmanager
+def voicing(voice: EndpointVoice | None) -> Iterator[None]:
+    """Opens the voice, if there is one; at the end says how many texts are whose and what they cost.
+
+    Raises the exit of a block that a cap, a fault or Ctrl-C ended: what was worded is kept.
+    """
+    if voice is None:
+        yield
+        return
+    from attune_env.cli.watching import amounts
+    from attune_env.running.faults import StopRun
+
+    code, reason = 0, ""
+    with voice:
+        try:
+            yield
+        except StopRun as error:
+            code, reason = 1, f"error: {error}"
+        except KeyboardInterrupt:
+            code, reason = 130, "stopped"
+    counts, tally = voice.counts, voice.tally
+    print(
+        f"voice {voice.name}: {counts['taken']} texts taken, {counts['asked_again']} times asked again, "
+        f"{counts['fallen_back']} in the grammar's words; {tally.control.sent} requests, {amounts(tally)}"
+    )
+    if code:
+        kept = f"every text is kept in {voice.folder}" if tally.calls_done else "nothing was answered"
+        print(f"{reason}\n{kept}. Go on with: {voice.options.command}", file=sys.stderr)
+        raise typer.Exit(code)
 
 
 def _model(

@@ -133,6 +133,19 @@ class Drawn:
 
 
 @dataclass(frozen=True)
+class Voiced:
+    """The model that words simulated texts, if any."""
+
+    voice: str | None = _server(
+        "Let this model word the texts: custom:MODEL (any server: give --base-url), openrouter:MODEL, …",
+        metavar="PROVIDER:MODEL",
+    )
+    voice_cache: Path | None = _server(
+        "Folder where its texts are kept, so that none is asked for twice. (voices)", metavar="FOLDER"
+    )
+
+
+@dataclass(frozen=True)
 class Judging:
     """The judges of drafts, and where they are."""
 

@@ -19,10 +19,12 @@ from attune_data.simulate.draws import Draws, PlacedDraws, clip, rating
 from attune_data.simulate.grammar import Template
 from attune_data.simulate.hearing import Bond, Heard, Taken, remember, take, wants
 from attune_data.simulate.messages import Writer, write
+from attune_data.simulate.person import Person
 from attune_data.simulate.story import LastReply, Message
 from attune_data.simulate.stream import Simulation
 from attune_data.simulate.texts import Said, texts
 from attune_data.simulate.turn import begin, feel, reply_as_recorded, speak_up
+from attune_data.simulate.voice import SPEAKERS, Transcript, message_packet, reply_packet, wording
 
 Answer = Literal["goes on", "repeats", "withdraws", "discloses", "leaves", "ends"]
 """The person's move after a reply; `ends` after the last one."""
@@ -87,11 +89,14 @@ class Talk:
                 f"turn is {show(turn)}; conversation {index} of {world!r} has turns 0 to {story.count - 1}"
             )
         self.said: tuple[tuple[str, str], ...] = ()
-        """(message, reply) of the recorded turns before."""
+        """(message, reply) of the turns so far, the recorded ones first."""
+        self._voice, self._id = world.voice, world.identity(index)
         speak_up(story, self.mood, 0)
+        self._word()
         for number in range(1, turn + 1):
             self._as_recorded()
             speak_up(story, self.mood, number)
+            self._word()
         story.draws = self.mood.draws = PlacedDraws(*self.key, "live")
         story.draws.turn_to("held")
         self.held = self._held()
@@ -117,8 +122,11 @@ class Talk:
         """The worth of a reply to the person now, without saying it."""
         return take(self.story, self.wants, heard)
 
-    def hear(self, heard: Heard) -> Step:
-        """Take a reply: the person is affected by it and says the next thing. ValueError after the end."""
+    def hear(self, heard: Heard, reply: str = "") -> Step:
+        """Take a reply: the person is affected by it and says the next thing. ValueError after the end.
+
+        The words of the reply are for the transcript that the voice receives.
+        """
         if self.done:
             raise ValueError("the person has gone")
         story = self.story
@@ -130,6 +138,7 @@ class Talk:
         self.mood.after(story.mood, fit)
         answer = self._answers(fit)
         self._keep(heard, fit)
+        self.said = (*self.said, (story.message.text, reply))
         self._say(answer)
         self._wants = None
         return Step(taken, fit, answer)
@@ -142,7 +151,24 @@ class Talk:
         done = {construct: 1.0 for construct, yes in textual(story, reply).items() if yes}
         words = reply.text.count(" ") + 1
         self._move(Heard(done, tuple(reply.claims), words, own=words), state.fit)
-        self.said = (*self.said, (message, reply.text))
+        packet = reply_packet(*self._about(), "original", reply, state.done["original"])
+        said = wording(self._voice, packet, (*self._transcript(), ("person", message)))
+        self.said = (*self.said, (message, said.text))
+
+    def _about(self) -> tuple[str, str, Person]:
+        """The turn's id, the topic and the person, as packets have them."""
+        story = self.story
+        topic = f"{story.situation.category}: {story.situation.name}"
+        return f"{self._id}/{story.number + 1}", topic, story.person
+
+    def _transcript(self) -> Transcript:
+        return tuple((who, text) for pair in self.said for who, text in zip(SPEAKERS, pair, strict=True))
+
+    def _word(self) -> None:
+        """The person's message in the voice's words."""
+        story = self.story
+        packet = message_packet(*self._about(), story.mood, story.message)
+        story.message.text = wording(self._voice, packet, self._transcript()).text
 
     def _move(self, heard: Heard, fit: float) -> None:
         """Change the bond by what a reply did."""
@@ -228,24 +254,26 @@ class Talk:
         if answer == "goes on":
             feel(story, self.mood)
             story.message = write(story)
+            self._word()
             return
         if answer != "repeats":  # who says it again feels as before
             feel(story, self.mood)
         story.draws.turn_to(story.number, answer)
         writer = Writer(story)
         if answer == "repeats" and core:
-            writer.tell(core, frame=story.fresh(frames["repeats"]))
+            writer.tell(core, role=answer, frame=story.fresh(frames["repeats"]))
             writer.message.shown = before.shown
         elif answer == "discloses" and self.held:
             family, cue = self.held
             self.bond.disclosed = True
             self._come_to(family)
-            writer.tell(cue, frame=story.fresh(frames["discloses"]), first=True)
+            writer.tell(cue, role="shows", frame=story.fresh(frames["discloses"]), first=True, family=family)
             writer.message.shown = (family,)
         else:
-            writer.say(story.fresh(frames[answer]), apart=True)
+            writer.say(answer, story.fresh(frames[answer]), apart=True)
             self.done = answer == "leaves"
         story.message = writer.finish()
+        self._word()
 
     def _come_to(self, family: str) -> None:
         """The feeling behind what was held back is the one that is felt now."""

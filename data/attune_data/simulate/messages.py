@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from attune_data.simulate.grammar import Template
-from attune_data.simulate.story import Echo, LastReply, Message, Story, sayable
+from attune_data.simulate.story import Echo, LastReply, Message, Part, Story, sayable
 from attune_data.simulate.texts import Said
-from attune_data.simulate.typed import Clause, typed
+from attune_data.simulate.typed import Clause, smoothed, typed
 
 STILL = 0.95
 """Probability that a message begins with a pronoun for the person whom the one before spoke of last."""
@@ -78,19 +78,31 @@ class Writer:
         out.text = typed(self.clauses, story.person.typing, self.draws, emoji, keep)
         return out
 
-    def say(self, template: Template, *, apart: bool = False, **extra: str) -> None:
+    def say(
+        self, role: str, template: Template, *, apart: bool = False, family: str | None = None, **extra: str
+    ) -> None:
         """A clause, or a separate sentence; its facts count as told."""
         self.story.facts.update(extra)
-        self.clauses.append(Clause(template.say(self.story.facts, self.draws, self.message.told), apart))
+        text = template.say(self.story.facts, self.draws, self.message.told)
+        self.clauses.append(Clause(text, apart))
+        self.message.parts.append(Part(role, smoothed(text), family))
 
     def tell(
-        self, said: Said, *, moving: bool = True, frame: Template | None = None, first: bool = False
+        self,
+        said: Said,
+        *,
+        role: str = "tells",
+        moving: bool = True,
+        frame: Template | None = None,
+        first: bool = False,
+        family: str | None = None,
     ) -> None:
         """A clause that a reply can echo, as its first choice or after others."""
         if frame:
-            self.say(frame, cue=said.say.say(self.story.facts, self.draws, self.message.told))
+            cue = said.say.say(self.story.facts, self.draws, self.message.told)
+            self.say(role, frame, family=family, cue=cue)
         else:
-            self.say(said.say)
+            self.say(role, said.say, family=family)
         echo = Echo(said.other, moving, said.other.slots)
         if first or self.message.core is None:
             self.message.core = said
@@ -102,15 +114,15 @@ class Writer:
         reactions = self.texts.reactions
         if abs(last.fit) > REACTION_FIT and draws.yes(story.person.outspoken):
             out.reaction = 1 if last.fit > 0 else -1
-            self.say(story.fresh(reactions["good" if out.reaction > 0 else "bad"]), apart=True)
+            self.say("reacts", story.fresh(reactions["good" if out.reaction > 0 else "bad"]), apart=True)
         if last.answer and draws.yes(0.3 if out.reaction else 0.75):
-            self.say(last.answer, apart=True)
+            self.say("answers", last.answer, apart=True)
         elif last.plan and out.reaction >= 0 and draws.yes(0.45):
             frames = reactions["done_good" if self.mood.sign > 0 else "done_bad"]
             if "name" not in last.plan.other.slots:  # nothing was done with them: no word on how they took it
                 frames = tuple(frame for frame in frames if "name" not in frame.slots)
             done = last.plan.other.say(story.facts, draws, out.told)
-            self.say(story.fresh(frames), apart=True, done=done)
+            self.say("reports", story.fresh(frames), apart=True, done=done)
             story.done.append(last.plan)
 
     def open(self) -> None:
@@ -148,7 +160,8 @@ class Writer:
         if mood.tags and shown == mood.family and draws.yes(self.story.person.names_feelings):
             self.message.shown = (shown,)
             self.message.named = draws.pick(families[shown].named[mood.tags[0][0]])
-            self.say(self.story.fresh(self.texts.frames["named"]), word=self.message.named)
+            frame = self.story.fresh(self.texts.frames["named"])
+            self.say("names", frame, family=shown, word=self.message.named)
             self.sign = mood.sign
         else:
             self.cue(shown)
@@ -164,7 +177,7 @@ class Writer:
         if self.sign * family.sign < 0 or shown:
             kind = "contrast" if self.sign * family.sign < 0 else "second"
             frame = story.fresh(self.texts.frames[kind])
-        self.tell(story.fresh_pair(pool), frame=frame, first=not shown)
+        self.tell(story.fresh_pair(pool), role="shows", frame=frame, first=not shown, family=name)
         self.message.shown = (*shown, name)
         self.sign = family.sign
 
@@ -176,5 +189,5 @@ class Writer:
         if self.sign > 0 and self.mood.sign > 0 and goal in good:
             asks = list(good[goal])
         known = story.told | self.message.told | set(self.texts.words) | INTRODUCED
-        self.say(story.fresh(sayable(asks, known) or asks), apart=True)
+        self.say("asks", story.fresh(sayable(asks, known) or asks), apart=True)
         self.message.asks = True

@@ -33,6 +33,18 @@ class Echo(NamedTuple):
     used: frozenset[str]
 
 
+class Part(NamedTuple):
+    """One thing that a text says."""
+
+    role: str
+    """Of a message: `reacts`, `answers`, `reports` (what came of a plan), `tells`, `shows` or `names` (a
+    feeling), `asks`, or a person's move after a reply, such as `repeats`. Of a reply: its act."""
+    text: str
+    """It in the grammar's words."""
+    family: str | None = None
+    """The family of feelings that it shows, names or claims."""
+
+
 @dataclass(slots=True)
 class Message:
     """A message, and what a reply may pick up from it."""
@@ -57,6 +69,8 @@ class Message:
     risk: Risk | None = None
     risk_echo: Echo | None = None
     """The phrase with which a reply can pick that up."""
+    parts: list[Part] = field(default_factory=list)
+    """Its parts in order, before they are typed."""
 
 
 class LastReply(NamedTuple):

@@ -21,6 +21,7 @@ from attune_data.simulate.draws import Draws
 from attune_data.simulate.person import Person, make_person
 from attune_data.simulate.texts import PARTS, Part, texts
 from attune_data.simulate.turn import LatentState, hold
+from attune_data.simulate.voice import Voice, grammar, name_of, put_into_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,7 @@ class Simulation:
         templates: Part = "all",
         start: int = 0,
         step: int = 1,
+        voice: Voice = grammar,
     ) -> None:
         """Describes the world; nothing is made yet.
 
@@ -127,6 +129,8 @@ class Simulation:
             start: index of the first item of an iteration.
             step: distance between the items of an iteration (`start=rank, step=workers` shares the stream
                 out).
+            voice: words the messages and replies, given a packet of what each says and the transcript; by
+                default the grammar. Persons, states, luck and annotations are the same with any.
         """
         if type(seed) is not int:
             raise SettingsError(f"seed is {seed!r}; it must be a whole number")
@@ -138,18 +142,22 @@ class Simulation:
         self.seed, self.start, self.step = seed, start, step
         self.level = level_of(level)
         self.topics, self.templates = topics, templates
+        self.voice = voice
         world = [VERSION, seed, self.level.describe(), topics, templates]
         self.key = digest(json.dumps(world, sort_keys=True)).hex()
-        """Key of everything but `start` and `step`: two worlds with one key are the same."""
+        """Key of everything but `start`, `step` and `voice`: worlds with one key have the same people."""
 
         self._level_name = self.level.name if LEVELS.get(self.level.name) == self.level else "of its own"
         self.source = f"simulated, seed {seed}, level {self._level_name}"
+        if voice is not grammar:
+            self.source += f", voice {name_of(voice)}"
         """The world in a few words, as tables and rows name where data comes from."""
 
     def __repr__(self) -> str:
         whole = self.topics == self.templates == "all"
         parts = "" if whole else f", {self.topics} topics, {self.templates} templates"
-        return f"Simulation(seed {self.seed}, level {self._level_name!r}{parts})"
+        voice = "" if self.voice is grammar else f", voice {name_of(self.voice)}"
+        return f"Simulation(seed {self.seed}, level {self._level_name!r}{parts}{voice})"
 
     def __iter__(self) -> Iterator[Conversation]:
         return (self[i] for i in count(self.start, self.step))
@@ -174,8 +182,13 @@ class Simulation:
         """Item `index`: its record, and the latent state that its labels were drawn from."""
         person = self.person(index)
         said = texts(self.templates, self.topics)
-        name = digest(self.key, "id", index).hex()[:20]
-        return hold(said, person, self.level, f"sim-{name}", Draws(self.key, index))
+        record, state = hold(said, person, self.level, self.identity(index), Draws(self.key, index))
+        put_into_words(record, state, person, self.voice)
+        return record, state
+
+    def identity(self, index: int) -> str:
+        """The id of conversation `index`."""
+        return f"sim-{digest(self.key, 'id', index).hex()[:20]}"
 
     def person(self, index: int) -> Person:
         """Who holds conversation `index`: the same person at every level of a seed."""

@@ -53,6 +53,8 @@ class TurnState:
     comparisons: tuple[Comparison, ...]
     message: Message
     replies: Mapping[ResponseName, Reply]
+    done: Mapping[ResponseName, Mapping[str, bool | None]]
+    """Reply -> textual construct -> whether it shows it; None where it does not apply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +176,7 @@ def _turn(story: Story) -> tuple[dict[str, Any], TurnState, dict[str, bool]]:
     }
     noted = _noted(story, original, observed)
     _remember(story, original, fit)
-    state = TurnState(story.mood, fit, said, wanted, tuple(comparisons), story.message, replies)
+    state = TurnState(story.mood, fit, said, wanted, tuple(comparisons), story.message, replies, done)
     return record, state, noted
 
 

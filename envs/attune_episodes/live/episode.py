@@ -156,7 +156,7 @@ class LiveEpisode:
     @property
     def history(self) -> tuple[tuple[str, str], ...]:
         """The (message, reply) pairs so far, the recorded ones first."""
-        return self._talk.said + tuple((turn.message, turn.reply) for turn in self.turns)
+        return self._talk.said
 
     def chat(self) -> list[dict[str, str]]:
         """The conversation as chat messages: the person is the user, the policy the assistant."""
@@ -234,7 +234,7 @@ class LiveEpisode:
         before = potential(talk.bond)
         self._felt.append(Felt(talk.story.mood.tags, self.wants()))
         found = self._heard(reply, reading)
-        step = talk.hear(found)
+        step = talk.hear(found, reply)
         count = talk.story.count
         earned = step.taken.worth / count + potential(talk.bond) - before
         share = 1

@@ -13,9 +13,10 @@ from typing import Any
 
 from pydantic import BaseModel, StrictInt
 
-from attune_data.errors import DataError, Problem, UnknownNameError, show
+from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
 from attune_data.simulate.stream import Level, Simulation
 from attune_data.simulate.texts import Part
+from attune_data.simulate.voice import grammar
 from attune_data.version import SCORING_VERSION
 from attune_episodes.live.episode import DEFAULT, LiveEpisode
 from attune_episodes.reading import READERS
@@ -61,8 +62,15 @@ class Standing:
     reader: str = DEFAULT
 
     def to_json(self) -> dict[str, Any]:
-        """The standing as JSON values, for `from_json`."""
+        """The standing as JSON values, for `from_json`.
+
+        Raises SettingsError for a world with a voice of its own, which JSON cannot hold.
+        """
         world = self.world
+        if world.voice is not grammar:
+            raise SettingsError(
+                f"{world!r} has a voice, which cannot be sent along; hold a LiveEpisode of it"
+            )
         return {
             "scoring": SCORING_VERSION,
             "world": {

@@ -14,7 +14,7 @@ from attune_data.jsonio import JSON_TOKEN, depth_ok, is_sound
 
 Code = Literal[
     "empty", "too_long", "unfinished_reasoning", "no_json", "truncated", "malformed", "too_deep",
-    "ambiguous", "duplicate_keys", "not_an_object", "no_fields",
+    "ambiguous", "duplicate_keys", "not_an_object", "no_fields", "unfit",
 ]  # fmt: skip
 
 MAX_TOKENS: Final = 5_000
