@@ -52,7 +52,7 @@ def test_seeds_name_conversations_and_errors_say_what_is_wrong() -> None:
         for _ in range(20):
             if one.step("")["data"]["done"]:
                 break
-        assert "the person has ended" in one.error({"type": "step", "data": {"message": "hm"}})
+        assert "is over after" in one.error({"type": "step", "data": {"message": "hm"}})
 
 
 def test_the_command_serves_them() -> None:
