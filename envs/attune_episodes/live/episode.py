@@ -24,7 +24,8 @@ from attune_episodes.live import questions
 from attune_episodes.live.constants import Constants, constants
 from attune_episodes.live.hearing import heard
 from attune_episodes.live.questions import Felt
-from attune_episodes.parsing import sound
+from attune_episodes.parsing import Unparsed, sound
+from attune_episodes.parsing.extract import plain_reply
 from attune_episodes.reading import READERS, Exchange, Reader, Reading, reader
 from attune_episodes.request import Request
 from attune_rewards.reward import Score
@@ -48,7 +49,7 @@ class LiveTurn(NamedTuple):
     message: str
     """The message that the reply answers."""
     reply: str
-    """The reply as the person sees it, without invisible characters."""
+    """The reply as the person sees it, without reasoning and invisible characters."""
     reading: Reading
     heard: Heard
     """The acts that the person heard in it, credited or penalised."""
@@ -171,7 +172,8 @@ class LiveEpisode:
     def say(self, text: str | None) -> LiveTurn:
         """Say a reply: it is read, moves the person, and is rewarded.
 
-        Any text is accepted; None counts as an empty one. Raises EpisodeOverError after the end.
+        Any text is accepted; None counts as an empty one, and reasoning blocks are not said. Raises
+        EpisodeOverError after the end.
         """
         if self.done:
             raise EpisodeOverError(
@@ -258,7 +260,13 @@ def named(one: Reader | str | None) -> Reader:
 
 
 def visible(text: str) -> str:
-    """A reply as a person sees it: letters in normal form, invisible characters removed."""
+    """A reply as a person sees it: letters in normal form, reasoning and invisible characters removed.
+
+    Reasoning is what the parser of recorded replies takes for it; where a block is never closed, nothing was
+    said.
+    """
+    said = plain_reply(text)
+    text = "" if isinstance(said, Unparsed) else said
     if text.isascii() and text.isprintable():
         return text
     head, tail = text[:CLEANED], sound(text[CLEANED:])
