@@ -151,6 +151,13 @@ class Simulation:
         parts = "" if whole else f", {self.topics} topics, {self.templates} templates"
         return f"Simulation(seed {self.seed}, level {self._level_name!r}{parts})"
 
+    def __eq__(self, other: object) -> bool:
+        """Whether it makes the same conversations in the same order."""
+        return isinstance(other, Simulation) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
     def __iter__(self) -> Iterator[Conversation]:
         return (self[i] for i in count(self.start, self.step))
 

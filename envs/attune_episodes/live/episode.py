@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from attune_data.errors import SettingsError
 from attune_data.simulate.hearing import BRIEF, Bond, Heard, Taken
-from attune_data.simulate.live import Answer, Talk
+from attune_data.simulate.live import Answer, Talk, talk_at
 from attune_data.simulate.stream import LEVELS, Simulation
 from attune_episodes.episode import EpisodeOverError
 from attune_episodes.live import questions
@@ -103,9 +103,16 @@ class LiveEpisode:
         level = world.level.name if LEVELS.get(world.level.name) == world.level else "default"
         self.measured = measured or constants(self.reader.name, level)
         self.turns: list[LiveTurn] = []
-        self._talk = Talk(world, index, turn)
+        self._talk = talk_at(world, index, turn)
         self._start = turn
         self._felt: list[Felt] = []
+
+    def copy(self) -> LiveEpisode:
+        """The same conversation at the same turn, for another reply to the same message."""
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made.turns, made._felt, made._talk = list(self.turns), list(self._felt), self._talk.copy()
+        return made
 
     def __getstate__(self) -> dict[str, Any]:
         """Keep for a pickle the world, the replies and their readings; the rest is rebuilt from these."""

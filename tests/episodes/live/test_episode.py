@@ -95,6 +95,19 @@ def test_it_pickles_and_resumes_at_any_turn(when: int) -> None:
         assert again.total == whole.total
 
 
+def test_a_copy_is_the_same_conversation_with_another_reply() -> None:
+    whole = play(LiveEpisode(WORLD, 4))
+    live = LiveEpisode(WORLD, 4)
+    live.say(REPLIES[0])
+    group = [live.copy() for _ in REPLIES]
+    for other, reply in zip(group, REPLIES, strict=True):
+        other.say(reply)
+        assert len(live.turns) == len(live.felt) == 1
+        assert live.turns == other.turns[:1]
+    assert play(group[1]).turns == play(live).turns == whole.turns
+    assert pickle.loads(pickle.dumps(group[1])).total == whole.total
+
+
 def test_another_process_and_hash_seed_change_nothing() -> None:
     code = (
         "from attune_data.simulate import Simulation\n"
