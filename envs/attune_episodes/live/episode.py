@@ -199,8 +199,8 @@ class LiveEpisode:
 
     def wants(self) -> dict[str, float]:
         """Construct -> what doing it is worth to the person now, for those that the reader reads."""
-        found = self._talk.wants
-        return {construct: value for construct, value in found.items() if construct in self.reader.questions}
+        found, read = self._talk.wants, self.reader.questions
+        return {construct: value for construct, value in found.items() if construct in read}
 
     def oracle(self) -> str:
         """The state-knowing reply: the best of several that say what is felt and do what is wanted."""
