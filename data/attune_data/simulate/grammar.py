@@ -111,6 +111,13 @@ class Mentions(dict[str, Fact]):
         self.echo_person = ""
         """The person whom the fact `echo` mentions."""
 
+    def copy(self) -> Mentions:
+        """The same facts, mentioned so far alike."""
+        made = Mentions(self, self.introductions, self.pronouns)
+        made.recent, made.person = set(self.recent), self.person
+        made.echo_names_thing, made.echo_person = self.echo_names_thing, self.echo_person
+        return made
+
     def mention(self, slot: Slot) -> Fact:
         """The fact as it is given in this place."""
         if slot.name in ("name", "friend"):

@@ -7,6 +7,7 @@ the words of a reply. Eight replies to one message have the same luck.
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -43,6 +44,8 @@ DARK: Final = 0.75
 """Probability that it is unpleasant."""
 FEWEST: Final = 2
 """Words that such a question must have beside facts and common words."""
+BEGUN: Final = 64
+"""How many beginnings of conversations are kept, for the next reply to the same message."""
 LONGEST: Final = 2_000
 """Characters of a question or of advice that are compared with what the topic knows."""
 ALIKE: Final = 0.6
@@ -105,6 +108,16 @@ class Talk:
         """The trust from which it may come out."""
         self.done = False
         self._wants: dict[str, float] | None = None
+
+    def copy(self) -> Talk:
+        """The same conversation in the same state; whatever happens in one does not happen in the other."""
+        made = copy.copy(self)
+        made.story = self.story.copy()
+        made.mood = copy.copy(self.mood)
+        made.mood.traces = dict(self.mood.traces)
+        made.story.draws = made.mood.draws = PlacedDraws(*self.key, "live")
+        made.bond = copy.copy(self.bond)
+        return made
 
     @property
     def message(self) -> Message:
@@ -287,6 +300,18 @@ class Talk:
             story.mood, sign=sign, activation=activation, family=family, second_family=None, tags=(tag,),
             tag_probability=1.0, second_probability=0.0, first=first,
         )  # fmt: skip
+
+
+def talk_at(world: Simulation, index: int, turn: int = 0) -> Talk:
+    """`Talk(world, index, turn)`, with the recorded turns before gone through once for several replies."""
+    if type(index) is not int or type(turn) is not int:
+        return Talk(world, index, turn)  # which says what is wrong
+    return _begun(world, index, turn).copy()
+
+
+@lru_cache(maxsize=BEGUN)
+def _begun(world: Simulation, index: int, turn: int) -> Talk:
+    return Talk(world, index, turn)
 
 
 @lru_cache(maxsize=4096)

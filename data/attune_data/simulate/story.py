@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
@@ -123,6 +124,14 @@ class Story:
     """From 0."""
     mood: TurnMood = field(init=False)
     message: Message = field(init=False)
+
+    def copy(self) -> Story:
+        """The story as it stands, with a memory of its own; the draws are shared."""
+        made = copy.copy(self)
+        made.facts = self.facts.copy()
+        made.told, made.said = set(self.told), set(self.said)
+        made.plans, made.done, made.families = list(self.plans), list(self.done), list(self.families)
+        return made
 
     @property
     def before(self) -> str | None:

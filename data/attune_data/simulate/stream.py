@@ -159,6 +159,13 @@ class Simulation:
         voice = "" if self.voice is grammar else f", voice {name_of(self.voice)}"
         return f"Simulation(seed {self.seed}, level {self._level_name!r}{parts}{voice})"
 
+    def __eq__(self, other: object) -> bool:
+        """Whether it makes the same conversations in the same order."""
+        return isinstance(other, Simulation) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
     def __iter__(self) -> Iterator[Conversation]:
         return (self[i] for i in count(self.start, self.step))
 

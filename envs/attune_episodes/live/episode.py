@@ -18,14 +18,15 @@ from typing import Any, Final, NamedTuple
 
 from attune_data.errors import SettingsError
 from attune_data.simulate.hearing import BRIEF, Bond, Heard, Taken
-from attune_data.simulate.live import Answer, Talk
+from attune_data.simulate.live import Answer, Talk, talk_at
 from attune_data.simulate.stream import LEVELS, Simulation
 from attune_episodes.episode import EpisodeOverError
 from attune_episodes.live import questions
 from attune_episodes.live.constants import Constants, constants
 from attune_episodes.live.hearing import heard
 from attune_episodes.live.questions import Felt
-from attune_episodes.parsing import sound
+from attune_episodes.parsing import Unparsed, sound
+from attune_episodes.parsing.extract import plain_reply
 from attune_episodes.reading import READERS, Exchange, Reader, Reading, reader
 from attune_episodes.request import Request
 from attune_rewards.reward import Score
@@ -49,7 +50,7 @@ class LiveTurn(NamedTuple):
     message: str
     """The message that the reply answers."""
     reply: str
-    """The reply as the person sees it, without invisible characters."""
+    """The reply as the person sees it, without reasoning and invisible characters."""
     reading: Reading
     heard: Heard
     """The acts that the person heard in it, credited or penalised."""
@@ -103,9 +104,16 @@ class LiveEpisode:
         level = world.level.name if LEVELS.get(world.level.name) == world.level else "default"
         self.measured = measured or constants(self.reader.name, level)
         self.turns: list[LiveTurn] = []
-        self._talk = Talk(world, index, turn)
+        self._talk = talk_at(world, index, turn)
         self._start = turn
         self._felt: list[Felt] = []
+
+    def copy(self) -> LiveEpisode:
+        """The same conversation at the same turn, for another reply to the same message."""
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made.turns, made._felt, made._talk = list(self.turns), list(self._felt), self._talk.copy()
+        return made
 
     def __getstate__(self) -> dict[str, Any]:
         """Keep for a pickle the world, the replies and their readings; the rest is rebuilt from these."""
@@ -172,7 +180,8 @@ class LiveEpisode:
     def say(self, text: str | None) -> LiveTurn:
         """Say a reply: it is read, moves the person, and is rewarded.
 
-        Any text is accepted; None counts as an empty one. Raises EpisodeOverError after the end.
+        Any text is accepted; None counts as an empty one, and reasoning blocks are not said. Raises
+        EpisodeOverError after the end.
         """
         if self.done:
             raise EpisodeOverError(
@@ -191,8 +200,8 @@ class LiveEpisode:
 
     def wants(self) -> dict[str, float]:
         """Construct -> what doing it is worth to the person now, for those that the reader reads."""
-        found = self._talk.wants
-        return {construct: value for construct, value in found.items() if construct in self.reader.questions}
+        found, read = self._talk.wants, self.reader.questions
+        return {construct: value for construct, value in found.items() if construct in read}
 
     def oracle(self) -> str:
         """The state-knowing reply: the best of several that say what is felt and do what is wanted."""
@@ -259,7 +268,13 @@ def named(one: Reader | str | None) -> Reader:
 
 
 def visible(text: str) -> str:
-    """A reply as a person sees it: letters in normal form, invisible characters removed."""
+    """A reply as a person sees it: letters in normal form, reasoning and invisible characters removed.
+
+    Reasoning is what the parser of recorded replies takes for it; where a block is never closed, nothing was
+    said.
+    """
+    said = plain_reply(text)
+    text = "" if isinstance(said, Unparsed) else said
     if text.isascii() and text.isprintable():
         return text
     head, tail = text[:CLEANED], sound(text[CLEANED:])

@@ -1,24 +1,18 @@
-"""`AttuneEnvironment`: one session's episode, on the engine's `Episode`."""
+"""`AttuneEnvironment`: one session's episode, recorded or live."""
 
 from __future__ import annotations
 
-from threading import Lock
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from uuid import uuid4
 
-import numpy as np
 from openenv.core.env_server import Environment
 from openenv.core.env_server.types import EnvironmentMetadata
 
 from attune_data.errors import AttuneError, SettingsError, UnknownNameError, show
-from attune_data.schema import Conversation
 from attune_data.version import __version__
-from attune_episodes.episode import Episode, EpisodeOverError, Step
+from attune_episodes.episode import EpisodeOverError
 from attune_episodes.openenv_env.models import AttuneAction, AttuneObservation, AttuneState
 from attune_episodes.parsing import sound
-from attune_episodes.settings import Settings
-from attune_episodes.source import WORLD, ConversationSource
-from attune_rewards.spec import RewardSpec
 
 LONGEST: Final = 255
 """Longest id that is looked at, in characters."""
@@ -28,28 +22,49 @@ class NotResetError(AttuneError):
     """A step came before the first reset."""
 
 
-class Served:
-    """The state that a server's sessions share: conversations and their order, settings, reward."""
+class Playing(Protocol):
+    """An episode under way, recorded or live, as a session sees it."""
 
-    def __init__(self, source: ConversationSource, settings: Settings, spec: RewardSpec) -> None:
-        self.source, self.settings, self.spec = source, settings, spec
-        self._lock = Lock()  # the source keeps an order, and the conversations that it made lately
+    @property
+    def name(self) -> str:
+        """The id of the conversation."""
 
-    def episode(self, seed: int | None, conversation_id: str | None, index: int | None) -> Episode:
+    @property
+    def said(self) -> int:
+        """How many replies were given."""
+
+    @property
+    def number(self) -> int:
+        """How many replies are asked for."""
+
+    @property
+    def done(self) -> bool:
+        """Whether it is over."""
+
+    @property
+    def total(self) -> float:
+        """What was earned so far."""
+
+    @property
+    def total_name(self) -> str:
+        """What the total is."""
+
+    def waiting(self) -> dict[str, Any]:
+        """Fields of an observation: the request that waits; after the end, what there is left to see."""
+
+    def say(self, text: str) -> dict[str, Any]:
+        """Score a reply and go on; the fields of an observation that say what it earned."""
+
+
+class Serving(Protocol):
+    """The state that a server's sessions share."""
+
+    @property
+    def description(self) -> str:
+        """What is served, in one sentence."""
+
+    def episode(self, seed: int | None, conversation_id: str | None, index: int | None) -> Playing:
         """Begin an episode; the arguments and errors are those of `AttuneEnvironment.reset`."""
-        check_seed(seed)
-        _check_name("conversation_id", conversation_id)
-        given = {"conversation_id": conversation_id, "index": index}
-        options = {name: value for name, value in given.items() if value is not None}
-        generator = np.random.default_rng(seed)
-        size = WORLD if self.source.endless else len(self.source)
-
-        def drawn() -> Conversation:
-            return self.source.conversation(int(generator.integers(size)))
-
-        with self._lock:
-            chosen = self.source.choose(options, self.settings, None if seed is None else drawn)
-        return Episode(chosen, self.settings, self.spec)
 
 
 def check_seed(seed: object) -> None:
@@ -58,24 +73,26 @@ def check_seed(seed: object) -> None:
         raise SettingsError(f"seed is {show(seed)}; it must be a whole number from 0, below 2^64")
 
 
-def _check_name(argument: str, value: object) -> None:
+def check_name(argument: str, value: object) -> None:
+    """Raises SettingsError for what is no name of sensible length; None is no name."""
     if value is not None and not (isinstance(value, str) and len(value) <= LONGEST):
         raise SettingsError(f"{argument} is {show(value)}; it must be a text of at most {LONGEST} characters")
 
 
 class AttuneEnvironment(Environment[AttuneAction, AttuneObservation, AttuneState]):
-    """One annotated conversation as an episode: a step answers one request of the protocol.
+    """One conversation as an episode: a step answers one request of the protocol, or a simulated person.
 
-    What a session receives depends on the annotations only through the scores of replies already given.
+    What a session receives depends on the annotations only through the scores of replies already given; of a
+    live conversation, on the person's state only through what they say and what replies earned.
     """
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 
-    def __init__(self, served: Served) -> None:
+    def __init__(self, served: Serving) -> None:
         """Make the environment of one session, which shares `served` with the other sessions."""
         super().__init__()
         self._served = served
-        self._episode: Episode | None = None
+        self._episode: Playing | None = None
         self._id: str | None = None
 
     def reset(
@@ -107,10 +124,10 @@ class AttuneEnvironment(Environment[AttuneAction, AttuneObservation, AttuneState
         for name in unknown:
             arguments = ("seed", "episode_id", "conversation_id", "index")
             raise UnknownNameError("reset argument", name[:100], arguments)
-        _check_name("episode_id", episode_id)
+        check_name("episode_id", episode_id)
         self._episode = self._served.episode(seed, conversation_id, index)
         self._id = str(uuid4()) if episode_id is None else sound(episode_id)
-        return self._shown(self._episode, None)
+        return self._shown(self._episode, {})
 
     def step(self, action: AttuneAction, timeout_s: float | None = None, **unknown: Any) -> AttuneObservation:
         """Score the reply and show the next request. A reply that cannot be read earns 0 and says why.
@@ -127,10 +144,10 @@ class AttuneEnvironment(Environment[AttuneAction, AttuneObservation, AttuneState
             raise NotResetError("no episode has begun: reset first (a plain HTTP call keeps no episode)")
         if episode.done:
             raise EpisodeOverError(
-                f"the episode of {episode.conversation.conversation_id!r} is over after "
-                f"{len(episode.requests)} requests: reset to begin another"
+                f"the episode of {episode.name!r} is over after {episode.said} replies: "
+                "reset to begin another"
             )
-        return self._shown(episode, episode.submit(action.message))
+        return self._shown(episode, episode.say(action.message))
 
     @property
     def state(self) -> AttuneState:
@@ -138,14 +155,14 @@ class AttuneEnvironment(Environment[AttuneAction, AttuneObservation, AttuneState
         episode = self._episode
         if episode is None:
             return AttuneState()
-        waits = None if episode.done else episode.request
+        waits = episode.waiting()
         return AttuneState(
             episode_id=self._id,
-            step_count=len(episode.steps),
-            conversation_id=episode.conversation.conversation_id,
-            stage=waits and waits.stage,
-            turn=waits and waits.turn,
-            requests=len(episode.requests),
+            step_count=episode.said,
+            conversation_id=episode.name,
+            stage=waits.get("stage"),
+            turn=waits.get("turn"),
+            requests=episode.number,
             done=episode.done,
             total=episode.total,
         )
@@ -153,28 +170,17 @@ class AttuneEnvironment(Environment[AttuneAction, AttuneObservation, AttuneState
     def get_metadata(self) -> EnvironmentMetadata:
         """Name, version, and a sentence on what it is."""
         return EnvironmentMetadata(
-            name="attune-env",
-            description="Annotated conversations: predict, turn by turn, what the person felt and preferred.",
-            version=__version__,
+            name="attune-env", description=self._served.description, version=__version__
         )
 
-    def _shown(self, episode: Episode, step: Step | None) -> AttuneObservation:
-        shown: dict[str, Any] = {
-            "conversation_id": episode.conversation.conversation_id,
-            "answered": len(episode.steps),
-            "requests": len(episode.requests),
-            "done": episode.done,
-            "total": episode.total,
-        }
-        if episode.done:
-            shown["total_name"] = episode.total_name
-        else:
-            request = episode.request
-            shown |= {"request_id": request.id, "stage": request.stage, "turn": request.turn}
-            shown |= {"messages": request.chat(), "answer_schema": request.schema}
-        if step is not None:
-            score = step.score
-            shown |= {"reward": step.reward, "scored": step.request.id, "parts": dict(score.parts)}
-            shown |= {"value": score.value, "weight": score.weight}
-            shown |= {"reason": score.reason, "status": step.status}
-        return AttuneObservation(**shown)
+    def _shown(self, episode: Playing, earned: dict[str, Any]) -> AttuneObservation:
+        return AttuneObservation(
+            conversation_id=episode.name,
+            answered=episode.said,
+            requests=episode.number,
+            done=episode.done,
+            total=episode.total,
+            total_name=episode.total_name if episode.done else None,
+            **episode.waiting(),
+            **earned,
+        )

@@ -17,7 +17,7 @@ from typing import Any, Final
 from attune_data.jsonio import is_sound
 from attune_episodes.parsing.decode import Unparsed, decode, same, sound_values
 
-__all__ = ["MAX_CHARS", "Unparsed", "extract_object", "kept", "without_reasoning"]
+__all__ = ["MAX_CHARS", "Unparsed", "extract_object", "kept", "plain_reply", "without_reasoning"]
 
 MAX_CHARS: Final = 1_000_000
 """Longer replies are not read."""
@@ -65,6 +65,14 @@ def without_reasoning(text: str) -> str | Unparsed:
         return Unparsed("unfinished_reasoning")
     rest = text[position:]
     return "".join([*kept, rest]) if kept else rest
+
+
+def plain_reply(text: str) -> str | Unparsed:
+    """What a plain reply says: its text without reasoning blocks and outer blanks; `empty` for nothing."""
+    said = without_reasoning(text)
+    if isinstance(said, Unparsed):
+        return said
+    return said.strip() or Unparsed("empty")
 
 
 def extract_object(text: str) -> dict[str, Any] | Unparsed:

@@ -12,7 +12,7 @@ from attune_data.constants import BRANCHES, Side
 from attune_data.errors import show
 from attune_episodes.answers import PANAS_CHANGE, PANAS_ITEMS
 from attune_episodes.parsing.decode import Unparsed, sound
-from attune_episodes.parsing.extract import MAX_CHARS, extract_object, without_reasoning
+from attune_episodes.parsing.extract import MAX_CHARS, extract_object, plain_reply
 from attune_episodes.request import Request
 from attune_rewards.predictions import (
     Assess,
@@ -70,11 +70,8 @@ def _draft(text: str) -> Draft | Unparsed:
             written = found["draft"].strip()
             return Draft(written, _reasoning(found)) if written else Unparsed("empty")
         del found  # the texts in it may be as long as the reply
-    plain = without_reasoning(text)
-    if isinstance(plain, Unparsed):
-        return plain
-    plain = plain.strip()
-    return Draft(sound(plain)) if plain else Unparsed("empty")
+    plain = plain_reply(text)
+    return plain if isinstance(plain, Unparsed) else Draft(sound(plain))
 
 
 def _reasoning(found: Mapping[str, Any]) -> str | None:

@@ -60,24 +60,15 @@ def _instructs(clause: str) -> bool:
     return place + 1 < len(said) and said[place] in WORDS["orders"]
 
 
-@dataclass(frozen=True)
-class Exchange:
-    """A reply, the message it answers, and the exchanges before it."""
+class Before:
+    """A message and the exchanges before it: what every reply to it is read against."""
 
-    message: str
-    reply: str = ""
-    history: tuple[tuple[str, str], ...] = ()
-
-    # --- what the message asks for
+    def __init__(self, message: str, history: tuple[tuple[str, str], ...] = ()) -> None:
+        self.message, self.history = message, history
 
     def seeks(self, cue: str) -> bool:
         """Whether the message has a cue from that list of wishes."""
         return ("wishes", cue) in in_message(self.message)
-
-    @cached_property
-    def felt(self) -> Feelings:
-        """The feelings read in the message."""
-        return read(self.message)
 
     @cached_property
     def asks(self) -> bool:
@@ -90,16 +81,89 @@ class Exchange:
         """Whether the person only wants to be heard, and has not asked for anything since saying so."""
         if self.seeks("no_advice"):
             return True
-        return not self.asks and any(Exchange(text).seeks("no_advice") for text, _ in self.history)
+        return not self.asks and any(Before(text).seeks("no_advice") for text, _ in self.history)
 
     @cached_property
     def practical(self) -> bool:
         """Whether practical help is wanted: asked for now, or earlier with details following now."""
         if self.vents:
             return False
-        return self.asks or (not self.felt.tags and any(Exchange(text).asks for text, _ in self.history))
+        return self.asks or (
+            not read(self.message).tags and any(Before(text).asks for text, _ in self.history)
+        )
 
     @cached_property
+    def told(self) -> frozenset[str]:
+        """The details of all messages so far."""
+        return details(self.message).union(*(details(message) for message, _ in self.history))
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """The details of everything said so far."""
+        return self.told.union(*(details(reply) for _, reply in self.history))
+
+    @cached_property
+    def advised(self) -> tuple[frozenset[str], ...]:
+        """The details of each advising sentence of the earlier replies."""
+        return tuple(part for _, reply in self.history for part in advice_details(reply))
+
+    @cached_property
+    def said(self) -> tuple[frozenset[str], ...]:
+        """The details of each sentence of the earlier replies."""
+        return tuple(part for _, reply in self.history for part in sentence_details(reply))
+
+    @cached_property
+    def added(self) -> tuple[frozenset[str], ...]:
+        """The same without what the person told."""
+        return tuple(part - self.told for part in self.said)
+
+
+@lru_cache(maxsize=CACHED)
+def before(message: str, history: tuple[tuple[str, str], ...]) -> Before:
+    """What replies to this message are read against, kept for the next reply."""
+    return Before(message, history)
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A reply, the message it answers, and the exchanges before it."""
+
+    message: str
+    reply: str = ""
+    history: tuple[tuple[str, str], ...] = ()
+
+    # --- what the message asks for
+
+    @cached_property
+    def before(self) -> Before:
+        """The message and what came before it."""
+        return before(self.message, self.history)
+
+    def seeks(self, cue: str) -> bool:
+        """Whether the message has a cue from that list of wishes."""
+        return self.before.seeks(cue)
+
+    @property
+    def felt(self) -> Feelings:
+        """The feelings read in the message."""
+        return read(self.message)
+
+    @property
+    def asks(self) -> bool:
+        """Whether the message asks for advice or information."""
+        return self.before.asks
+
+    @property
+    def vents(self) -> bool:
+        """Whether the person only wants to be heard, and has not asked for anything since saying so."""
+        return self.before.vents
+
+    @property
+    def practical(self) -> bool:
+        """Whether practical help is wanted: asked for now, or earlier with details following now."""
+        return self.before.practical
+
+    @property
     def sorts(self) -> bool:
         """Whether the person is trying to understand how they feel."""
         return not self.vents and self.seeks("unsure")
@@ -121,11 +185,11 @@ class Exchange:
 
     def with_cue(self, sentence: Sentence, *cues: str, table: str = "replies") -> bool:
         """Whether a sentence of the reply has a cue from one of these lists."""
-        return any(
-            sentence.start <= start < sentence.end
-            for cue in cues
-            for start, _ in self.found.get((table, cue), ())
-        )
+        for cue in cues:
+            for start, _ in self.found.get((table, cue), ()):
+                if sentence.start <= start < sentence.end:
+                    return True
+        return False
 
     @cached_property
     def feelings_named(self) -> tuple[int, ...]:
@@ -148,15 +212,15 @@ class Exchange:
         """The sentences that ask."""
         return [sentence for sentence in self.sentences if sentence.asks]
 
-    @cached_property
+    @property
     def told(self) -> frozenset[str]:
         """The details of all messages so far."""
-        return details(self.message).union(*(details(message) for message, _ in self.history))
+        return self.before.told
 
-    @cached_property
+    @property
     def known(self) -> frozenset[str]:
         """The details of everything said before the reply."""
-        return self.told.union(*(details(reply) for _, reply in self.history))
+        return self.before.known
 
     @cached_property
     def echoes(self) -> int:
@@ -182,9 +246,8 @@ class Exchange:
     @cached_property
     def repeats_advice(self) -> bool:
         """Whether the reply repeats advice from an earlier reply."""
-        earlier = [said for _, reply in self.history for said in advice_details(reply)]
-        now = advice_details(self.reply)
-        return any(len(said & before) > 1 for said in now for before in earlier)
+        earlier = self.before.advised
+        return any(len(said & old) > 1 for said in advice_details(self.reply) for old in earlier)
 
     @cached_property
     def asked_before_advice(self) -> bool:

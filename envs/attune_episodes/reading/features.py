@@ -96,14 +96,12 @@ def _overlap(x: Exchange) -> Iterator[tuple[str, float]]:
             for s, part in zip(x.sentences, parts, strict=True)
         ),
     )
-    earlier = [part for _, reply in x.history for part in advice_details(reply)]
-    said_before = [part for _, reply in x.history for part in sentence_details(reply)]
+    earlier, said_before, mine = x.before.advised, x.before.said, x.before.added
     advised = advice_details(x.reply)
     yield "advice again", min(4, _most_shared(advised, earlier)) / 2
     yield "advice again share", _most_share(advised, earlier)
     yield "said again", min(4, _most_shared(parts, said_before)) / 2
     yield "said again share", _most_share(parts, said_before)
-    mine = [part - x.told for part in said_before]
     again = [max((len(part & old) for old in mine), default=0) for part in parts]
     yield "repeats two", min(3, sum(number > 1 for number in again))
     yield "repeats three", min(3, sum(number > 2 for number in again))

@@ -90,10 +90,14 @@ class FittedReader:
     name: str
     weights: Weights
     _index: Mapping[str, int] = field(init=False, repr=False)
+    _words: Mapping[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Build the index of rows once."""
-        object.__setattr__(self, "_index", self.weights.index)
+        """Build the indices of rows once."""
+        index = self.weights.index
+        words = {name.removeprefix("w "): row for name, row in index.items() if name.startswith("w ")}
+        object.__setattr__(self, "_index", index)
+        object.__setattr__(self, "_words", words)
 
     @staticmethod
     def shipped(name: str) -> FittedReader:
@@ -101,7 +105,7 @@ class FittedReader:
         return FittedReader(name, Weights.of_text((WEIGHTS / f"{name}.json").read_text("utf-8")))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle without the index."""
+        """Pickle without the indices."""
         return FittedReader, (self.name, self.weights)
 
     @property
@@ -130,13 +134,13 @@ class FittedReader:
 
     def logits(self, exchange: Exchange) -> npt.NDArray[np.float32]:
         """The logit of each question."""
-        index, values = self._index, self.weights.values
+        index, known, values = self._index, self._words, self.weights.values
         found = [
             (row, value) for name, value in features(exchange).items() if (row := index.get(name)) is not None
         ]
         rows = [row for row, _ in found]
         total = values[-1] + np.array([value for _, value in found], dtype=np.float32) @ values[rows]
-        said = [row for word in word_features(exchange) if (row := index.get(f"w {word}")) is not None]
+        said = [row for word in word_features(exchange) if (row := known.get(word)) is not None]
         words: npt.NDArray[np.float32] = WORD * values[said].sum(0)
         return np.asarray(total + words, dtype=np.float32)
 

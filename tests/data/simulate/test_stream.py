@@ -98,6 +98,14 @@ def test_every_setting_of_a_world_changes_its_conversations() -> None:
 # --- people ------------------------------------------------------------------------------------------
 
 
+def test_worlds_are_equal_where_all_settings_are() -> None:
+    others = [Simulation(4), Simulation(3, level="plain"), Simulation(3, topics="seen"),
+              Simulation(3, templates="seen"), Simulation(3, start=1), Simulation(3, step=2)]  # fmt: skip
+    assert Simulation(3) == Simulation(3, level="default")
+    assert len({Simulation(3), Simulation(3), *others}) == 1 + len(others)
+    assert Simulation(3) != 3
+
+
 def test_six_conversations_belong_to_four_people() -> None:
     # one, two, one, two: 0 | 1 1 | 2 | 3 3 | 4 | 5 5 | …
     found = [Simulation(6).person(i).participant_id for i in range(24)]

@@ -6,8 +6,8 @@ import pytest
 
 from attune_data.errors import SettingsError
 from attune_data.simulate import Simulation
-from attune_data.simulate.hearing import Bond
-from attune_data.simulate.live import Talk
+from attune_data.simulate.hearing import Bond, Heard
+from attune_data.simulate.live import Talk, talk_at
 
 WORLD = Simulation(3)
 
@@ -49,5 +49,44 @@ def test_luck_is_that_of_the_place_whatever_came_before() -> None:
 
 @pytest.mark.parametrize("turn", [-1, 99, 1.0, True, None, "1"])
 def test_a_turn_that_is_not_there_is_refused(turn: object) -> None:
-    with pytest.raises(SettingsError, match=r"turn is .*; conversation 0 of Simulation\(.*has turns 0 to"):
-        Talk(WORLD, 0, turn)  # type: ignore[arg-type]
+    for begin in (Talk, talk_at):
+        with pytest.raises(
+            SettingsError, match=r"turn is .*; conversation 0 of Simulation\(.*has turns 0 to"
+        ):
+            begin(WORLD, 0, turn)  # type: ignore[operator]
+
+
+REPLIES = (
+    Heard({"B1": 1.0, "B15": 0.7}, ("hurt",), 30, 20, question="what did they say to that?"),
+    Heard({}, (), 0, 0),
+    Heard({"B11": 1.0}, (), 12, 12, advice="you could write a list of what is left to do"),
+)
+
+
+def held(talk: Talk) -> list[object]:
+    """How it goes on to its end."""
+    found: list[object] = []
+    while not talk.done:
+        found += [talk.hear(REPLIES[talk.story.number % len(REPLIES)]), talk.message, talk.bond.worn]
+    return [*found, talk.story.told, talk.story.said, talk.story.plans, talk.mood.positive, talk.mood.traces]
+
+
+@pytest.mark.parametrize("turn", range(4))
+@pytest.mark.parametrize("index", range(6))
+def test_a_copy_goes_on_as_the_conversation_does_and_neither_changes_the_other(index: int, turn: int) -> None:
+    wanted = held(Talk(WORLD, index, turn))
+    talk = Talk(WORLD, index, turn)
+    first, second = talk.copy(), talk.copy()
+    assert held(first) == wanted
+    assert held(second) == wanted
+    assert held(talk) == wanted
+    # begun once, however many go on from there; and in the middle as well
+    assert held(talk_at(WORLD, index, turn)) == held(talk_at(Simulation(3), index, turn)) == wanted
+    half = Talk(WORLD, index, turn)
+    done = [half.hear(REPLIES[turn % len(REPLIES)]), half.message, half.bond.worn]
+    assert [*done, *held(half.copy())] == [*done, *held(half)] == wanted
+
+
+def test_worlds_that_differ_do_not_share_beginnings() -> None:
+    worlds = [Simulation(3), Simulation(3, level="plain"), Simulation(3, templates="seen"), Simulation(4)]
+    assert len({talk_at(world, 1).message.text for world in worlds}) == len(worlds)

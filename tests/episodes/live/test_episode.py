@@ -17,13 +17,16 @@ from attune_data.errors import SettingsError
 from attune_data.simulate import Simulation
 from attune_data.simulate.stream import Level
 from attune_env import LiveEpisode
+from attune_episodes import score_row
 from attune_episodes.episode import EpisodeOverError
 from attune_episodes.live.attacks import ATTACKS
 from attune_episodes.live.blind import Blind
+from attune_episodes.live.chat import LiveChat
 from attune_episodes.live.constants import RAW, Constants, constants
 from attune_episodes.live.episode import LIFT, SILENCE, TOLD, visible
 from attune_episodes.live.oracle import recorded
 from attune_episodes.reading import reader
+from attune_episodes.trainers import training_dataset
 
 WORLD = Simulation(8)
 REPLIES = (
@@ -90,6 +93,19 @@ def test_it_pickles_and_resumes_at_any_turn(when: int) -> None:
         play(again)
         assert again.turns == whole.turns
         assert again.total == whole.total
+
+
+def test_a_copy_is_the_same_conversation_with_another_reply() -> None:
+    whole = play(LiveEpisode(WORLD, 4))
+    live = LiveEpisode(WORLD, 4)
+    live.say(REPLIES[0])
+    group = [live.copy() for _ in REPLIES]
+    for other, reply in zip(group, REPLIES, strict=True):
+        other.say(reply)
+        assert len(live.turns) == len(live.felt) == 1
+        assert live.turns == other.turns[:1]
+    assert play(group[1]).turns == play(live).turns == whole.turns
+    assert pickle.loads(pickle.dumps(group[1])).total == whole.total
 
 
 def test_another_process_and_hash_seed_change_nothing() -> None:
@@ -184,6 +200,33 @@ def test_what_cannot_be_seen_is_not_read() -> None:
     assert visible("\u200b".join(plain) + "\u2063\u202e") == plain
     assert visible("ﬁne\u00a0day\r\nthere") == "fine day\nthere"
     assert LiveEpisode(WORLD, 0).say("\u200b".join(plain)).reward == LiveEpisode(WORLD, 0).say(plain).reward
+
+
+def test_reasoning_is_not_said() -> None:
+    said = "It makes sense that this weighs on you."
+    thoughts = "They are furious. I shall name anger, and ask why. " * 1_000  # longer than what is read
+    for text in (
+        f"<think>{thoughts}</think>\n\n{said}\n",
+        f"<Reasoning>{thoughts}</Reasoning>{said}",
+        f"{thoughts}</think>{said}",  # a server that swallows the opening tag
+        f"{said}<thinking>{thoughts}</thinking>",
+    ):
+        live, plain = LiveEpisode(WORLD, 0), LiveEpisode(WORLD, 0)
+        assert live.say(text) == plain.say(said)
+        assert live.turns[0].reply == said
+        assert live.message == plain.message
+        assert live.worth(text) == plain.worth(said)
+    for text in (f"<think>{said}", f"{said}<think>{said}", "<think></think> \n"):
+        assert LiveEpisode(WORLD, 0).say(text) == LiveEpisode(WORLD, 0).say("")
+
+
+def test_reasoning_is_not_said_in_rows_and_chats() -> None:
+    said, thought = "You sound unsettled by that call. What did they want?", "<think>Fear?</think>"
+    row = next(iter(training_dataset("simulated", world_seed=8, number=1, stages=("respond",))))
+    assert score_row(row, thought + said).value == score_row(row, said).value
+    assert score_row(row, f"<think>{said}").value == score_row(row, "").value
+    thinking, plain = (LiveChat(LiveEpisode(WORLD, 0)) for _ in range(2))
+    assert thinking.submit(thought + said) == plain.submit(said)
 
 
 @pytest.mark.parametrize("name", ATTACKS)

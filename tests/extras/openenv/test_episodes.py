@@ -17,7 +17,8 @@ from attune_data.extras import UntestedVersionWarning
 from attune_data.simulate import Simulation
 from attune_episodes import BUILTIN, Rollout, Settings, builtin_policy, openenv_env, plan, rollout
 from attune_episodes.openenv_env import AttuneAction, AttuneClient, AttuneObservation, attune_app
-from attune_episodes.openenv_env.environment import AttuneEnvironment, Served
+from attune_episodes.openenv_env.environment import AttuneEnvironment
+from attune_episodes.openenv_env.recorded import RecordedServed
 from attune_episodes.policies.base import prepared
 from attune_episodes.source import ConversationSource
 from attune_rewards import RewardSpec
@@ -39,7 +40,7 @@ def environment(
     data: Any = "sample", settings: Settings | None = None, **selection: Any
 ) -> AttuneEnvironment:
     source = ConversationSource(data, **{"sampling": "sequential"} | selection)
-    return AttuneEnvironment(Served(source, settings or Settings(), RewardSpec.preset("composite")))
+    return AttuneEnvironment(RecordedServed(source, settings or Settings(), RewardSpec.preset("composite")))
 
 
 def replies_of(name: str, about: Conversation) -> list[str]:
@@ -240,7 +241,7 @@ def test_a_step_needs_an_episode_that_goes_on() -> None:
         [],
         None,
     )
-    with pytest.raises(AttuneError, match="is over after 1 requests: reset"):
+    with pytest.raises(AttuneError, match="is over after 1 replies: reset"):
         env.step(AttuneAction(message="x"))
     assert (env.state.episode_id, env.state.step_count, env.state.done) == ("münchen 😀", 1, True)
 

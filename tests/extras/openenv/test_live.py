@@ -24,15 +24,21 @@ def test_a_session_sees_the_chat_and_what_it_earned_and_nothing_of_the_state() -
         assert [message["content"] for message in seen["messages"]] == [live.message]
         assert (seen["conversation_id"], seen["stage"], seen["turn"]) == (live.name, "live", 1)
         assert (seen["answered"], seen["requests"]) == (0, live.length)
-        told = session.step("You should move on.")
-        turn = live.say("You should move on.")
-        seen = told["data"]["observation"]
-        assert told["data"]["reward"] == turn.reward
-        assert seen["status"] == turn.answer
-        assert seen["parts"] == pytest.approx(turn.taken._asdict())
-        assert [message["content"] for message in seen["messages"]] == [m["content"] for m in live.chat()]
-        state = session.ask({"type": "state"})["data"]
-        assert (state["step_count"], state["turn"], state["total"]) == (1, 2, live.total)
+        for _ in range(live.length):  # until it is over: both kinds of state are seen
+            reply = "You should move on."
+            told, turn = session.step(reply)["data"], live.say(reply)
+            seen, said = told["observation"], len(live.turns)
+            assert (told["reward"], told["done"]) == (turn.reward, turn.done)
+            assert seen["status"] == turn.answer
+            assert seen["parts"] == pytest.approx(turn.taken._asdict())
+            assert [message["content"] for message in seen["messages"]] == [m["content"] for m in live.chat()]
+            state = session.ask({"type": "state"})["data"]
+            waits = (None, None) if live.done else ("live", said + 1)
+            assert (state["stage"], state["turn"]) == (seen["stage"], seen["turn"]) == waits
+            assert (state["step_count"], state["total"], state["done"]) == (said, live.total, live.done)
+            if live.done:
+                break
+        assert live.done
 
 
 def test_seeds_name_conversations_and_errors_say_what_is_wrong() -> None:
@@ -46,7 +52,7 @@ def test_seeds_name_conversations_and_errors_say_what_is_wrong() -> None:
         for _ in range(20):
             if one.step("")["data"]["done"]:
                 break
-        assert "the person has ended" in one.error({"type": "step", "data": {"message": "hm"}})
+        assert "is over after" in one.error({"type": "step", "data": {"message": "hm"}})
 
 
 def test_the_command_serves_them() -> None:
