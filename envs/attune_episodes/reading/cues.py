@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -44,7 +44,7 @@ FAMILIES: Final[Mapping[str, Any]] = read_text("feelings.toml")
 """Family of feelings -> its sign, its items, and the words replies use for it."""
 
 
-@lru_cache(maxsize=None)  # made when the first text is read: it takes longer than importing this package
+@cache  # made when the first text is read: it takes longer than importing this package
 def _index(*tables: str) -> CueIndex:
     """Index the lists of these tables; alternatives are on separate lines or separated by spaced bars."""
     lists = {

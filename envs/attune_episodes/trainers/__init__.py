@@ -7,10 +7,11 @@ imported before it is used.
 
 from attune_episodes.trainers.columns import to_skyrl, to_verl
 from attune_episodes.trainers.conversations import conversation_rows
-from attune_episodes.trainers.dataset import keep_pass_rates, training_dataset
+from attune_episodes.trainers.dataset import training_dataset
 from attune_episodes.trainers.live import live_rows
 from attune_episodes.trainers.reply_rows import demonstrations, preference_pairs
 from attune_episodes.trainers.rewards import PartReward, check_rows, reward_functions, row_reward
+from attune_episodes.trainers.sampling import keep_pass_rates
 from attune_episodes.trainers.scoring import score_row, text_of
 from attune_episodes.trainers.trl import conversation_rollouts, live_rollouts
 

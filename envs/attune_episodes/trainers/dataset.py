@@ -1,14 +1,13 @@
-"""`training_dataset`: training rows, drawn by weight or stage; and `keep_pass_rates`."""
+"""`training_dataset`: training rows."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import pickle
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import accumulate, chain, count, cycle, groupby, islice, pairwise, repeat
+from itertools import chain, count, cycle, islice, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from attune_data.constants import Provenance
 from attune_data.errors import SettingsError, UnknownNameError, show
@@ -17,14 +16,13 @@ from attune_data.guard import for_training, training_stream
 from attune_data.loading import Conversations
 from attune_data.mixture import Mixture
 from attune_data.schema import Conversation
-from attune_data.seeding import digest
 from attune_data.simulate.stream import Level, Simulation
 from attune_data.version import SCORING_VERSION, __version__
 from attune_episodes.data_arguments import SIMULATED, DataArguments
 from attune_episodes.score import LIVE, reward_spec
 from attune_episodes.settings import Settings
 from attune_episodes.trainers.rows import Row, RowMaker, described, features, table, unscored
-from attune_episodes.trainers.scoring import score_row
+from attune_episodes.trainers.sampling import SAMPLINGS, Sampling, sampled
 from attune_episodes.trainers.truth import RESPOND
 from attune_rewards.predictions import Stage
 from attune_rewards.spec import RewardSpec
@@ -36,8 +34,6 @@ if TYPE_CHECKING:
 
 COLUMNS: Final = ("prompt", "id", "conversation_id", "participant_id", "stage", "turn", "level", "weight",
                   "reward", "truth", "provenance")  # fmt: skip
-Sampling = Literal["each", "weight", "stage"]
-SAMPLINGS: Final[tuple[Sampling, ...]] = get_args(Sampling)
 BUFFER: Final = 1_000
 """Rows of a stream that are shuffled among each other."""
 Levels = str | Level | Sequence[str | Level] | Mapping[str, int]
@@ -221,7 +217,7 @@ def _rows(
     else:
         source = training_stream(source, allow_benchmark_training=allowed)
         mark = "benchmark" if allowed else None
-    make, told = partial(_made, source, maker), described(what, mark)
+    make, told = _Pass(source, maker), described(what, mark)
     if finite:
         return table(make(), COLUMNS, told, unscored(maker.name))
     from datasets import IterableDataset
@@ -231,95 +227,36 @@ def _rows(
     return stream
 
 
-def _made(
-    source: Curriculum | Mixture | Iterable[Conversation], maker: RowMaker | RespondMaker
-) -> Iterator[Row]:
-    """The rows of a source; `datasets` calls it at the start of each pass."""
-    if not isinstance(maker, RowMaker):
-        assert isinstance(source, Curriculum)
-        for world, index in source.places():
-            yield from maker.rows(world, index)
-        return
-    placed: Iterable[Any]
-    if isinstance(source, Mixture):
-        placed = map(source.placed, count())
-    else:
-        placed = source if isinstance(source, Curriculum) else ((one, None) for one in source)
-    for conversation, level in placed:
-        yield from maker.rows(conversation, level)
+class _Pass:
+    """Makes the rows of a source; `datasets` calls it at the start of each pass.
 
-
-def sampled(rows: Dataset | IterableDataset, sampling: Sampling) -> Dataset | IterableDataset:
-    """As many rows as each conversation has, some repeated and some left out; always the same ones."""
-    from datasets import Dataset, IterableDataset
-
-    if isinstance(rows, Dataset):
-        keys = rows.select_columns(["conversation_id", "stage", "weight"])
-        return rows.select([index for index, _ in drawn(keys, sampling)])
-    stream = IterableDataset.from_generator(partial(_rows_drawn, rows, sampling), features=rows.features)
-    stream.info.description = rows.info.description
-    return stream
-
-
-def _rows_drawn(rows: Iterable[Row], sampling: Sampling) -> Iterator[Row]:
-    return (row for _, row in drawn(rows, sampling))
-
-
-def drawn(rows: Iterable[Row], sampling: Sampling) -> Iterator[tuple[int, Row]]:
-    """The (index, row) of each conversation that are drawn, in their order.
-
-    Systematic sampling: the rows of a conversation are laid side by side on a line, each as long as its
-    share, and as many equally spaced marks as there are rows pick them; a hash places the first mark.
+    It pickles as one block of bytes: `datasets` hashes what makes a stream with a pickler written in Python,
+    which takes ten seconds for the conversations of the written corpus.
     """
-    for name, conversation in groupby(enumerate(rows), key=lambda placed: placed[1]["conversation_id"]):
-        each = list(conversation)
-        if sampling == "weight":
-            shares = [row["weight"] for _, row in each]
+
+    def __init__(
+        self, source: Curriculum | Mixture | Iterable[Conversation], maker: RowMaker | RespondMaker
+    ) -> None:
+        self.source, self.maker = source, maker
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpacked, (pickle.dumps((self.source, self.maker)),)
+
+    def __call__(self) -> Iterator[Row]:
+        source, maker = self.source, self.maker
+        if not isinstance(maker, RowMaker):
+            assert isinstance(source, Curriculum)
+            for world, index in source.places():
+                yield from maker.rows(world, index)
+            return
+        placed: Iterable[Any]
+        if isinstance(source, Mixture):
+            placed = map(source.placed, count())
         else:
-            stages = [row["stage"] for _, row in each]
-            shares = [1 / stages.count(stage) for stage in stages]
-        scale = len(each) / math.fsum(shares)
-        first = int.from_bytes(digest("sampling", name)[:8], "big") / 2**64
-        ends = [0.0, *accumulate(share * scale for share in shares)]
-        ends[-1] = len(each)  # exact, whatever the sums before were rounded to
-        for placed, (start, end) in zip(each, pairwise(ends), strict=True):
-            yield from repeat(placed, math.floor(end + first) - math.floor(start + first))
+            placed = source if isinstance(source, Curriculum) else ((one, None) for one in source)
+        for conversation, level in placed:
+            yield from maker.rows(conversation, level)
 
 
-def keep_pass_rates(
-    rows: Dataset,
-    model: Callable[[list[dict[str, str]]], str | None],
-    low: float,
-    high: float,
-    *,
-    samples: int = 8,
-    passing: float = 0.5,
-) -> Dataset:
-    """Keep the rows that a model passes neither too rarely nor too often, and add a column `pass_rate`.
-
-    A group of replies that all pass, or all fail, teaches GRPO nothing.
-
-    Args:
-        rows: those of `training_dataset`; from a stream, take some into a `Dataset` first.
-        model: from chat messages to a reply; it should sample, as in training.
-        low: the least pass rate to keep.
-        high: the highest pass rate to keep.
-        samples: replies to each prompt.
-        passing: a reply passes if its value is at least this.
-
-    Raises SettingsError for bounds that are not 0 <= low <= high <= 1, or no sample.
-    """
-    if not 0 <= low <= high <= 1 or type(samples) is not int or samples < 1:
-        raise SettingsError(
-            f"low is {show(low)}, high {show(high)}, samples {show(samples)}; expected 0 <= low <= high <= 1 "
-            "and at least one sample"
-        )
-
-    def rate(row: Row) -> float:
-        values = (score_row(row, model(row["prompt"])).value for _ in range(samples))
-        return sum((value or 0.0) >= passing for value in values) / samples
-
-    rates = [rate(row) for row in rows]
-    kept = [index for index, found in enumerate(rates) if low <= found <= high]
-    column: Any = [rates[index] for index in kept]
-    return rows.select(kept).add_column("pass_rate", column)
+def _unpacked(packed: bytes) -> _Pass:
+    return _Pass(*pickle.loads(packed))
