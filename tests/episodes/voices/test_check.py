@@ -57,6 +57,7 @@ def test_a_text_that_says_what_its_packet_holds_is_taken(packet: Packet, text: s
     (f"Sure, here is the message: {GOOD}", "not plain text"),
     (f"**Message** {GOOD}", "not plain text"),
     (f"{GOOD}\x1b[31m", "not plain text"),
+    (f"{GOOD}\u202e", "not plain text"),
 ])  # fmt: skip
 def test_a_message_that_does_not_is_refused_and_says_why(text: str, misfit: str) -> None:
     assert misfit in list(misfits(MESSAGE, (), text))
