@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import count
 from typing import Any, Final
 
-from attune_data.errors import SettingsError, UnknownNameError
+from attune_data.errors import SettingsError, UnknownNameError, show
 from attune_data.loading import Conversations
 from attune_data.schema import Conversation
 from attune_data.seeding import digest
@@ -139,6 +139,10 @@ class Simulation:
                 raise UnknownNameError(kind, part, PARTS)
         if type(start) is not int or type(step) is not int or start < 0 or step < 1:
             raise SettingsError(f"start is {start!r} and step {step!r}; whole numbers, at least 0 and 1")
+        if not callable(voice):
+            raise SettingsError(
+                f"voice is {show(voice)}; expected a callable from packet and transcript to text"
+            )
         self.seed, self.start, self.step = seed, start, step
         self.level = level_of(level)
         self.topics, self.templates = topics, templates

@@ -16,6 +16,7 @@ Code = Literal[
     "empty", "too_long", "unfinished_reasoning", "no_json", "truncated", "malformed", "too_deep",
     "ambiguous", "duplicate_keys", "not_an_object", "no_fields", "unfit",
 ]  # fmt: skip
+"""`unfit` is of voices alone: a text that does not say what it should (docs/voices.md)."""
 
 MAX_TOKENS: Final = 5_000
 """JSON with more brackets, commas and strings than this is not read; the longest answer has 2,000."""

@@ -42,7 +42,7 @@ CONTENT: Final = frozenset({
 })  # fmt: skip
 """Parts whose content is a matter of the conversation, not a turn of phrase."""
 MUST: Final = ("B3", "B13", "B15", "B501", "B505")
-"""Questions whose yes the rules find in nineteen of twenty other wordings of the grammar."""
+"""Questions whose yes the rules find in nine of ten other wordings of the grammar or more."""
 MUST_NOT: Final = (
     "B1", "B4", "B11", "B13", "B14", "B17", "B18", "B19", "B206", "B207", "B310", "B311", "B315", "B316",
     "B406", "B502", "B503", "B504", "B505",
@@ -56,7 +56,9 @@ _NOT_PLAIN: Final = re.compile(
     r"[{\[<`#*]|(?:person|user|assistant|model|reply|message|sure|here)\b[^.\n]{0,40}:", re.IGNORECASE
 )
 """Beginnings of a text that is data, markup or an announcement."""
-_UNSEEN: Final = frozenset({"Cc", "Cn", "Co", "Cs"})
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs"})
+_SEEN: Final = "\n\u200d"
+"""Characters of these categories that a message may hold: line ends, and what joins emoji."""
 _QUOTES: Final = {'"': '"', "“": "”"}
 
 
@@ -84,7 +86,7 @@ def checked(packet: Packet, transcript: Transcript, text: str) -> str | Unparsed
 
 def misfits(packet: Packet, transcript: Transcript, text: str) -> Iterator[str]:
     """Every way in which a text does not say what its packet holds."""
-    if _NOT_PLAIN.match(text) or any(unicodedata.category(c) in _UNSEEN and c != "\n" for c in text):
+    if _NOT_PLAIN.match(text) or any(unicodedata.category(c) in _UNSEEN and c not in _SEEN for c in text):
         yield "not plain text"
     if _foreign(text):
         yield "another language"

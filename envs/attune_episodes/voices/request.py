@@ -30,6 +30,8 @@ MANNERS: Final = {
     "human": " The person edits the reply that they received (below): keep its words where a point is in it, "
     "strike out what is in no point, add what is missing.",
 }
+LONGEST: Final = 2_000
+"""Characters of each earlier text that are sent: in a live conversation the policy says what it likes."""
 WHO: Final = {"person": "Person", "model": "Assistant"}
 
 
@@ -68,13 +70,17 @@ class VoiceRequest:
             naming = NAMES.format(points=told) if told else NAMES_NOTHING
             about = REPLY.format(naming=naming, manner=MANNERS[packet.kind])
         lines = [f"Topic: {packet.topic}", "", "The conversation so far:"]
-        lines += [f"{WHO[who]}: {text}" for who, text in self.transcript] or ["(it begins here)"]
+        lines += [f"{WHO[who]}: {_one_line(text)}" for who, text in self.transcript] or ["(it begins here)"]
         if packet.beside:
-            lines += ["", f"The reply that exists: {packet.beside[0]}"]
+            lines += ["", f"The reply that exists: {_one_line(packet.beside[0])}"]
         lines += ["", f"The points of the {'message' if is_message else 'reply'}:"]
         lines += [f"{place}. ({part.role}) {part.text}" for place, part in enumerate(packet.parts, 1)]
         system = {"role": "system", "content": f"{task}\n{about}"}
         return [system, {"role": "user", "content": "\n".join(lines)}]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text[:LONGEST].split())
 
 
 def read_wording(request: VoiceRequest, text: str) -> str | Unparsed:

@@ -131,6 +131,11 @@ def test_a_voice_that_returns_no_text_is_refused(text: Any) -> None:
         Simulation(5, voice=silent).record(0)
 
 
+def test_a_name_is_no_voice() -> None:
+    with pytest.raises(SettingsError, match='voice is "custom:m"; expected a callable'):
+        Simulation(5, voice="custom:m")  # type: ignore[arg-type]
+
+
 def test_in_a_live_conversation_the_voice_words_messages_and_moves_nobody() -> None:
     heard = Heard({"B19": 1.0}, ("hurt",), 30, 30)
     for index in ITEMS:

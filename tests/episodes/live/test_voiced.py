@@ -11,6 +11,7 @@ from attune_data.simulate import Simulation
 from attune_data.simulate.voice import Packet, Transcript
 from attune_episodes.live import LiveEpisode
 from attune_episodes.live.standing import Standing
+from attune_episodes.trainers import training_dataset
 
 
 def framed(packet: Packet, transcript: Transcript) -> str:
@@ -51,3 +52,8 @@ def test_an_episode_with_a_voice_pickles_and_goes_on() -> None:
 def test_a_row_or_worker_cannot_rebuild_a_voice() -> None:
     with pytest.raises(SettingsError, match="has a voice, which cannot be sent along"):
         Standing(WORLD, 0).to_json()
+    with pytest.raises(SettingsError, match="has a voice, which cannot be sent along"):
+        next(iter(training_dataset(WORLD, stages=("respond",))))
+    rows = [next(iter(training_dataset(world, stages=("assess",)))) for world in (WORLD, Simulation(5))]
+    assert rows[0]["prompt"] != rows[1]["prompt"]
+    assert "Well. " in str(rows[0]["prompt"])
