@@ -12,7 +12,7 @@ people earned; the *deaf* policy sees nothing of the message. All are tested on 
 the reader that they learned against and with one that was fitted on other people, and with phrases that the
 world they learned in does not have. Needs NumPy alone.
 
-Run: python examples/live_policy.py (about ten minutes; --people 100 is a quick look)
+Run: python examples/live_policy.py (about seven CPU minutes; --people 100 is a quick look)
 """
 
 from __future__ import annotations

@@ -44,7 +44,10 @@ def _turns(policy: Callable[[LiveEpisode], str], first: int) -> int:
 
 def turns_per_second() -> None:
     """Live turns per CPU second with the embedded reader and the grammar."""
-    policies = {"replies of one to three sentences": _plain, "the best constant": best_constant()}
+    policies: dict[str, Callable[[LiveEpisode], str]] = {
+        "replies of one to three sentences": _plain,
+        "the best constant": best_constant(),
+    }
     for name, policy in policies.items():
         _turns(policy, 0)
         rates = []

@@ -53,7 +53,7 @@ def test_a_turn_that_is_not_there_is_refused(turn: object) -> None:
         with pytest.raises(
             SettingsError, match=r"turn is .*; conversation 0 of Simulation\(.*has turns 0 to"
         ):
-            begin(WORLD, 0, turn)  # type: ignore[operator]
+            begin(WORLD, 0, turn)  # type: ignore[arg-type]
 
 
 REPLIES = (
