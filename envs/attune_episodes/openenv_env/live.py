@@ -16,7 +16,7 @@ from attune_episodes.score import LIVE
 class LiveServed:
     """The state that a server's sessions share: the world, the order of its people, the reader."""
 
-    description = "Live conversations: a simulated person answers the reply, and pays for it."
+    description = "Live conversations: a simulated person answers each reply; the reward is what it was worth to them."
 
     def __init__(self, source: LiveSource) -> None:
         self.source = source
