@@ -2,7 +2,7 @@
 
 The matter, the person and the first message are those of the recorded conversation of the same item.
 From then on random draws depend only on their place (world, item, turn, purpose), never on earlier turns or
-the words of a reply. Eight replies to one message have the same luck.
+the words of a reply: these decide only what is drawn from. Eight replies to one message have the same luck.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Step(NamedTuple):
 
     taken: Taken
     fit: float
-    """How well it fitted, in [-1, 1]: 0.6·(worth - 0.3) + 0.2ε."""
+    """How well it fitted, in [-1, 1]: 0.6·(worth - 0.2) + 0.2ε."""
     answer: Answer
 
 
@@ -113,8 +113,7 @@ class Talk:
     @property
     def wants(self) -> dict[str, float]:
         """Construct -> what doing it is worth to the person now."""
-        if self._wants is None:
-            self._wants = wants(self.story, self.bond)
+        self._wants = wants(self.story, self.bond) if self._wants is None else self._wants
         return self._wants
 
     def take(self, heard: Heard) -> Taken:
@@ -124,7 +123,7 @@ class Talk:
     def hear(self, heard: Heard, reply: str = "") -> Step:
         """Take a reply: the person is affected by it and says the next thing. ValueError after the end.
 
-        The words of the reply are for the transcript that the voice receives.
+        The words of the reply tell whether it took up what was told, and are for the voice's transcript.
         """
         if self.done:
             raise ValueError("the person has gone")
@@ -247,29 +246,26 @@ class Talk:
         if answer == "ends":
             self.done = True
             return
-        before, core = story.message, story.message.core
+        core, shown = story.message.core, story.message.shown
         story.number += 1
         if answer != "repeats":  # who says it again feels as before
             feel(story, self.mood)
             if self._carried:
                 self._come_to(self._carried)
         if answer == "goes on":
-            story.message = write(story, carries=bool(self._carried))
-            self._carried = ""
+            story.message, self._carried = write(story, carries=bool(self._carried)), ""
             self._word()
             return
         story.draws.turn_to(story.number, answer)
         writer = Writer(story)
         if answer == "repeats" and core:
-            kind = "heard" if takes_up(core.text, reply, self._facts()) else "missed"
-            writer.again(core, story.fresh(frames[f"repeats_{kind}"]))
-            writer.message.shown = before.shown
+            heeded = takes_up(core.text, reply, self._facts())
+            writer.again(core, shown, story.fresh(frames["repeats_heard" if heeded else "repeats_missed"]))
         elif answer == "discloses" and self.held:
             family, cue = self.held
             self.bond.disclosed, self._carried = True, family
             self._come_to(family)
-            kind = "good" if story.mood.sign > 0 else "bad"
-            frame = story.fresh(frames[f"discloses_{kind}"])
+            frame = story.fresh(frames["discloses_good" if story.mood.sign > 0 else "discloses_bad"])
             writer.tell(cue, role="shows", frame=frame, first=True, family=family)
             writer.message.shown = (family,)
         else:

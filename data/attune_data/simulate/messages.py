@@ -141,12 +141,12 @@ class Writer:
             self.message.core = Core(cue, echo, family)
         self.message.echoes.insert(0 if first else len(self.message.echoes), echo)
 
-    def again(self, core: Core, frame: Template) -> None:
-        """The same words as before in a frame, without introducing anybody again."""
+    def again(self, core: Core, shown: tuple[str, ...], frame: Template) -> None:
+        """The same words as before in a frame, without introducing anybody again; the same feelings show."""
         facts, text = self.story.facts, core.text
         for who, introduced in facts.introduced.items():
             text = re.sub(re.escape(introduced.removesuffix(",")) + ",?", str(facts[who]), text)
-        self.message.core = core._replace(text=text)
+        self.message.core, self.message.shown = core._replace(text=text), shown
         self.message.echoes.append(core.echo)
         self.say("repeats", frame, family=core.family, cue=text)
 
