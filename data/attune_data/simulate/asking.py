@@ -15,7 +15,7 @@ Kind = Literal["yes_no", "either", "amount", "place", "past", "open"]
 FEWEST: Final = 2
 """Words that a text must have beside facts and common words, to be compared."""
 LONGEST: Final = 2_000
-"""Characters of a question or of advice that are read."""
+"""Characters of a text that are read: the last ones of a question to tell its kind, else the first."""
 ALIKE: Final = 0.6
 """Share of a text's words that a phrase must have, to be taken for the same."""
 STEM: Final = 5
@@ -119,10 +119,14 @@ def takes_up(told: str, reply: str, facts: Set[str] = frozenset()) -> bool:
     return bool(words) and len(words & {word[:STEM] for word in content(reply)}) >= min(TAKEN_UP, len(words))
 
 
-@lru_cache(maxsize=4096)
 def content(text: str) -> frozenset[str]:
     """The words of a text, or of a template's source, that say what it is about."""
-    return frozenset(_WORD.findall(_SLOT.sub(" ", text[:LONGEST].lower()))) - _COMMON
+    return _content(text[:LONGEST])
+
+
+@lru_cache(maxsize=4096)
+def _content(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(_SLOT.sub(" ", text.lower()))) - _COMMON
 
 
 def _clauses(question: str) -> list[str]:

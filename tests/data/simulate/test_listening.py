@@ -38,15 +38,13 @@ def wrong(talk: Talk, question: str = "") -> Heard:
     return Heard({}, (claim,), 20, 20, question=question)
 
 
-def turns(make: Make, reply: str = ASKED, question: str = "what did they say then?") -> Iterator[
-    tuple[Talk, list[str], Step]
-]:  # fmt: skip
+def turns(make: Make) -> Iterator[tuple[Talk, list[str], Step]]:
     """(conversation after the turn, the parts of the message before, the turn) over many people."""
     for seed, index in PEOPLE:
         talk = Talk(Simulation(seed), index)
         while not talk.done:
             before = [part.text for part in talk.message.parts]
-            yield talk, before, talk.hear(make(talk, question), reply)
+            yield talk, before, talk.hear(make(talk, "what did they say then?"), ASKED)
 
 
 KINDS: dict[str, Kind] = {
@@ -134,7 +132,7 @@ def test_a_person_answers_what_was_asked_more_often_than_not(question: str) -> N
         if step.answer != "goes on":
             continue
         asked += 1
-        (last,) = [talk.story.last]
+        last = talk.story.last
         assert last is not None
         assert last.answer in talk.story.texts.frames[f"answers_{kind_of(question)}"]
         answered += any(part.role == "answers" for part in talk.message.parts)
