@@ -20,15 +20,16 @@ PLAYED: dict[tuple[str, int], tuple[str, ...]] = {
     ("Listening", 8): (
         "That sounds hurtful, to be told by Winston that you had better get used to it, with the "
         "festival still ahead. No wonder two late hours and a stranger's jacket stayed with you.",
-        "You sound let down by Winston, and it makes sense that the festival does not feel like "
-        "something to look forward to. How did you answer him on Sunday?",
+        "So half of those ten are strangers to you. You sound let down by Winston, and it makes sense "
+        "that the weekend is nothing to look forward to. How did you answer him on Sunday?",
         "Half a form on the hall table, and you left to guess at the rest: anyone would be on edge "
         "about that.",
         "When Umberto has to slow you down because the words come out three at a time, you sound "
         "restless. That is understandable with the festival so near. What worries you most about that "
         "weekend?",
-        "Pulling your sleeves over your hands until it was over: you sound ashamed of how it looked, "
-        "and with everybody watching I can see why.",
+        "You need not have the words yet. It sounds as if you are uneasy about Winston more than about "
+        "any festival: he sits at your table at half past six, and you still cannot tell where you stand "
+        "with him.",
     ),
     ("Good and bad moments", 2): (
         "You sound really hurt: everybody had a key to that class film, even the caretaker, and you "
@@ -36,22 +37,19 @@ PLAYED: dict[tuple[str, int], tuple[str, ...]] = {
         "makes sense after finding that out.",
         "A whole page of questions for Eilidh says how much that film matters to you. For tonight, you "
         "could put the page in a drawer and pick one question to ask her first.",
-        "The captions were something you and Quentin made together, so it stings that the film moved "
-        "without a word to either of you. It is all right to feel small after that.",
-        "Having it all set for the 14th, plastic sleeve and everything, sounds like something to be "
-        "proud of. After the week you had with that key, no wonder.",
-        "Blocking both numbers at eleven sounds as if you were furious with Eilidh, and after asking "
-        "again and again who would not be. What would you want her to hear first?",
+        "An article so good that Quentin came in unheard, and a run-through in an empty room that "
+        "worked: you sound curious again, key or no key. What were you reading about?",
+        "Soup at the table and a list that is shorter by twelve: you sound proud of the three of you, "
+        "and after the week you had with that key it is good to hear.",
+        "Half four is no hour to be working: you must be worried about her. You could agree on fixed "
+        "times for the film, and you could put the pens away by ten.",
     ),
     ("The worst", 9): (
         "You could try a breathing exercise. Have you thought about a new pet? Everything happens for a"
         " reason!",
-        "You could write a list. Stay positive, everybody loses something!",
-        "You could buy a new mat. Have you tried yoga? Have you tried tea? How did that make you feel?",
-        "I am so sorry. I am really sorry about that.",
-        "You seem delighted, and that is wonderful!",
-        "You are delighted, so keep smiling!",
-        "Cheer up!",
+        "Signing a form is quickly done. You could write a list and stay positive, everybody loses "
+        "something!",
+        "You could go to bed later and buy a new mat. Have you tried yoga? Have you tried tea?",
     ),
 }
 """(title, index of the conversation) -> the replies."""

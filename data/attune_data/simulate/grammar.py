@@ -102,6 +102,8 @@ class Mentions(dict[str, Fact]):
         self.pronouns = pronouns or {}
         """Fact that names a person -> he, him, his -> the pronoun."""
         self.introductions = dict(introductions or {})
+        self.introduced: dict[str, str] = {}
+        """Those that were given."""
         self.recent: set[str] = set()
         """Facts that were mentioned just now."""
         self.person = ""
@@ -114,7 +116,7 @@ class Mentions(dict[str, Fact]):
     def copy(self) -> Mentions:
         """The same facts, mentioned so far alike."""
         made = Mentions(self, self.introductions, self.pronouns)
-        made.recent, made.person = set(self.recent), self.person
+        made.introduced, made.recent, made.person = dict(self.introduced), set(self.recent), self.person
         made.echo_names_thing, made.echo_person = self.echo_names_thing, self.echo_person
         return made
 
@@ -125,7 +127,8 @@ class Mentions(dict[str, Fact]):
         elif slot.name == "echo":
             self.person = self.echo_person or self.person
         if slot.name in self.introductions:
-            return self.introductions.pop(slot.name)
+            self.introduced[slot.name] = self.introductions.pop(slot.name)
+            return self.introduced[slot.name]
         if slot.name == "thing" and "thing" in self.recent and not slot.exact:
             return "it"
         if slot.name == "thing" or (slot.name == "echo" and self.echo_names_thing):

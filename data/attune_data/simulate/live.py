@@ -2,26 +2,25 @@
 
 The matter, the person and the first message are those of the recorded conversation of the same item.
 From then on random draws depend only on their place (world, item, turn, purpose), never on earlier turns or
-the words of a reply. Eight replies to one message have the same luck.
+the words of a reply: these decide only what is drawn from. Eight replies to one message have the same luck.
 """
 
 from __future__ import annotations
 
 import copy
-import re
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from attune_data.errors import SettingsError, show
+from attune_data.simulate.asking import content, kind_of, like, takes_up
 from attune_data.simulate.constructs import textual
 from attune_data.simulate.draws import Draws, PlacedDraws, clip, rating
 from attune_data.simulate.grammar import Template
 from attune_data.simulate.hearing import Bond, Heard, Taken, remember, take, wants
 from attune_data.simulate.messages import Writer, write
 from attune_data.simulate.person import Person
-from attune_data.simulate.story import LastReply, Message
+from attune_data.simulate.story import Done, LastReply, Message
 from attune_data.simulate.stream import Simulation
 from attune_data.simulate.texts import Said, texts
 from attune_data.simulate.turn import begin, feel, reply_as_recorded, speak_up
@@ -42,23 +41,8 @@ HOLDS_BACK: Final = 0.8
 """Probability that a person holds something back."""
 DARK: Final = 0.75
 """Probability that it is unpleasant."""
-FEWEST: Final = 2
-"""Words that such a question must have beside facts and common words."""
 BEGUN: Final = 64
 """How many beginnings of conversations are kept, for the next reply to the same message."""
-LONGEST: Final = 2_000
-"""Characters of a question or of advice that are compared with what the topic knows."""
-ALIKE: Final = 0.6
-"""Share of a question's words that a question the topic knows must have, to be answered as that one."""
-_WORD: Final = re.compile(r"[a-z]{4,}")
-_COMMON: Final = frozenset({
-    "about", "been", "could", "does", "from", "have", "into", "just", "know", "like", "made", "make",
-    "more", "much", "said", "some", "still", "such", "tell", "than", "that", "their", "them", "then",
-    "there", "they", "thing", "think", "this", "thought", "what", "when", "where", "which", "with",
-    "would", "your", "yours",
-})  # fmt: skip
-"""Words that say nothing of what a question is about."""
-_SLOT: Final = re.compile(r"\{[^}]*\}")
 
 
 class Step(NamedTuple):
@@ -66,7 +50,7 @@ class Step(NamedTuple):
 
     taken: Taken
     fit: float
-    """How well it fitted, in [-1, 1]: 0.6·(worth - 0.3) + 0.2ε."""
+    """How well it fitted, in [-1, 1]: 0.6·(worth - 0.2) + 0.2ε."""
     answer: Answer
 
 
@@ -107,6 +91,8 @@ class Talk:
         self.guard = 0.15 + 0.4 * story.draws.uniform() - 0.2 * (story.person.outspoken - 0.4)
         """The trust from which it may come out."""
         self.done = False
+        self._carried = ""
+        """The family of feelings behind what came out, until the person has told something more of it."""
         self._wants: dict[str, float] | None = None
 
     def copy(self) -> Talk:
@@ -127,8 +113,7 @@ class Talk:
     @property
     def wants(self) -> dict[str, float]:
         """Construct -> what doing it is worth to the person now."""
-        if self._wants is None:
-            self._wants = wants(self.story, self.bond)
+        self._wants = wants(self.story, self.bond) if self._wants is None else self._wants
         return self._wants
 
     def take(self, heard: Heard) -> Taken:
@@ -138,7 +123,7 @@ class Talk:
     def hear(self, heard: Heard, reply: str = "") -> Step:
         """Take a reply: the person is affected by it and says the next thing. ValueError after the end.
 
-        The words of the reply are for the transcript that the voice receives.
+        The words of the reply tell whether it took up what was told, and are for the voice's transcript.
         """
         if self.done:
             raise ValueError("the person has gone")
@@ -152,7 +137,7 @@ class Talk:
         answer = self._answers(fit)
         self._keep(heard, fit)
         self.said = (*self.said, (story.message.text, reply))
-        self._say(answer)
+        self._say(answer, reply)
         self._wants = None
         return Step(taken, fit, answer)
 
@@ -230,57 +215,58 @@ class Talk:
         """The story remembers the reply as it remembers a recorded one."""
         story = self.story
         answer = plan = None
+        did: set[Done] = {"said"} if heard.words else set()
         if heard.question:
             story.asked = True
+            did.add("asked")
             story.draws.turn_to(story.number, "answer")
-            answer = self._known_answer(heard.question)
+            answer = self._answer_to(heard.question)
         if heard.advice:
-            plan = self._alike(heard.advice, story.situation.pairs["plans"])
+            did.add("advised")
+            plan = like(heard.advice, story.situation.pairs["plans"], self._facts())
             if plan:
                 story.plans.append(plan)
         story.families.append(story.mood.family)
-        story.last = LastReply(fit, answer, plan)
+        story.last = LastReply(fit, answer, plan, frozenset(did))
 
-    def _known_answer(self, question: str) -> Template:
-        """The topic's answer to a question like this one; of one that nobody foresaw, a short one."""
-        pairs = self.story.situation.pairs
-        known = self._alike(question, [*pairs["ask_fact"], *pairs["ask_reflect"]])
-        return known.other if known else self.story.fresh(self.story.texts.frames["answers"])
+    def _answer_to(self, question: str) -> Template:
+        """The topic's answer to a question like this one; to one that nobody foresaw, a short one."""
+        story = self.story
+        pairs = story.situation.pairs
+        known = like(question, [*pairs["ask_fact"], *pairs["ask_reflect"]], self._facts(), question=True)
+        return known.other if known else story.fresh(story.texts.frames[f"answers_{kind_of(question)}"])
 
-    def _alike(self, text: str, pairs: Sequence[Said]) -> Said | None:
-        """The pair whose first half shares most words with a text, facts apart; None if none has enough."""
-        words = _words(text) - _words(" ".join(self.story.reply_facts.values()))
-        if len(words) < FEWEST:
-            return None
-        shares = [len(words & _words(pair.say.source)) / len(words) for pair in pairs]
-        best = max(shares, default=0.0)
-        return pairs[shares.index(best)] if best >= ALIKE else None
+    def _facts(self) -> frozenset[str]:
+        """The words of the conversation's facts, which say nothing of what is asked or advised."""
+        return content(" ".join(self.story.reply_facts.values()))
 
-    def _say(self, answer: Answer) -> None:
+    def _say(self, answer: Answer, reply: str) -> None:
         """The next message, with the feelings that go with it."""
         story, frames = self.story, self.story.texts.frames
         if answer == "ends":
             self.done = True
             return
-        before, core = story.message, story.message.core
+        core, shown = story.message.core, story.message.shown
         story.number += 1
-        if answer == "goes on":
-            feel(story, self.mood)
-            story.message = write(story)
-            self._word()
-            return
         if answer != "repeats":  # who says it again feels as before
             feel(story, self.mood)
+            if self._carried:
+                self._come_to(self._carried)
+        if answer == "goes on":
+            story.message, self._carried = write(story, carries=bool(self._carried)), ""
+            self._word()
+            return
         story.draws.turn_to(story.number, answer)
         writer = Writer(story)
         if answer == "repeats" and core:
-            writer.tell(core, role=answer, frame=story.fresh(frames["repeats"]))
-            writer.message.shown = before.shown
+            heeded = takes_up(core.text, reply, self._facts())
+            writer.again(core, shown, story.fresh(frames["repeats_heard" if heeded else "repeats_missed"]))
         elif answer == "discloses" and self.held:
             family, cue = self.held
-            self.bond.disclosed = True
+            self.bond.disclosed, self._carried = True, family
             self._come_to(family)
-            writer.tell(cue, role="shows", frame=story.fresh(frames["discloses"]), first=True, family=family)
+            frame = story.fresh(frames["discloses_good" if story.mood.sign > 0 else "discloses_bad"])
+            writer.tell(cue, role="shows", frame=frame, first=True, family=family)
             writer.message.shown = (family,)
         else:
             writer.say(answer, story.fresh(frames[answer]), apart=True)
@@ -312,8 +298,3 @@ def talk_at(world: Simulation, index: int, turn: int = 0) -> Talk:
 @lru_cache(maxsize=BEGUN)
 def _begun(world: Simulation, index: int, turn: int) -> Talk:
     return Talk(world, index, turn)
-
-
-@lru_cache(maxsize=4096)
-def _words(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(_SLOT.sub(" ", text[:LONGEST].lower()))) - _COMMON

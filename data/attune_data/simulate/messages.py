@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
+from typing import Final
+
 from attune_data.simulate.grammar import Template
-from attune_data.simulate.story import Echo, LastReply, Message, Part, Story, sayable
+from attune_data.simulate.story import Core, Done, Echo, LastReply, Message, Part, Story, sayable
 from attune_data.simulate.texts import Said
 from attune_data.simulate.typed import Clause, smoothed, typed
 
@@ -11,6 +15,9 @@ STILL = 0.95
 """Probability that a message begins with a pronoun for the person whom the one before spoke of last."""
 REACTION_FIT = 0.25
 """From how far a reply fitted, or missed, people may say so."""
+ANSWERS: Final = (0.75, 0.3)
+"""Probability that a question is answered, without a reaction to the reply and after one."""
+ANSWERS_LIVE: Final = (0.95, 0.7)
 TRUE_CUE = 0.9
 """Probability that what shows is the family that is felt, and not another of its sign."""
 RISK = 0.04
@@ -19,8 +26,30 @@ INTRODUCED = frozenset({"name", "thing", "soon", "he", "him", "his"})
 """Facts that a request may mention although nothing was told of them yet."""
 
 
-def write(story: Story) -> Message:
-    """The message of the story's present turn; what it tells is then known."""
+_SPEAKS_OF: Final[tuple[tuple[Done, re.Pattern[str]], ...]] = (
+    ("asked", re.compile(r"asked me|asking|the right question")),
+    (
+        "advised",
+        re.compile(
+            r"done all that|easier than|no tips yet|people always say|quite so easy|solving|do something"
+        ),
+    ),
+)
+"""What a reply did -> words of the reactions that speak of it."""
+
+
+@cache
+def speaks_of(reaction: Template) -> frozenset[Done]:
+    """What a reply must have done for a reaction to suit it."""
+    found: list[Done] = ["said", *(did for did, words in _SPEAKS_OF if words.search(reaction.source))]
+    return frozenset(found)
+
+
+def write(story: Story, *, carries: bool = False) -> Message:
+    """The message of the story's present turn; what it tells is then known.
+
+    With `carries` it shows what is felt, with a cue, however little the person usually shows.
+    """
     draws, mood, person, last = story.draws, story.mood, story.person, story.last
     draws.turn_to(story.number, "reaction")
     writer = Writer(story)
@@ -31,14 +60,17 @@ def write(story: Story) -> Message:
     shows = draws.yes(clarity if mood.tags else story.level.leak)
     if last is None and mood.tags and mood.sign != story.tilt:
         shows = True  # the opening event alone would tell the opposite
+    shows = shows or carries
     if last is None:
         writer.open()
     elif not (shows and draws.yes(0.4)):
         writer.develop()
-    if shows:
+    if carries:
+        writer.cue(mood.family)
+    elif shows:
         writer.show()
-        if mood.second_family and not writer.terse and draws.yes(clarity):
-            writer.cue(mood.second_family)
+    if shows and mood.second_family and not writer.terse and draws.yes(clarity):
+        writer.cue(mood.second_family)
     if last is None and mood.sign < 0 and draws.yes(RISK):
         out = writer.message
         out.risk = draws.pick(story.texts.risks)
@@ -80,12 +112,13 @@ class Writer:
 
     def say(
         self, role: str, template: Template, *, apart: bool = False, family: str | None = None, **extra: str
-    ) -> None:
-        """A clause, or a separate sentence; its facts count as told."""
+    ) -> str:
+        """A clause, or a separate sentence; its facts count as told. Returns its words."""
         self.story.facts.update(extra)
         text = template.say(self.story.facts, self.draws, self.message.told)
         self.clauses.append(Clause(text, apart))
         self.message.parts.append(Part(role, smoothed(text), family))
+        return text
 
     def tell(
         self,
@@ -102,20 +135,34 @@ class Writer:
             cue = said.say.say(self.story.facts, self.draws, self.message.told)
             self.say(role, frame, family=family, cue=cue)
         else:
-            self.say(role, said.say, family=family)
+            cue = self.say(role, said.say, family=family)
         echo = Echo(said.other, moving, said.other.slots)
         if first or self.message.core is None:
-            self.message.core = said
+            self.message.core = Core(cue, echo, family)
         self.message.echoes.insert(0 if first else len(self.message.echoes), echo)
+
+    def again(self, core: Core, shown: tuple[str, ...], frame: Template) -> None:
+        """The same words as before in a frame, without introducing anybody again; the same feelings show."""
+        facts, text = self.story.facts, core.text
+        for who, introduced in facts.introduced.items():
+            text = re.sub(re.escape(introduced.removesuffix(",")) + ",?", str(facts[who]), text)
+        self.message.core, self.message.shown = core._replace(text=text), shown
+        self.message.echoes.append(core.echo)
+        self.say("repeats", frame, family=core.family, cue=text)
 
     def take_up(self, last: LastReply) -> None:
         """Responds to the last reply: a reaction, an answer, or what came of a plan."""
         draws, story, out = self.draws, self.story, self.message
         reactions = self.texts.reactions
         if abs(last.fit) > REACTION_FIT and draws.yes(story.person.outspoken):
-            out.reaction = 1 if last.fit > 0 else -1
-            self.say("reacts", story.fresh(reactions["good" if out.reaction > 0 else "bad"]), apart=True)
-        if last.answer and draws.yes(0.3 if out.reaction else 0.75):
+            pool = reactions["good" if last.fit > 0 else "bad"]
+            if last.did is not None:
+                pool = tuple(reaction for reaction in pool if speaks_of(reaction) <= last.did)
+            if pool:
+                out.reaction = 1 if last.fit > 0 else -1
+                self.say("reacts", story.fresh(pool), apart=True)
+        answers = ANSWERS if last.did is None else ANSWERS_LIVE
+        if last.answer and draws.yes(answers[bool(out.reaction)]):
             self.say("answers", last.answer, apart=True)
         elif last.plan and out.reaction >= 0 and draws.yes(0.45):
             frames = reactions["done_good" if self.mood.sign > 0 else "done_bad"]

@@ -6,7 +6,7 @@ import copy
 import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from attune_data.simulate.draws import Draws
 from attune_data.simulate.grammar import Mentions, Template
@@ -46,6 +46,16 @@ class Part(NamedTuple):
     """The family of feelings that it shows, names or claims."""
 
 
+class Core(NamedTuple):
+    """The most telling part of a message, which the person may say again."""
+
+    text: str
+    """In the grammar's words, without a frame."""
+    echo: Echo
+    family: str | None
+    """The family of feelings that it shows."""
+
+
 @dataclass(slots=True)
 class Message:
     """A message, and what a reply may pick up from it."""
@@ -65,13 +75,16 @@ class Message:
     reaction: int = 0
     """+1 agrees with the last reply, -1 objects, 0 neither."""
     asks: bool = False
-    core: Said | None = None
-    """What it tells, the most telling part of it."""
+    core: Core | None = None
     risk: Risk | None = None
     risk_echo: Echo | None = None
     """The phrase with which a reply can pick that up."""
     parts: list[Part] = field(default_factory=list)
     """Its parts in order, before they are typed."""
+
+
+Done = Literal["said", "asked", "advised"]
+"""What a reply did, if it was not silence: it said something, asked something, gave advice."""
 
 
 class LastReply(NamedTuple):
@@ -81,6 +94,8 @@ class LastReply(NamedTuple):
     answer: Template | None
     plan: Said | None
     """The plan that was advised, which the person may report to have done."""
+    did: frozenset[Done] | None = None
+    """In a live conversation, what a reaction may speak of. None in a recorded one: any reaction may come."""
 
 
 @dataclass(slots=True)

@@ -149,10 +149,9 @@ class LiveEnv(gymnasium.Env[dict[str, Any], str]):
         return transcript(self.live) if self.render_mode == "ansi" else None
 
     def _observation(self, live: LiveEpisode) -> dict[str, Any]:
-        ended = live.done and live.turns[-1].answer == "ends"
         chat = "\n\n".join(f"[{message['role']}]\n{message['content']}" for message in live.chat())
         return {
-            "message": "" if ended else live.message[-self.max_chars :],
+            "message": live.message[-self.max_chars :],
             "messages": chat[-self.max_chars :],
             "turn": 0 if live.done else len(live.turns) + 1,
         }

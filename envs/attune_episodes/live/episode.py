@@ -133,8 +133,12 @@ class LiveEpisode:
 
     @property
     def message(self) -> str:
-        """The person's last message; after the end, their final words."""
-        return self._talk.message.text
+        """The person's last message, which no reply has answered; after they left, their final words.
+
+        "" once they ended the conversation without another word.
+        """
+        ended = self.done and self.turns[-1].answer == "ends"
+        return "" if ended else self._talk.message.text
 
     @property
     def done(self) -> bool:
@@ -173,9 +177,7 @@ class LiveEpisode:
             for pair in self.history
             for role, text in zip(("user", "assistant"), pair, strict=True)
         ]
-        if self.done and self.turns[-1].answer == "ends":
-            return said
-        return [*said, {"role": "user", "content": self.message}]
+        return [*said, {"role": "user", "content": self.message}] if self.message else said
 
     def say(self, text: str | None) -> LiveTurn:
         """Say a reply: it is read, moves the person, and is rewarded.

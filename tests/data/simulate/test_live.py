@@ -197,7 +197,7 @@ def test_questions_that_the_topic_knows_are_answered() -> None:
         other = Talk(WORLD, index)
         other.hear(best(other)._replace(question="would purple elephants dance tonight?"))
         assert other.story.last is not None
-        assert other.story.last.answer in other.story.texts.frames["answers"]
+        assert other.story.last.answer in other.story.texts.frames["answers_yes_no"]
     assert answered > 20
 
 

@@ -143,6 +143,22 @@ def test_the_oracle_earns_more_than_edits_and_leaves_no_trace() -> None:
     assert better >= 10
 
 
+def test_no_message_is_left_unanswered_once_the_person_has_ended_it() -> None:
+    ends = set()
+    for index in range(12):
+        live = LiveEpisode(WORLD, index)
+        while not live.done:
+            message = live.message
+            assert message
+            live.say(live.oracle())
+        assert bool(live.message) == (live.turns[-1].answer == "leaves")
+        assert live.message != message
+        assert live.turns[-1].message == message
+        ends.add(live.turns[-1].answer)
+        assert pickle.loads(pickle.dumps(live)).message == live.message
+    assert "ends" in ends
+
+
 def test_chat_alternates_and_ends_with_the_person() -> None:
     live = LiveEpisode(WORLD, 1)
     first = live.message
@@ -155,6 +171,7 @@ def test_chat_alternates_and_ends_with_the_person() -> None:
     assert live.chat()[0]["content"] == first
     last = live.chat()[-1]
     assert last["role"] == ("user" if live.turns[-1].answer == "leaves" else "assistant")
+    assert last["content"] == (live.message or live.turns[-1].reply)
     with pytest.raises(EpisodeOverError, match="make a new LiveEpisode"):
         live.say("hello")
 
