@@ -16,7 +16,9 @@ from attune_episodes.score import LIVE
 class LiveServed:
     """The state that a server's sessions share: the world, the order of its people, the reader."""
 
-    description = "Live conversations: a simulated person answers each reply; the reward is what it was worth to them."
+    description = (
+        "Live conversations: a simulated person answers each reply; the reward is what it was worth to them."
+    )
 
     def __init__(self, source: LiveSource) -> None:
         self.source = source
