@@ -1,6 +1,7 @@
 """A small language model learns to read simulated people with GRPO; a control should learn nothing.
 
-    pip install "attune-env[trl]"
+    pip install torch, then pip install ".[trl]"
+    python examples/train_trl_grpo.py --quick         # two steps in a minute or two, to see that it runs
     python examples/train_trl_grpo.py [--steps 60] [--seed 0] [--no-control] [--dev] [--out FOLDER]
     python examples/train_trl_grpo.py --mixture       # with the written corpus, tested on its test part
     python examples/train_trl_grpo.py --model Qwen/Qwen3-0.6B [--vllm] [--control]    # on a GPU
@@ -26,6 +27,7 @@ os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 import argparse
 import time
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,6 +37,7 @@ from grpo_from_scratch.runs import (
     CONTROL,
     GRPO,
     MIXED,
+    QUICK,
     REWARD,
     SUPERVISED,
     Recipe,
@@ -183,6 +186,7 @@ def options() -> argparse.ArgumentParser:
         action=argparse.BooleanOptionalAction,
         help="the run with shuffled truths (not for --model)",
     )
+    flags.add_argument("--quick", action="store_true", help="few people and two steps, to see that it runs")
     flags.add_argument("--dev", action="store_true", help="test on the people that recipes are tuned on")
     flags.add_argument("--out", type=Path, default=Path("results/learning"), help="where the results go")
     return flags
@@ -192,7 +196,9 @@ def main() -> None:
     """Trains, tests, prints and writes."""
     flags = options()
     given = flags.parse_args()
-    base = MIXED if given.mixture else Recipe()
+    if missing := [name for name in ("torch", "trl") if find_spec(name) is None]:
+        flags.error(f'found no {" and no ".join(missing)}: pip install torch, then pip install ".[trl]"')
+    base = QUICK if given.quick else MIXED if given.mixture else Recipe()
     steps = base.steps if given.steps is None else given.steps
     if steps < 1 or given.seed < 0:
         flags.error("steps are at least 1, and the seed at least 0")
@@ -201,8 +207,9 @@ def main() -> None:
     started, spent = time.time(), time.process_time()
 
     def say(text: str) -> None:
-        print(f"[{(time.process_time() - spent) / 60:4.1f} min] {text}", flush=True)
+        print(f"[{(time.process_time() - spent) / 60:4.1f} min of CPU] {text}", flush=True)
 
+    say(f"making {base.people} people and the rows of what they said")
     how: dict[str, Any] = {"dev": given.dev, "say": say}
     if given.model:
         recipe = replace(base, steps=steps, people=1000, tested=100, rate=2e-6)

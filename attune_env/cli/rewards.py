@@ -61,8 +61,8 @@ def audit(
     """Audit rewards with attacks and a search; exit code 1 if a reward fails.
 
     Plays the content-free and the shallow policies, degenerate replies of the kind met in training, and an
-    adversary that searches for the best constant answers. A .py file is executed: read it first. Auditing all
-    presets takes three to six minutes.
+    adversary that searches for the best constant answers. A .py file is executed: read it first. An audit
+    takes six minutes of CPU time or more, most of it for playing the policies, once for all rewards.
 
     Example: attune rewards audit --spec skill
 

@@ -78,4 +78,4 @@ def score(
     if unscored:
         print(f"{unscored} of {len(conversations)} conversations have no result", file=sys.stderr)
     print(f"wrote {output} ({len(found)} results)")
-    print(f'next: attune report "{output}"')
+    print(f'next: attune report "{output}" -o report')

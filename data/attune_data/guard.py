@@ -1,4 +1,6 @@
-"""The guard before training: by their authors' rule, benchmark records are for evaluation only.
+"""The guard before training: what is for evaluation only is refused.
+
+That is benchmark records, by their authors' rule, and the dev and test parts of the written corpus.
 
 All code that makes training rows or training episodes passes its conversations through here first. A sequence
 is checked whole, at the call; of a lazy source, the first item is checked at the call and every other item as
@@ -15,6 +17,7 @@ from attune_data.constants import Provenance
 from attune_data.errors import AttuneError, DataError, Problem, SettingsError, show
 from attune_data.loading import Conversations
 from attune_data.schema import Conversation
+from attune_data.written.corpus import NAME, held_back
 
 SHOWN: Final = 3
 """Records that a refusal names; the rest is counted."""
@@ -44,6 +47,7 @@ def for_training(
 
     Raises:
         BenchmarkTrainingError: a record is marked benchmark, or not marked at all.
+        SettingsError: a record is of a part of the written corpus that is kept for evaluation.
         DataError: there is no record.
         TypeError: something in it is not a Conversation, or it is not a sequence.
     """
@@ -66,6 +70,7 @@ def for_training(
         more = f" and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""
         count = f"{len(bad)} of {len(items)} conversations" if len(items) > 1 else "this conversation"
         raise BenchmarkTrainingError(f"{count} may not be trained on: {named}{more}. {_WAYS_ON}")
+    _check_part(items)
     return mark
 
 
@@ -120,6 +125,19 @@ class _Checked(Iterable[Conversation]):
         if conversation.origin == "benchmark" and not self.allowed:
             named = _named(conversation, where)
             raise BenchmarkTrainingError(f"a conversation may not be trained on: {named}. {_WAYS_ON}")
+        _check_part([conversation])
+
+
+def _check_part(conversations: Sequence[Conversation]) -> None:
+    held = held_back()
+    found = [c for c in conversations if c.metadata.model == NAME and c.conversation_id in held]
+    if found:
+        names = ", ".join(show(c.conversation_id) for c in found[:SHOWN])
+        raise SettingsError(
+            f"{len(found)} of {len(conversations)} conversations are of the parts of the written corpus that "
+            f"are kept for evaluation ({names}{', …' if len(found) > SHOWN else ''}); train on "
+            f'load("{NAME}:train")'
+        )
 
 
 def _check_kind(item: object, where: str) -> Conversation:

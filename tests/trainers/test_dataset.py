@@ -223,6 +223,14 @@ def test_rows_of_the_written_corpus_are_of_its_train_part() -> None:
         training_dataset("written:test")
     with pytest.raises(SettingsError, match="is kept for evaluation"):
         training_dataset("written", split="dev")
+    for loaded, held in ((load("written:test"), "59 of 59"), (load("written"), "95 of 309")):
+        for source in (loaded, iter(loaded)):  # a stream is refused at the first of them
+            with pytest.raises(
+                SettingsError, match=r"are kept for evaluation.*train on load\(\"written:train\"\)"
+            ):
+                list(training_dataset(source))
+        with pytest.raises(SettingsError, match=f"^{held} conversations"):
+            training_dataset(loaded)
 
 
 def test_mixtures_take_turns_by_weight_and_tell_the_level() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,6 +28,12 @@ def training_part(name: str, split: str | None) -> str:
     if part != "train":
         raise SettingsError(f'"{NAME}:{part}" is kept for evaluation; train on "{NAME}:train"')
     return f"{NAME}:train"
+
+
+@cache
+def held_back() -> frozenset[str]:
+    """The ids of the conversations that are kept for evaluation."""
+    return frozenset(file.stem for part in PARTS if part != "train" for file in FOLDER.glob(f"{part}/*.json"))
 
 
 def written_rows(name: str, split: str | None) -> list[Row]:

@@ -34,20 +34,9 @@ def results(examples: None) -> Any:
 
     torch.set_num_threads(1)
     from grpo_from_scratch.people import Worlds
-    from grpo_from_scratch.runs import Recipe, from_scratch
+    from grpo_from_scratch.runs import QUICK, from_scratch
 
-    recipe = Recipe(
-        people=36,
-        tested=6,
-        compare_every=4,
-        warm_steps=3,
-        steps=2,
-        prompts=2,
-        group=4,
-        more_per_step=1.0,
-        tests=2,
-    )
-    return from_scratch(recipe, Worlds(0), control=True, dev=True, say=lambda line: None)
+    return from_scratch(QUICK, Worlds(0), control=True, dev=True, say=lambda line: None)
 
 
 @pytest.fixture(scope="module")
