@@ -70,8 +70,8 @@ def _verdicts(found: Audit) -> Table:
         f"bootstrap interval], {RESAMPLES:,} resamples by participant, paired by conversation.",
         f"attack: a policy of kind {', '.join(GATED)}; gain: over the prior. A reward passes if every "
         f"attack's upper bound is below {GATE}, the annotations' own answers (oracle) earn 1 and nothing "
-        f"beats them; it fails if a gain's upper bound is {GATE} or more and its lower bound is above 0 or its "
-        f"mean {GATE} or more. With fewer than {MIN_PARTICIPANTS} participants there is no verdict.",
+        f"beats them; it fails if a gain's upper bound is {GATE} or more and its lower bound is above 0 or "
+        f"its mean {GATE} or more. With fewer than {MIN_PARTICIPANTS} participants there is no verdict.",
         "surface: what can be seen without understanding (lengths, which reply was recorded, which questions "
         "are asked). It is reported but not gated: a reward cannot tell it from reading, but a comparison "
         "with these policies can.",

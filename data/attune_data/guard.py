@@ -130,7 +130,7 @@ class _Checked(Iterable[Conversation]):
 
 def _check_part(conversations: Sequence[Conversation]) -> None:
     held = held_back()
-    found = [c for c in conversations if c.metadata.model == NAME and c.conversation_id in held]
+    found = [c for c in conversations if c.conversation_id in held and _written(c)]
     if found:
         names = ", ".join(show(c.conversation_id) for c in found[:SHOWN])
         raise SettingsError(
@@ -138,6 +138,10 @@ def _check_part(conversations: Sequence[Conversation]) -> None:
             f"are kept for evaluation ({names}{', …' if len(found) > SHOWN else ''}); train on "
             f'load("{NAME}:train")'
         )
+
+
+def _written(conversation: Conversation) -> bool:
+    return conversation.metadata is not None and conversation.metadata.model == NAME
 
 
 def _check_kind(item: object, where: str) -> Conversation:

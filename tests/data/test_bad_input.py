@@ -42,7 +42,7 @@ TAGS = "turns[1].moodShiftTags"
     (("turns", 0, "turnNumber"), 0, "turns[0].turnNumber", "0", "whole number from 1 up"),
     (("turns", 0, "turnNumber"), "1", "turns[0].turnNumber", '"1"', "a whole number"),
     (("turns", 0, "turnNumber"), 1.5, "turns[0].turnNumber", "1.5", "a whole number"),
-    (("turns", 1, "turnNumber"), 1, "turns", "a list of 2", "1 stands at turns[0] and turns[1]"),
+    (("turns", 1, "turnNumber"), 1, "turns", "a list of 2", "1 is at turns[0] and turns[1]"),
     (("turns", 0, "llmResponse"), ["hi"], "turns[0].llmResponse", "a list of 1", "text"),
     (("turns", 1), None, "turns[1]", "null", "an object"),
     (("turns",), [], "turns", "an empty list", "at least one"),

@@ -96,7 +96,7 @@ def test_a_dict_of_several_splits_wants_a_name(tmp_path: Path) -> None:
     both.save_to_disk(str(tmp_path / "dict"))
     assert ids(load(tmp_path / "dict", split="train")) == ["full"]
     assert ids(load(tmp_path / "dict", split="test")) == ["sparse"]
-    with pytest.raises(AttuneError, match=r"splits train, test; say which"):
+    with pytest.raises(AttuneError, match=r"splits train, test; choose one"):
         load(tmp_path / "dict")
     with pytest.raises(AttuneError, match=r'no split named "dev"; known: train, test'):
         load(tmp_path / "dict", split="dev")

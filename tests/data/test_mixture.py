@@ -14,6 +14,7 @@ from attune_data.mixture import Mixture, terms
 from attune_data.simulate import Simulation
 
 SAMPLE = load("sample")[:3]
+FOUR = load("sample")[:4]
 IDS = [one.conversation_id for one in SAMPLE]
 WORLD = Simulation(5, level="plain")
 
@@ -50,7 +51,7 @@ def test_turns_by_hand() -> None:
 
 @given(weights=st.lists(st.integers(1, 6), min_size=1, max_size=4), index=st.integers(0, 200))
 def test_each_round_holds_each_source_as_often_as_it_weighs(weights: list[int], index: int) -> None:
-    sources = [Conversations([one], source=str(n)) for n, one in enumerate(SAMPLE[:4])]
+    sources = [Conversations([one], source=str(n)) for n, one in enumerate(FOUR)]
     mixture = Mixture(list(zip(sources, weights, strict=False)))
     total = sum(weights)
     first = index - index % total

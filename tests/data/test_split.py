@@ -142,7 +142,7 @@ def test_without_participant_ids_each_conversation_is_a_person() -> None:
 @pytest.mark.parametrize(("shares", "message"), [
     ({}, "no parts to divide into"),
     ({"a": 0.5, "b": 0.4}, "shares a=0.5, b=0.4 sum to 0.9, expected 1"),
-    ({"a": 80, "b": 20}, "shares a=80, b=20: each must be above 0, at most 1"),
+    ({"a": 80, "b": 20}, "shares a=80, b=20: each must be above 0 and at most 1"),
     ({"a": 1e308, "b": 1e308}, "at most 1"),
     ({"a": 10**400, "b": 0.5}, "shares a=1000"),
     ({"a": 1.0, "b": 0.0}, "each must be above 0"),

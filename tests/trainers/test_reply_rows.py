@@ -212,7 +212,7 @@ BARE: Final = [conversation(turn(1, [comparison("PW4", "original", "human", "B")
 
 
 @pytest.mark.parametrize(("make", "given", "error", "words"), [
-    *((make, given, TypeError, "in a sequence")
+    *((make, given, TypeError, "must be a sequence")
       for make in (preference_pairs, demonstrations)
       for given in ("sample", load("sample")[0], Simulation(1), 3, None)),
     (partial(preference_pairs, questions=["PW01"]), BARE, UnknownNameError, r"did you mean 'PW1'.*general"),
