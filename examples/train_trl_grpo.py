@@ -1,6 +1,6 @@
 """A small language model learns to read simulated people with GRPO; a control should learn nothing.
 
-    pip install torch, then pip install ".[trl]"
+    pip install torch, then pip install "attune-env[trl]" (in a clone: ".[trl]")
     python examples/train_trl_grpo.py --quick         # two steps in a minute or two, to see that it runs
     python examples/train_trl_grpo.py [--steps 60] [--seed 0] [--no-control] [--dev] [--out FOLDER]
     python examples/train_trl_grpo.py --mixture       # with the written corpus, tested on its test part

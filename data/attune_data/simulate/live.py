@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from attune_data.errors import SettingsError, show
-from attune_data.simulate.asking import content, kind_of, like, takes_up
+from attune_data.simulate.answers import content, kind_of, like, takes_up
 from attune_data.simulate.constructs import textual
 from attune_data.simulate.draws import Draws, PlacedDraws, clip, rating
 from attune_data.simulate.grammar import Template

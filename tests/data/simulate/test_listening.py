@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attune_data.simulate import Simulation
-from attune_data.simulate.asking import Kind, content, kind_of, like, takes_up
+from attune_data.simulate.answers import Kind, content, kind_of, like, takes_up
 from attune_data.simulate.grammar import compile_template
 from attune_data.simulate.hearing import Heard
 from attune_data.simulate.live import Step, Talk

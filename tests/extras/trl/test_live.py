@@ -74,7 +74,9 @@ def test_rows_to_reply_to_train_by_the_reward_function(tmp_path: Any) -> None:
     )
     trainer.train()
     logged = [entry for entry in trainer.state.log_history if "reward" in entry]
-    assert [entry["reward"] for entry in logged] == [entry["attune/live"] for entry in logged]
+    # TRL keeps rewards in single precision
+    live = [entry["attune/live"] for entry in logged]
+    assert [entry["reward"] for entry in logged] == pytest.approx(live, abs=1e-6)
 
 
 def test_other_people_than_simulated_ones_are_refused() -> None:
