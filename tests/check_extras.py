@@ -46,7 +46,7 @@ CORE = ("inspect", "openenv")
 """Extras of attune-core that verifiers holds at an old release in attune-env."""
 BELOW = {"verl": (3, 13)}
 """Extra -> the first Python that it does not support."""
-SERIAL = ("bertscore", "chromium", "docs", "hub", "inspect", "skyrl", "trl", "verifiers", "verl")
+SERIAL = ("bertscore", "chromium", "docs", "hub", "inspect", "skyrl", "trl", "verl")
 """Tests that want both cores for themselves."""
 
 
