@@ -173,7 +173,7 @@ def interval(totals: Array, world: Simulation) -> str:
 
 
 def habits(played: Played) -> str:
-    """What it does, beside what the people felt: known to the program, and never to the policy."""
+    """How often it names feelings, how often wrongly, and how often people leave."""
     turns = [(turn, felt) for live in played for turn, felt in zip(live.turns, live.felt, strict=True)]
     named = [(turn, felt) for turn, felt in turns if turn.heard.claims]
     calm = sum(not felt.tags for _, felt in named) / len(named)

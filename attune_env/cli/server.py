@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
-from attune_data.errors import SettingsError, UnknownNameError, one_line, show
+from attune_data.errors import SettingsError, one_line, show
 from attune_env.cli.shared import Drawn, Judging, Server, Voiced, refuse
 
 if TYPE_CHECKING:
@@ -100,8 +100,6 @@ def chosen_voice(voiced: Voiced, server: Server, drawn: Drawn) -> EndpointVoice 
     from attune_env.running.voice import CACHE, EndpointVoice, provider_and_model
 
     provider, name = provider_and_model(voiced.voice)
-    if provider not in PROVIDERS or provider == "builtin":
-        raise UnknownNameError("provider", provider, [one for one in PROVIDERS if one != "builtin"])
     (model,) = chosen_models(provider, [name], server, drawn, None)
     options = options_of(server, model.endpoint, overwrite=False)
     return EndpointVoice(model, voiced.voice_cache or CACHE, options)

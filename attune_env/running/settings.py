@@ -127,7 +127,7 @@ class Model:
         return f"{self.endpoint.provider}/{self.name}"
 
     def policy(self, judges: list[str], sample: int = 1) -> dict[str, Any]:
-        """What decides its answers besides the episode's settings: `attune.policy` of a result file."""
+        """The model's own share in what decides its answers: `attune.policy` of a result file."""
         facts = {"name": self.full_name, **asdict(self.sampling), "judges": judges}
         return facts | ({"sample": sample} if sample > 1 else {})
 

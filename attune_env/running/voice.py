@@ -19,7 +19,7 @@ from typing import Final
 from attune_data.errors import SettingsError, show
 from attune_data.schema import Conversation
 from attune_data.simulate.stream import Simulation
-from attune_data.simulate.voice import Packet, Transcript, Wording
+from attune_data.simulate.voice import Packet, Transcript, Wording, counted
 from attune_env.running.answer import Usage
 from attune_env.running.asker import Asker, Call
 from attune_env.running.control import Control, Tally
@@ -148,9 +148,9 @@ class EndpointVoice(AbstractContextManager["EndpointVoice"]):
         # what comes from a file is read again as well
         reading = Asking(request, read_wording, 1)
         taken = reading.take(finished.reply, finished.finish) and isinstance(reading.outcome, str)
-        self.counts["taken" if taken else "fallen_back"] += 1
-        self.counts["asked_again"] += finished.asks - 1
-        return Wording(str(reading.outcome) if taken else packet.text, finished.asks, taken)
+        found = Wording(str(reading.outcome) if taken else packet.text, finished.asks, taken)
+        counted(found, self.counts)
+        return found
 
     async def _ask(self, call: Call) -> Finished:
         """The finished call; a fault that only this text has finishes it without a reply."""

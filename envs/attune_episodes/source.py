@@ -79,7 +79,7 @@ class ConversationSource:
         self.start, self.step = given
         chosen = DataArguments(data, **selection).choose(training=training)
         self.world = None if isinstance(chosen, Conversations) else chosen
-        """What is endless, a world or a mixture; None if the conversations are known and counted."""
+        """The world or mixture, if it is endless; None if the conversations are known and counted."""
         self.conversations = chosen if isinstance(chosen, Conversations) else Conversations([])
         """All conversations of all shards; none of an endless world."""
         self._size = len(range(self.start, len(self.conversations), self.step))

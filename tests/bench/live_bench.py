@@ -58,7 +58,7 @@ def turns_per_second() -> None:
 
 
 def groups_of_a_row() -> None:
-    """GRPO groups on rows of the stage respond, with the beginnings kept and with each made anew."""
+    """GRPO groups on rows of the stage respond, with the recorded turns replayed once or for each reply."""
     rows = list(training_dataset("simulated", world_seed=8, number=10, stages=("respond",)))
     texts = [f"{REPLIES[i % len(REPLIES)]} That is number {i}." for i in range(GROUP)]
 
@@ -72,7 +72,7 @@ def groups_of_a_row() -> None:
     for turn in (1, 2, 4):
         those = [row for row in rows if row["turn"] == turn]
         ratio(
-            f"{len(those)} groups of {GROUP} at turn {turn}: the turns before anew for each reply / once",
+            f"{len(those)} groups of {GROUP} at turn {turn}: recorded turns replayed for each reply / once",
             partial(scored, those, anew=True),
             partial(scored, those, anew=False),
             rounds=5,

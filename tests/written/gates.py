@@ -26,8 +26,6 @@ def words(text: str) -> list[str]:
     return re.findall(r"[\w']+", text.lower().replace("’", "'"))
 
 
-ENOUGH: Final = 300
-"""Conversations from which on the gates are asserted."""
 RARE_IN_TEST: Final = ("B310", "B315", "B408", "B20", "B311")
 THIRD: Final = frozenset(words("he him his himself she her hers herself they them their theirs themselves"))
 FIRST: Final = frozenset(words("i i'm i've i'd i'll me my mine myself"))

@@ -1,4 +1,4 @@
-"""The gates count what they say, and the corpus keeps them once it has 300 conversations."""
+"""The gates count what they say; `test_card` holds the corpus to them."""
 
 from __future__ import annotations
 

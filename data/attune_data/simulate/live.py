@@ -113,7 +113,8 @@ class Talk:
     @property
     def wants(self) -> dict[str, float]:
         """Construct -> what doing it is worth to the person now."""
-        self._wants = wants(self.story, self.bond) if self._wants is None else self._wants
+        if self._wants is None:
+            self._wants = wants(self.story, self.bond)
         return self._wants
 
     def take(self, heard: Heard) -> Taken:

@@ -35,12 +35,12 @@ _SPEAKS_OF: Final[tuple[tuple[Done, re.Pattern[str]], ...]] = (
         ),
     ),
 )
-"""What a reply did -> words of the reactions that speak of it."""
+"""Act of a reply -> words that occur in the reactions to it."""
 
 
 @cache
 def speaks_of(reaction: Template) -> frozenset[Done]:
-    """What a reply must have done for a reaction to suit it."""
+    """The acts that a reply must hold for a reaction to suit it."""
     found: list[Done] = ["said", *(did for did, words in _SPEAKS_OF if words.search(reaction.source))]
     return frozenset(found)
 

@@ -84,7 +84,7 @@ class Message:
 
 
 Done = Literal["said", "asked", "advised"]
-"""What a reply did, if it was not silence: it said something, asked something, gave advice."""
+"""The acts to which people react: a reply says something at all, asks something, gives advice."""
 
 
 class LastReply(NamedTuple):

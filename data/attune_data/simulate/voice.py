@@ -128,14 +128,14 @@ def put_into_words(record: dict[str, Any], state: LatentState, person: Person, v
     for turn, behind in zip(record["turns"], state.turns, strict=True):
         id_ = f"{record['conversationId']}/{turn['turnNumber']}"
         packet = message_packet(id_, topic, person, behind.mood, behind.message)
-        texts = [_counted(wording(voice, packet, said), counts)]
+        texts = [counted(wording(voice, packet, said), counts)]
         turn["userMessage"] = texts[0]
         said = (*said, ("person", texts[0]))
         for kind in RESPONSES:
             packet = reply_packet(
                 id_, topic, person, kind, behind.replies[kind], behind.done[kind], texts[1:]
             )
-            texts.append(_counted(wording(voice, packet, said), counts))
+            texts.append(counted(wording(voice, packet, said), counts))
             *path, last = FIELDS[kind]
             place = turn
             for key in path:
@@ -147,7 +147,8 @@ def put_into_words(record: dict[str, Any], state: LatentState, person: Person, v
         record["metadata"]["voice"] = {"name": name_of(voice), **told}
 
 
-def _counted(found: Wording, counts: Counter[str]) -> str:
+def counted(found: Wording, counts: Counter[str]) -> str:
+    """Count a wording as `taken` or `fallen_back`, with how often it was `asked_again`; returns its text."""
     counts["taken" if found.taken else "fallen_back"] += 1
     counts["asked_again"] += found.asks - 1
     return found.text

@@ -43,11 +43,11 @@ class Playing(Protocol):
 
     @property
     def total(self) -> float:
-        """What was earned so far."""
+        """The sum of the rewards so far."""
 
     @property
     def total_name(self) -> str:
-        """What the total is."""
+        """The name of the total."""
 
     def waiting(self) -> dict[str, Any]:
         """Fields of an observation: the request that waits; after the end, what there is left to see."""
@@ -61,7 +61,7 @@ class Serving(Protocol):
 
     @property
     def description(self) -> str:
-        """What is served, in one sentence."""
+        """A sentence that describes the conversations."""
 
     def episode(self, seed: int | None, conversation_id: str | None, index: int | None) -> Playing:
         """Begin an episode; the arguments and errors are those of `AttuneEnvironment.reset`."""

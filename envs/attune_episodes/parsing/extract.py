@@ -68,7 +68,7 @@ def without_reasoning(text: str) -> str | Unparsed:
 
 
 def plain_reply(text: str) -> str | Unparsed:
-    """What a plain reply says: its text without reasoning blocks and outer blanks; `empty` for nothing."""
+    """The text of a plain reply without reasoning blocks and outer blanks; `empty` if none is left."""
     said = without_reasoning(text)
     if isinstance(said, Unparsed):
         return said

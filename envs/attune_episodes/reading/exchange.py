@@ -61,7 +61,7 @@ def _instructs(clause: str) -> bool:
 
 
 class Before:
-    """A message and the exchanges before it: what every reply to it is read against."""
+    """A message and the exchanges before it, which are read once for all replies to it."""
 
     def __init__(self, message: str, history: tuple[tuple[str, str], ...] = ()) -> None:
         self.message, self.history = message, history
@@ -120,7 +120,7 @@ class Before:
 
 @lru_cache(maxsize=CACHED)
 def before(message: str, history: tuple[tuple[str, str], ...]) -> Before:
-    """What replies to this message are read against, kept for the next reply."""
+    """The `Before` of a message, cached for the next reply to it."""
     return Before(message, history)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def problem_of(data: AttuneData) -> str | None:
-    """What is wrong with a task; None if nothing is."""
+    """The fault of a task; None if it has none."""
     if (standing := data.standing) is not None:
         return _silence_pays(standing)
     return _leak(data.task) or _other_prompt(data, data.task) or _oracle(data.task)

@@ -109,7 +109,7 @@ def test_any_text_has_a_kind_with_answers_of_its_own(text: str) -> None:
 
 
 def test_answers_suit_the_question() -> None:
-    """What brief answers say of yes and no, and of this and that, they say to such questions alone."""
+    """Answers such as "yes" or "a bit of both" are given only to questions that call for them."""
     frames = WHOLE.frames
     yes_or_no = re.compile(r"\b(?:yes|no)\b,|a careful|not really|I suppose so")
     told = {name: [t.source for t in frames[name]] for name in frames if name.startswith("answers_")}
