@@ -144,7 +144,7 @@ def gallery() -> str:
             "Everything that has a name, from its definition.",
             "## Environments\n\n" + table(("id", "for", "what"), environments),
             "## Rewards\n\n" + table(("preset", "what it rewards"), rewards),
-            "## Baselines and ceiling\n\n" + table(("policy", "kind", "what it uses"), baselines),
+            "## Built-in policies\n\n" + table(("policy", "kind", "what it uses"), baselines),
             "## Analyses in a report\n\n" + table(("analysis", "question"), analyses),
         ]
     )

@@ -21,7 +21,7 @@ while not episode.done:
     print(f"{request.id:22s} {step.status:9s} {worth:>10s}  reward {step.reward:.4f}")
 print(f"return {episode.total:.3f}")
 
-# 3. Beside its nulls: what is earned without reading a word, and the ceiling.
+# 3. Beside the baselines, which earn without reading a word, and the oracle, which is given the annotations.
 print()
 for name in ("empty", "prior", "lexicon", "oracle"):
     policy = builtin_policy(name, conversations)

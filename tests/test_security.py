@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from attune_data import DataError, SettingsError, load
+from attune_env.analyses import Study
 from attune_env.analyses.leaderboard import printed_tables
 from attune_env.analyses.sources import Sources, read_parts
 from attune_env.report.table import Cell, Table, field_text
@@ -118,7 +119,7 @@ def test_what_a_result_file_says_cannot_start_a_line_of_an_error(tmp_path: Path)
     ))  # fmt: skip
     err = attune("run", "builtin", "empty", "data", "-o", "out", cwd=tmp_path, code=2).stderr
     first, said = err.splitlines()
-    assert first == "questions in our own wording"
+    assert first == "questions in our own wording (the benchmark's comes with its data)"
     assert said.startswith("error: out/c-1_builtin_empty_default.json holds a result of another run")
     assert said.isprintable()
     assert "labels x\\nerror: all is lost" in err
@@ -208,7 +209,7 @@ def test_texts_of_a_scores_file_are_shown_harmlessly(
     forged = re.sub(rf'"{field}": "([^"]*)"', lambda m: f'"{field}": {json.dumps(EVIL + m[1])}', text)
     assert forged != text
     content = read_scores(write(tmp_path / "scores.json", forged))
-    for table in printed_tables(content, every=True):
+    for table in printed_tables(Study(content), every=True):
         table.print()
     out = capsys.readouterr().out
     assert ("\\x1b[31m" in out) is (field != "conversationId")  # which no table shows

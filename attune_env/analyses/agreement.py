@@ -166,8 +166,8 @@ BINARY = Analysis(
     "On which questions do models agree with the person, and on which do they not?",
     "Share of right answers in observer wording, among judgements with a yes or no; a missing answer "
     "counts as a no (canonical) or as wrong (strict). Majority: the score for always giving a question's "
-    "more frequent true answer. Every answer counts the same; intervals over conversations. Wordings are "
-    "this project's own.",
+    "more frequent true answer. Every answer counts the same; intervals over {units}. Questions are "
+    "in this project's own words, which mean the same as the benchmark's.",
     _binary,
     {
         "binary-answers": Dots("binary_answers", ["agreement"], split="asked_about", mark="majority",
@@ -186,7 +186,7 @@ CHOICES = Analysis(
     "On which questions do models predict which reply the person prefers?",
     "Share of comparisons with a winner in which the pick is the person's; a missing pick is wrong. Chance "
     "is 50 %: "
-    "picks are A or B. Every answer counts the same; intervals over conversations.",
+    "picks are A or B. Every answer counts the same; intervals over {units}.",
     _choices,
     {"preference-questions": Dots("preference_questions", ["accuracy"], label="question", line=50.0,
                                   unit="picks that are the person's, all models, % (line: chance)")},

@@ -27,6 +27,8 @@ class Finding:
     """An analysis applied to a study."""
 
     analysis: Analysis
+    caption: str
+    """The analysis's, of this study."""
     tables: Mapping[str, Table]
     draws: Mapping[str, Draw]
     """File name of a figure without ending -> what draws it; needs matplotlib."""
@@ -43,7 +45,7 @@ class Analysis:
     title: str
     question: str
     caption: str
-    """How the numbers were computed and how to read them."""
+    """How the numbers were computed and how to read them; `{units}` stands for what is resampled."""
     tables: Callable[[Study], Sequence[Table]]
     """Raises `Absent` if the inputs do not allow it."""
     plots: Mapping[str, Plot] = field(default_factory=dict)
@@ -67,4 +69,5 @@ class Analysis:
             for cell in table.intervals(self.signal)
         ]
         signal = not self.signal or any(cell.leaves_out_zero for cell in differences)
-        return Finding(self, tables, draws, signal)
+        caption = self.caption.replace("{units}", f"{study.table.unit}s")
+        return Finding(self, caption, tables, draws, signal)

@@ -14,17 +14,15 @@ from attune_env.figures.heat import Heat
 from attune_env.figures.plots import Dots
 from attune_env.report.groups import INPUTS, METRICS
 from attune_env.report.names import counted
-from attune_env.report.table import Column, Table, points, share
-from attune_env.statistics.bootstrap import Interval, known
-from attune_env.statistics.comparisons import compare_metrics, holm, separation
+from attune_env.report.table import HOLM, P, Column, Table, points, share
+from attune_env.statistics.bootstrap import Interval
+from attune_env.statistics.comparisons import compare_metrics, separation
 from attune_env.statistics.ranks import FEWEST, rank_correlations
-from attune_env.statistics.sign_flip import sign_flip
 from attune_env.statistics.variance import variance_split
 from attune_env.statistics.wins import METRIC, win_rates
 from attune_rewards.metric import Metric
 
 OM, HP, GAP = "avg_binary_om_accuracy", "avg_binary_human_accuracy", "perspective_gap_om_hp"
-P, HOLM = Column("p", places=4), Column("p, Holm", "p_holm", places=4)
 SHARES: Final = ("model", "conversation", "rest")
 
 
@@ -74,7 +72,6 @@ def _perspective(study: Study) -> list[Table]:
     if np.isnan(differences).all():
         raise Absent("no conversation has both binary accuracies")
     means = study.means([OM, HP, GAP], study.models)
-    p = sign_flip(study.table.kernel, differences, seed=study.seed).p
     heads = (
         points(label_of(METRICS[OM]), "binary_om"),
         points(label_of(METRICS[HP]), "binary_hp"),
@@ -85,8 +82,8 @@ def _perspective(study: Study) -> list[Table]:
         "Perspective gap, points of 100",
         ("model", *heads, P, HOLM, "n"),
         (
-            (key[0], *means[key].values(), known(raw), known(corrected), means[key][GAP].n)
-            for key, raw, corrected in zip(study.models, p, holm(p), strict=True)
+            (key[0], *means[key].values(), *p, means[key][GAP].n)
+            for key, p in zip(study.models, study.tested(differences), strict=True)
         ),
     )
     return [table]

@@ -16,7 +16,7 @@ from attune_env.report.names import mode_text, role_of
 from attune_env.report.table import Cell, Column, Table, points, share
 from attune_env.running.samples import sample_spread
 from attune_env.statistics.bootstrap import Interval
-from attune_env.statistics.score_table import Key, Resample
+from attune_env.statistics.score_table import Key
 from attune_rewards.metrics import better
 from attune_rewards.tree import COMPOSITE
 
@@ -83,7 +83,7 @@ def notes(study: Study) -> list[str]:
         f"{study.table.unit}; data {data['provenance']} {data['fingerprint']}.",
         "Composite = the benchmark's scoring, which rewards silence; Strict = an unanswered question "
         "scores 0.",
-        "baseline = reads nothing of the conversation or only its surface; ceiling = is given the "
+        "baseline = reads nothing of the conversation or only its surface; oracle = is given the "
         "annotations. parsed = replies that could be read, answered = scored items with a valid answer, "
         "unscored = items without an annotation.",
     ]
@@ -203,15 +203,12 @@ def _first(study: Study) -> list[Table]:
     return [leaderboard_table(study)]
 
 
-def printed_tables(
-    scores: Mapping[str, Any], *, resample: Resample = "auto", seed: int = 0, every: bool = False
-) -> list[Table]:
+def printed_tables(study: Study, *, every: bool = False) -> list[Table]:
     """The tables of a terminal: the leaderboard; with `every` also samples and all metrics."""
-    study = Study(scores, resample=resample, seed=seed)
     if not every:
         return [leaderboard_table(study)]
     metrics = [table.transposed("metric") for table in metric_tables(study)]
-    return [leaderboard_table(study), *samples_table(scores), *metrics]
+    return [leaderboard_table(study), *samples_table(study.scores), *metrics]
 
 
 @dataclass(frozen=True)
@@ -229,7 +226,7 @@ LEADERS = Analysis(
     "Leaderboard",
     "Who scores highest, and on which pillar?",
     "Means over conversations with 95 % bootstrap intervals from the same resamples for all models. The "
-    "ceiling is in the table only.",
+    "oracle is in the table only.",
     _first,
     {
         "leaderboard": Pillars(

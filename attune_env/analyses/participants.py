@@ -18,7 +18,7 @@ from attune_env.analyses.conversations import turn_means, turn_scores
 from attune_env.analyses.study import Study, label_of, over_models
 from attune_env.figures.plots import Dots
 from attune_env.report.groups import METRICS
-from attune_env.report.table import Cell, Column, Table, points
+from attune_env.report.table import HOLM, P, Cell, Column, Table, points
 from attune_env.statistics.bootstrap import Array, Interval, known
 from attune_env.statistics.comparisons import holm
 from attune_env.statistics.contrasts import Bools, Contrast, contrasts
@@ -79,8 +79,8 @@ def _heads(inside: str, outside: str) -> tuple[Column, ...]:
         points(inside, "inside"),
         points(outside, "outside"),
         points("difference"),
-        Column("p", places=4),
-        Column("p, Holm", "p_holm", places=4),
+        P,
+        HOLM,
         Column("n", "n_inside"),
         Column(f"n {outside}", "n_outside"),
     )

@@ -42,6 +42,7 @@ class Sources:
         seed: seeds it.
         scores_only: read conversations only where `where` needs them, and no result files.
         needs_data: the conversations are required.
+        baseline: the player that the verdict compares with.
     """
 
     scores: Sequence[Path]
@@ -55,6 +56,7 @@ class Sources:
     seed: int = 0
     scores_only: bool = False
     needs_data: bool = False
+    baseline: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,7 @@ def read_parts(asked: Sources, command: str) -> tuple[list[Part], list[Problem]]
 
     Raises:
         SettingsError: files that do not go together; a mode that none holds; `where` without conversations.
+        UnknownNameError: a baseline that was not scored in this mode.
         DataError: what `read_scores` and `merged` raise; conversations that are not those that were scored.
     """
     seen = set()
@@ -132,7 +135,8 @@ def _part(asked: Sources, files: Sequence[Named], command: str) -> tuple[Part, l
         settings = {**scores["metadata"]["settings"], "scoring": asked.scoring}
         scores = {**scores, "metadata": {**scores["metadata"], "settings": settings}}
     results = None if asked.scores_only else _results(files, asked)
-    study = Study(scores, mode, conversations, results, asked.resample, asked.seed, command)
+    options = asked.resample, asked.seed, command, asked.baseline
+    study = Study(scores, mode, conversations, results, *options)
     return Part(", ".join(Path(name).name for name, _ in files), study, without, scored), warnings
 
 

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attune_data import Conversations
+from attune_data.errors import UnknownNameError
 from attune_data.schema import Conversation
 from attune_env.report.groups import LEADERBOARD, METRICS
 from attune_env.report.names import mode_text, references, role_of
 from attune_env.report.table import Cell, Column, Table
-from attune_env.statistics.bootstrap import Array, Interval
+from attune_env.statistics.bootstrap import RESAMPLES, Array, Interval, known
+from attune_env.statistics.comparisons import holm
 from attune_env.statistics.score_table import Key, Resample, ScoreTable
+from attune_env.statistics.sign_flip import sign_flip
 from attune_rewards.metric import Metric
 
 if TYPE_CHECKING:
@@ -38,6 +41,7 @@ class Study:
         resample: units of the bootstrap.
         seed: seeds it.
         command: what reproduces this study.
+        baseline: the player that the verdict compares with; by default the best baseline.
     """
 
     scores: Mapping[str, Any]
@@ -47,11 +51,15 @@ class Study:
     resample: Resample = "auto"
     seed: int = 0
     command: str = "attune report"
+    baseline: str = ""
 
     def __post_init__(self) -> None:
         if not self.mode:
             modes = {entry["mode"] for entry in self.entries}
             object.__setattr__(self, "mode", PRIMARY if PRIMARY in modes else min(modes))
+        players = [model for model, _ in self.keys]
+        if self.baseline and self.baseline not in players:
+            raise UnknownNameError("scored player", self.baseline, players)
 
     @property
     def entries(self) -> Sequence[Mapping[str, Any]]:
@@ -103,11 +111,11 @@ class Study:
     def models(self) -> tuple[Key, ...]:
         """The keys that are compared: all except the built-in policies.
 
-        If only policies were scored, they are compared, except the ceiling, which was given the answers.
-        The ceiling is compared only if there is nothing else.
+        If only policies were scored, they are compared, except the oracle, which was given the answers.
+        The oracle is compared only if there is nothing else.
         """
         real = tuple(key for key in self.keys if not key[0].startswith("builtin/"))
-        return real or tuple(key for key in self.keys if role_of(key[0]) != "ceiling") or self.keys
+        return real or tuple(key for key in self.keys if role_of(key[0]) != "oracle") or self.keys
 
     @property
     def only_policies(self) -> bool:
@@ -138,7 +146,7 @@ class Study:
         notes: Iterable[str] = (),
         foldable: Sequence[str] = (),
     ) -> Table:
-        """A table about this study: its title says the mode, and baselines and the ceiling are faint."""
+        """A table about this study: its title says the mode, and baselines and the oracle are faint."""
         held = list(rows)
         title = f"{title}; mode {mode_text(self.mode)}"
         dim = references(str(row[0]) for row in held)
@@ -154,6 +162,12 @@ class Study:
         values = self.table.of_metrics(metrics, keys)
         found = iter(self.table.kernel.intervals(values.reshape(len(values), -1)))
         return {key: {name: next(found) for name in metrics} for key in keys}
+
+    def tested(self, differences: Array) -> list[tuple[float | None, float | None]]:
+        """The sign-flip p of each column of (rows, columns), and the p that Holm corrects over all of them."""
+        draws = max(RESAMPLES, 100 * differences.shape[1])  # enough that one of many can be significant
+        p = sign_flip(self.table.kernel, differences, draws=draws, seed=self.seed).p
+        return list(zip(map(known, p), map(known, holm(p)), strict=True))
 
     def over_models(self, metric: str) -> Array:
         """(rows,): a metric's mean over the compared models in each conversation."""

@@ -1,4 +1,4 @@
-"""The report's verdict: each model against the baselines and the ceiling, and what it can and cannot read."""
+"""The report's verdict: each model against a baseline and the oracle, and what it can and cannot read."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from attune_data.errors import one_line
 from attune_env.analyses.analysis import Absent, Analysis
 from attune_env.analyses.study import Study, label_of
 from attune_env.figures.plots import Dots
 from attune_env.report.groups import LEADERBOARD, METRICS
 from attune_env.report.names import counted, listed, role_of, short_names
-from attune_env.report.table import Column, Table
+from attune_env.report.table import HOLM, P, Column, Table
 from attune_env.statistics.bootstrap import MEANINGFUL, Interval
+from attune_env.statistics.comparisons import ALPHA
 from attune_env.statistics.score_table import Key
 from attune_rewards.metric import Metric
 from attune_rewards.tree import LEAF, LEAVES
@@ -55,39 +57,47 @@ def best_of(study: Study, role: str) -> Key | None:
 
 def judged(study: Study) -> list[Key]:
     """The models; if only policies were scored, those that read the text."""
-    readers = [key for key in study.models if role_of(key[0]) not in ("baseline", "ceiling")]
+    readers = [key for key in study.models if role_of(key[0]) not in ("baseline", "oracle")]
     return readers or list(study.models)
 
 
 def verdict_tables(study: Study) -> list[Table]:
-    """The deciding Composite of each model minus that of the best baseline, paired by conversation."""
-    baseline, ceiling = best_of(study, "baseline"), best_of(study, "ceiling")
+    """The deciding Composite of each model minus that of a baseline, paired by conversation.
+
+    The baseline is the study's, or else the best one, in which case models that read nothing are left out.
+    """
+    chosen = (study.baseline, study.mode) if study.baseline else None
+    baseline, oracle = chosen or best_of(study, "baseline"), best_of(study, "oracle")
     if baseline is None:
         raise Absent("no baseline was scored: run `attune run builtin asked DATA` and score it too")
-    keys = [key for key in by_score(study, judged(study)) if key != baseline]
+    against = study.models if chosen else judged(study)
+    keys = [key for key in by_score(study, against) if key != baseline]
     if not keys:
-        raise Absent("only baselines were scored")
+        raise Absent("nothing else was scored" if chosen else "only baselines were scored")
     metric = deciding(study)
     values = study.table.metric(metric.column, [*keys, baseline])
-    differences = study.table.kernel.intervals(values[:, :-1] - values[:, -1:])
+    differences = values[:, :-1] - values[:, -1:]
+    intervals = study.table.kernel.intervals(differences)
     *means, low = study.table.intervals(metric.column, [*keys, baseline])
-    top = study.table.intervals(metric.column, [ceiling])[0].mean if ceiling else None
+    top = study.table.intervals(metric.column, [oracle])[0].mean if oracle else None
     rows = [
-        (key[0], _verdict(difference), baseline[0].partition("/")[2], mean, low.mean, difference,
+        (key[0], _verdict(difference, p[1]), short_names([baseline[0]])[0], mean, low.mean, difference, *p,
          None if top is None or mean.mean is None else top - mean.mean, difference.n)
-        for key, mean, difference in zip(keys, means, differences, strict=True)
+        for key, mean, difference, p in zip(keys, means, intervals, study.tested(differences), strict=True)
     ]  # fmt: skip
     table = study.sheet(
         "verdict",
-        "Verdict: each model against the best baseline, points of 100",
+        one_line(f"Verdict: each model against {study.baseline or 'the best baseline'}, points of 100"),
         (
             "model",
             "verdict",
-            Column("best baseline", "baseline"),
+            "baseline",
             Column(label_of(metric), metric.column, places=1),
             Column("of the baseline", "baseline_mean", places=1),
             Column("difference", places=1),
-            Column("below the ceiling", "below_ceiling", places=1),
+            P,
+            HOLM,
+            Column("below the oracle", "below_oracle", places=1),
             "n",
         ),
         rows,
@@ -95,10 +105,10 @@ def verdict_tables(study: Study) -> list[Table]:
     return [table]
 
 
-def _verdict(difference: Interval) -> str:
+def _verdict(difference: Interval, p: float | None) -> str:
     if not difference.meaningful:
         return FEW
-    if not difference.leaves_out_zero:
+    if p is None or p >= ALPHA:
         return SAME
     return ABOVE if (difference.mean or 0.0) > 0 else BELOW
 
@@ -117,15 +127,20 @@ def profile_tables(study: Study) -> list[Table]:
     both = ~np.isnan(values) & ~np.isnan(base)
     above, below = (np.where(both, one, 0.0).reshape(len(both), -1) for one in (values - base, 1.0 - base))
     found = iter(study.table.kernel.ratios(above, below))
+    # a share of the way is 0 where the mean difference is
+    tests = iter(study.tested(np.where(both, values - base, np.nan).reshape(len(both), -1)))
     rows = []
     for number, key in enumerate(keys):
         for place, leaf in enumerate(parts):
-            gain, shared = next(found), both[:, number, place]
+            gain, p, shared = next(found), next(tests), both[:, number, place]
             n = int(shared.sum())
             if n and gain.mean is not None:
                 means = float(values[shared, number, place].mean()), float(base[shared, 0, place].mean())
-                rows.append((key[0], part_name(leaf), replace(gain, n=n), *means, n, leaf))
-    columns = ("model", "part", Column("gain", places=2), "score", "prior", "n", Column("in files", "name"))
+                rows.append((key[0], part_name(leaf), replace(gain, n=n), *p, *means, n, leaf))
+    columns = (
+        *("model", "part", Column("gain", places=2), P, HOLM, "score", "prior", "n"),
+        Column("in files", "name"),
+    )
     title = "Profile: share of the way from prior (0) to the annotations (1)"
     return [study.sheet("profile", title, columns, rows, keys=2)]
 
@@ -137,11 +152,13 @@ def summary(study: Study) -> list[str]:
     except Absent as reason:
         return [f"There is no verdict: {reason}."]
     names = short_names([str(model) for model in table.column("model")])
-    baseline = f"{table.column('baseline')[0]}, the best baseline"
+    baseline = f"{table.column('baseline')[0]}, the {'chosen' if study.baseline else 'best'} baseline"
+    reads = study.baseline and role_of(study.baseline) != "baseline"
+    blind = "" if reads else ", which does not read the text"
     says = {
         ABOVE: ("scores", "score", f"significantly above {baseline}"),
         SAME: ("is", "are", f"indistinguishable from {baseline}, on these conversations"),
-        BELOW: ("scores", "score", f"significantly below {baseline}, which does not read the text"),
+        BELOW: ("scores", "score", f"significantly below {baseline}{blind}"),
         FEW: ("was", "were", f"scored on too few conversations to compare with {baseline}"),
     }
     lines = []
@@ -149,12 +166,11 @@ def summary(study: Study) -> list[str]:
         these = [name for name, said in zip(names, table.column("verdict"), strict=True) if said == verdict]
         if these:
             lines.append(f"{listed(these)} {one if len(these) == 1 else several} {text}.")
-    difference, left = table.intervals("difference")[0].mean, table.column("below_ceiling")[0]
-    if difference is not None:
+    score, difference = (table.intervals(key)[0].mean for key in (deciding(study).column, "difference"))
+    if score is not None and difference is not None:
         first = f"The highest score, that of {names[0]}," if len(names) > 1 else "Its score"
         way = "above" if difference > 0 else "below"
-        gap = f" and {left:.1f} below the ceiling" if isinstance(left, float) else ""
-        lines.append(f"{first} is {abs(difference):.1f} points {way} that baseline{gap}.")
+        lines.append(f"{first} is {score:.1f} points, {abs(difference):.1f} {way} that baseline.")
     return [*lines, *_parts(study), *_unreadable(study)][:6]
 
 
@@ -164,13 +180,9 @@ def _parts(study: Study) -> list[str]:
         (table,) = profile_tables(study)
     except Absent:
         return []
-    parts, gains = (
-        [name[:1].lower() + name[1:] for name in map(str, table.column("part"))],
-        table.intervals("gain"),
-    )
-    better = {
-        part for part, gain in zip(parts, gains, strict=True) if gain.leaves_out_zero and (gain.mean or 0) > 0
-    }
+    parts = [name[:1].lower() + name[1:] for name in map(str, table.column("part"))]
+    tests = zip(parts, table.intervals("gain"), table.column("p_holm"), strict=True)
+    better = {part for part, gain, p in tests if _verdict(gain, p) == ABOVE}
     yes, no = ([part for part in dict.fromkeys(parts) if (part in better) == kind] for kind in (True, False))
     one = len(set(table.column("model"))) == 1
     who, nobody, none = (
@@ -202,9 +214,9 @@ VERDICT = Analysis(
     "Verdict",
     "Does a model do better than answers that do not read the conversation?",
     "Difference between each model's strict Composite, in which an unanswered question earns 0, and that of "
-    "the best baseline, paired by conversation. Above or below: its 95 % interval excludes 0; fewer than "
-    f"{MEANINGFUL} conversations get no verdict. Each model is tested separately: by chance, about one in "
-    "twenty comes out above or below.",
+    "the baseline (the best one, or --baseline), paired by conversation, with a 95 % interval over {units}. "
+    "Above or below: p < 0.05 in a sign-flip test, Holm-corrected over the models; fewer than "
+    f"{MEANINGFUL} {{units}} get no verdict.",
     verdict_tables,
 )
 PROFILE = Analysis(
@@ -212,8 +224,9 @@ PROFILE = Analysis(
     "Profile",
     "What can each model read, and what can it not?",
     "(score − prior) / (1 − prior) of each part of the strict Composite, summed over conversations: 0 is "
-    "what the best constant answers get, 1 what the annotations get; 95 % intervals over conversations. "
-    "Values beyond the axis are written at its edge.",
+    "what the best constant answers get, 1 what the annotations get; 95 % intervals over {units}, each by "
+    "itself. p: sign-flip test of score − prior, Holm-corrected over all parts and models of the table; the "
+    "summary counts p < 0.05. Values beyond the axis are written at its edge.",
     profile_tables,
     {"profile": Dots("profile", ["gain"], split="model", label="part", line=0.0, limits=(-1.05, 1.05),
                      unit="(score − prior) / (1 − prior), with 95 % interval")},

@@ -110,7 +110,8 @@ def find_codebook(given: Path | None, data: str) -> Codebook:
     # a path, where the text "simulated" would name a world
     path = DataArguments(data if data == SAMPLE else Path(data)).codebook(given)
     book = Codebook.own() if path is None else load_official(path)
-    wording = "our own wording" if path is None else f"the wording of {book.name}"
+    own = "our own wording (the benchmark's comes with its data)"
+    wording = own if path is None else f"the wording of {book.name}"
     print(f"questions in {wording}", file=sys.stderr)
     if book.missing:
         print(f"not in {path}, so in our own wording: {', '.join(book.missing)}", file=sys.stderr)

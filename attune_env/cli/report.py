@@ -41,6 +41,11 @@ def report(
     scoring: shared.Scoring | None = option(
         "The scoring variant that leads; by default the one the file was made with."
     ),
+    baseline: str = option(
+        "Compare each model with this one, as the tables name it; by default with the best baseline.",
+        "",
+        metavar="MODEL",
+    ),
     resample: shared.Resampled = shared.RESAMPLE,
     seed: int = shared.BOOTSTRAP_SEED,
     where: str | None = shared.WHERE,
@@ -57,10 +62,13 @@ def report(
 
     Example: attune report scores.json -o report
 
+    Example: attune report scores.json --baseline builtin/asked
+
     Example: attune report a.json b.json --where "diagnosis=ADHD" -o report
     """
     from attune_env.analyses.leaderboard import printed_tables
     from attune_env.analyses.sources import Sources, read_parts
+    from attune_env.analyses.verdict import verdict_tables
 
     named = [*(files or ()), *(scores or ()), *(compare or ())]
     if not named:
@@ -77,6 +85,7 @@ def report(
     asked = Sources(
         *(named, data, results, mode, scoring, where, side_by_side, resample, seed),
         scores_only=output is None,
+        baseline=baseline,
     )
     parts, warnings = read_parts(asked, command_of(asked))
     tell(warnings)
@@ -85,8 +94,8 @@ def report(
             say_chosen(part.study.scores, part.scored, where)
     if output is None:
         for part in parts:
-            study = part.study
-            for table in printed_tables(study.scores, resample=study.resample, seed=study.seed, every=True):
+            compared = verdict_tables(part.study) if baseline else []
+            for table in [*compared, *printed_tables(part.study, every=True)]:
                 if len(parts) > 1:
                     table.title = f"{part.label}: {table.title}"
                 table.print()
@@ -120,6 +129,7 @@ def command_of(asked: Sources, command: str = "report", **more: object) -> str:
         results=asked.results,
         mode=asked.mode,
         scoring=asked.scoring,
+        baseline=asked.baseline or None,
         where=asked.where,
         resample=asked.resample if asked.resample != "auto" else None,
         seed=asked.seed or None,
@@ -187,7 +197,7 @@ def subset(
     command = command_of(replace(asked, where=str(chosen)), "subset", compare=compare)
     study = narrowed_study(whole.study, str(chosen), command)
     say_chosen(study.scores, whole.scored, str(chosen))
-    tables = printed_tables(study.scores, resample=study.resample, seed=study.seed, every=not compare)
+    tables = printed_tables(study, every=not compare)
     chapters: list[Chapter] = [("The subset", (LEADERS, EVERY_METRIC))]
     if compare:
         found = subset_contrast(whole.study, chosen)

@@ -38,7 +38,8 @@ def score(
 
     Example: attune score --results results --data "Test Samples/Sample200" --output scores.json
     """
-    from attune_env.analyses.leaderboard import printed_tables
+    from attune_env.analyses import Study
+    from attune_env.analyses.leaderboard import leaderboard_table
     from attune_env.results import check_replaceable, read_results, score_results, write_json
 
     check_replaceable(output)
@@ -73,7 +74,7 @@ def score(
             on_done=step,
         )
     write_json(output, scores)
-    printed_tables(scores)[0].print()
+    leaderboard_table(Study(scores)).print()
     unscored = len(conversations) - scores["metadata"]["n_conversations"]
     if unscored:
         print(f"{unscored} of {len(conversations)} conversations have no result", file=sys.stderr)

@@ -22,7 +22,7 @@ ROW, FRAME = 0.23, 1.0
 MOST: Final = 40
 """Rows of a figure; tables hold all."""
 LEAST_WIDTH: Final = 1e-9
-CEILING: Final = "builtin/oracle"
+ORACLE: Final = "builtin/oracle"
 MODELS: Final = ("model", "against", "first", "second")
 """Columns that hold names of models."""
 
@@ -79,7 +79,7 @@ class Panel(NamedTuple):
 class Dots(Plot):
     """One panel per column: a row per row of the table, a dot at the mean, a line over its interval.
 
-    The ceiling has no row: it would squeeze all others. The best baseline is a dashed line.
+    The oracle has no row: it would squeeze all others. The best baseline is a dashed line.
     """
 
     columns: Sequence[str]
@@ -123,7 +123,7 @@ class Dots(Plot):
         first = table.heads[0].key
         key = self.label or first
         names = axis_labels(key, [str(text) for text in table.column(key)])
-        rows = [i for i, name in enumerate(table.column(first)) if name != CEILING]
+        rows = [i for i, name in enumerate(table.column(first)) if name != ORACLE]
         marks = table.column(self.mark) if self.mark else [None] * len(names)
         if self.split:
             values = table.column(self.split)

@@ -115,7 +115,7 @@ def index_page(study: Study, names: Mapping[str, str]) -> str:
         if identity in names and record is not None
     ]
     found.sort(key=lambda one: (np.nan_to_num(one[2][0], nan=np.inf), one[0]))
-    real = "models" if not study.only_policies else "policies without the ceiling"
+    real = "models" if not study.only_policies else "policies without the oracle"
     short = short_names([key[0] for key in study.keys])
     table = study.sheet(
         "conversations",

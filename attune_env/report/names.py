@@ -15,7 +15,7 @@ LISTED = 3
 
 
 def role_of(em_model: str) -> str:
-    """The kind of row a model is: `baseline`, `reader` or `ceiling` for built-in policies, else `model`."""
+    """The kind of row a model is: `baseline`, `reader` or `oracle` for built-in policies, else `model`."""
     provider, _, name = em_model.partition("/")
     if provider != "builtin" or name not in KINDS:
         return "model"
@@ -23,8 +23,8 @@ def role_of(em_model: str) -> str:
 
 
 def references(models: Iterable[str]) -> set[int]:
-    """The places of baselines and the ceiling."""
-    return {number for number, model in enumerate(models) if role_of(model) in ("baseline", "ceiling")}
+    """The places of baselines and the oracle."""
+    return {number for number, model in enumerate(models) if role_of(model) in ("baseline", "oracle")}
 
 
 def mode_text(mode: str) -> str:

@@ -97,6 +97,8 @@ share = partial(Column, share=True)
 """A column of shares, shown as percentages."""
 points = partial(Column, places=1, scale=100)
 """A column of shares, shown as points of 100."""
+P, HOLM = Column("p", places=4), Column("p, Holm", "p_holm", places=4)
+"""Of a test, uncorrected and corrected."""
 
 
 @dataclass(slots=True)
@@ -108,7 +110,7 @@ class Table:
     rows: list[tuple[Cell, ...]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     dim: set[int] = field(default_factory=set)
-    """Rows shown faint: baselines and the ceiling."""
+    """Rows shown faint: baselines and the oracle."""
     foldable: Sequence[str] = ()
     """Columns that become a note where every row holds the same value."""
     keys: int = 1

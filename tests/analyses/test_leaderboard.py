@@ -40,7 +40,7 @@ def test_other_modes_follow_and_are_marked() -> None:
     assert table.column("mode") == ["default", "default", "verbose (not primary)"]
 
 
-def test_policies_are_references_and_the_ceiling_is_no_model() -> None:
+def test_policies_are_references_and_the_oracle_is_no_model() -> None:
     names = ("builtin/lexicon", "builtin/prior", "builtin/empty", "builtin/oracle")
     values = dict(zip(names, ([70.0] * 5, [50.0] * 5, [20.0] * 5, [100.0] * 5), strict=True))
     alone = study(columns(COMPOSITE, values))

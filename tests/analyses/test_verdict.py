@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
+from attune_data.errors import UnknownNameError
 from attune_env.analyses import Absent, Study
 from attune_env.analyses.verdict import PROFILE, VERDICT, summary
 from tests.analyses.made import columns, entry, first, means, study
@@ -15,12 +17,12 @@ COMPOSITE = "composite_score"
 
 
 def beside(**models: Sequence[float]) -> Study:
-    """Models beside two baselines, 55 being the better, and a ceiling."""
+    """Models beside two baselines, 55 being the better, and the oracle."""
     named = {f"lab/{name}": values for name, values in models.items()}
     policies: dict[str, Sequence[float]] = {
-        "builtin/prior": [55.0] * 6,
-        "builtin/empty": [8.0] * 6,
-        "builtin/oracle": [100.0] * 6,
+        "builtin/prior": [55.0] * 10,
+        "builtin/empty": [8.0] * 10,
+        "builtin/oracle": [100.0] * 10,
     }
     return study(columns(COMPOSITE, {**named, **policies}))
 
@@ -38,7 +40,7 @@ def test_a_model_is_held_against_the_best_baseline(
     assert table.column("verdict") == [verdict]
     assert table.column("baseline") == ["prior"]
     assert means(table, "difference") == pytest.approx([difference])
-    assert table.column("below_ceiling") == pytest.approx([100 - sum(values) / len(values)])
+    assert table.column("below_oracle") == pytest.approx([100 - sum(values) / len(values)])
 
 
 def test_a_model_that_answers_little_is_judged_by_the_strict_composite() -> None:
@@ -54,6 +56,35 @@ def test_a_model_that_answers_little_is_judged_by_the_strict_composite() -> None
     table = first(VERDICT, study(entries))
     assert (table.column("verdict"), table.column("baseline")) == (["below"], ["prior"])
     assert means(table, "difference") == pytest.approx([-40.0])
+
+
+def test_models_are_held_against_a_player_that_is_chosen() -> None:
+    values: dict[str, Sequence[float]] = {
+        "lab/a": [52.0] * 10, "lab/b": [50.0] * 10, "lab/c": [49.0, 51.0] * 5, "builtin/prior": [60.0] * 10
+    }  # fmt: skip
+    made = study(columns(COMPOSITE, values), baseline="lab/b")
+    table = first(VERDICT, made)
+    assert table.column("model") == ["lab/a", "lab/c"]
+    assert table.column("verdict") == ["above", "indistinguishable"]
+    assert means(table, "difference") == pytest.approx([2.0, 0.0])
+    # all of 2^10 = 1,024 sign patterns: two of a reach its sum, every one of c; times 2, the models compared
+    assert table.column("p") == pytest.approx([2 / 1024, 1.0])
+    assert table.column("p_holm") == pytest.approx([4 / 1024, 1.0])
+    assert summary(made)[:3] == [
+        "a scores significantly above b, the chosen baseline.",
+        "c is indistinguishable from b, the chosen baseline, on these conversations.",
+        "The highest score, that of a, is 52.0 points, 2.0 above that baseline.",
+    ]
+    with pytest.raises(UnknownNameError, match="did you mean 'lab/b'"):
+        study(columns(COMPOSITE, values), baseline="lab/bb")
+
+
+def test_one_of_many_models_is_not_above_by_chance() -> None:
+    values = {f"lab/{i}": [56.0] * 6 for i in range(2)} | {"builtin/prior": [55.0] * 6}
+    table = first(VERDICT, study(columns(COMPOSITE, values)))
+    assert table.intervals("difference")[0].leaves_out_zero
+    assert table.column("p_holm") == pytest.approx([4 / 64, 4 / 64])  # 2/64 each, corrected for two
+    assert set(table.column("verdict")) == {"indistinguishable"}
 
 
 def test_where_only_policies_were_scored_those_that_read_are_judged() -> None:
@@ -77,7 +108,7 @@ def test_without_a_baseline_there_is_no_verdict() -> None:
 def parts(model: str, f1: float, pairwise: float) -> list[dict[str, object]]:
     return [
         entry(f"c{i}", model, composite_score=50.0, strict_parts={"emotion_f1": f1, "pairwise": pairwise})
-        for i in range(6)
+        for i in range(8)
     ]
 
 
@@ -87,19 +118,23 @@ def test_the_profile_is_the_share_of_the_way_from_prior_to_the_annotations() -> 
     assert table.column("part") == ["Emotion match", "Preferred reply"]
     # (0.7 - 0.4)/(1 - 0.4) and (0.4 - 0.5)/(1 - 0.5)
     assert means(table, "gain") == pytest.approx([0.5, -0.2])
+    assert table.column("p_holm") == pytest.approx([4 / 256, 4 / 256])  # 2 of 2^8 patterns, two parts
+    caption = PROFILE.run(made).caption
+    assert "over conversations" in caption
+    assert "over participants" in PROFILE.run(replace(made, resample="participant")).caption
     assert "On emotion match, it does significantly better than answers that read nothing." in summary(made)
     assert "It does not do so on preferred reply." in summary(made)
 
 
 def test_the_summary_is_short_and_plain() -> None:
     made = beside(
-        **{name: [40.0 + i, 41, 42, 43, 44, 45] for i, name in enumerate("abcdefgh")}, good=[90.0] * 6
+        **{name: [40.0 + i, 41, 42, 43, 44] * 2 for i, name in enumerate("abcdefgh")}, good=[90.0] * 10
     )
     lines = summary(made)
     assert lines[:3] == [
         "good scores significantly above prior, the best baseline.",
         "h, g and 6 more score significantly below prior, the best baseline, which does not read the text.",
-        "The highest score, that of good, is 35.0 points above that baseline and 10.0 below the ceiling.",
+        "The highest score, that of good, is 90.0 points, 35.0 above that baseline.",
     ]
     assert len(lines) <= 6
     assert all(len(re.findall(r"\d+(?:\.\d+)?", line)) <= 2 for line in lines)

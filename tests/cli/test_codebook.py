@@ -54,7 +54,7 @@ def test_an_official_codebook_is_used_named_and_its_gaps_told(
 
 def test_another_wording_is_another_run(tmp_path: Path) -> None:
     data_folder(tmp_path / "data")
-    assert run(tmp_path, "data") == ["questions in our own wording"]
+    assert run(tmp_path, "data") == ["questions in our own wording (the benchmark's comes with its data)"]
     write(tmp_path / NAME, OFFICIAL)
     line = run(tmp_path, "data", code=2)[-1]
     assert line.startswith("error: ")

@@ -55,7 +55,7 @@ def test_the_leaderboard_is_plain_and_the_best_stands_first(place: Path) -> None
     ((title, (header, *rows)),) = table_rows(out).items()
     assert title.startswith("Leaderboard, strict scoring")
     assert [(row[0], row[1], row[2]) for row in rows] == [
-        ("builtin/oracle", "ceiling", "default"), ("builtin/always-no", "baseline", "default"),
+        ("builtin/oracle", "oracle", "default"), ("builtin/always-no", "baseline", "default"),
     ]  # fmt: skip
     assert {len(row) for row in rows} == {len(header)}
     assert read(place / "sub folder" / "mine.json")["metadata"]["settings"]["scoring"] == "strict"

@@ -61,7 +61,7 @@ def test_tables_are_printed_best_model_first(place: Path) -> None:
     assert err == ""
     assert attune_here("stats -s scores.json", place)[0] == out
     titles = list(table_rows(out))
-    assert titles[0] == "builtin/oracle (ceiling), mode default, 3 conversations"
+    assert titles[0] == "builtin/oracle (oracle), mode default, 3 conversations"
     assert len(titles) == 2
 
 

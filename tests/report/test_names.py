@@ -19,7 +19,7 @@ def test_the_help_names_the_built_in_policies() -> None:
 
 
 @pytest.mark.parametrize(("model", "role"), [
-    ("builtin/prior", "baseline"), ("builtin/copy", "baseline"), ("builtin/oracle", "ceiling"),
+    ("builtin/prior", "baseline"), ("builtin/copy", "baseline"), ("builtin/oracle", "oracle"),
     ("builtin/lexicon", "reader"), ("openai/oracle", "model"), ("empty", "model"),
 ])  # fmt: skip
 def test_policies_are_no_models(model: str, role: str) -> None:

@@ -1,4 +1,4 @@
-"""Built-in policies: the baselines shown beside every model, a small reader, and the ceiling.
+"""Built-in policies: the baselines shown beside every model, a small reader, and the oracle.
 
 Content-free (read nothing of the request): `empty`, `always-yes`, `always-no`, `random`, `mode`, `prior`.
 Shallow (read its surface): `longest`, `shortest`, `copy`, and `asked`, which sees only what is asked. Then
@@ -22,7 +22,7 @@ from attune_episodes.policies.base import (
 )
 from attune_episodes.settings import Settings
 
-Kind = Literal["content-free", "shallow", "reader", "ceiling"]
+Kind = Literal["content-free", "shallow", "reader", "oracle"]
 
 DESCRIPTIONS: Final[dict[str, tuple[Kind, str]]] = {
     "empty": ("content-free", "nothing, and says nothing"),
@@ -36,7 +36,7 @@ DESCRIPTIONS: Final[dict[str, tuple[Kind, str]]] = {
     "copy": ("shallow", "words shared by the message and the reply"),
     "asked": ("shallow", "which questions are asked, but no text"),
     "lexicon": ("reader", "the text, with a small word list"),
-    "oracle": ("ceiling", "the annotations: the ceiling"),
+    "oracle": ("oracle", "the annotations themselves"),
 }
 """Policy name -> its kind, and what it uses."""
 KINDS: Final[dict[str, Kind]] = {name: kind for name, (kind, _) in DESCRIPTIONS.items()}

@@ -1,4 +1,4 @@
-"""`oracle`: reads the annotations and answers with them. The ceiling: strict Composite 100 everywhere."""
+"""`oracle`: reads the annotations and answers with them: strict Composite 100 everywhere."""
 
 from __future__ import annotations
 
