@@ -2,7 +2,6 @@
 
 from attune_env.audit.auditing import REFERENCE_SIZE, Audit, audit, policy_count, reference_world
 from attune_env.audit.live import LiveAudit, live_audit, live_policy_count, live_tables
-from attune_env.audit.silence import unannotated, unanswered
 from attune_env.audit.tables import audit_tables
 from attune_env.audit.verdict import GATE, MIN_PARTICIPANTS, Verdict
 
@@ -20,6 +19,4 @@ __all__ = [
     "live_tables",
     "policy_count",
     "reference_world",
-    "unannotated",
-    "unanswered",
 ]

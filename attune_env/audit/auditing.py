@@ -39,8 +39,6 @@ from attune_rewards.tree import LEAF
 REFERENCE_SEED: Final = 1
 """Seed of the default data; the baselines of `skill` were measured on other participants (seed 0)."""
 REFERENCE_SIZE: Final = 500
-SILENCED: Final = ("random", "searched")
-"""Policies whose answers are left out, one kind at a time, to score silence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +54,6 @@ class Audit:
     """Part -> policy -> mean score, before baselines are subtracted."""
     ceiling: Mapping[str, float]
     """Part -> the latent-state ceiling; {} if the data's latent state is not known."""
-    played: Mapping[str, Played]
-    """`SILENCED` policy -> what it said, for `unanswered` to take away; the search: of the first reward."""
 
     @property
     def failed(self) -> tuple[Verdict, ...]:
@@ -141,7 +137,6 @@ def audit(
         verdicts=tuple(verdicts),
         parts=_parts(played, rewards),
         ceiling=latent_ceiling(world, range(len(conversations))) if world is not None else {},
-        played={name: played[name] for name in SILENCED},
     )
 
 

@@ -1,46 +1,19 @@
-"""An audit as tables: the verdicts, what every policy earns, in which parts, and what silence earns."""
+"""An audit as tables: the verdicts, what every policy earns, and in which parts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 
-from attune_data.schema import Conversation
 from attune_env.audit.auditing import Audit
-from attune_env.audit.silence import WHOLE, Composites, unannotated, unanswered
 from attune_env.audit.verdict import GATE, GATED, MIN_PARTICIPANTS
 from attune_env.report.table import DASH, Table, interval_text, share_text
 from attune_env.statistics.bootstrap import RESAMPLES
 from attune_rewards.tree import COMPOSITE
 
 
-def audit_tables(found: Audit, conversations: Sequence[Conversation]) -> list[Table]:
+def audit_tables(found: Audit) -> list[Table]:
     """Every table of an audit, in the order in which they are read."""
-    silence = [
-        _silence(
-            f"What leaving answers out earns: policy {name}",
-            "left out",
-            unanswered(played.predictions, conversations),
-            "all answers",
-        )
-        for name, played in found.played.items()
-    ]
-    silence[-1].notes = [
-        f"{list(found.played)[-1]} gives the best constant answers to everything. The canonical Composite is "
-        "a sum over the kinds of answers left out here (except whole turns), so if leaving out no single "
-        "kind gains anything, leaving out several does not either."
-    ]
-    missing = _silence(
-        "What saying nothing earns when annotations are missing",
-        "not annotated",
-        unannotated(conversations),
-        "all annotated",
-    )
-    missing.notes = [
-        "Canonical scoring counts both an unanswered PANAS and one that did not move as half right: 5.4 "
-        "points."
-    ]
-    return [_verdicts(found), *_policies(found), _parts(found), *silence, missing]
+    return [_verdicts(found), *_policies(found), _parts(found)]
 
 
 def _verdicts(found: Audit) -> Table:
@@ -137,19 +110,6 @@ def _parts(found: Audit) -> Table:
             f"{', '.join(over)}: some policy earns more than the annotations' own answers there, and a "
             "policy trained on it will find out."
         )
-    return table
-
-
-def _silence(title: str, head: str, scores: Mapping[str, Composites], whole: str) -> Table:
-    table = Table(
-        title,
-        (head, f"canonical, {whole}", "without", "change", f"strict, {whole}", "without", "change"),
-    )
-    for what, without in scores.items():
-        if what != WHOLE:
-            pairs = zip(scores[WHOLE], without, strict=True)
-            cells = [cell for a, b in pairs for cell in (_number(a, 1), _number(b, 1), f"{b - a:+.1f}")]
-            table.rows.append((what, *cells))
     return table
 
 

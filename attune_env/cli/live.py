@@ -52,7 +52,7 @@ def live(
 
 
 def _talk(standing: Standing) -> None:
-    """Hold the conversation over standard input and output."""
+    """Hold the conversation over standard input and output; however it ends, show the turns so far."""
     from attune_data.errors import printable
     from attune_episodes.live.transcript import transcript
 
@@ -62,19 +62,20 @@ def _talk(standing: Standing) -> None:
     asks = sys.stdin.isatty()
     if asks:
         print(f"Reply to what the person says, {held.length} times at most; Ctrl-D ends it.", file=sys.stderr)
-
-    def says() -> None:
-        print("\n".join(printable(line) for line in held.message.splitlines()), "\n", sep="", flush=True)
-
-    says()
-    while not held.done:
-        if asks:
-            print("> ", end="", file=sys.stderr, flush=True)
-        if not (line := sys.stdin.readline()):
-            break
-        turn = held.say(line.rstrip("\r\n"))
-        if turn.answer != "ends":
-            says()
-    print(transcript(held) if held.turns else "nothing was said")
+    try:
+        while True:
+            if not held.turns or held.turns[-1].answer != "ends":
+                print(*map(printable, held.message.splitlines()), "\n", sep="\n", end="", flush=True)
+            if held.done:
+                break
+            if asks:
+                print("> ", end="", file=sys.stderr, flush=True)
+            if not (line := sys.stdin.readline()):
+                break
+            after = held.copy()  # a voice may stop in the middle of a turn, which then does not count
+            after.say(line.rstrip("\r\n"))
+            held = after
+    finally:
+        print(transcript(held) if held.turns else "nothing was said")
     if not held.done:
         print(f"the input ended before the conversation: {held.length} replies at most", file=sys.stderr)

@@ -95,7 +95,7 @@ def audit(
         conversations = world.take(REFERENCE_SIZE)
     with progress_bar("attacking", policy_count(len(specs))) as step:
         found = audit(conversations, specs, world=world, on_done=step)
-    tables = audit_tables(found, conversations)
+    tables = audit_tables(found)
     for table in tables:
         table.print()
     if output is not None:

@@ -104,7 +104,8 @@ class Journal(AbstractContextManager["Journal"]):
     Replies stay in the file; only their positions are kept in memory.
     """
 
-    def __init__(self, folder: Path, em_model: str) -> None:
+    def __init__(self, folder: Path, em_model: str, option: str = "-o") -> None:
+        """`option` is the one that names the folder, for errors."""
         self.path = folder / journal_name(em_model)
         self.passed_over = 0
         """Lines that could not be read."""
@@ -123,7 +124,7 @@ class Journal(AbstractContextManager["Journal"]):
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
         self._file = os.open(self.path, flags, 0o666)
         try:
-            _lock(self._file, self.path)
+            _lock(self._file, self.path, option)
             self._reader = self.path.open("rb")
             self._end = self._read()
         except BaseException:
@@ -282,7 +283,7 @@ def _line(data: bytes) -> Line | None:
         return None
 
 
-def _lock(file: int, path: Path) -> None:
+def _lock(file: int, path: Path, option: str) -> None:
     """Locks an open file for this process; SettingsError if another has it."""
     try:
         if sys.platform == "win32":
@@ -297,10 +298,10 @@ def _lock(file: int, path: Path) -> None:
     except (BlockingIOError, PermissionError):
         raise SettingsError(
             f"another run of this model is writing to {path.parent} (it has locked {path.name}); wait until "
-            "it ends, or choose another -o"
+            f"it ends, or choose another {option}"
         ) from None
     except OSError as error:
         raise DataError(
             Problem(str(path), "", f"a file that cannot be locked ({error.strerror})",
-                    "a folder on a disk with file locks", "choose another -o")
+                    "a folder on a disk with file locks", f"choose another {option}")
         ) from error  # fmt: skip

@@ -96,7 +96,7 @@ class EndpointVoice(AbstractContextManager["EndpointVoice"]):
         from attune_env.running.client import ChatClient
 
         self._client = ChatClient(self.model.endpoint, call_timeout=self.options.call_timeout)
-        self._journal = Journal(self.folder, self.name)
+        self._journal = Journal(self.folder, self.name, "--voice-cache")
         self._asker = Asker(
             self._client, self.model, self.tally.control, self.options.patience, False, _forget
         )

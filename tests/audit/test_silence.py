@@ -9,9 +9,9 @@ from hypothesis import given, settings
 
 from attune_data import Conversation, load
 from attune_data.simulate import simulate
-from attune_episodes.attacks import UNANNOTATED, UNANSWERED, without
 from attune_rewards import ConversationPrediction, Prefer, Reflect, Tag, TurnPrediction, score_conversation
 from attune_rewards.truth import truth_of
+from tests.audit.silence import UNANNOTATED, UNANSWERED, without
 from tests.rewards.builders import comparison, conversation, judgement, panas, turn, wide
 from tests.rewards.strategies import scored
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
-import subprocess
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
 from attune_data.simulate import Simulation
+from attune_env.cli.live import live as command
+from attune_env.cli.shared import Drawn, Server, Voiced
 from attune_episodes.live import LiveEpisode
 from attune_episodes.live.transcript import transcript
-from tests import PATIENCE
-from tests.command import ATTUNE, attune_here
+from tests.command import attune_here
+from tests.endpoint import serve
+from tests.endpoint.writers import Writer
 
 REPLIES = ["It sounds like that hurt, and no wonder. What happened then?", "", "You should move on."] * 4
 
@@ -87,37 +91,40 @@ def test_wrong_options_are_told(
     assert told in err
 
 
-def test_as_a_process_of_its_own_the_person_answers_before_the_next_line_is_read(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [str(ATTUNE), "live", "--seed", "3"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=tmp_path,
-    )
-    assert process.stdin
-    assert process.stdout
-    episode = LiveEpisode(Simulation(3), 0)
-    shown = "".join(iter(process.stdout.readline, "\n"))
-    assert shown == f"{episode.message}\n"
-    process.stdin.write(f"{REPLIES[0]}\n")
-    process.stdin.flush()
-    episode.say(REPLIES[0])
-    assert "".join(iter(process.stdout.readline, "\n")) == f"{episode.message}\n"
-    process.stdin.close()
-    assert "turn 1: " in process.stdout.read()
-    assert process.wait(PATIENCE) == 0
-    process.stdout.close()
+def test_the_person_answers_before_the_next_line_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)  # what was not flushed is not there
+    heard: list[str] = []
+
+    class Input(io.StringIO):
+        def readline(self, size: int = -1) -> str:
+            heard.append(os.read(reader, 100_000).decode())
+            return super().readline(size)
+
+    monkeypatch.setattr(sys, "stdin", Input(f"{REPLIES[0]}\n"))
+    with os.fdopen(writer, "w") as out, contextlib.redirect_stdout(out):
+        command(seed=0, index=0, level="default", reader="fitted",
+                voiced=Voiced(), server=Server(), drawn=Drawn())  # fmt: skip
+    os.close(reader)
+    assert heard == [f"{engine(said=REPLIES[:n]).message}\n\n" for n in (0, 1)]
 
 
-def test_input_that_is_no_text_is_a_reply_that_says_nothing_much(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [str(ATTUNE), "live"],
-        input=b"\xff\xfe\x00\n" * 9,
-        capture_output=True,
-        cwd=tmp_path,
-        timeout=PATIENCE,
-    )
-    assert done.returncode == 0
-    assert done.stderr == b""
-    assert b"total -" in done.stdout
+def test_input_that_is_no_text_is_a_reply_that_says_nothing_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff\xfe\x00\n" * 9), "utf-8"))
+    out, err = attune_here("live", tmp_path)
+    assert err == ""
+    assert "total -" in out
+
+
+def test_a_voice_that_a_cap_stops_shows_the_turns_so_far(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serve(Writer()) as server:
+        line = f"--voice custom:m --base-url {server.url} --max-calls 2"
+        out, err = live(line, REPLIES, tmp_path, monkeypatch, code=1)
+    # two messages, and so one turn that was heard and answered
+    assert out.count("\nturn ") == 1
+    assert "turn 1: " in out
+    assert "error: stopped at --max-calls 2\nevery text is kept in voices. Go on with: attune live" in err

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from attune_data.extras import MissingExtraError
+from attune_episodes import openenv_env
 from attune_episodes.openenv_env.guard import Guard, Limits
 from attune_episodes.source import ConversationSource
-from tests import PATIENCE
 from tests.command import attune_here, loaded_by
 from tests.data.builders import folder, record
 
@@ -40,19 +40,21 @@ def test_an_address_that_is_served_on_is_a_host_too(
     assert (found is None) == welcome, found
 
 
-def test_without_the_extra_command_and_names_give_the_line_that_installs_it(tmp_path: Path) -> None:
-    hide = "import sys; sys.modules['openenv'] = sys.modules['fastapi'] = None"  # be they installed or not
-    command = "sys.argv = ['attune', 'serve', 'openenv']; from attune_env.cli import main; main()"
-    name = "from attune_episodes.openenv_env import "
-    for code in (command, f"{name}attune_app", f"{name}AttuneClient", f"{name}AttuneAction"):
-        done = subprocess.run(
-            [sys.executable, "-c", f"{hide}; {code}"],
-            capture_output=True, encoding="utf-8", cwd=tmp_path, timeout=PATIENCE,
-        )  # fmt: skip
-        assert (done.returncode, done.stdout) == (1, "")
-        assert "the extra 'openenv' is not installed" in done.stderr
-        assert 'pip install "attune-env[openenv]"' in done.stderr
-        assert ("Traceback" in done.stderr) == (code != command)
+def test_without_the_extra_command_and_names_give_the_line_that_installs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("attune_app", "AttuneClient", "AttuneAction")
+    for name in ("openenv", "fastapi"):  # be they installed or not
+        monkeypatch.setitem(sys.modules, name, None)
+    for module in ("app", "models"):
+        monkeypatch.delitem(sys.modules, f"{openenv_env.__name__}.{module}", raising=False)
+    for name in names:
+        monkeypatch.delitem(vars(openenv_env), name, raising=False)
+        with pytest.raises(MissingExtraError, match=r'pip install "attune-env\[openenv\]"'):
+            getattr(openenv_env, name)
+    out, err = attune_here("serve openenv", tmp_path, 1)
+    assert out == ""
+    assert "the extra 'openenv' is not installed" in err
 
 
 @pytest.mark.parametrize(("options", "code", "told"), [

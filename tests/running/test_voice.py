@@ -251,6 +251,13 @@ def test_a_dry_run_sends_nothing_and_counts_every_text(tmp_path: Path) -> None:
         assert row[1:3] == ["2", str(len(server.calls))]
 
 
+def test_a_cache_that_another_run_has_locked_is_named_by_its_option(tmp_path: Path) -> None:
+    with Journal(tmp_path / "voices", "custom/m"):
+        done = attune(f"{LINE} -o out --base-url http://127.0.0.1:9/v1", cwd=tmp_path, code=2)
+    assert "another run of this model is writing to voices" in done.stderr
+    assert done.stderr.endswith("wait until it ends, or choose another --voice-cache\n")
+
+
 @pytest.mark.parametrize(("options", "said"), [
     ("--voice custom", "expected PROVIDER:MODEL, such as custom:my-model"),
     ("--voice builtin:prior", 'no provider named "builtin"'),

@@ -11,7 +11,6 @@ from attune_episodes.episode import Episode
 from attune_episodes.parsing import parse
 from attune_episodes.policies.base import BuiltinPolicy
 from attune_episodes.settings import Settings
-from attune_rewards.predictions import ConversationPrediction
 from attune_rewards.records import read_record
 from attune_rewards.reward import part_means
 from attune_rewards.scoring import score_conversation
@@ -33,7 +32,6 @@ class Played:
     """The canonical Composite, 0–100."""
     strict: PerConversation = field(default_factory=list)
     """The strict Composite, 0–100; None if nothing is annotated."""
-    predictions: list[ConversationPrediction] = field(default_factory=list)
     read: int = 0
     """Replies that were parsed."""
     asked: int = 0
@@ -67,5 +65,4 @@ def play(
         found = score_conversation(conversation, prediction)
         played.canonical.append(found["composite_exact"])
         played.strict.append(found["composite_strict"])
-        played.predictions.append(prediction)
     return played

@@ -1,8 +1,4 @@
-"""The score of silence: answers removed from a prediction, and annotations from the truth.
-
-The canonical variant counts many kinds of silence as answers; the strict one counts none. Each entry here is
-one kind, so a table can show what it earns under either variant.
-"""
+"""Kinds of silence: answers removed from a prediction, and annotations from the truth."""
 
 from __future__ import annotations
 
