@@ -215,7 +215,7 @@ SAID = {"role": "assistant", "content": "so"}
     ([{"role": "assistant", "content": "first"}, {"role": "tool", "content": "7"}, SAID], "so"),
     ([SAID, {"role": "tool", "content": "7"}], "so"),
     ([{"role": "assistant", "content": [{"type": "text", "text": "s"}, {"text": "o"}]}], "so"),
-    ([{"role": "assistant", "content": [{"type": "image"}, {"text": 3}, None, "so"]}], "so"),
+    ([{"role": "assistant", "content": [{"type": "image"}, {"text": 3}, None, {"text": "so"}]}], "so"),
     *[([{"role": "assistant", "content": odd}], "") for odd in (None, 3, {"text": "no"}, b"b", [[["x"]]])],
     ([], ""), ([{"role": "user", "content": "hi"}], ""), ([{"role": "assistant"}], ""),
 ])  # fmt: skip

@@ -10,10 +10,9 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final
 
-import gymnasium
 from gymnasium.error import ResetNeeded
 
-from attune_data.errors import SettingsError, UnknownNameError, show
+from attune_data.errors import UnknownNameError
 from attune_data.loading import Conversations
 from attune_data.schema import Conversation
 from attune_episodes.data_arguments import check_flag
@@ -25,7 +24,7 @@ from attune_episodes.gymnasium_envs.presentation import (
     action_mask,
     presentations,
 )
-from attune_episodes.gymnasium_envs.render import check_render_mode, print_opening, print_steps, transcript
+from attune_episodes.gymnasium_envs.render import ChatEnv, print_opening, print_steps, transcript
 from attune_episodes.gymnasium_envs.spaces import action_space, observation_space
 from attune_episodes.reading.drafts import with_readings
 from attune_episodes.settings import Labels, Mode, PanasStrategy, Settings
@@ -68,53 +67,25 @@ class Lazy(Mapping[str, Any]):
         return Lazy, (partial(dict, self._value),)
 
 
-class ConversationEnv(gymnasium.Env[Observation, Any]):
+class ConversationEnv(ChatEnv):
     """An annotated conversation as an episode, its reward the benchmark's own score.
 
-    ## Description
+    A step presents a turn, and the action predicts all the person's answers about it: what they felt, what
+    the assistant's reply did and which reply they would have liked best; the last step asks about the whole
+    conversation (`reflect`). A model's own answers never return as context, so an episode is fixed before it
+    starts. With `step="request"` a step is one request of the benchmark's protocol (docs/protocol.md).
 
-    People said, turn by turn, what they felt, what the assistant's reply did and which reply they would have
-    liked best; at the end, how they felt when they left the conversation. A step presents a turn, and the
-    action predicts all the person's answers about it; the last step asks about the whole conversation
-    (`reflect`). A model's own answers never return as context, so an episode is fixed before it starts. With
-    `step="request"` a step is one request of the benchmark's protocol (docs/protocol.md).
-
-    ## Action Space
-
-    A `Dict` of 12 fields (14 with the stage assess_hp), one per answer, in which 0 or "" means no answer:
-    `draft`, `emotions`, `none`, `observed`, `preferred`, `observed_hp`, `preferred_hp`, `picks`, `panas`,
-    `q1`, `q2`, `q3`, `follow_up`, `branches`. Fields that the step does not ask for are not read, so any
-    sample is legal. `action_mask()` gives a mask for `action_space.sample(mask=…)` under which all that is
-    asked is answered. `step` also takes a model's text and typed predictions; the wrappers `JSONAction` and
-    `TypedAction` have spaces for them.
-
-    ## Observation Space
-
-    A `Dict`: `messages` (the chat messages as one text), `turn` (from 1; 0 in reflect), and as bits the
-    `stages`, the `fields` of the action, the yes/no `questions` and the `comparisons` that are asked.
-
-    ## Rewards
+    An action is a dict of answers in which 0 or "" means no answer, a model's text, or typed predictions; the
+    wrappers `JSONAction` and `TypedAction` have spaces for the last two. Fields that the step does not ask
+    for are not read, so any sample of `action_space` is legal; `action_mask()` gives a mask for
+    `action_space.sample(mask=…)` under which all that is asked is answered.
 
     Each step earns its share of the total, so that an episode sums to the strict Composite / 100 (or another
     reward's value). With `dense=False` the whole total comes with the last step. What cannot be read earns
-    0; what is not annotated is not scored and earns 0.
+    0; what is not annotated is not scored and earns 0. Terminated after the last step; never truncated.
 
-    ## Episode End
-
-    Terminated after the last step. Never truncated.
-
-    ## Information
-
-    Always `conversation_id`, `pass` and `turn`; while something is asked `stages` and `request`; after a step
-    `scored`, `parts`, `value` and `status`; at the end `total`, `total_name`, `result` and `metrics`.
-
-    Every field, key and argument is described in docs/gymnasium.md.
+    docs/gymnasium.md describes every field of action, observation and info, and every argument.
     """
-
-    metadata: dict[str, Any] = {  # noqa: RUF012  (Gymnasium's own declaration)
-        "render_modes": ["ansi", "human"],
-        "render_fps": 1,
-    }
 
     def __init__(
         self,
@@ -151,9 +122,7 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
         """
         if step not in STEPS:
             raise UnknownNameError("step", str(step), STEPS)
-        if type(max_chars) is not int or max_chars < 1:
-            raise SettingsError(f"max_chars is {show(max_chars)}; it must be a whole number, at least 1")
-        check_render_mode(render_mode, self.metadata["render_modes"])
+        super().__init__(max_chars, render_mode)
         check_flag("dense", dense, optional=True)
         self.source = ConversationSource(data, **selection)
         asked: Any = stages  # Settings checks them and puts them in order
@@ -162,8 +131,6 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
             reward = read_reward(reward) if isinstance(reward, str) else reward_from(reward)
         self.reward_spec = reward if dense is None else replace(reward, dense=dense)
         self.by_turn = step == "turn"
-        self.max_chars = max_chars
-        self.render_mode = render_mode
         self.em_model = em_model
         # one for the whole run, so that the same episode gives the same record
         self._facts: dict[str, Any] = {
@@ -242,18 +209,9 @@ class ConversationEnv(gymnasium.Env[Observation, Any]):
             raise ResetNeeded("call reset() before action_mask()")
         return action_mask(self._structured_space, self._steps[self._place].observation)
 
-    def render(self) -> str | None:
-        """The transcript so far with truth, prediction and reward (ansi); None in the other modes."""
-        if self.render_mode is None:
-            gymnasium.logger.warn(
-                'render() does nothing: make the environment with render_mode="ansi" or "human"'
-            )
-            return None
-        if self.episode is None:
-            raise ResetNeeded("call reset() before render()")
-        if self.render_mode == "human":
-            return None
-        return transcript(self.episode.conversation, self.episode.steps)
+    def _transcript(self) -> str | None:
+        about = self.episode
+        return None if about is None else transcript(about.conversation, about.steps)
 
 
 def _answered(done: Sequence[Step]) -> dict[str, Any]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import gymnasium
 from gymnasium import spaces
 from gymnasium.error import InvalidAction, ResetNeeded
 
-from attune_data.errors import SettingsError, show
+from attune_data.errors import show
 from attune_data.simulate.stream import Level
-from attune_episodes.gymnasium_envs.render import check_render_mode
+from attune_episodes.gymnasium_envs.render import ChatEnv
 from attune_episodes.gymnasium_envs.spaces import TextSpace
 from attune_episodes.live.episode import LiveEpisode
 from attune_episodes.live.source import LiveSource
@@ -21,46 +20,21 @@ TURNS: Final = 21
 """Values of the observation's `turn`: a simulated conversation has at most 20 turns, and 0 is none."""
 
 
-class LiveEnv(gymnasium.Env[dict[str, Any], str]):
+class LiveEnv(ChatEnv):
     """A conversation in which a simulated person answers the policy's own replies.
 
-    ## Description
+    The action is any text: the reply to the person's message. The person's state (mood, needs, what is held
+    back) is kept by the program, and luck is keyed: the same replies give the same conversation and the same
+    rewards on every machine. After a reply that misses the mark, people may repeat themselves, withdraw,
+    object, or leave. docs/live.md has the rules and the rewards.
 
-    The person's state (mood, needs, what is held back) is kept by the program, and luck is keyed: the same
-    replies give the same conversation and the same rewards on every machine. After a reply that misses the
-    mark, people may repeat themselves, withdraw, object, or leave. docs/live.md has the rules and the
-    rewards.
+    The reward is the live reward of the reply, which has no bounds; rewards add up to the total, which,
+    averaged over people, is 0 for the best replies that read nothing and 1 for replies that know the state.
+    The observation's `message` is "" after the last reply (or parting words), its `turn` 0 after the end.
+    Terminated when the person has ended the conversation or left; never truncated.
 
-    ## Action Space
-
-    Any text: the reply to the person's message.
-
-    ## Observation Space
-
-    A `Dict`: `message`, what the person said last ("" after the last reply; their parting words if they
-    left); `messages`, the whole chat as one text, each message under its `[role]`; `turn`, from 1 (0 after
-    the end).
-
-    ## Rewards
-
-    The live reward of the reply, which has no bounds. The rewards add up to the total. Averaged over people,
-    a total of 0 is that of the best replies that read nothing, and 1 that of replies that know the state.
-
-    ## Episode End
-
-    Terminated when the person has ended the conversation or left. Never truncated.
-
-    ## Information
-
-    Always `index` (of the conversation in its world) and `chat` (messages for a model); after a step `answer`
-    (what the person did) and `parts` (the worth of the reply to the person, part by part); at the end `total`
-    and `lost` (turns that were lost because they left). `env.unwrapped.live` is the `LiveEpisode` itself.
+    docs/gymnasium.md describes observation and info. `env.unwrapped.live` is the `LiveEpisode`.
     """
-
-    metadata: dict[str, Any] = {  # noqa: RUF012  (Gymnasium's own declaration)
-        "render_modes": ["ansi", "human"],
-        "render_fps": 1,
-    }
 
     def __init__(
         self,
@@ -80,12 +54,8 @@ class LiveEnv(gymnasium.Env[dict[str, Any], str]):
         beginning. `render_mode`: "ansi", `render()` gives a transcript with what was felt and wanted;
         "human", each turn of it is printed.
         """
-        if type(max_chars) is not int or max_chars < 1:
-            raise SettingsError(f"max_chars is {show(max_chars)}; it must be a whole number, at least 1")
-        check_render_mode(render_mode, self.metadata["render_modes"])
+        super().__init__(max_chars, render_mode)
         self.source = LiveSource(data, level=level, world_seed=world_seed, reader=reader, **selection)
-        self.max_chars = max_chars
-        self.render_mode = render_mode
         self.action_space = TextSpace(MAX_CHARS)
         self.observation_space = spaces.Dict(
             {
@@ -137,16 +107,8 @@ class LiveEnv(gymnasium.Env[dict[str, Any], str]):
                 print("\n".join(closing(live)), flush=True)
         return self._observation(live), turn.reward, turn.done, False, info
 
-    def render(self) -> str | None:
-        """The transcript so far, with feelings, wishes and rewards (ansi); None in the other modes."""
-        if self.render_mode is None:
-            gymnasium.logger.warn(
-                'render() does nothing: make the environment with render_mode="ansi" or "human"'
-            )
-            return None
-        if self.live is None:
-            raise ResetNeeded("call reset() before render()")
-        return transcript(self.live) if self.render_mode == "ansi" else None
+    def _transcript(self) -> str | None:
+        return None if self.live is None else transcript(self.live)
 
     def _observation(self, live: LiveEpisode) -> dict[str, Any]:
         chat = "\n\n".join(f"[{message['role']}]\n{message['content']}" for message in live.chat())

@@ -1,4 +1,4 @@
-"""Transcripts for people: truth, prediction and reward of each step side by side."""
+"""`ChatEnv`, what both environments share; transcripts with truth, prediction and reward side by side."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from io import StringIO
 from typing import Any, Final
 
+import gymnasium
+from gymnasium.error import ResetNeeded
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from attune_data.errors import printable, show
+from attune_data.errors import SettingsError, printable, show
 from attune_data.schema import Conversation
 from attune_episodes.episode import Step
 from attune_episodes.parsing import Unparsed, render
@@ -26,11 +28,41 @@ LONGEST: Final = 240
 NO_ANSWER: Final = "–"
 
 
-def check_render_mode(mode: object, known: Sequence[str]) -> None:
-    """Raises TypeError for a mode other than those known, or None."""
-    if mode is not None and mode not in known:
-        # a TypeError: helpers that ask every environment for "rgb_array" take it for "does not draw"
-        raise TypeError(f"render_mode is {show(mode)}; expected one of {', '.join(known)}, or None")
+class ChatEnv(gymnasium.Env[dict[str, Any], Any]):
+    """An environment with texts of limited length in its observations, and with transcripts."""
+
+    metadata: dict[str, Any] = {  # noqa: RUF012  (Gymnasium's own declaration)
+        "render_modes": ["ansi", "human"],
+        "render_fps": 1,
+    }
+
+    def __init__(self, max_chars: int, render_mode: str | None) -> None:
+        if type(max_chars) is not int or max_chars < 1:
+            raise SettingsError(f"max_chars is {show(max_chars)}; it must be a whole number, at least 1")
+        known = self.metadata["render_modes"]
+        if render_mode is not None and render_mode not in known:
+            # a TypeError: helpers that ask every environment for "rgb_array" take it for "does not draw"
+            raise TypeError(
+                f"render_mode is {show(render_mode)}; expected one of {', '.join(known)}, or None"
+            )
+        self.max_chars = max_chars
+        self.render_mode = render_mode
+
+    def render(self) -> str | None:
+        """The transcript so far, with the truth and the rewards (ansi); None in the other modes."""
+        if self.render_mode is None:
+            gymnasium.logger.warn(
+                'render() does nothing: make the environment with render_mode="ansi" or "human"'
+            )
+            return None
+        shown = self._transcript()
+        if shown is None:
+            raise ResetNeeded("call reset() before render()")
+        return shown if self.render_mode == "ansi" else None
+
+    def _transcript(self) -> str | None:
+        """The transcript; None before the first reset."""
+        raise NotImplementedError
 
 
 def transcript(conversation: Conversation, steps: Sequence[Step]) -> str:

@@ -18,11 +18,9 @@ from openenv.core.env_server import create_fastapi_app
 from attune_data.errors import AttuneError, SettingsError, show
 from attune_data.loading import Conversations
 from attune_episodes.live.source import LiveSource
-from attune_episodes.openenv_env.environment import AttuneEnvironment
+from attune_episodes.openenv_env.environment import LiveEnvironment, RecordedEnvironment
 from attune_episodes.openenv_env.guard import Guard, Limits
-from attune_episodes.openenv_env.live import LiveServed
 from attune_episodes.openenv_env.models import AttuneAction, AttuneObservation
-from attune_episodes.openenv_env.recorded import RecordedServed
 from attune_episodes.openenv_env.workers import Positions, run_workers
 from attune_episodes.settings import Settings
 from attune_episodes.source import ConversationSource
@@ -67,14 +65,15 @@ def attune_app(
     if isinstance(data, LiveSource):
         if selection or settings is not None or reward != "composite":
             raise SettingsError("live conversations take no settings, reward and selection: leave them out")
-        source, begin = data.order, partial(AttuneEnvironment, LiveServed(data))
+        source, begin = data.order, partial(LiveEnvironment, data, threading.Lock())
     else:
         if not isinstance(data, ConversationSource):
             data = ConversationSource(data, **{"sampling": "sequential"} | selection)
         elif selection:
             raise SettingsError(f"{', '.join(selection)}: give them to the ConversationSource")
         spec = reward if isinstance(reward, RewardSpec) else read_reward(reward)
-        source, begin = data, partial(AttuneEnvironment, RecordedServed(data, settings or Settings(), spec))
+        source = data
+        begin = partial(RecordedEnvironment, data, settings or Settings(), spec, threading.Lock())
     limits = limits or Limits()
     app = create_fastapi_app(
         begin,

@@ -1,82 +1,39 @@
-"""`AttuneEnvironment`: one session's episode, recorded or live."""
+"""`AttuneEnvironment`: the episode of a session, of a recorded conversation or of a live one."""
 
 from __future__ import annotations
 
-from typing import Any, Final, Protocol
+from abc import abstractmethod
+from threading import Lock
+from typing import Any, ClassVar, Final
 from uuid import uuid4
 
+import numpy as np
 from openenv.core.env_server import Environment
 from openenv.core.env_server.types import EnvironmentMetadata
 
 from attune_data.errors import AttuneError, SettingsError, UnknownNameError, show
+from attune_data.schema import Conversation
 from attune_data.version import __version__
-from attune_episodes.episode import EpisodeOverError
+from attune_episodes.episode import Episode, EpisodeOverError
+from attune_episodes.live.chat import live_score
+from attune_episodes.live.episode import LiveEpisode
+from attune_episodes.live.source import LiveSource
 from attune_episodes.openenv_env.models import AttuneAction, AttuneObservation, AttuneState
 from attune_episodes.parsing import sound
+from attune_episodes.score import LIVE
+from attune_episodes.settings import Settings
+from attune_episodes.source import WORLD, ConversationSource
+from attune_rewards.reward import Score
+from attune_rewards.spec import RewardSpec
 
 LONGEST: Final = 255
 """Longest id that is looked at, in characters."""
+Fields = dict[str, Any]
+"""Fields of an observation."""
 
 
 class NotResetError(AttuneError):
     """A step came before the first reset."""
-
-
-class Playing(Protocol):
-    """An episode under way, recorded or live, as a session sees it."""
-
-    @property
-    def name(self) -> str:
-        """The id of the conversation."""
-
-    @property
-    def said(self) -> int:
-        """How many replies were given."""
-
-    @property
-    def number(self) -> int:
-        """How many replies are asked for."""
-
-    @property
-    def done(self) -> bool:
-        """Whether it is over."""
-
-    @property
-    def total(self) -> float:
-        """The sum of the rewards so far."""
-
-    @property
-    def total_name(self) -> str:
-        """The name of the total."""
-
-    def waiting(self) -> dict[str, Any]:
-        """Fields of an observation: the request that waits; after the end, what there is left to see."""
-
-    def say(self, text: str) -> dict[str, Any]:
-        """Score a reply and go on; the fields of an observation that say what it earned."""
-
-
-class Serving(Protocol):
-    """The state that a server's sessions share."""
-
-    @property
-    def description(self) -> str:
-        """A sentence that describes the conversations."""
-
-    def episode(self, seed: int | None, conversation_id: str | None, index: int | None) -> Playing:
-        """Begin an episode; the arguments and errors are those of `AttuneEnvironment.reset`."""
-
-
-def check_seed(seed: object) -> None:
-    """Raises SettingsError for anything that is not a seed; None draws one at random."""
-    if seed is not None and (type(seed) is not int or not 0 <= seed < 2**64):
-        raise SettingsError(f"seed is {show(seed)}; it must be a whole number from 0, below 2^64")
-
-
-def check_name(argument: str, value: object) -> None:
-    """Raises SettingsError for what is no name of sensible length; None is no name."""
-    if value is not None and not (isinstance(value, str) and len(value) <= LONGEST):
-        raise SettingsError(f"{argument} is {show(value)}; it must be a text of at most {LONGEST} characters")
 
 
 class AttuneEnvironment(Environment[AttuneAction, AttuneObservation, AttuneState]):
@@ -87,13 +44,14 @@ class AttuneEnvironment(Environment[AttuneAction, AttuneObservation, AttuneState
     """
 
     SUPPORTS_CONCURRENT_SESSIONS = True
+    description: ClassVar[str]
 
-    def __init__(self, served: Serving) -> None:
-        """Make the environment of one session, which shares `served` with the other sessions."""
+    def __init__(self, lock: Lock) -> None:
+        """Make the environment of one session; all sessions of a server share the lock and a source."""
         super().__init__()
-        self._served = served
-        self._episode: Playing | None = None
+        self._lock = lock  # the source keeps an order, and the conversations that it made lately
         self._id: str | None = None
+        self._shown: AttuneObservation | None = None
 
     def reset(
         self,
@@ -124,10 +82,18 @@ class AttuneEnvironment(Environment[AttuneAction, AttuneObservation, AttuneState
         for name in unknown:
             arguments = ("seed", "episode_id", "conversation_id", "index")
             raise UnknownNameError("reset argument", name[:100], arguments)
-        check_name("episode_id", episode_id)
-        self._episode = self._served.episode(seed, conversation_id, index)
+        for argument, value in (("episode_id", episode_id), ("conversation_id", conversation_id)):
+            if value is not None and not (isinstance(value, str) and len(value) <= LONGEST):
+                raise SettingsError(
+                    f"{argument} is {show(value)}; it must be a text of at most {LONGEST} characters"
+                )
+        if seed is not None and (type(seed) is not int or not 0 <= seed < 2**64):
+            raise SettingsError(f"seed is {show(seed)}; it must be a whole number from 0, below 2^64")
+        with self._lock:
+            self._begin(seed, conversation_id, index)
         self._id = str(uuid4()) if episode_id is None else sound(episode_id)
-        return self._shown(self._episode, {})
+        self._shown = AttuneObservation(**self._seen())
+        return self._shown
 
     def step(self, action: AttuneAction, timeout_s: float | None = None, **unknown: Any) -> AttuneObservation:
         """Score the reply and show the next request. A reply that cannot be read earns 0 and says why.
@@ -139,48 +105,134 @@ class AttuneEnvironment(Environment[AttuneAction, AttuneObservation, AttuneState
 
         Raises NotResetError before the first reset, EpisodeOverError after the last request.
         """
-        episode = self._episode
-        if episode is None:
+        before = self._shown
+        if before is None:
             raise NotResetError("no episode has begun: reset first (a plain HTTP call keeps no episode)")
-        if episode.done:
+        if before.done:
             raise EpisodeOverError(
-                f"the episode of {episode.name!r} is over after {episode.said} replies: "
+                f"the episode of {before.conversation_id!r} is over after {before.answered} replies: "
                 "reset to begin another"
             )
-        return self._shown(episode, episode.say(action.message))
+        score, earned = self._say(action.message)
+        told = {"parts": dict(score.parts), "value": score.value, "weight": score.weight}
+        self._shown = AttuneObservation(**self._seen() | told | {"reason": score.reason} | earned)
+        return self._shown
 
     @property
     def state(self) -> AttuneState:
         """The state of the episode."""
-        episode = self._episode
-        if episode is None:
+        shown = self._shown
+        if shown is None:
             return AttuneState()
-        waits = episode.waiting()
-        return AttuneState(
-            episode_id=self._id,
-            step_count=episode.said,
-            conversation_id=episode.name,
-            stage=waits.get("stage"),
-            turn=waits.get("turn"),
-            requests=episode.number,
-            done=episode.done,
-            total=episode.total,
-        )
+        same = shown.model_dump(include={*AttuneState.model_fields})
+        return AttuneState(episode_id=self._id, step_count=shown.answered, **same)
 
     def get_metadata(self) -> EnvironmentMetadata:
         """Name, version, and a sentence on what it is."""
-        return EnvironmentMetadata(
-            name="attune-env", description=self._served.description, version=__version__
-        )
+        return EnvironmentMetadata(name="attune-env", description=self.description, version=__version__)
 
-    def _shown(self, episode: Playing, earned: dict[str, Any]) -> AttuneObservation:
-        return AttuneObservation(
-            conversation_id=episode.name,
-            answered=episode.said,
-            requests=episode.number,
-            done=episode.done,
-            total=episode.total,
-            total_name=episode.total_name if episode.done else None,
-            **episode.waiting(),
-            **earned,
-        )
+    @abstractmethod
+    def _begin(self, seed: int | None, conversation_id: str | None, index: int | None) -> None:
+        """Begin an episode; errors as of `reset`."""
+
+    @abstractmethod
+    def _seen(self) -> Fields:
+        """Where the episode stands, and the request that waits."""
+
+    @abstractmethod
+    def _say(self, text: str) -> tuple[Score, Fields]:
+        """Take a reply; its score, and `reward`, `scored`, `status`."""
+
+
+class RecordedEnvironment(AttuneEnvironment):
+    """A recorded conversation: each reply answers one request of the protocol."""
+
+    description = "Annotated conversations: predict, turn by turn, what the person felt and preferred."
+    _episode: Episode
+
+    def __init__(self, source: ConversationSource, settings: Settings, spec: RewardSpec, lock: Lock) -> None:
+        super().__init__(lock)
+        self._source, self._settings, self._spec = source, settings, spec
+
+    def _begin(self, seed: int | None, conversation_id: str | None, index: int | None) -> None:
+        given = {"conversation_id": conversation_id, "index": index}
+        options = {name: value for name, value in given.items() if value is not None}
+        generator = np.random.default_rng(seed)
+        size = WORLD if self._source.endless else len(self._source)
+
+        def drawn() -> Conversation:
+            return self._source.conversation(int(generator.integers(size)))
+
+        chosen = self._source.choose(options, self._settings, None if seed is None else drawn)
+        self._episode = Episode(chosen, self._settings, self._spec)
+
+    def _seen(self) -> Fields:
+        episode = self._episode
+        seen = {
+            "conversation_id": episode.conversation.conversation_id,
+            "answered": len(episode.steps),
+            "requests": len(episode.requests),
+            "done": episode.done,
+            "total": episode.total,
+        }
+        if episode.done:
+            return {**seen, "total_name": episode.total_name}
+        request = episode.request
+        return {
+            **seen,
+            "request_id": request.id,
+            "stage": request.stage,
+            "turn": request.turn,
+            "messages": request.chat(),
+            "answer_schema": request.schema,
+        }
+
+    def _say(self, text: str) -> tuple[Score, Fields]:
+        step = self._episode.submit(text)
+        return step.score, {"reward": step.reward, "scored": step.request.id, "status": step.status}
+
+
+class LiveEnvironment(AttuneEnvironment):
+    """A live conversation: each reply is said to a simulated person, who answers it.
+
+    `parts` and `status` tell what a reply was worth to the person and what they did, never their state.
+    """
+
+    description = (
+        "Live conversations: a simulated person answers each reply; the reward is what it was worth to them."
+    )
+    _live: LiveEpisode
+
+    def __init__(self, source: LiveSource, lock: Lock) -> None:
+        super().__init__(lock)
+        self._source = source
+
+    def _begin(self, seed: int | None, conversation_id: str | None, index: int | None) -> None:
+        if conversation_id is not None:
+            raise SettingsError(
+                f"conversation_id is {show(conversation_id)}; a live conversation is named by its index"
+            )
+        if seed is not None and index is None:
+            self._live = self._source.drawn(seed)
+        else:
+            self._live = self._source.begin(None if index is None else {"index": index})
+
+    def _seen(self) -> Fields:
+        live, said = self._live, len(self._live.turns)
+        seen = {
+            "conversation_id": live.name,
+            "answered": said,
+            "requests": live.length,
+            "done": live.done,
+            "total": live.total,
+            "messages": live.chat(),
+        }
+        if live.done:
+            return {**seen, "total_name": "live_total"}
+        return {**seen, "request_id": f"{live.name}/{said + 1}", "stage": LIVE, "turn": said + 1}
+
+    def _say(self, text: str) -> tuple[Score, Fields]:
+        turn = self._live.say(text)
+        scored = f"{self._live.name}/{len(self._live.turns)}"
+        earned = {"reward": turn.reward, "scored": scored, "status": turn.answer}
+        return live_score(turn.reward), {**earned, "parts": turn.taken._asdict()}

@@ -13,12 +13,7 @@ from attune_data.errors import show
 from attune_episodes.parsing import sound
 from attune_episodes.parsing.extract import MAX_CHARS
 
-
-def _sound(value: Any) -> Any:
-    return sound(value) if isinstance(value, str) else value
-
-
-Text = Annotated[str, BeforeValidator(_sound)]
+Text = Annotated[str, BeforeValidator(lambda value: sound(value) if isinstance(value, str) else value)]
 """A text in which halves of characters (lone surrogates) are replaced, as everywhere replies are read."""
 
 
@@ -33,7 +28,7 @@ class ChatMessage(BaseModel):
 class AttuneAction(Action):
     """The reply to the request that waits."""
 
-    message: Text = Field(description="The reply: a model's text, whatever it is")
+    message: Text = Field(description="The reply, as the model wrote it")
 
 
 class AttuneObservation(Observation):
@@ -45,37 +40,37 @@ class AttuneObservation(Observation):
 
     model_config = ConfigDict(extra="ignore")  # a newer server may say more
 
-    conversation_id: str = Field("", description="The conversation that is played")
+    conversation_id: str = Field("", description="Id of the conversation")
     request_id: str | None = Field(None, description="Id of the request that waits; null after the last")
     stage: str | None = Field(None, description="draft, assess, assess_hp, prefer or reflect")
     turn: int | None = Field(None, description="Turn number of the request; null in reflect")
     messages: list[ChatMessage] = Field(default_factory=list, description="The prompt, as chat messages")
     answer_schema: dict[str, Any] | None = Field(None, description="JSON schema of the answer")
-    answered: int = Field(0, ge=0, description="Requests answered so far")
-    requests: int = Field(0, ge=0, description="Requests of the episode")
+    answered: int = Field(0, ge=0, description="Number of requests answered so far")
+    requests: int = Field(0, ge=0, description="Number of requests of the episode")
     scored: str | None = Field(None, description="Id of the request that was just answered")
-    parts: dict[str, float] = Field(default_factory=dict, description="Part of the reward -> score in [0, 1]")
+    parts: dict[str, float] = Field(default_factory=dict, description="Score of each part of the reward")
     value: float | None = Field(
         None, description="Weighted mean of the parts; null where nothing in the request is scored"
     )
     weight: float = Field(0.0, description="Share of the request in the episode's total")
     reason: str | None = Field(None, description="ok, unparsed:<code>, or not_scored")
     status: str | None = Field(None, description="Whether the reply was read: ok or unparsed:<code>")
-    total: float = Field(0.0, description="What was earned so far")
+    total: float = Field(0.0, description="Sum of the rewards so far")
     total_name: str | None = Field(
-        None, description="What the total is, such as composite_strict; null before the end"
+        None, description="Name of the total, such as composite_strict; null before the end"
     )
 
 
 class AttuneState(State):
     """The state of an episode. `episode_id` is the client's or made up, `step_count` the steps taken."""
 
-    conversation_id: str | None = Field(None, description="The conversation that is played")
+    conversation_id: str | None = Field(None, description="Id of the conversation")
     stage: str | None = Field(None, description="Stage of the request that waits")
     turn: int | None = Field(None, description="Turn of the request that waits")
-    requests: int = Field(0, ge=0, description="Requests of the episode")
+    requests: int = Field(0, ge=0, description="Number of requests of the episode")
     done: bool = Field(False, description="Whether the episode is over")
-    total: float = Field(0.0, description="What was earned so far")
+    total: float = Field(0.0, description="Sum of the rewards so far")
 
 
 class AttuneClient(EnvClient[AttuneAction, AttuneObservation, AttuneState]):

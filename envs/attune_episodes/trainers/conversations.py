@@ -99,7 +99,7 @@ def whole_rows(
         if first is not None
     )
     told = described(f"Conversations of attune-env {__version__}, reward {maker.spec.name}", mark)
-    return table(rows, columns, told, unscored(maker.name))
+    return table(rows, columns, told, unscored(maker.spec.name))
 
 
 class GrowingChat:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, count, cycle, islice, repeat
+from itertools import chain, count, cycle, islice, repeat, starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -29,8 +29,6 @@ from attune_rewards.spec import RewardSpec
 
 if TYPE_CHECKING:
     from datasets import Dataset, IterableDataset
-
-    from attune_episodes.trainers.respond import RespondMaker
 
 COLUMNS: Final = ("prompt", "id", "conversation_id", "participant_id", "stage", "turn", "level", "weight",
                   "reward", "truth", "provenance")  # fmt: skip
@@ -96,9 +94,9 @@ def training_dataset(
         raise UnknownNameError("sampling", sampling, SAMPLINGS)
     if shuffle is not None and (type(shuffle) is not int or shuffle < 0):
         raise SettingsError(f"shuffle is {show(shuffle)}; it must be a seed, a whole number from 0, or None")
-    maker: RowMaker | RespondMaker
-    if _responds(stages):
-        maker = _respond_maker(stages, data, reward, prompts=prompts, settings=settings)
+    maker: RowMaker | None = None
+    if isinstance(stages, Sequence) and not isinstance(stages, str) and RESPOND in stages:
+        _check_respond(stages, data, reward, prompts=prompts, settings=settings)
     else:
         given: dict[str, Any] = {"stages": stages, "prompts": prompts}
         given = {name: value for name, value in given.items() if value is not None}
@@ -117,16 +115,11 @@ def training_dataset(
     return rows.shuffle(seed=shuffle, **({} if hasattr(rows, "__len__") else {"buffer_size": BUFFER}))
 
 
-def _responds(stages: object) -> bool:
-    return isinstance(stages, Sequence) and not isinstance(stages, str) and RESPOND in stages
-
-
-def _respond_maker(stages: object, data: object, reward: object, **others: object) -> RespondMaker:
-    """The maker of rows to reply to; SettingsError for what does not go with them."""
+def _check_respond(stages: Sequence[str], data: object, reward: object, **others: object) -> None:
+    """Raise SettingsError for what does not go with rows to reply to."""
     from attune_episodes.live.source import check_simulated
-    from attune_episodes.trainers.respond import RespondMaker
 
-    if set(stages) != {RESPOND}:  # type: ignore[call-overload]  # _responds has looked
+    if set(stages) != {RESPOND}:
         raise SettingsError(
             f"stages is {show(stages)}; respond cannot be combined with others: make those rows separately "
             "and join them with datasets.interleave_datasets"
@@ -140,7 +133,6 @@ def _respond_maker(stages: object, data: object, reward: object, **others: objec
             raise SettingsError(f"{name} is {show(value)}; the stage respond does not use it; leave it out")
     if not isinstance(data, Simulation):
         check_simulated(data, "the stage respond")
-    return RespondMaker()
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,9 +195,10 @@ def _source(
 
 
 def _rows(
-    source: Curriculum | Mixture | Iterable[Conversation], maker: RowMaker | RespondMaker, *, allowed: bool
+    source: Curriculum | Mixture | Iterable[Conversation], maker: RowMaker | None, *, allowed: bool
 ) -> Dataset | IterableDataset:
-    what = f"Training rows of attune-env {__version__} (scoring {SCORING_VERSION}), reward {maker.name}"
+    reward = LIVE if maker is None else maker.spec.name
+    what = f"Training rows of attune-env {__version__} (scoring {SCORING_VERSION}), reward {reward}"
     mark: Provenance | None
     if isinstance(source, Curriculum):
         finite = source.number is not None
@@ -219,7 +212,7 @@ def _rows(
         mark = "benchmark" if allowed else None
     make, told = _Pass(source, maker), described(what, mark)
     if finite:
-        return table(make(), COLUMNS, told, unscored(maker.name))
+        return table(make(), COLUMNS, told, unscored(reward))
     from datasets import IterableDataset
 
     stream = IterableDataset.from_generator(make, features=features(COLUMNS))
@@ -234,20 +227,19 @@ class _Pass:
     which takes ten seconds for the conversations of the written corpus.
     """
 
-    def __init__(
-        self, source: Curriculum | Mixture | Iterable[Conversation], maker: RowMaker | RespondMaker
-    ) -> None:
-        self.source, self.maker = source, maker
+    def __init__(self, source: Curriculum | Mixture | Iterable[Conversation], maker: RowMaker | None) -> None:
+        self.source, self.maker = source, maker  # None makes rows to reply to
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpacked, (pickle.dumps((self.source, self.maker)),)
 
     def __call__(self) -> Iterator[Row]:
         source, maker = self.source, self.maker
-        if not isinstance(maker, RowMaker):
+        if maker is None:
+            from attune_episodes.trainers.respond import respond_rows
+
             assert isinstance(source, Curriculum)
-            for world, index in source.places():
-                yield from maker.rows(world, index)
+            yield from chain.from_iterable(starmap(respond_rows, source.places()))
             return
         placed: Iterable[Any]
         if isinstance(source, Mixture):

@@ -7,13 +7,11 @@ recorded replies left them (`attune_episodes.live.standing`).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from attune_data.simulate.stream import Simulation
 from attune_episodes.live.chat import live_score
-from attune_episodes.live.episode import DEFAULT
 from attune_episodes.live.standing import Standing
 from attune_episodes.score import LIVE
 from attune_episodes.trainers.rows import Row
@@ -21,48 +19,33 @@ from attune_episodes.trainers.truth import RESPOND
 from attune_rewards.reward import Score
 
 
-@dataclass(frozen=True, slots=True)
-class RespondMaker:
-    """Makes rows of simulated conversations. Picklable: worker processes make rows too."""
-
-    reader: str = DEFAULT
-    name: str = LIVE
-    """Of the reward."""
-
-    def rows(self, world: Simulation, index: int) -> Iterator[Row]:
-        """One row for each turn of conversation `index`."""
-        about = world[index]
-        chat: list[dict[str, str]] = []
-        for place, turn in enumerate(about.turns):
-            chat = [*chat, {"role": "user", "content": turn.user_message}]
-            truth = Standing(world, index, place, self.reader).to_json() | {"stage": RESPOND}
-            yield {
-                "prompt": chat,
-                "id": f"{about.conversation_id}/{turn.turn_number}/{RESPOND}",
-                "conversation_id": about.conversation_id,
-                "participant_id": about.participant,
-                "stage": RESPOND,
-                "turn": turn.turn_number,
-                "level": world.level.name,
-                "weight": 1.0,
-                "reward": LIVE,
-                "truth": json.dumps(truth, ensure_ascii=False, separators=(",", ":")),
-                "provenance": about.origin,
-            }
-            chat = [*chat, {"role": "assistant", "content": turn.llm_response}]
+def respond_rows(world: Simulation, index: int) -> Iterator[Row]:
+    """One row for each turn of conversation `index`."""
+    about = world[index]
+    chat: list[dict[str, str]] = []
+    for place, turn in enumerate(about.turns):
+        chat = [*chat, {"role": "user", "content": turn.user_message}]
+        truth = Standing(world, index, place).to_json() | {"stage": RESPOND}
+        yield {
+            "prompt": chat,
+            "id": f"{about.conversation_id}/{turn.turn_number}/{RESPOND}",
+            "conversation_id": about.conversation_id,
+            "participant_id": about.participant,
+            "stage": RESPOND,
+            "turn": turn.turn_number,
+            "level": world.level.name,
+            "weight": 1.0,
+            "reward": LIVE,
+            "truth": json.dumps(truth, ensure_ascii=False, separators=(",", ":")),
+            "provenance": about.origin,
+        }
+        chat = [*chat, {"role": "assistant", "content": turn.llm_response}]
 
 
-@dataclass(frozen=True, slots=True)
-class Responding:
-    """Scores replies to a row."""
+def respond_scorer(document: Mapping[str, Any]) -> Callable[[str], Score]:
+    """What scores replies to the row with a truth: their reward, in the unit of live totals.
 
-    standing: Standing
-
-    @staticmethod
-    def of(document: Mapping[str, Any]) -> Responding:
-        """From the document of a row's truth; raises DataError for one that cannot be read."""
-        return Responding(Standing.from_json(document))
-
-    def __call__(self, reply: str) -> Score:
-        """The reward of a reply, in the unit of live totals."""
-        return live_score(self.standing.live().say(reply).reward)
+    Raises DataError for a document that cannot be read.
+    """
+    standing = Standing.from_json(document)
+    return lambda reply: live_score(standing.live().say(reply).reward)

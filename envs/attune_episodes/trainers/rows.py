@@ -34,11 +34,6 @@ class RowMaker:
     settings: Settings
     spec: RewardSpec
 
-    @property
-    def name(self) -> str:
-        """Of the reward."""
-        return self.spec.name
-
     def check(self) -> None:
         """Raise SettingsError if no conversation could give a row."""
         check_rows_carry(self.spec)

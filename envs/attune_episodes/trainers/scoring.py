@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from attune_data.errors import DataError, Problem, show
+from attune_episodes.chat_answers import text_of as content_text
 from attune_episodes.parsing import parse
 from attune_episodes.score import LIVE, as_scored
 from attune_episodes.trainers.truth import RESPOND, read_document, read_truth
@@ -65,9 +66,9 @@ def _read(truth: str) -> tuple[Callable[[str], Score], Shares]:
     """What scores a reply to a row, and the row's parts."""
     document = read_document(truth)
     if document.get("stage") == RESPOND:
-        from attune_episodes.trainers.respond import Responding  # which imports this module's package
+        from attune_episodes.trainers.respond import respond_scorer  # rows of other stages need no simulator
 
-        return Responding.of(document), MappingProxyType({LIVE: (1.0, 0.0)})
+        return respond_scorer(document), MappingProxyType({LIVE: (1.0, 0.0)})
     request, scored = read_truth(document)
     shares = {name: (weight / scored.weight, baseline) for name, weight, baseline in scored.parts}
 
@@ -87,29 +88,16 @@ def text_of(completion: object) -> str:
     """
     if isinstance(completion, str):
         return completion
-    if type(completion) is list and completion and type(last := completion[-1]) is dict:  # nearly always
-        text = last.get("content")
-        if last.get("role") == "assistant" and isinstance(text, str):
-            return text
     messages = (completion,) if isinstance(completion, Mapping) else completion
     if isinstance(messages, Sequence) and not isinstance(messages, (bytes, bytearray)):
         for message in reversed(messages):
             if not isinstance(message, Mapping) or "role" not in message:
                 break
             if message["role"] == "assistant":
-                return _content(message.get("content"))
+                return content_text(message.get("content"))
         else:
             return ""
     raise TypeError(
         f"a completion is {show(completion)} ({type(completion).__name__}); expected a text, or a list of "
         'chat messages such as [{"role": "assistant", "content": "…"}]'
     )
-
-
-def _content(content: object) -> str:
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, Sequence) or isinstance(content, (bytes, bytearray)):
-        return ""
-    texts = (part.get("text") if isinstance(part, Mapping) else part for part in content)
-    return "".join(text for text in texts if isinstance(text, str))

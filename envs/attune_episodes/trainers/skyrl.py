@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from attune_data.extras import needs_extra, warn_if_untested
 from attune_episodes.episode import EpisodeOverError
+from attune_episodes.live.chat import LiveChat
 from attune_episodes.trainers.columns import CONVERSATION, LIVE_CONVERSATION, REQUEST
 from attune_episodes.trainers.conversations import Chat, GrowingChat
 from attune_episodes.trainers.live import chat_of_row
@@ -31,6 +32,8 @@ class _AttuneEnv(BaseTextEnv):  # type: ignore[misc]  # skyrl-gym is not install
     """The rewards of an episode, its metrics, and its end."""
 
     max_turns: int
+    told: ClassVar[dict[str, Any]] = {}
+    """What `init` says beside the number of requests."""
 
     def __init__(self, env_config: object = None, extras: Mapping[str, Any] | None = None) -> None:
         super().__init__()
@@ -40,26 +43,23 @@ class _AttuneEnv(BaseTextEnv):  # type: ignore[misc]  # skyrl-gym is not install
 
     def init(self, prompt: Chat) -> tuple[Chat, dict[str, Any]]:
         """Begin the episode under the prompt of the row, as it is."""
-        self.turns = 0
-        self._rewards: list[float] = []
-        self._scores: list[Score] = []
         self._begin()
-        return prompt, {"requests": self.max_turns}
+        return prompt, {"requests": self.max_turns, **self.told}
 
     def step(self, action: str) -> BaseTextEnvStepOutput:
         """Score the answer; `observations` are the messages of the next request, if there is one.
 
         `metadata` holds the answer's `parts` (name -> score in [0, 1]) and `reason`.
         """
-        if self._done():
+        if self._chat.done:
             raise EpisodeOverError("the episode is over; init(prompt) begins it again")
-        reward, score, following = self._submit(action)
+        reward, score, following = self._chat.submit(action)
         self.turns += 1
         self._rewards.append(reward)
         self._scores.append(score)
         metadata = {"parts": dict(score.parts), "reason": score.reason}
         return BaseTextEnvStepOutput(
-            observations=following, reward=reward, done=self._done(), metadata=metadata
+            observations=following, reward=reward, done=self._chat.done, metadata=metadata
         )
 
     def get_metrics(self) -> dict[str, Any]:
@@ -69,28 +69,39 @@ class _AttuneEnv(BaseTextEnv):  # type: ignore[misc]  # skyrl-gym is not install
             metrics["parse_rate"] = sum(s.reason == OK for s in self._scores) / len(self._scores)
         return {"return": math.fsum(self._rewards), **metrics}
 
-    @abstractmethod
     def _begin(self) -> None:
-        """Begin an episode and set `max_turns`; DataError for a truth that is none of ours."""
+        self.turns = 0
+        self._rewards: list[float] = []
+        self._scores: list[Score] = []
+        self._chat = self.chat_of(self._truth)
+        self.max_turns = self._chat.length
 
-    def _done(self) -> bool:
-        return bool(self.turns >= self.max_turns)
-
+    @staticmethod
     @abstractmethod
-    def _submit(self, action: str) -> tuple[float, Score, Chat]:
-        """The reward and the score of an answer, and the messages that follow it."""
+    def chat_of(truth: Any) -> GrowingChat | LiveChat | _OneRequest:
+        """Begin the chat of a row; DataError for a truth that is none of ours."""
+
+
+class _OneRequest:
+    """One row as a chat of one answer."""
+
+    length = 1
+
+    def __init__(self, truth: object) -> None:
+        self._truth = checked_truth(truth)
+        shares_of(self._truth)  # which reads it
+        self.done = False
+
+    def submit(self, reply: str) -> tuple[float, Score, Chat]:
+        self.done = True
+        score = score_truth(self._truth, reply)
+        return score.value or 0.0, score, []
 
 
 class RequestEnv(_AttuneEnv):
     """One row, one answer: exactly the protocol. The reward is the row's own, the value of `score_row`."""
 
-    def _begin(self) -> None:
-        shares_of(checked_truth(self._truth))
-        self.max_turns = 1
-
-    def _submit(self, action: str) -> tuple[float, Score, Chat]:
-        score = score_truth(self._truth, action)
-        return score.value or 0.0, score, []
+    chat_of = _OneRequest
 
 
 class ConversationEnv(_AttuneEnv):
@@ -101,17 +112,8 @@ class ConversationEnv(_AttuneEnv):
     conversation has as many steps as scored requests.
     """
 
-    def init(self, prompt: Chat) -> tuple[Chat, dict[str, Any]]:
-        """Begin the episode under the prompt of the row, as it is."""
-        messages, info = super().init(prompt)
-        return messages, {**info, "protocol_exact": False}
-
-    def _begin(self) -> None:
-        self._chat = GrowingChat.of_row(self._truth)
-        self.max_turns = self._chat.length
-
-    def _submit(self, action: str) -> tuple[float, Score, Chat]:
-        return self._chat.submit(action)
+    told: ClassVar = {"protocol_exact": False}
+    chat_of = staticmethod(GrowingChat.of_row)
 
 
 class LiveConversationEnv(_AttuneEnv):
@@ -121,15 +123,7 @@ class LiveConversationEnv(_AttuneEnv):
     ignored.
     """
 
-    def _begin(self) -> None:
-        self._chat = chat_of_row(self._truth)
-        self.max_turns = self._chat.length
-
-    def _done(self) -> bool:
-        return self._chat.done
-
-    def _submit(self, action: str) -> tuple[float, Score, Chat]:
-        return self._chat.submit(action)
+    chat_of = staticmethod(chat_of_row)
 
 
 def register_environments() -> None:

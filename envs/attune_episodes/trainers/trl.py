@@ -8,8 +8,7 @@ are masked. TRL's `rollout_func`, which this uses, is experimental too.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -66,8 +65,11 @@ def conversation_rollouts(
         allowed=allow_benchmark_training,
     )
     known = {about.conversation_id: about for about in conversations}
-    rollout = ConversationRollout(known, maker.settings, maker.spec)
-    return {"train_dataset": dataset, "rollout_func": rollout, "reward_funcs": [conversation_return]}
+
+    def begin(name: str) -> GrowingChat:
+        return GrowingChat(Episode(known[name], maker.settings, maker.spec))
+
+    return {"train_dataset": dataset, "rollout_func": Rollout(begin), "reward_funcs": [conversation_return]}
 
 
 def conversation_return(*, episode: Sequence[Episode], log_metric: Any = None, **columns: Any) -> list[float]:
@@ -97,7 +99,8 @@ def live_rollouts(world: Simulation, number: int, *, reader: str | None = None) 
     dataset = rows.select_columns(COLUMNS[1:]).add_column(
         "prompt", [[{"role": "user", "content": name}] for name in tasks]
     )
-    return {"train_dataset": dataset, "rollout_func": LiveRollout(tasks), "reward_funcs": [live_return]}
+    rollout = Rollout(lambda name: chat_of_row(tasks[name]))
+    return {"train_dataset": dataset, "rollout_func": rollout, "reward_funcs": [live_return]}
 
 
 def live_return(*, episode: Sequence[LiveEpisode], log_metric: Any = None, **columns: Any) -> list[float]:
@@ -110,14 +113,12 @@ def live_return(*, episode: Sequence[LiveEpisode], log_metric: Any = None, **col
     return [one.total for one in episode]
 
 
-class _Rollout(ABC):
+@dataclass(frozen=True, slots=True)
+class Rollout:
     """A rollout function: plays an episode for each prompt, side by side."""
 
-    __slots__ = ()
-
-    @abstractmethod
-    def chat(self, name: str) -> GrowingChat | LiveChat:
-        """Begin the conversation with that id."""
+    begin: Callable[[str], GrowingChat | LiveChat]
+    """Begins the conversation with that id."""
 
     def __call__(self, prompts: Sequence[Any], trainer: Any) -> dict[str, Any]:
         """Play one episode for each prompt, that of a row, with a GRPOTrainer.
@@ -138,7 +139,7 @@ class _Rollout(ABC):
         tokens = ChatTokens(trainer)
         sequences = []
         for prompt in prompts:
-            chat = self.chat(prompt[-1]["content"])
+            chat = self.begin(prompt[-1]["content"])
             sequences.append(_Sequence(chat, tokens, tokens.ids(chat.opening(), reply=True)))
         while waiting := [sequence for sequence in sequences if not sequence.chat.done]:
             contexts = [sequence.prompt_ids + sequence.completion_ids for sequence in waiting]
@@ -153,31 +154,6 @@ class _Rollout(ABC):
             "env_mask": [sequence.mask for sequence in sequences],
             "episode": [sequence.chat.episode for sequence in sequences],
         }
-
-
-@dataclass(frozen=True, slots=True)
-class ConversationRollout(_Rollout):
-    """The rollout function of recorded conversations."""
-
-    conversations: dict[str, Conversation]
-    settings: Settings
-    spec: RewardSpec
-
-    def chat(self, name: str) -> GrowingChat:
-        """Begin the conversation with that id."""
-        return GrowingChat(Episode(self.conversations[name], self.settings, self.spec))
-
-
-@dataclass(frozen=True, slots=True)
-class LiveRollout(_Rollout):
-    """The rollout function of live conversations."""
-
-    tasks: dict[str, str]
-    """Id -> the column `task` of its row."""
-
-    def chat(self, name: str) -> LiveChat:
-        """Begin the conversation with that id."""
-        return chat_of_row(self.tasks[name])
 
 
 @dataclass(slots=True)

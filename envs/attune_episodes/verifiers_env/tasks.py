@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any, TypeAlias
 
 import verifiers.v1 as vf
-from pydantic import Field, PrivateAttr
+from pydantic import Field
 from verifiers.v1.runtimes import Runtime
 
 from attune_data.errors import AttuneError, show
@@ -82,16 +82,10 @@ class AttuneData(vf.TaskData):
         about = {"name": task.only, "granularity": "request", "system_prompt": system["content"]}
         return AttuneData.model_validate({**data, **about, "prompt": rest})
 
-    _task: tuple[tuple[object, ...], Task] | None = PrivateAttr(None)
-
     @property
     def task(self) -> Task:
-        """The engine's task, made once."""
-        # a copy with other fields takes this along: it is known by what it was made from
-        source = (self.conversation, self.settings, self.reward, self.request)
-        if self._task is None or any(a is not b for a, b in zip(self._task[0], source, strict=True)):
-            self._task = source, Task.from_json(self.__dict__)
-        return self._task[1]
+        """The engine's task."""
+        return Task.from_json(self.__dict__)
 
     @property
     def standing(self) -> Standing | None:
@@ -145,15 +139,6 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
     is complete is decided by the environment (`AttuneEnv.finalize`).
     """
 
-    _hashed: tuple[AttuneData, str] | None = None
-
-    @property
-    def hash(self) -> str:
-        """The hash of the task's data, made once: a rollout asks for it again and again."""
-        if self._hashed is None or self._hashed[0] is not self.data:
-            self._hashed = self.data, super().hash
-        return self._hashed[1]
-
     @property
     def key(self) -> str:
         """The id of the conversation, or of the request."""
@@ -206,12 +191,8 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
         # later releases of verifiers hand over more than 0.4.0 (a deployment): passed on, not used here
         await super().score(trace, runtime, *args, **kwargs)
         judge = self.config.draft_judge
-        if (
-            judge.enabled
-            and not self.scoring_deferred
-            and self.data.request is None
-            and self.data.live is None
-        ):
+        whole = self.data.request is None and self.data.live is None
+        if judge.enabled and whole and not self.scoring_deferred:
             from attune_episodes.verifiers_env.judge import rate_drafts
 
             await rate_drafts(judge, self.data.task, trace)

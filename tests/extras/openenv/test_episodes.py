@@ -6,6 +6,7 @@ import asyncio
 import json
 import warnings
 from collections.abc import Iterator
+from threading import Lock
 from typing import Any
 
 import httpx
@@ -17,8 +18,7 @@ from attune_data.extras import UntestedVersionWarning
 from attune_data.simulate import Simulation
 from attune_episodes import BUILTIN, Rollout, Settings, builtin_policy, openenv_env, plan, rollout
 from attune_episodes.openenv_env import AttuneAction, AttuneClient, AttuneObservation, attune_app
-from attune_episodes.openenv_env.environment import AttuneEnvironment
-from attune_episodes.openenv_env.recorded import RecordedServed
+from attune_episodes.openenv_env.environment import RecordedEnvironment
 from attune_episodes.policies.base import prepared
 from attune_episodes.source import ConversationSource
 from attune_rewards import RewardSpec
@@ -38,9 +38,9 @@ def url() -> Iterator[str]:
 
 def environment(
     data: Any = "sample", settings: Settings | None = None, **selection: Any
-) -> AttuneEnvironment:
+) -> RecordedEnvironment:
     source = ConversationSource(data, **{"sampling": "sequential"} | selection)
-    return AttuneEnvironment(RecordedServed(source, settings or Settings(), RewardSpec.preset("composite")))
+    return RecordedEnvironment(source, settings or Settings(), RewardSpec.preset("composite"), Lock())
 
 
 def replies_of(name: str, about: Conversation) -> list[str]:
@@ -174,8 +174,8 @@ def _without_scores(text: str) -> Any:
 
 
 def test_conversations_that_nobody_names_are_shared_out_over_the_sessions() -> None:
-    shared = environment()._served
-    sessions = [AttuneEnvironment(shared) for _ in range(2)]
+    one = environment()
+    sessions = [one, RecordedEnvironment(one._source, one._settings, one._spec, one._lock)]
     played = [sessions[i % 2].reset().conversation_id for i in range(22)]
     assert played == [one.conversation_id for one in [*DATA, *DATA[:2]]]
 
