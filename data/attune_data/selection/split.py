@@ -17,7 +17,7 @@ from typing import Final, Literal
 from attune_data.errors import SettingsError, UnknownNameError, show
 from attune_data.loading import Conversations
 from attune_data.schema import Conversation, Metadata
-from attune_data.selection.diagnoses import folded, stated
+from attune_data.selection.facts import folded, stated
 
 Strata = Literal["topic", "category", "diagnosis"]
 STRATA: Final[tuple[Strata, ...]] = ("topic", "category", "diagnosis")
