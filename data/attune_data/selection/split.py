@@ -87,7 +87,7 @@ def split(
     parts = _filled(_cut(ordered, sizes, fractions), sizes)
     place = {who: name for name, members in parts.items() for who in members}
     return {
-        name: conversations.filtered(c for c in conversations if place[c.participant] == name)
+        name: conversations.chosen(i for i, c in enumerate(conversations) if place[c.participant] == name)
         for name in fractions
     }
 
