@@ -12,7 +12,7 @@ import numpy as np
 from attune_data.means import finite
 from attune_data.questionnaires import QUESTIONNAIRES
 from attune_data.schema import Conversation
-from attune_data.selection.diagnoses import DECLINED, NONE, folded, stated
+from attune_data.selection.facts import DECLINED, NONE, folded, stated
 from attune_env.analyses.analysis import Absent, Analysis
 from attune_env.analyses.conversations import turn_means, turn_scores
 from attune_env.analyses.study import Study, label_of, over_models

@@ -43,8 +43,8 @@ def validate(path: str = shared.DATA_ARGUMENT) -> None:
     Example: attune data validate "Test Samples/Sample200"
     """
     from attune_data import load
-    from attune_data.filenames import file_number
     from attune_data.loading import Conversations
+    from attune_data.sources import file_number
     from attune_data.validate import oddities
 
     try:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final
 from attune_data.errors import DataError, Problem, show
 from attune_data.questionnaires import QUESTIONNAIRES, Questionnaire
 from attune_data.schema import Conversation, Demographics
-from attune_data.selection.diagnoses import DECLINED, NONE, folded
+from attune_data.selection.facts import DECLINED, NONE, folded
 
 MAX_TEXT: Final = 100
 """A longer text is no option and no country."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 Polarity = Literal["positive", "negative"]
 
@@ -80,6 +80,15 @@ SIMILARITY: Final[dict[tuple[str, str], float]] = {
     for a in ITEMS
     for b in ITEMS
 }
+
+
+def panas_record(items: Mapping[str, int]) -> dict[str, Any]:
+    """The record of 20 answers and their totals."""
+    return {
+        "totalPositiveAffect": sum(items[name] for name in POSITIVE),
+        "totalNegativeAffect": sum(items[name] for name in NEGATIVE),
+        "responses": {name.lower(): items[name] for name in EMOTIONS},
+    }
 
 
 def side_total(items: Mapping[str, int | None], polarity: Polarity, stated: float | None) -> float | None:

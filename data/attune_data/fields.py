@@ -1,15 +1,97 @@
-"""How single values of the format are read: every accepted spelling, and the errors for all others."""
+"""How fields of the format are read: every accepted name and spelling, and the errors for all others.
+
+Older files of the benchmark and results of its public port use other names. Reading maps them to the format's
+own; writing uses the format's own only.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from attune_data import affect, aliases
+from attune_data import affect
 from attune_data.constants import Answer, ResponseName, Side
+
+FIELDS: Final[dict[str, tuple[str, ...]]] = {
+    "conversationId": ("conversation_id",),
+    "participant_profile": ("participantProfile",),
+    "prePanas": ("pre_panas",),
+    "postPanas": ("post_panas",),
+    "conversationWideQuestions": ("conversation_wide_questions",),
+    "fourBranchScores": ("four_branch_scores",),
+    "q1_lookingFor": ("Q1", "q1"),
+    "q2_emotionClarity": ("Q2", "q2"),
+    "q3_modelFit": ("Q3", "q3"),
+    "q3_followUp_whatFeltOff": ("Q3_followUp", "q3_followUp"),
+    "turnNumber": ("turn_number",),
+    "userMessage": ("user_message",),
+    "llmResponse": ("llm_response",),
+    "moodShiftTags": ("mood_shift_tags",),
+    "binaryJudgements": ("binaryJudgments", "binary_judgements"),
+    "alternateResponses": ("alternate_responses",),
+    "llmImproved": ("alternate1", "llm_improved"),
+    "humanEdited": ("alternate2", "human_edited"),
+    "pairwiseComparisons": ("pairwise_comparisons",),
+    "selectedPairwiseQuestions": ("selected_pairwise_questions",),
+    "questionId": ("question_id",),
+    "observedBehavior": ("did_occur", "humanValue", "actualValue"),
+    "preferredBehavior": ("should_occur", "humanPreference"),
+    "llmValue": ("llm_value",),
+    "responseA": ("response_1", "response_a"),
+    "responseB": ("response_2", "response_b"),
+}
+"""Format name -> other names, in the order in which they are looked for. `llmValue` stands in for an
+absent observed value when scoring; it is a field of its own, not an alias."""
+
+ANSWERS: Final[dict[object, Answer]] = {
+    "yes": "yes",
+    "no": "no",
+    "na": "na",
+    "y": "yes",
+    "n": "no",
+    "true": "yes",
+    "false": "no",
+    "n/a": "na",
+    "not applicable": "na",
+}
+"""Folded text -> answer; booleans are read as yes and no."""
+
+WINNERS: Final[dict[object, Side]] = {
+    "A": "A",
+    "B": "B",
+    "a": "A",
+    "b": "B",
+    "response_1": "A",
+    "response_2": "B",
+    "responseA": "A",
+    "responseB": "B",
+}
+
+RESPONSE_NAMES: Final[dict[object, ResponseName]] = {
+    "original": "original",
+    "alternate": "alternate",
+    "human": "human",
+    "alternate1": "alternate",
+    "alternate2": "human",
+    "llmImproved": "alternate",
+    "humanEdited": "human",
+}
+
+INTENSITIES: Final[dict[object, int]] = {"mild": 2, "moderate": 4, "intense": 6}
+
+
+def read_answer(value: object) -> Answer | None:
+    """yes, no or na for any accepted spelling (booleans too); None if `value` is none of them."""
+    if value is True:
+        return "yes"
+    if value is False:
+        return "no"
+    if not isinstance(value, str):
+        return None
+    return ANSWERS.get(value) or ANSWERS.get(value.strip().casefold())
 
 
 def expected(text: str) -> PydanticCustomError:
@@ -45,7 +127,7 @@ def _rating(value: object) -> int | None:
 
 def _intensity(value: object) -> int | None:
     if isinstance(value, str):
-        return aliases.INTENSITIES.get(value.strip().casefold())
+        return INTENSITIES.get(value.strip().casefold())
     return _rating(value)
 
 
@@ -53,9 +135,9 @@ _RATING = "a whole number from 1 to 7"
 _SIDE = '"A" or "B" (null if none was annotated)'
 _NAME = '"original", "alternate" or "human"'
 _ITEM = f"one of the 20 PANAS items: {', '.join(affect.EMOTIONS)}"
-AnswerField = Annotated[Answer | None, _read(aliases.read_answer, '"yes", "no" or "na"')]
-ResponseField = Annotated[ResponseName, _read(_in(aliases.RESPONSE_NAMES), _NAME, optional=False)]
-WinnerField = Annotated[Side | None, _read(_in(aliases.WINNERS), _SIDE)]
+AnswerField = Annotated[Answer | None, _read(read_answer, '"yes", "no" or "na"')]
+ResponseField = Annotated[ResponseName, _read(_in(RESPONSE_NAMES), _NAME, optional=False)]
+WinnerField = Annotated[Side | None, _read(_in(WINNERS), _SIDE)]
 IntensityField = Annotated[int | None, _read(_intensity, f"{_RATING} (or mild, moderate, intense)")]
 EmotionField = Annotated[str, _read(_emotion, _ITEM, optional=False)]
 Rating = Annotated[int | None, _read(_rating, _RATING)]
@@ -70,7 +152,7 @@ class Record(BaseModel):
 def named(name: str, **kwargs: Any) -> Any:
     """A field called `name` in files, accepted under its aliases too."""
     return Field(
-        validation_alias=AliasChoices(name, *aliases.FIELDS.get(name, ())),
+        validation_alias=AliasChoices(name, *FIELDS.get(name, ())),
         serialization_alias=name,
         **kwargs,
     )

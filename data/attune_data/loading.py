@@ -106,7 +106,7 @@ class Conversations(Sequence[Conversation]):
         if isinstance(index, str):
             raise TypeError(f"index by number or slice; by id it is .by_id[{index!r}]")
         found = self._items[index]
-        return self.filtered(found) if isinstance(found, tuple) else _conversation(found)
+        return self._of(found) if isinstance(found, tuple) else _conversation(found)
 
     def __len__(self) -> int:
         return len(self._items)
@@ -135,10 +135,9 @@ class Conversations(Sequence[Conversation]):
 
     def chosen(self, indices: Iterable[int]) -> Conversations:
         """The conversations at these positions, in this order; none is read from disk."""
-        return self.filtered(self._items[index] for index in indices)
+        return self._of(self._items[index] for index in indices)
 
-    def filtered(self, items: Iterable[Conversation | Place]) -> Conversations:
-        """Some of its own conversations, with their origins."""
+    def _of(self, items: Iterable[Conversation | Place]) -> Conversations:
         return Conversations(items, source=self.source, left_out=self.left_out, files=self.files)
 
     def __repr__(self) -> str:
@@ -151,20 +150,25 @@ class Conversations(Sequence[Conversation]):
 
     @property
     def provenance(self) -> Provenance:
-        """The mark of the whole: one benchmark record makes it benchmark; otherwise the common mark.
-
-        A mix of other marks counts as "imported", the most restricted of those that may be trained on.
-        """
-        marks = {item.origin for item in self._items}
-        if not marks or "benchmark" in marks:
-            return "benchmark"
-        return marks.pop() if len(marks) == 1 else "imported"
+        """The mark of the whole, from `common_mark`."""
+        return common_mark(item.origin for item in self._items)
 
     @cached_property
     def fingerprint(self) -> str:
         """16 hex digits that name the content: same records, same fingerprint, whatever their order."""
         digests = sorted(fingerprint(item) for item in self)
         return hashlib.sha256("\n".join(digests).encode()).hexdigest()[:16]
+
+
+def common_mark(origins: Iterable[Provenance]) -> Provenance:
+    """The mark of a whole: one benchmark record makes it benchmark; otherwise the common mark.
+
+    A mix of other marks counts as "imported", the most restricted of those that may be trained on.
+    """
+    marks = set(origins)
+    if not marks or "benchmark" in marks:
+        return "benchmark"
+    return marks.pop() if len(marks) == 1 else "imported"
 
 
 def fingerprint(conversation: Conversation) -> str:

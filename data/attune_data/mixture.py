@@ -9,7 +9,7 @@ from typing import Final
 
 from attune_data.constants import Provenance
 from attune_data.errors import SettingsError, show
-from attune_data.loading import Conversations
+from attune_data.loading import Conversations, common_mark
 from attune_data.schema import Conversation
 from attune_data.simulate.stream import Simulation
 
@@ -95,9 +95,6 @@ class Mixture:
     @property
     def provenance(self) -> Provenance:
         """The mark of the whole, as for `Conversations`."""
-        marks: set[Provenance] = {
+        return common_mark(
             "simulated" if isinstance(part, Simulation) else part.provenance for part, _ in self.parts
-        }
-        if "benchmark" in marks:
-            return "benchmark"
-        return marks.pop() if len(marks) == 1 else "imported"
+        )

@@ -1,7 +1,7 @@
 """The schema of conversations: the benchmark's record as frozen, typed models.
 
 Python names are snake_case, files keep the benchmark's camelCase (`to_record` writes it); every other
-accepted name is in `aliases.py`. Unknown fields are kept and written back. Absent or null in the annotations
+accepted name is in `fields.py`. Unknown fields are kept and written back. Absent or null in the annotations
 means *unannotated*; an empty list means *annotated as none*.
 
 HP stands for the person who took part, OM for the model whose replies were recorded.

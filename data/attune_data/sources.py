@@ -7,18 +7,30 @@ from __future__ import annotations
 
 import codecs
 import logging
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, one_line, show
 from attune_data.extras import needs_extra
-from attune_data.filenames import file_number
 from attune_data.jsonio import MAX_BYTES, bad_byte, check_regular, parse_json, read_json, unreadable
 
 Row = tuple[str, Callable[[], Any]]
 """The place of a record, and the function that reads it."""
+_FILE_NAME: Final = re.compile(r"conversation_([0-9]+)\.json")
+
+
+def file_name(number: int) -> str:
+    """`conversation_N.json`; `number` is 0 or more."""
+    return f"conversation_{number}.json"
+
+
+def file_number(name: str) -> int | None:
+    """N of `conversation_N.json`, None for any other name (give the name without its folder)."""
+    match = _FILE_NAME.fullmatch(name)
+    return int(match[1]) if match else None
 
 
 def folder(path: Path) -> list[Row]:

@@ -15,8 +15,8 @@ from pathlib import Path
 from attune_data.destination import check_jsonl, create, in_place_of, temporary
 from attune_data.errors import DataError, Problem, SettingsError, show
 from attune_data.extras import needs_extra
-from attune_data.filenames import file_name
 from attune_data.schema import Conversation
+from attune_data.sources import file_name
 
 
 def write_folder(

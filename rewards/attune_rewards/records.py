@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeVar, cast
 
 from attune_data import affect
-from attune_data.aliases import INTENSITIES, RESPONSE_NAMES, WINNERS, read_answer
 from attune_data.constants import BRANCHES, JUDGE_DIMENSIONS, Side
 from attune_data.errors import Problem
+from attune_data.fields import INTENSITIES, RESPONSE_NAMES, WINNERS, read_answer
 from attune_data.jsonio import MAX_LISTED
 from attune_data.schema import Conversation, PairwiseComparison
 from attune_data.validate import brief

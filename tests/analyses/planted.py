@@ -20,7 +20,7 @@ from attune_data import Conversation, Conversations
 from attune_data.affect import EMOTIONS
 from attune_data.constants import Q1_OPTIONS, Q2_OPTIONS, Q3_OPTIONS, Side
 from attune_data.seeding import digest
-from attune_data.selection.diagnoses import stated
+from attune_data.selection.facts import stated
 from attune_data.simulate import simulate
 from attune_data.writing import write_folder
 from attune_env.analyses.study import Study

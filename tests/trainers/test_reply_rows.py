@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from attune_data import Conversation, Conversations, load
 from attune_data.errors import DataError, SettingsError, UnknownNameError
 from attune_data.guard import BenchmarkTrainingError
-from attune_data.importing.alternates import FIELD, MODEL_REPLIES
+from attune_data.importing.imported import ALTERNATES, MODEL_REPLIES
 from attune_data.selection import select
 from attune_data.simulate import Simulation
 from attune_episodes.trainers import demonstrations, preference_pairs
@@ -143,7 +143,7 @@ def test_demonstrations_are_the_edited_replies_with_what_they_won() -> None:
 
 
 def test_replies_of_models_are_no_demonstrations_unless_asked_for() -> None:
-    mark = {"metadata": {FIELD: MODEL_REPLIES}}
+    mark = {"metadata": {ALTERNATES: MODEL_REPLIES}}
     models = conversation(turn(1, [], human="by another model"), name="m", **mark)
     bare = conversation(turn(1, [], human=None), name="bare", **mark)  # none in that slot
     edited = conversation(turn(1, []), name="c")

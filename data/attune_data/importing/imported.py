@@ -20,6 +20,16 @@ from attune_data.schema import Conversation
 from attune_data.validate import problems_of
 
 YES_NO: Final = ("yes", "no")
+ALTERNATES: Final = "alternates"
+"""The field of `metadata` that says what the alternates are; without it they are what their names say."""
+MODEL_REPLIES: Final = "replies of models"
+"""Its value if neither alternate was improved or edited: both are replies of other models."""
+
+
+def are_model_replies(conversation: Conversation) -> bool:
+    """Whether the conversation says that its alternates are replies of models."""
+    extra = (conversation.metadata.model_extra if conversation.metadata else None) or {}
+    return extra.get(ALTERNATES) == MODEL_REPLIES
 
 
 class Foreign(BaseModel):

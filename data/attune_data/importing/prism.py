@@ -18,8 +18,9 @@ from pydantic import StrictBool, StrictStr, model_validator
 
 from attune_data.errors import DataError, Problem, UnknownNameError, show
 from attune_data.fields import expected
-from attune_data.importing.alternates import FIELD, MODEL_REPLIES
 from attune_data.importing.imported import (
+    ALTERNATES,
+    MODEL_REPLIES,
     Foreign,
     Imported,
     Left,
@@ -222,7 +223,7 @@ def _made(
         "conversation_type": source.conversation_type,
         "dataset": DATASET,
         "licence": LICENCE,
-        FIELD: MODEL_REPLIES,
+        ALTERNATES: MODEL_REPLIES,
         "record": f"{CONVERSATIONS}:{where.rpartition(':')[2]}",
     }
     record: dict[str, Any] = {

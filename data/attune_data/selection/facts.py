@@ -1,13 +1,19 @@
-"""Facts to select by: the fields of profile and metadata, by their names in files."""
+"""Facts to select by: the fields of profile and metadata, by their names in files; what diagnoses state."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from attune_data.means import finite
 from attune_data.schema import Conversation, Demographics, Metadata, ParticipantProfile
+
+Stated = Literal["any", "none", "unknown"]
+
+NONE: Final = frozenset({"none of the above", "none"})
+DECLINED: Final = frozenset({"prefer not to say", "prefer not to answer", "decline to answer"})
 
 Value = str | float
 Facts = Mapping[str, tuple[Value, ...]]
@@ -28,6 +34,25 @@ KNOWN: Final = frozenset(
     {*OWN, *Metadata.model_fields, *ParticipantProfile.model_fields, *Demographics.model_fields} - _INNER
 )
 """Fields that can be asked for in any data, whether a conversation has them or not."""
+
+
+def folded(text: str) -> str:
+    """`text` as values and names are compared: without case, outer blanks and differing inner ones."""
+    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
+
+
+def stated(diagnoses: Iterable[str] | None) -> Stated:
+    """`any` with at least one diagnosis, `none` if none was stated explicitly, otherwise `unknown`.
+
+    The questionnaire's own option for none is "None of the above"; an empty list says the same. An absent
+    list, or a declined answer, states nothing.
+    """
+    if diagnoses is None:
+        return "unknown"
+    said = {folded(name) for name in diagnoses}
+    if said - NONE - DECLINED:
+        return "any"
+    return "unknown" if said & DECLINED else "none"
 
 
 def field_name(name: str) -> str:

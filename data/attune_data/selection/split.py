@@ -17,7 +17,7 @@ from typing import Final, Literal
 from attune_data.errors import SettingsError, UnknownNameError, show
 from attune_data.loading import Conversations
 from attune_data.schema import Conversation, Metadata
-from attune_data.selection.diagnoses import folded, stated
+from attune_data.selection.facts import folded, stated
 
 Strata = Literal["topic", "category", "diagnosis"]
 STRATA: Final[tuple[Strata, ...]] = ("topic", "category", "diagnosis")
@@ -87,7 +87,7 @@ def split(
     parts = _filled(_cut(ordered, sizes, fractions), sizes)
     place = {who: name for name, members in parts.items() for who in members}
     return {
-        name: conversations.filtered(c for c in conversations if place[c.participant] == name)
+        name: conversations.chosen(i for i, c in enumerate(conversations) if place[c.participant] == name)
         for name in fractions
     }
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError
-from attune_data.filenames import file_name, file_number
 from attune_data.loading import Conversations
+from attune_data.sources import file_name, file_number
 
 SUBSETS: Final[Mapping[str, tuple[int, ...]]] = {
     name: tuple(numbers)
@@ -26,12 +26,11 @@ is a training split.
 def numbered(conversations: Conversations) -> dict[int, str]:
     """File number -> conversation id; {} unless each comes from a `conversation_N.json` of its own number."""
     found: dict[int, str] = {}
-    for conversation in conversations:
-        file = conversations.files.get(conversation.conversation_id, "")
-        number = file_number(Path(file).name)
+    for identity in conversations.by_id:
+        number = file_number(Path(conversations.files.get(identity, "")).name)
         if number is None or number in found:
             return {}
-        found[number] = conversation.conversation_id
+        found[number] = identity
     return found
 
 
@@ -69,4 +68,5 @@ def official_subset(conversations: Conversations, name: str) -> Conversations:
                     f"every file of {known}",
                     f"load the folder {known} itself, or the one of all conversations")
         )  # fmt: skip
-    return conversations.filtered(conversations.by_id[found[number]] for number in SUBSETS[known])
+    place = {identity: index for index, identity in enumerate(conversations.by_id)}
+    return conversations.chosen(place[found[number]] for number in SUBSETS[known])

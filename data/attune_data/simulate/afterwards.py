@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from attune_data.affect import EMOTIONS, NEGATIVE, POLARITY, POSITIVE
+from attune_data.affect import EMOTIONS, POLARITY, panas_record
 from attune_data.constants import Q1_OPTIONS, Q2_OPTIONS, Q3_NEGATIVE, Q3_OPTIONS
 from attune_data.simulate.draws import Draws, rating
 from attune_data.simulate.person import Person
@@ -94,15 +94,6 @@ def panas_items(
         answer = rating(mean + spread * z)
         items[item] = end.pre[item] if end and draws.yes(person.inertia) else answer
     return items
-
-
-def panas_record(items: Mapping[str, int]) -> dict[str, Any]:
-    """The record of 20 answers and their totals."""
-    return {
-        "totalPositiveAffect": sum(items[name] for name in POSITIVE),
-        "totalNegativeAffect": sum(items[name] for name in NEGATIVE),
-        "responses": {name.lower(): items[name] for name in EMOTIONS},
-    }
 
 
 def answers(end: Ending, draws: Draws) -> dict[str, Any]:

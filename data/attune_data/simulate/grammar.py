@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 from attune_data.simulate.draws import Draws
@@ -150,6 +151,7 @@ _CONTRACTED = (
 _TOKEN = re.compile(rf"[\[\]|]|\{{[^{{}}]*\}}(?:'s\b(?! (?:{_CONTRACTED})\b))?|[^\[\]|{{}}]+|[{{}}]")
 
 
+@cache
 def compile_template(source: str) -> Template:
     """Compiles one template; raises TemplateError saying what does not match and where."""
     pieces: list[Piece] = []
@@ -220,5 +222,6 @@ def _phrase(pieces: Sequence[Piece], source: str = "") -> Template:
         elif isinstance(piece, tuple):
             needs = {need | other for need in needs for option in piece for other in option.needs}
             slots.update(*(option.slots for option in piece))
-    least = frozenset(need for need in needs if not any(other < need for other in needs))
-    return Template(tuple(pieces), least, frozenset(slots), source)
+    if len(needs) > 1:
+        needs = {need for need in needs if not any(other < need for other in needs)}
+    return Template(tuple(pieces), frozenset(needs), frozenset(slots), source)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import Final
 
 from attune_data.simulate.grammar import Template
-from attune_data.simulate.story import Core, Done, Echo, LastReply, Message, Part, Story, sayable
+from attune_data.simulate.story import Core, Echo, LastReply, Message, Part, Story, sayable
 from attune_data.simulate.texts import Said
 from attune_data.simulate.typed import Clause, smoothed, typed
 
@@ -24,25 +23,6 @@ RISK = 0.04
 """Probability that an opening message mentions a mild risk in passing."""
 INTRODUCED = frozenset({"name", "thing", "soon", "he", "him", "his"})
 """Facts that a request may mention although nothing was told of them yet."""
-
-
-_SPEAKS_OF: Final[tuple[tuple[Done, re.Pattern[str]], ...]] = (
-    ("asked", re.compile(r"asked me|asking|the right question")),
-    (
-        "advised",
-        re.compile(
-            r"done all that|easier than|no tips yet|people always say|quite so easy|solving|do something"
-        ),
-    ),
-)
-"""Act of a reply -> words that occur in the reactions to it."""
-
-
-@cache
-def speaks_of(reaction: Template) -> frozenset[Done]:
-    """The acts that a reply must hold for a reaction to suit it."""
-    found: list[Done] = ["said", *(did for did, words in _SPEAKS_OF if words.search(reaction.source))]
-    return frozenset(found)
 
 
 def write(story: Story, *, carries: bool = False) -> Message:
@@ -157,7 +137,8 @@ class Writer:
         if abs(last.fit) > REACTION_FIT and draws.yes(story.person.outspoken):
             pool = reactions["good" if last.fit > 0 else "bad"]
             if last.did is not None:
-                pool = tuple(reaction for reaction in pool if speaks_of(reaction) <= last.did)
+                about = self.texts.speaks_of
+                pool = tuple(one for one in pool if about.get(one.source, "said") in last.did)
             if pool:
                 out.reaction = 1 if last.fit > 0 else -1
                 self.say("reacts", story.fresh(pool), apart=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from attune_data.affect import EMOTIONS
 from attune_data.constants import BINARY_IDS
 from attune_data.simulate.draws import Draws, clip, rating, squash
-from attune_data.simulate.texts import PEOPLE, Family
+from attune_data.simulate.texts import FAMILIES, PEOPLE, Family
 
 if TYPE_CHECKING:
     from attune_data.simulate.stream import Level
@@ -80,7 +80,7 @@ class Person:
     typing: Typing
 
 
-def make_person(seed: int, number: int, participant_id: str, families: Mapping[str, Family]) -> Person:
+def make_person(seed: int, number: int, participant_id: str) -> Person:
     """Participant `number` of a seed's world."""
     d = Draws(seed, "person", number)
     distress = d.normal()
@@ -132,7 +132,7 @@ def make_person(seed: int, number: int, participant_id: str, families: Mapping[s
         distress=distress,
         traits=(agreeable, neurotic, open_),
         item_habit={item: 0.3 + d.uniform() for item in EMOTIONS},
-        family_habit={name: 0.3 + d.uniform() for name in families},
+        family_habit={name: 0.3 + d.uniform() for name in FAMILIES},
         taste={construct: 0.45 * d.normal() for construct in BINARY_IDS},
         leniency=0.5 * d.normal(),
         outspoken=0.15 + 0.5 * d.uniform(),

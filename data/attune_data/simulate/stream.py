@@ -212,7 +212,7 @@ class Simulation:
 @lru_cache(maxsize=64)
 def _person(seed: int, number: int) -> Person:
     name = digest(seed, "participant", number).hex()[:12]
-    return make_person(seed, number, f"S-{name}", texts("all", "all").families)
+    return make_person(seed, number, f"S-{name}")
 
 
 def simulate(

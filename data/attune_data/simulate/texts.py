@@ -25,6 +25,8 @@ GOALS: Final = ("vent", "sort", "decide", "info", "calm")
 TEXT: Final = Path(__file__).parent / "text"
 _BEGINNINGS: Final = re.compile(r"^\[[^]]*\]|^[^[]")
 """The words that a template may begin with."""
+_MARK: Final = re.compile("(asked|advised): ")
+"""Before a reaction that suits only replies which did so."""
 
 T = TypeVar("T")
 
@@ -104,6 +106,8 @@ class Texts:
     asks_good: Frames
     """The same for goals that sound different when all is well."""
     reactions: Frames
+    speaks_of: Mapping[str, str]
+    """Source of a reaction -> the act that it speaks of, "asked" or "advised"; the others suit any reply."""
     frames: Frames
     """Of a feeling that is `named`, a `second` cue, and a cue in `contrast` to what happened; and those of
     `live.toml`, which only live conversations use."""
@@ -117,6 +121,8 @@ def read_text(name: str) -> dict[str, Any]:
 
 PEOPLE: Final[Mapping[str, Sequence[str]]] = read_text("people.toml")
 """Lists of who people may be."""
+FAMILIES: Final[tuple[str, ...]] = tuple(read_text("feelings.toml"))
+"""Names of the families of feelings."""
 
 
 def _part(items: Sequence[T], part: Part, key: Callable[[T], str], share: float) -> Sequence[T]:
@@ -180,6 +186,8 @@ def texts(templates: Part = "all", topics: Part = "all") -> Texts:
     chosen = _part(raw, topics, lambda topic: str(topic["category"]), HELD_OUT_TOPICS / len(raw))
     words, shared, replies = map(read_text, ("words.toml", "person.toml", "replies.toml"))
     names = {key: words.pop(key) for key in ("female", "male", "when", "soon", "span")}
+    marked: Mapping[str, Sequence[str]] = shared["reactions"]
+    marks = [found for pool in marked.values() for entry in pool if (found := _MARK.match(entry))]
     risks = [Risk(*_compiled(map(risk.get, Risk._fields))) for risk in replies.pop("risks")]
     return Texts(
         families={
@@ -194,7 +202,8 @@ def texts(templates: Part = "all", topics: Part = "all") -> Texts:
         names=names,
         asks=each(shared["asks"], phrases),
         asks_good=each(shared["asks_good"], phrases),
-        reactions=each(shared["reactions"], phrases),
+        reactions=each(marked, lambda pool: phrases([_MARK.sub("", entry) for entry in pool])),
+        speaks_of={mark.string[mark.end() :]: mark[1] for mark in marks},
         frames=each(
             {key: shared[key] for key in ("named", "second", "contrast")} | read_text("live.toml"), phrases
         ),

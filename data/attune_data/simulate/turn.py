@@ -7,10 +7,10 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from attune_data.affect import EMOTIONS
+from attune_data.affect import EMOTIONS, panas_record
 from attune_data.constants import BINARY_IDS, ResponseName
 from attune_data.simulate import acts as actions
-from attune_data.simulate.afterwards import Ending, answers, panas_items, panas_record
+from attune_data.simulate.afterwards import Ending, answers, panas_items
 from attune_data.simulate.choices import Comparison, appeal, chosen_questions, compare
 from attune_data.simulate.constructs import (
     CONTEXTUAL,

@@ -21,12 +21,6 @@ Speaker = Literal["person", "model"]
 SPEAKERS: Final[tuple[Speaker, Speaker]] = ("person", "model")
 Transcript: TypeAlias = tuple[tuple[Speaker, str], ...]
 """(who, text) of everything said before, in order."""
-FIELDS: Final[Mapping[ResponseName, tuple[str, ...]]] = {
-    "original": ("llmResponse",),
-    "alternate": ("annotations", "alternateResponses", "llmImproved"),
-    "human": ("annotations", "alternateResponses", "humanEdited"),
-}
-"""Response -> where a turn's record has its text."""
 
 
 class Packet(NamedTuple):
@@ -136,11 +130,8 @@ def put_into_words(record: dict[str, Any], state: LatentState, person: Person, v
                 id_, topic, person, kind, behind.replies[kind], behind.done[kind], texts[1:]
             )
             texts.append(counted(wording(voice, packet, said), counts))
-            *path, last = FIELDS[kind]
-            place = turn
-            for key in path:
-                place = place[key]
-            place[last] = texts[-1]
+        others = turn["annotations"]["alternateResponses"]
+        turn["llmResponse"], others["llmImproved"], others["humanEdited"] = texts[1:]
         said = (*said, ("model", texts[1]))
     if voice is not grammar:
         told = {key: counts[key] for key in ("taken", "asked_again", "fallen_back")}

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final
 
-from attune_data.affect import EMOTIONS, NEGATIVE, POSITIVE
+from attune_data.affect import EMOTIONS, panas_record
 from attune_data.codebook import Codebook
 from attune_data.constants import (
     BINARY_IDS,
@@ -124,6 +124,10 @@ def _record(sheet: _Sheet, value: Mapping[str, Any]) -> dict[str, Any]:
     offs = dict(zip(OFF, Codebook.own().options["q3_followUp_whatFeltOff"], strict=True))
     goals = sheet.several(value["goals"], tuple(GOALS), "goals")
     off = sheet.several(value["off"], OFF, "off")
+    before, after = (
+        panas_record(dict(zip(EMOTIONS, sheet.digits(value[key], 20, key), strict=True)))
+        for key in ("before", "after")
+    )
     if bool(off) != (value["fit"] in ("mixed", "off")):
         sheet.wrong("off", value["off"], "something after a fit of mixed or off, and nothing after another")
     return {
@@ -136,8 +140,8 @@ def _record(sheet: _Sheet, value: Mapping[str, Any]) -> dict[str, Any]:
             "text": f"{value['category']}: {value['subtopic']}",
         },
         "participant_profile": _profile(value["person"], value["attitude"]),
-        "prePanas": _panas(sheet.digits(value["before"], 20, "before")),
-        "postPanas": _panas(sheet.digits(value["after"], 20, "after")),
+        "prePanas": before,
+        "postPanas": after,
         "conversationWideQuestions": {
             "fourBranchScores": dict(
                 zip(BRANCHES, sheet.digits(value["branches"], 4, "branches"), strict=True)
@@ -167,15 +171,6 @@ def _profile(person: Mapping[str, Any], attitude: str) -> dict[str, Any]:
         },
         "computed_scores": person["scores"],
         "conversation_topic_attitude": attitude,
-    }
-
-
-def _panas(ratings: Sequence[int]) -> dict[str, Any]:
-    items = dict(zip(EMOTIONS, ratings, strict=True))
-    return {
-        "totalPositiveAffect": sum(items[name] for name in POSITIVE),
-        "totalNegativeAffect": sum(items[name] for name in NEGATIVE),
-        "responses": {name.lower(): rating for name, rating in items.items()},
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from attune_data.constants import JUDGE_DIMENSIONS
 from attune_data.errors import UnknownNameError
-from attune_data.importing.alternates import are_model_replies
+from attune_data.importing.imported import are_model_replies
 from attune_data.schema import Conversation
 from attune_data.seeding import digest
 from attune_episodes.answers import Schema, choice_schema, object_schema, scale_schema

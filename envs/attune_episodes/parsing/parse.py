@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import Any, Final
 
 from attune_data.affect import EMOTIONS, canonical_emotion
-from attune_data.aliases import read_answer
 from attune_data.constants import BRANCHES, Side
 from attune_data.errors import show
+from attune_data.fields import read_answer
 from attune_episodes.answers import PANAS_CHANGE, PANAS_ITEMS
 from attune_episodes.parsing.decode import Unparsed, sound
 from attune_episodes.parsing.extract import MAX_CHARS, extract_object, plain_reply

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from attune_data.constants import PAIRWISE_IDS, ResponseName
 from attune_data.errors import DataError, Problem, SettingsError, UnknownNameError, show
 from attune_data.guard import for_training
-from attune_data.importing.alternates import FIELD, MODEL_REPLIES, are_model_replies
+from attune_data.importing.imported import ALTERNATES, MODEL_REPLIES, are_model_replies
 from attune_data.schema import Conversation, Turn
 from attune_data.version import __version__
 from attune_episodes.trainers.rows import Row, described, sequence_of, table
@@ -100,9 +100,9 @@ def demonstrations(
     if unedited and not allow_model_replies:
         found = f'"{MODEL_REPLIES}" in {len(unedited)} of {len(conversations)}, the first {show(unedited[0])}'
         raise DataError(
-            Problem("conversations", f"metadata.{FIELD}", f"{found}: nobody edited their humanEdited",
+            Problem("conversations", f"metadata.{ALTERNATES}", f"{found}: nobody edited their humanEdited",
                     "replies that a human edited",
-                    f'leave them out with select(conversations, "{FIELD}=unknown"); '
+                    f'leave them out with select(conversations, "{ALTERNATES}=unknown"); '
                     "allow_model_replies=True takes them all the same")
         )  # fmt: skip
     wanted = "a human-edited reply"

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from attune_data import aliases
+from attune_data import fields
 from attune_data.validate import conversation_from
 from tests.data.builders import comparison, conversation, judgement, record, turn, with_annotations
 
-NAMES = [(name, other) for name, others in aliases.FIELDS.items() for other in others]
+NAMES = [(name, other) for name, others in fields.FIELDS.items() for other in others]
 
 
 def mapped(value: Any, change: Any) -> Any:
@@ -35,20 +35,20 @@ def test_every_other_field_name_reads_as_the_format_name_which_wins_over_it(name
 
 
 @pytest.mark.parametrize(("given", "want"), [
-    *aliases.ANSWERS.items(), (True, "yes"), (False, "no"),
+    *fields.ANSWERS.items(), (True, "yes"), (False, "no"),
     ("YES", "yes"), (" Yes ", "yes"), ("N", "no"), ("NA", "na"), ("N/A", "na"), ("Not Applicable", "na"),
 ])  # fmt: skip
 def test_every_spelling_of_an_answer(given: object, want: str) -> None:
     value = with_annotations(binaryJudgements=[judgement("B1", given, given, llmValue=given)])
     judged = conversation(**value).turns[0].judgements[0]
     assert (judged.observed, judged.preferred, judged.llm_value) == (want, want, want)
-    assert aliases.read_answer(given) == want
+    assert fields.read_answer(given) == want
 
 
 @pytest.mark.parametrize(("field", "attribute", "given", "want"), [
-    *(("winner", "winner", given, want) for given, want in aliases.WINNERS.items()),
-    *(("responseA", "response_a", given, want) for given, want in aliases.RESPONSE_NAMES.items()),
-    *(("responseB", "response_b", given, want) for given, want in aliases.RESPONSE_NAMES.items()),
+    *(("winner", "winner", given, want) for given, want in fields.WINNERS.items()),
+    *(("responseA", "response_a", given, want) for given, want in fields.RESPONSE_NAMES.items()),
+    *(("responseB", "response_b", given, want) for given, want in fields.RESPONSE_NAMES.items()),
 ])  # fmt: skip
 def test_every_spelling_in_a_comparison(field: str, attribute: str, given: object, want: str) -> None:
     found = conversation(**with_annotations(pairwiseComparisons=[comparison() | {field: given}]))
@@ -56,7 +56,7 @@ def test_every_spelling_in_a_comparison(field: str, attribute: str, given: objec
 
 
 @pytest.mark.parametrize(("given", "want"), [
-    *aliases.INTENSITIES.items(), ("Mild", 2), (" INTENSE ", 6), (1, 1), (7, 7), (7.0, 7), (None, None),
+    *fields.INTENSITIES.items(), ("Mild", 2), (" INTENSE ", 6), (1, 1), (7, 7), (7.0, 7), (None, None),
 ])  # fmt: skip
 def test_every_spelling_of_an_intensity_and_emotions_in_any_case(given: object, want: int | None) -> None:
     tags = conversation(turns=[turn(moodShiftTags=[{"emotion": "pROUD", "intensity": given}])]).turns[0]
