@@ -39,6 +39,17 @@ LEAVES = (
     ),
 )
 """
+COMMANDS = """
+import json, sys
+from attune_env.cli import main
+
+for words in json.loads(sys.argv.pop()):
+    sys.argv[1:] = words
+    try:
+        main()
+    except SystemExit as ended:
+        assert not ended.code
+"""
 LOOK = """
 import json
 from attune_env import RewardSpec, builtin_policy, load, rollout
@@ -73,7 +84,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the packages in which a module of metrics holds one definition of each kind more."""
     copy = tmp_path_factory.mktemp("tree")
     for package in ("attune_env", "envs", "rewards", "data"):
-        shutil.copytree(ROOT / package, copy / package, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / package, copy / package)
     for file in ("docs/metrics.md", "tests/__init__.py", "tests/metric_reference.py"):
         (copy / file).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / file, copy / file)
@@ -89,13 +100,13 @@ def python(tree: Path, *arguments: str) -> str:
     return subprocess.check_output([sys.executable, *arguments], cwd=tree, env=environment, encoding="utf-8")
 
 
-def attune(tree: Path, *arguments: str) -> str:
-    return python(tree, "-m", "attune_env", *arguments)
-
-
 def test_a_metric_stands_in_score_files_and_reports(tree: Path) -> None:
-    told = ("--results", str(GOLDEN / "results"), "--data", str(GOLDEN / "conversations"))
-    attune(tree, "score", *told, "--output", "scores.json")
+    results, data = str(GOLDEN / "results"), str(GOLDEN / "conversations")
+    shown = python(tree, "-c", COMMANDS, json.dumps([
+        ["score", "--results", results, "--data", data, "--output", "scores.json"],
+        ["report", "-s", "scores.json"],
+    ]))  # fmt: skip
+    assert "\nEmotion Count, diagnostic\t" in shown
     scores: dict[str, Any] = json.loads((tree / "scores.json").read_text("utf-8"))
     assert all(0 <= entry["avg_emotion_count"] <= 1 for entry in scores["conversations"])
     assert all("emotion_count" in turn for entry in scores["conversations"] for turn in entry["turn_scores"])
@@ -107,7 +118,6 @@ def test_a_metric_stands_in_score_files_and_reports(tree: Path) -> None:
     for entry in scores["conversations"]:  # the benchmark's own Composite knows no leaf of ours
         wanted = canonical[entry["conversationId"], entry["em_model"]]
         assert entry["composite_exact"] == pytest.approx(wanted, abs=1e-9)
-    assert "\nEmotion Count, diagnostic\t" in attune(tree, "report", "-s", "scores.json")
 
 
 @pytest.mark.slow
@@ -122,5 +132,7 @@ def test_both_stand_in_harnesses_pages_rewards_rows_and_the_audit(tree: Path) ->
     assert (told, silent, list(annotated)) == ({"emotion_count": 1.0}, {"emotion_count": 0.0}, ["tags"])
     assert [step["emotion_count"] for step in found["steps"]] == [1.0]
     assert {"prior", "oracle", "searched"} <= set(found["audit"])
-    assert "how many feelings the person had" in attune(tree, "rewards", "explain", "emotion_count")
-    assert "emotion_count" in attune(tree, "rewards", "explain", "emotion")
+    explained = [["rewards", "explain", name] for name in ("emotion_count", "emotion")]
+    shown = python(tree, "-c", COMMANDS, json.dumps(explained))
+    assert "how many feelings the person had" in shown
+    assert "  emotion_count" in shown

@@ -45,31 +45,32 @@ MARKERS = (*(f"{kind}-{n}" for n in (1, 2, 3) for kind in ("MSG", "OM", "ALT", "
 
 def prompts() -> Json:
     """Hashes of the messages and of the schema of each request."""
+    sample = load("sample")
+    some = (sample[0], *simulate(1, 2), MARKED)
     return {
         "fingerprints": {
             name: [PromptSet.named(name).fingerprint, PromptSet.named(name).judge_fingerprint]
             for name in ("full", "compact")
         },
         "requests": {
-            name: {about.conversation_id: _requests(about, settings) for about in load("sample")}
+            name: {about.conversation_id: _requests(about, settings) for about in sample}
             for name, settings in VARIANTS.items()
         },
         "every_setting": {
             setting_id(settings): {
-                about.conversation_id: digest(_requests(about, settings))
-                for about in (*load("sample")[:3], *simulate(1, 5), MARKED)
+                about.conversation_id: digest(_requests(about, settings)) for about in some
             }
             for settings in EVERY_SETTING
         },
-        "judge": {about.conversation_id: _judged(about) for about in (*load("sample"), MARKED)},
+        "judge": {about.conversation_id: _judged(about) for about in (*sample, MARKED)},
         "profile": {
             about.conversation_id: [digest(asked.chat()), digest(asked.schema)]
-            for about in load("sample")
+            for about in sample
             for asked in [profile_request(about)]
         },
         "growing chat": {
             about.conversation_id: [digest(fresh_messages(*pair)) for pair in pairwise(plan(about))]
-            for about in load("sample")[:3]
+            for about in sample[:3]
         },
     }
 
@@ -88,20 +89,19 @@ def _judged(about: Conversation) -> list[str | None]:
 
 def masking() -> Json:
     """Which marked texts each stage sees, in which fields, and how responses are labelled and ordered."""
+    sample = load("sample")
     return {
         "visible": {setting_id(settings): _visible(settings) for settings in EVERY_SETTING},
         "shown": {
-            f"{labels}, seed {seed}": {
-                about.conversation_id: _shown(about, labels, seed) for about in load("sample")
-            }
+            f"{labels}, seed {seed}": {about.conversation_id: _shown(about, labels, seed) for about in sample}
             for labels in LABELS
             for seed in ((0, 1) if labels == "masked" else (0,))
         },
         "plan": {
             about.conversation_id: " ".join(request.id.split("/", 1)[1] for request in plan(about))
-            for about in (*load("sample"), *simulate(5, 5))
+            for about in (*sample, *simulate(5, 5))
         },
-        "truth": {about.conversation_id: _truth(about) for about in load("sample")},
+        "truth": {about.conversation_id: _truth(about) for about in sample},
     }
 
 

@@ -32,8 +32,11 @@ def golden() -> Json:
 def score_files(place: Path) -> Json:
     """The scores file that `attune score` writes for built-in policies over the sample."""
     for policy in POLICIES:
-        attune_here(["run", "builtin", policy, "sample", "-o", "results"], place)
-    attune_here(["run", "builtin", "lexicon", "sample", "--stages", "assess,reflect", "-o", "part"], place)
+        attune_here(["run", "builtin", policy, "sample", "--limit", "6", "-o", "results"], place)
+    attune_here(
+        ["run", "builtin", "lexicon", "sample", "--limit", "6", "--stages", "assess,reflect", "-o", "part"],
+        place,
+    )
     made = {}
     for folder, *options in (["results"], ["part"], ["results", "--q1-overlap", "f1", "--scoring", "strict"]):
         attune_here(["score", "--results", folder, "--ground-truth", "sample", *options], place)

@@ -12,8 +12,8 @@ from tests.command import attune_here
 from tests.frozen.keeping import digest
 
 Json = dict[str, Any]
-SEEDS = (0, 1, 20_261)
-ITEMS = (0, 1, 2, 3, 40, 12_345)
+SEEDS = (0, 20_261)
+ITEMS = (0, 1, 12_345)
 
 
 def simulator() -> Json:
@@ -26,7 +26,7 @@ def simulator() -> Json:
             }
     for part in ("seen", "unseen"):
         world = Simulation(4, topics=part, templates=part)
-        found[f"seed 4, {part}"] = {str(i): _record(world, i) for i in ITEMS[:4]}
+        found[f"seed 4, {part}"] = {str(i): _record(world, i) for i in ITEMS[:2]}
     return found
 
 

@@ -12,9 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.stats import kendalltau
 from sklearn.metrics import (  # scikit-learn ships no types
     accuracy_score,
-    f1_score,
-    precision_score,
-    recall_score,
+    precision_recall_fscore_support,
 )
 
 from attune_data.affect import EMOTIONS, similarity
@@ -78,7 +76,7 @@ def test_emotion_overlap_is_scikit_learns(truth: set[str], guess: set[str]) -> N
         assert found == (1.0, 1.0, 1.0)
         return
     want, got = indicator(truth, EMOTIONS), indicator(guess, EMOTIONS)
-    wanted = [score(want, got, zero_division=0) for score in (precision_score, recall_score, f1_score)]
+    wanted = precision_recall_fscore_support(want, got, average="binary", zero_division=0)[:3]
     assert found == pytest.approx(wanted, abs=EXACT)
     assert emotion.f1([Tag(name) for name in truth], [Tag(name) for name in guess]) == pytest.approx(
         wanted[2], abs=EXACT

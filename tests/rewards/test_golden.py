@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -16,6 +14,7 @@ import pytest
 from attune_data import Conversation
 from attune_rewards import aggregate, read_record, score_conversation
 from attune_rewards.scoring import Q1Overlap
+from tests.command import attune_here
 from tests.rewards.builders import GOLDEN, Json, golden_records
 
 EXPECTED: Json = json.loads((GOLDEN / "expected.json").read_text("utf-8"))
@@ -77,24 +76,10 @@ def test_every_aggregate() -> None:
     assert differences(EXPECTED["aggregates"], aggregate(scored().values())) == []
 
 
-@pytest.fixture(scope="module")
-def scores_file(tmp_path_factory: pytest.TempPathFactory) -> Json:
-    """What `attune score` writes for the golden results."""
-    output = tmp_path_factory.mktemp("scores") / "nested" / "scores.json"
-    command = [
-        str(Path(sys.executable).parent / "attune"), "score",
-        "--results", str(GOLDEN / "results"),
-        "--data", str(GOLDEN / "conversations"),
-        "--output", str(output),
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
-    assert done.returncode == 0, done.stderr
-    assert "Traceback" not in done.stderr
-    content: Json = json.loads(output.read_text("utf-8"))
-    return content
-
-
-def test_the_command_writes_every_value(scores_file: Json) -> None:
-    found = {key(entry): entry for entry in scores_file["conversations"]}
+def test_the_command_writes_every_value(tmp_path: Path) -> None:
+    words = ["score", "--results", GOLDEN / "results", "--data", GOLDEN / "conversations"]
+    attune_here([*words, "--output", "nested/scores.json"], tmp_path)
+    content: Json = json.loads((tmp_path / "nested" / "scores.json").read_text("utf-8"))
+    found = {key(entry): entry for entry in content["conversations"]}
     assert set(found) == set(WANTED)
     assert differences(WANTED, found) == []

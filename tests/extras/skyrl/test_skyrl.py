@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import runpy
 import warnings
 from pathlib import Path
 from typing import Any
@@ -129,10 +128,3 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert names["register_environments"] is register_environments
     total, _, _ = played(rows[0], ["no JSON"])
     assert total == score_row({"truth": rows[0]["reward_spec"]["ground_truth"]}, "no JSON").value
-
-
-def test_the_example_plays_both(capsys: pytest.CaptureFixture[str]) -> None:
-    path = Path(__file__).resolve().parents[3] / "examples" / "trainers" / "skyrl_env.py"
-    assert runpy.run_path(str(path))["main"]() == 0
-    printed = capsys.readouterr().out.splitlines()
-    assert [line.split(":")[0] for line in printed] == ["attune-request", "attune-conversation"]
