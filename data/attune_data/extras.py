@@ -40,7 +40,7 @@ def missing_extra(extra: str, error: ImportError) -> MissingExtraError:
 def needs_extra(extra: str, *modules: str) -> Iterator[None]:
     """Put around imports: MissingExtraError if one fails because an extra is missing or unsuitable.
 
-    `modules` are the top-level modules that come with the extra; an import that fails in another module raises
+    `modules` are the top-level modules that come with the extra; an import that fails in another one raises
     its own error.
     """
     try:

@@ -13,8 +13,8 @@ def lazy_names(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` for the `__init__.py` of the package of that `__name__`.
 
-    `homes` maps each name to the module that it comes from: of the package (`.module`), beside it (`..module`), or
-    in full. A name stays in the package once it has been loaded.
+    `homes` maps each name to the module that it comes from: of the package (`.module`), beside it
+    (`..module`), or in full. A name stays in the package once it has been loaded.
     """
 
     def load(name: str) -> Any:

@@ -135,8 +135,8 @@ def gathered(
 ) -> Imported:
     """Imports records, each given as its place and a function that converts it.
 
-    `reasons` has all that can be left out, and why; `left` what was left out before any record was read. Raises
-    DataError for an invalid record unless those are skipped, and if no conversation is left.
+    `reasons` has all that can be left out, and why; `left` what was left out before any record was read.
+    Raises DataError for an invalid record unless those are skipped, and if no conversation is left.
     """
     good: dict[str, Conversation] = {}
     files: dict[str, str] = {}

@@ -66,8 +66,8 @@ def typed(
 ) -> str:
     """One or more clauses as one message of this person.
 
-    `emoji` are those that fit the mood; `keep` are words to spell as they are, whatever the typing: names, and
-    what a feeling is called.
+    `emoji` are those that fit the mood; `keep` are words to spell as they are, whatever the typing: names,
+    and what a feeling is called.
     """
     register = typing.register
     rules = _RULES.get(register, ())
