@@ -23,7 +23,7 @@ COPIED: Final = (*PACKAGES, "docs", "examples", "tests", "README.md", "pyproject
 FAILED: Final = re.compile(r"^(?:FAILED|ERROR) ([^\s\[]+)", re.MULTILINE)
 """A test, without its parameters."""
 EDIT: Final = re.compile(r"(\[-.*?-\]|\{\+.*?\+\})")
-PINNED: Final = "data/simulate/test_stream.py::test_the_first_fifty_are_pinned"
+PINNED: Final = "frozen/test_frozen.py::test_nothing_moved[simulator]"
 MUTANTS: Final = (
     # metrics
     ("f1-of-neutral-is-0", "rewards/test_emotion.py rewards/test_strict.py",

@@ -30,7 +30,7 @@ def install_line(extra: str) -> str:
 
 
 def missing_extra(extra: str, error: ImportError) -> MissingExtraError:
-    """The error to raise an error if the import of an extra's package failed with `error`."""
+    """The error to raise where the import of an extra's package failed with `error`."""
     absent = isinstance(error, ModuleNotFoundError)  # else a name in a module: it is there, and another one
     found = "is not installed" if absent else "is installed in another version than the tested"
     return MissingExtraError(f"the extra {extra!r} {found} ({error}): {install_line(extra)}")
@@ -40,10 +40,8 @@ def missing_extra(extra: str, error: ImportError) -> MissingExtraError:
 def needs_extra(extra: str, *modules: str) -> Iterator[None]:
     """Put around imports: MissingExtraError if one fails because an extra is missing or unsuitable.
 
-    Args:
-        extra: the name of the extra.
-        modules: the top-level modules that come with it. An import that fails in another module raises its
-            own error.
+    `modules` are the top-level modules that come with the extra; an import that fails in another one raises
+    its own error.
     """
     try:
         yield

@@ -11,15 +11,10 @@ from typing import Any
 def lazy_names(
     package: str, homes: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` for a package's `__init__.py`.
+    """`__getattr__` and `__dir__` for the `__init__.py` of the package of that `__name__`.
 
-    Args:
-        package: its `__name__`.
-        homes: name -> the module that the name comes from: of the package (`.module`), beside it
-            (`..module`), or in full.
-
-    A name stays in the package once it has been loaded. One that is not in `homes` raises AttributeError, as
-    any module does; an error of the import is raised as it is.
+    `homes` maps each name to the module that it comes from: of the package (`.module`), beside it
+    (`..module`), or in full. A name stays in the package once it has been loaded.
     """
 
     def load(name: str) -> Any:

@@ -62,15 +62,10 @@ def write_parts(
     numbers: Mapping[str, int],
     overwrite: bool = False,
 ) -> None:
-    """Writes each part as a folder inside `folder`; removes old parts when all new ones are written.
+    """Writes each part as a folder inside `folder`; `numbers` has N of each conversation's file by its id.
 
-    Args:
-        parts: name of the part -> its conversations.
-        folder: made if needed; empty unless `overwrite`.
-        numbers: conversation id -> N of its file.
-        overwrite: replace all existing parts, whatever their names, so that two splits never mix.
-
-    Raises what `write_folder` raises.
+    `overwrite` replaces all existing parts, whatever their names, so that two splits never mix. Raises what
+    `write_folder` raises.
     """
     for name in parts:
         if not name or Path(name).name != name or name.startswith(".") or "\\" in name:
@@ -85,10 +80,8 @@ def write_parts(
 def write_jsonl(conversations: Iterable[Conversation], path: Path, *, overwrite: bool = False) -> int:
     """Writes one record per line and returns how many; `path` ends in .jsonl.
 
-    Raises:
-        DataError: a file exists and `overwrite` is not given, or it holds no conversations;
-            or two conversations have one id.
-        SettingsError: another ending (it would not be read back line by line), or no conversations.
+    Raises DataError where a file exists and `overwrite` is not given, or it holds no conversations; else what
+    `write_folder` raises.
     """
     check_jsonl(path, overwrite=overwrite)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -208,7 +208,7 @@ def test_a_line_of_more_than_20_megabytes_is_refused(tmp_path: Path) -> None:
 
 
 def test_of_thousands_of_bad_records_the_first_thousand_problems_are_listed(tmp_path: Path) -> None:
-    path = write(tmp_path / "many.jsonl", "12\n" * 5_000 + json.dumps(record()))
+    path = write(tmp_path / "many.jsonl", "12\n" * 1_100 + json.dumps(record()))
     found = load(path, skip_invalid=True).left_out
     assert (len(found), found[-1].found) == (MAX_LISTED + 1, "further problems")
     with pytest.raises(DataError):

@@ -9,10 +9,12 @@ from attune_data.selection import SUBSETS, official_subset
 from attune_data.selection.subsets import numbered
 from tests.data.builders import conversation, only_problem
 
+ONE = conversation()
+
 
 def benchmark(*numbers: int, name: str = "conversation_{}.json") -> Conversations:
     """Benchmark records as if read from files of these numbers."""
-    items = [conversation(conversationId=f"c{n}") for n in numbers]
+    items = [ONE.model_copy(update={"conversation_id": f"c{n}"}) for n in numbers]
     return Conversations(items, source="here", files={f"c{n}": f"a/b/{name.format(n)}" for n in numbers})
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from enum import Enum
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -55,31 +54,27 @@ RATING: Final[Mapping[int, int]] = {1: 1, 2: 3, 3: 4, 4: 5, 5: 7}
 _ADVICE: Final = (
     "is this an ESConv export (docs/importing.md)? --skip-invalid leaves out conversations that differ"
 )
+_LEFT: Final[Mapping[str, str]] = {
+    "messages before the seeker's first": "a reply to nothing; kept under outsideTurns",
+    "messages after the last reply": "nobody replied; kept under outsideTurns",
+    "blank messages": "no text",
+    "strategy restatement or paraphrasing": "may hold no specific detail (B3, B15)",
+    "strategy self-disclosure": "is about the supporter; no question asks that",
+    "strategy affirmation and reassurance": "does not validate what was felt (B19)",
+    "strategy information": "a fact or a resource is no explanation yet (B12)",
+    "strategy other": "says nothing about the reply",
+    "strategies of another name": "not one of the eight",
+    "feedback on replies": "stars for helpfulness; no question asks that",
+    "intensities of a previous experience": "PANAS asks how the person feels now",
+    "intensities of other emotions": f"only {', '.join(PANAS_ITEM)} are PANAS items by name",
+    "seeker's empathy": "a rating of the supporter on another scale",
+    "seeker's relevance": "a rating of the supporter on another scale",
+    "supporter's relevance": "the supporter's view, not the seeker's",
+    "situations": "written before the chat, not said in it",
+    "other fields": "not among those of the format as it is described",
+}
+"""What is left out of the source -> why."""
 
-
-class _Left(Enum):
-    """Parts of the source that are left out, and why."""
-
-    BEFORE = ("messages before the seeker's first", "a reply to nothing; kept under outsideTurns")
-    AFTER = ("messages after the last reply", "nobody replied; kept under outsideTurns")
-    BLANK = ("blank messages", "no text")
-    RESTATEMENT = ("strategy restatement or paraphrasing", "may hold no specific detail (B3, B15)")
-    SELF_DISCLOSURE = ("strategy self-disclosure", "is about the supporter; no question asks that")
-    AFFIRMATION = ("strategy affirmation and reassurance", "does not validate what was felt (B19)")
-    INFORMATION = ("strategy information", "a fact or a resource is no explanation yet (B12)")
-    OTHER = ("strategy other", "says nothing about the reply")
-    UNKNOWN = ("strategies of another name", "not one of the eight")
-    FEEDBACK = ("feedback on replies", "stars for helpfulness; no question asks that")
-    PREVIOUS = ("intensities of a previous experience", "PANAS asks how the person feels now")
-    NO_ITEM = ("intensities of other emotions", f"only {', '.join(PANAS_ITEM)} are PANAS items by name")
-    EMPATHY = ("seeker's empathy", "a rating of the supporter on another scale")
-    RELEVANCE = ("seeker's relevance", "a rating of the supporter on another scale")
-    SUPPORTER = ("supporter's relevance", "the supporter's view, not the seeker's")
-    SITUATION = ("situations", "written before the chat, not said in it")
-    FIELDS = ("other fields", "not among those of the format as it is described")
-
-
-_NAMED: Final = {one.value[0]: one for one in _Left}
 _Intensity = Annotated[int | None, number_in(1, 5, whole=True)]
 
 
@@ -149,7 +144,7 @@ def import_esconv(path: str | Path, *, skip_invalid: bool = False) -> Imported:
     """
     file = Path(path)
     records = ((f"{file}[{i}]", partial(_made, value, file, i)) for i, value in enumerate(_records(file)))
-    return gathered(str(path), DATASET, LICENCE, records, _Left, Counter(), skip_invalid=skip_invalid)
+    return gathered(str(path), DATASET, LICENCE, records, _LEFT, Counter(), skip_invalid=skip_invalid)
 
 
 def _records(file: Path) -> list[Any]:
@@ -195,7 +190,9 @@ def _made(value: object, file: Path, index: int, left: Left) -> Conversation:
             "annotations": {"binaryJudgements": judgements} if judgements else None,
         }
         turns.append(stated(turn))
-    left.update({_Left.BEFORE: len(before), _Left.AFTER: len(after)})
+    left.update(
+        {"messages before the seeker's first": len(before), "messages after the last reply": len(after)}
+    )
     _count_unused(chat, left)
     pre, post = _panas(chat, left)
     metadata = {
@@ -229,7 +226,8 @@ def _entailed(replied: list[_Message], left: Left) -> Iterator[str]:
             if name in ENTAILED:
                 yield ENTAILED[name]
             else:
-                left[_NAMED.get(f"strategy {name}", _Left.UNKNOWN)] += 1
+                reason = f"strategy {name}"
+                left[reason if reason in _LEFT else "strategies of another name"] += 1
 
 
 def _panas(chat: _Chat, left: Left) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
@@ -238,7 +236,7 @@ def _panas(chat: _Chat, left: Left) -> tuple[dict[str, Any] | None, dict[str, An
     rated = (seeker.initial_emotion_intensity, seeker.final_emotion_intensity)
     item = PANAS_ITEM.get((chat.emotion_type or "").strip().casefold())
     if item is None or (chat.experience_type or "").casefold().startswith("previous"):
-        reason = _Left.NO_ITEM if item is None else _Left.PREVIOUS
+        reason = "intensities of other emotions" if item is None else "intensities of a previous experience"
         left[reason] += sum(rating is not None for rating in rated)
         return None, None
     first, last = ({"responses": {item: RATING[rating]}} if rating else None for rating in rated)
@@ -248,12 +246,12 @@ def _panas(chat: _Chat, left: Left) -> tuple[dict[str, Any] | None, dict[str, An
 def _count_unused(chat: _Chat, left: Left) -> None:
     seeker, supporter = chat.sides()
     for reason, value in (
-        (_Left.EMPATHY, seeker.empathy),
-        (_Left.RELEVANCE, seeker.relevance),
-        (_Left.SUPPORTER, supporter.relevance),
-        (_Left.SITUATION, chat.situation),
+        ("seeker's empathy", seeker.empathy),
+        ("seeker's relevance", seeker.relevance),
+        ("supporter's relevance", supporter.relevance),
+        ("situations", chat.situation),
     ):
         left[reason] += value not in (None, "")
-    left[_Left.FEEDBACK] += sum(message.notes.feedback is not None for message in chat.dialog)
-    left[_Left.BLANK] += sum(not message.text for message in chat.dialog)
-    left[_Left.FIELDS] += chat.unread
+    left["feedback on replies"] += sum(message.notes.feedback is not None for message in chat.dialog)
+    left["blank messages"] += sum(not message.text for message in chat.dialog)
+    left["other fields"] += chat.unread

@@ -6,8 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import Enum
-from itertools import chain
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, StrictStr, ValidationError
@@ -95,22 +93,22 @@ class Imported:
     conversations: Conversations
     """All marked `imported`; `.left_out` names what is not among them, and `.files` where each stood."""
     dataset: str
-    """The name of the data set."""
     licence: str
-    """Its licence, as its authors state it."""
+    """As its authors state it."""
     annotated: tuple[Count, ...]
-    """Counts of annotations, field by field of the format; what is not annotated counts 0."""
+    """Field by field of the format; what is not annotated counts 0."""
     left: tuple[Count, ...]
-    """Counts of what was left out of the source, each with the reason."""
+    """What was left out of the source, each with the reason."""
     notes: tuple[str, ...]
     """Warnings before use, measured on the conversations: above all, what gives answers away."""
 
 
-class LeftWhole(Enum):
-    """Why a whole conversation is left out."""
-
-    UNUSABLE = ("conversations that make none", "a turn needs a message and its reply; at most 1,000 turns")
-    SKIPPED = ("conversations that differ from the format", "left out as asked")
+UNUSABLE: Final = "conversations that make none"
+SKIPPED: Final = "conversations that differ from the format"
+_WHOLE: Final[Mapping[str, str]] = {
+    UNUSABLE: "a turn needs a message and its reply; at most 1,000 turns",
+    SKIPPED: "left out as asked",
+}
 
 
 class Unusable(DataError):
@@ -120,8 +118,8 @@ class Unusable(DataError):
         super().__init__(Problem(file, place, found, wanted, "it is left out", severity="warning"))
 
 
-Left = Counter[Enum]
-"""Left out: (what, why), a member of the importer's own table -> how often."""
+Left = Counter[str]
+"""What was left out -> how often."""
 
 
 def gathered(
@@ -129,7 +127,7 @@ def gathered(
     dataset: str,
     licence: str,
     records: Iterable[tuple[str, Callable[[Left], Conversation]]],
-    reasons: type[Enum],
+    reasons: Mapping[str, str],
     left: Left,
     *,
     skip_invalid: bool,
@@ -137,8 +135,8 @@ def gathered(
 ) -> Imported:
     """Imports records, each given as its place and a function that converts it.
 
-    `reasons` has everything that can be left out, in order; `left` has what was left out before any record
-    was read. Raises DataError for an invalid record unless those are skipped, and if no conversation is left.
+    `reasons` has all that can be left out, and why; `left` what was left out before any record was read.
+    Raises DataError for an invalid record unless those are skipped, and if no conversation is left.
     """
     good: dict[str, Conversation] = {}
     files: dict[str, str] = {}
@@ -157,7 +155,7 @@ def gathered(
             if not (unusable or skip_invalid):
                 raise
             problems += error.problems
-            left[LeftWhole.UNUSABLE if unusable else LeftWhole.SKIPPED] += 1
+            left[UNUSABLE if unusable else SKIPPED] += 1
         else:
             good[made.conversation_id] = made
             files[made.conversation_id] = where
@@ -171,9 +169,7 @@ def gathered(
         dataset=dataset,
         licence=licence,
         annotated=tuple(_count_annotated(kept)),
-        left=tuple(
-            Count(one.value[0], left[one], one.value[1]) for one in chain(LeftWhole, reasons) if left[one]
-        ),
+        left=tuple(Count(what, left[what], why) for what, why in {**_WHOLE, **reasons}.items() if left[what]),
         notes=(*_given_away(kept), *notes(kept)),
     )
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from enum import Enum
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -49,33 +48,22 @@ _ADVICE: Final = (
 _SURVEY_ADVICE: Final = (
     f"is this PRISM's {SURVEY}? without the file the conversations come without demographics"
 )
-
-
-class _Left(Enum):
-    """Parts of the source that are left out, and why."""
-
-    CUT = (
-        "turns from where the thread is not known",
-        "no reply, or several, are marked as chosen; what follows is cut too",
-    )
-    THIRD = ("replies beyond two alternates", "those first by within_turn_id are kept, a random order")
-    SAME = ("replies with the text of another", "nothing to compare")
-    BLANK = ("blank alternates", "no text")
-    UNSCORED = ("comparisons without both scores", "nothing says which was preferred")
-    THREAD = ("comparisons with the reply in the thread", "as asked: the thread itself tells their winner")
-    PERFORMANCE = ("performance attributes", "ratings of one reply on seven sliders; no question asks that")
-    CHOICE = ("choice attributes", "reasons for a choice on seven sliders; no question asks that")
-    FEEDBACK = ("open feedback", "text on the whole conversation; the questions after it take options")
-    NOBODY = (
-        "conversations without demographics",
-        f"no line in {SURVEY} for their participant, or no such file",
-    )
-    OF_SURVEY = (
-        "other answers of the survey",
-        "beliefs, religion, work, use of models, …: no field means the same",
-    )
-    FIELDS = ("other fields", "opening prompt (the first message again), counts, times, subsets, …")
-
+_LEFT: Final[Mapping[str, str]] = {
+    "turns from where the thread is not known": "no reply, or several, are marked as chosen; what "
+    "follows is cut too",
+    "replies beyond two alternates": "those first by within_turn_id are kept, a random order",
+    "replies with the text of another": "nothing to compare",
+    "blank alternates": "no text",
+    "comparisons without both scores": "nothing says which was preferred",
+    "comparisons with the reply in the thread": "as asked: the thread itself tells their winner",
+    "performance attributes": "ratings of one reply on seven sliders; no question asks that",
+    "choice attributes": "reasons for a choice on seven sliders; no question asks that",
+    "open feedback": "text on the whole conversation; the questions after it take options",
+    "conversations without demographics": f"no line in {SURVEY} for their participant, or no such file",
+    "other answers of the survey": "beliefs, religion, work, use of models, …: no field means the same",
+    "other fields": "opening prompt (the first message again), counts, times, subsets, …",
+}
+"""What is left out of the source -> why."""
 
 _Index = number_in(0, whole=True)
 
@@ -152,10 +140,10 @@ def import_prism(path: str | Path, *, skip_invalid: bool = False, pairs: Pairs =
         raise UnknownNameError("choice of pairs", pairs, get_args(Pairs))
     file = _conversations_in(Path(path))
     survey = _survey(file.parent / SURVEY)
-    left: Left = Counter({_Left.OF_SURVEY: sum(one.unread for one in survey.values())})
+    left: Left = Counter({"other answers of the survey": sum(one.unread for one in survey.values())})
     records = ((where, partial(_made, read, where, survey, pairs)) for where, read in jsonl(file))
     return gathered(
-        str(path), DATASET, LICENCE, records, _Left, left, skip_invalid=skip_invalid, notes=_notes
+        str(path), DATASET, LICENCE, records, _LEFT, left, skip_invalid=skip_invalid, notes=_notes
     )
 
 
@@ -214,10 +202,10 @@ def _made(
         models.add(thread.model_name)
     if not turns:
         raise Unusable(where, "conversation_history", "no turn whose reply is known", "at least one")
-    left[_Left.PERFORMANCE] += bool(source.performance_attributes)
-    left[_Left.CHOICE] += bool(source.choice_attributes)
-    left[_Left.FEEDBACK] += bool(source.open_feedback)
-    left[_Left.FIELDS] += source.unread
+    left["performance attributes"] += bool(source.performance_attributes)
+    left["choice attributes"] += bool(source.choice_attributes)
+    left["open feedback"] += bool(source.open_feedback)
+    left["other fields"] += source.unread
     metadata = {
         "model": models.pop() if len(models) == 1 else None,
         "conversation_type": source.conversation_type,
@@ -235,7 +223,7 @@ def _made(
     }
     if (user := source.user_id) is not None:
         said = survey[user].demographics if user in survey else None
-        left[_Left.NOBODY] += said is None
+        left["conversations without demographics"] += said is None
         profile = {"participant_id": f"prism-{user}", "demographics": said or None}
         record["participant_profile"] = stated(profile)
     return conversation_from(stated(record), where)
@@ -262,7 +250,7 @@ def _turns(source: _Conversation, where: str, left: Left) -> Iterator[tuple[str,
         given = sorted(replies.get(turn, []), key=lambda reply: float(reply.within_turn_id))
         chosen = [reply for reply in given if reply.if_chosen] or (given if len(given) == 1 else [])
         if len({reply.content for reply in chosen}) != 1:
-            left[_Left.CUT] += sum(later >= turn for later in said)
+            left["turns from where the thread is not known"] += sum(later >= turn for later in said)
             return
         yield said[turn], chosen[0], _alternates(chosen[0], given, left)
 
@@ -274,12 +262,12 @@ def _alternates(thread: _Message, replies: Sequence[_Message], left: Left) -> li
         if reply is thread:
             continue
         if not reply.content.strip():
-            left[_Left.BLANK] += 1
+            left["blank alternates"] += 1
         elif reply.content == thread.content or reply.content in others:
-            left[_Left.SAME] += 1
+            left["replies with the text of another"] += 1
         else:
             others[reply.content] = reply
-    left[_Left.THIRD] += max(0, len(others) - 2)
+    left["replies beyond two alternates"] += max(0, len(others) - 2)
     return list(others.values())[:2]
 
 
@@ -289,13 +277,13 @@ def _comparisons(
     named = dict(zip(("original", "alternate", "human"), replies, strict=False))
     for one, two in combinations(named, 2):
         if pairs == "alternates" and one == "original":
-            left[_Left.THREAD] += 1
+            left["comparisons with the reply in the thread"] += 1
             continue
         # sides by a hash: the reply in the thread is mostly the winner and would always stand on one
         first, second = (two, one) if digest("prism", place, one, two)[0] & 1 else (one, two)
         a, b = named[first].score, named[second].score
         if a is None or b is None:
-            left[_Left.UNSCORED] += 1
+            left["comparisons without both scores"] += 1
             continue
         winner = None if a == b else "A" if a > b else "B"
         yield {"questionId": "general", "responseA": first, "responseB": second, "winner": winner}

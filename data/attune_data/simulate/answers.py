@@ -94,13 +94,9 @@ def kind_of(question: str) -> Kind:
 def like(
     text: str, pairs: Sequence[Said], facts: Set[str] = frozenset(), *, question: bool = False
 ) -> Said | None:
-    """The pair whose first half has most of a text's words; None if none has enough.
+    """The pair whose first half has most of a text's words, `facts` aside; None if none has enough.
 
-    Args:
-        text: what is compared; of long ones the beginning.
-        pairs: the phrases that are known.
-        facts: words that do not count.
-        question: whether the two must also be questions of one kind.
+    Of long texts the beginning counts. With `question` the two must also be questions of one kind.
     """
     words = content(text) - facts
     if len(words) < FEWEST:

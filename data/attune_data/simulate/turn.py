@@ -131,15 +131,8 @@ def speak_up(story: Story, mood: Mood, number: int) -> None:
 def reply_as_recorded(story: Story, mood: Mood) -> tuple[dict[str, Any], TurnState, dict[str, bool]]:
     """The model replies: the turn's record, state, and addition to the ending's shares.
 
-    Record the reply in the story, and update the person's mood.
+    The story remembers the reply, and the person's mood moves.
     """
-    record, state, noted = _turn(story)
-    mood.after(story.mood, state.fit)
-    return record, state, noted
-
-
-def _turn(story: Story) -> tuple[dict[str, Any], TurnState, dict[str, bool]]:
-    """The present turn's record, state, and addition to the ending's shares; the story remembers it."""
     draws = story.draws
     wish = wishes(story)
     replies = variants(story, wish)
@@ -176,6 +169,7 @@ def _turn(story: Story) -> tuple[dict[str, Any], TurnState, dict[str, bool]]:
     }
     noted = _noted(story, original, observed)
     _remember(story, original, fit)
+    mood.after(story.mood, fit)
     state = TurnState(story.mood, fit, said, wanted, tuple(comparisons), story.message, replies, done)
     return record, state, noted
 

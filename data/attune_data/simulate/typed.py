@@ -64,14 +64,10 @@ class Clause(NamedTuple):
 def typed(
     clauses: Sequence[Clause], typing: Typing, draws: Draws, emoji: Sequence[str], keep: Set[str]
 ) -> str:
-    """Clauses as one message of this person.
+    """One or more clauses as one message of this person.
 
-    Args:
-        clauses: in their order, at least one.
-        typing: how they type.
-        draws: the message's random draws.
-        emoji: those that fit the mood; () for none.
-        keep: words to spell as they are, whatever the typing: names, and what a feeling is called.
+    `emoji` are those that fit the mood; `keep` are words to spell as they are, whatever the typing: names,
+    and what a feeling is called.
     """
     register = typing.register
     rules = _RULES.get(register, ())

@@ -14,7 +14,6 @@ from typing import Any, Final
 import pytest
 
 from attune_data.simulate import Simulation
-from attune_data.simulate.acts import ORDER
 from attune_data.simulate.texts import texts
 from attune_data.simulate.turn import TurnState
 
@@ -71,11 +70,6 @@ def test_claims_that_an_edit_adds_are_felt() -> None:  # 45 % were
     assert share(added, 100) == 1.0
 
 
-def test_no_two_replies_to_a_message_are_the_same() -> None:  # 7.1 % of comparisons
-    for _, s in turns():
-        assert len({reply.text for reply in s.replies.values()}) == 3
-
-
 @pytest.mark.parametrize("question", ["B8", "B9"])
 def test_wrong_claims_do_not_fit(question: str) -> None:  # B8 yes of 42 %, B9 of 78 %
     chances = [s.observed[question] for s in wrongly_claimed()]
@@ -120,20 +114,6 @@ def test_people_rarely_want_these(question: str, most: float) -> None:  # .52 .3
     assert share(wanted, 200) <= most
 
 
-def test_every_act_has_thirty_frames() -> None:
-    replies = texts().replies
-    for act in ORDER:
-        ways = {
-            "infer": ["infer_hedged", "infer_bold"],
-            "echo": ["echo", "echo_flat"],
-        }.get(act, [act])
-        for way in ways:
-            extra = [f"{way}_{kind}" for kind in ("good", "bad") if f"{way}_{kind}" in replies] or [way]
-            for one in extra:
-                frames = {t.source for name in {way, one} for t in replies.get(name, ())}
-                assert len(frames) >= 30, one
-
-
 THIRD: Final = re.compile(r"\b(?:he|she|him|her|his|hers|they|them|their|theirs)\b", re.IGNORECASE)
 NAMED: Final = re.compile(r"(?<=[a-z,;] )(?!I\b)[A-Z]\w+")
 
@@ -176,7 +156,7 @@ def test_few_turns_of_phrase_come_back(key: str, first: int) -> None:  # 28 and 
     assert again / counted < 0.23
 
 
-def test_variants_are_in_other_words() -> None:
+def test_variants_are_in_other_words() -> None:  # 7.1 % of comparisons were of the same
     for _, s in turns():
         for one, other in combinations(s.replies.values(), 2):
             assert one.text.split() != other.text.split()

@@ -71,8 +71,8 @@ def held(talk: Talk) -> list[object]:
     return [*found, talk.story.told, talk.story.said, talk.story.plans, talk.mood.positive, talk.mood.traces]
 
 
-@pytest.mark.parametrize("turn", range(4))
-@pytest.mark.parametrize("index", range(6))
+@pytest.mark.parametrize("turn", [0, 2])
+@pytest.mark.parametrize("index", range(3))
 def test_a_copy_goes_on_as_the_conversation_does_and_neither_changes_the_other(index: int, turn: int) -> None:
     wanted = held(Talk(WORLD, index, turn))
     talk = Talk(WORLD, index, turn)

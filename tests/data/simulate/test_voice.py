@@ -15,7 +15,7 @@ from attune_data.simulate.live import Talk
 from attune_data.simulate.turn import LatentState
 from attune_data.simulate.voice import Packet, Transcript, Wording, grammar
 
-ITEMS = range(8)
+ITEMS = range(4)
 
 
 def loud(packet: Packet, transcript: Transcript) -> str:
