@@ -89,7 +89,7 @@ def attune_app(
 
 
 async def _no_tools() -> JSONResponse:
-    """OpenEnv's check of a running server wants an answer in JSON-RPC."""
+    # OpenEnv's check of a running server wants an answer in JSON-RPC
     error = {"code": -32601, "message": "there are no tools: play over the WebSocket /ws"}
     return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error})
 
@@ -160,8 +160,6 @@ def serve(
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server, which says when it has started."""
-
     def __init__(self, config: uvicorn.Config, on_ready: Callable[[], object]) -> None:
         super().__init__(config)
         self._on_ready = on_ready
