@@ -95,7 +95,6 @@ async def _no_tools() -> JSONResponse:
 
 
 async def _bad_request(request: Request, error: Exception) -> JSONResponse:
-    """An error of ours over HTTP is the client's mistake, with its text."""
     return JSONResponse({"detail": str(error)}, status_code=400)
 
 

@@ -109,6 +109,7 @@ class Guard:
         return Guard(self.app, self.limits, self.source, allowed_hosts=self.allowed_hosts, bound=host)
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        """Serve one connection."""
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
         elif refused := self.refusal(scope):
