@@ -14,7 +14,6 @@ from gymnasium.wrappers import TimeLimit
 from attune_data.errors import SettingsError
 from attune_data.loading import load
 from attune_episodes.gymnasium_envs import JSONAction, TextSpace, TypedAction, no_answer
-from attune_episodes.gymnasium_envs.wrappers import TypedSpace
 from attune_rewards import Assess, Draft, Prefer, Tag, TurnPrediction
 from tests.gymnasium_envs.play import make
 
@@ -60,7 +59,7 @@ def test_spaces_hold_what_they_say() -> None:
         assert typed.contains(said)
         assert make(JSONAction).action_space.contains(said) is isinstance(said, str)
     assert not typed.contains(no_answer())
-    assert TextSpace(9) != TypedSpace(9) == TypedSpace(9)
+    assert TextSpace(9) != TextSpace(9, (Draft,)) == TextSpace(9, (Draft,))
     typed.seed(3)
     first = [typed.sample() for _ in range(3)]
     typed.seed(3)
