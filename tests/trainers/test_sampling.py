@@ -38,11 +38,11 @@ def test_the_mean_of_many_conversations_is_the_share() -> None:
     # weights 1 : 3 : 4 of 8, so 3/8, 9/8 and 12/8 of the three rows
     rows = [
         {"conversation_id": f"c{i}", "stage": "assess", "weight": weight}
-        for i in range(600)
+        for i in range(2000)
         for weight in (1, 3, 4)
     ]
     got = counts(rows, "weight")
-    means = [sum(got[place::3]) / 600 for place in range(3)]
+    means = [sum(got[place::3]) / 2000 for place in range(3)]
     assert means == pytest.approx([3 / 8, 9 / 8, 12 / 8], abs=0.05)
 
 
