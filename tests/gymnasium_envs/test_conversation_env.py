@@ -80,7 +80,7 @@ def test_by_default_a_step_presents_a_turn_and_reflect_comes_last() -> None:
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("strategy", PANAS_STRATEGIES)
 def test_the_oracle_earns_one_in_every_form(form: str, step: str, strategy: str) -> None:
-    data = [*SAMPLE[:6], *simulate(2, seed=2), *simulate(1, seed=3, level="tangled")]
+    data = [*SAMPLE[:3], *simulate(1, seed=3, level="tangled")]
     oracle = builtin_policy("oracle", data)
     for about in data:
         rewards, infos = played(oracle, about, form, step=step, panas_strategy=strategy)

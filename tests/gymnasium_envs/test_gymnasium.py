@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import gc
+import itertools
 import json
 import pickle
 import tracemalloc
@@ -13,7 +14,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import gymnasium
-import numpy as np
 import pytest
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
@@ -24,7 +24,7 @@ from gymnasium.wrappers import FilterObservation, FlattenObservation, RecordEpis
 from attune_data import load
 from attune_episodes.gymnasium_envs import JSONAction, TypedAction, no_answer
 from attune_rewards import STAGES
-from tests.gymnasium_envs.play import ID, Env, episode, make, random_act, same
+from tests.gymnasium_envs.play import ID, LIVE, Env, episode, make, random_act, same
 
 SAMPLE = load("sample")
 _ONLY_NUMBERS = functools.partial(FilterObservation, filter_keys=["turn", "stages", "fields", "questions"])
@@ -43,6 +43,15 @@ ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
     "simulated": {"data": "simulated", "level": "plain"},
     "terminal": {"dense": False, "reward": "skill"},
     "shard": {"sampling": "sequential", "shard": [1, 3], "labels": "official"},
+    "live": {"id": LIVE},
+    "live, finite": {"id": LIVE, "number": 3, "level": "plain", "sampling": "sequential"},
+    "live, other reader": {
+        "id": LIVE,
+        "reader": "lexicon",
+        "world_seed": 4,
+        "shard": [1, 3],
+        "training": True,
+    },
 }
 WRAPPED = ".*is different from the unwrapped version"
 """check_env says so of every wrapped environment."""
@@ -62,8 +71,10 @@ def test_check_env_finds_nothing(arguments: str, render_mode: str | None) -> Non
     check_env(make(render_mode=render_mode, **ARGUMENTS[arguments]).unwrapped)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("arguments", ["default", "by request"])
+@pytest.mark.parametrize(
+    ("form", "arguments"),
+    [*itertools.product(FORMS, ["default", "by request"]), ("time limit", "live")],
+)
 def test_check_env_finds_nothing_in_the_wrapped_forms(form: str, arguments: str) -> None:
     env = make(*FORMS[form], **ARGUMENTS[arguments])
     env.action_space.seed(0)
@@ -81,9 +92,11 @@ def test_masked_samples_answer_all_that_is_asked(step: str) -> None:
     assert same(env.action_space.sample(mask=mask), no_answer(hp=True))  # nothing is asked any more
 
 
-@pytest.mark.parametrize("arguments", ARGUMENTS)
-@pytest.mark.parametrize("wrapper", [None, JSONAction, TypedAction])
-def test_specs_go_through_json(arguments: str, wrapper: Any) -> None:
+@pytest.mark.parametrize(
+    ("wrapper", "arguments"),
+    [*((None, name) for name in ARGUMENTS), (JSONAction, "default"), (TypedAction, "by request")],
+)
+def test_specs_go_through_json(wrapper: Any, arguments: str) -> None:
     env = make(*filter(None, [wrapper]), **ARGUMENTS[arguments])
     assert env.spec is not None
     spec = EnvSpec.from_json(env.spec.to_json())
@@ -98,48 +111,47 @@ def test_specs_go_through_json(arguments: str, wrapper: Any) -> None:
 # --- vectors ------------------------------------------------------------------------------------------
 
 
-def vector(mode: str, number: int = 3, **arguments: Any) -> VectorEnv[Any, Any, Any]:
+def vector(mode: str, number: int = 3, id: str = ID, **arguments: Any) -> VectorEnv[Any, Any, Any]:
     options = arguments.pop("vector_kwargs", {})
     if mode == "async":
         options = {"shared_memory": False} | options  # text has no place in shared memory
     made: VectorEnv[Any, Any, Any] = gymnasium.make_vec(
-        ID, num_envs=number, vectorization_mode=mode, vector_kwargs=options, **arguments
+        id, num_envs=number, vectorization_mode=mode, vector_kwargs=options, **arguments
     )
     return made
 
 
-@pytest.mark.parametrize("step", ["turn", "request"])
+@pytest.mark.parametrize("arguments", ["default", "by request", "live"])
 @pytest.mark.parametrize("mode", ["sync", "async"])
-def test_vectors_play_what_single_environments_play(mode: str, step: str) -> None:
-    envs = vector(mode, step=step)
+def test_vectors_play_what_single_environments_play(mode: str, arguments: str) -> None:
+    envs = vector(mode, **ARGUMENTS[arguments])
     try:
-        singles = [make(step=step) for _ in range(3)]
-        observations, infos = envs.reset(seed=11)
-        first = [env.reset(seed=11 + i) for i, env in enumerate(singles)]
-        assert list(observations["messages"]) == [observation["messages"] for observation, _ in first]
-        assert list(infos["conversation_id"]) == [info["conversation_id"] for _, info in first]
+        singles = [make(**ARGUMENTS[arguments]) for _ in range(3)]
+        observations, _ = envs.reset(seed=11)
+        shown = [env.reset(seed=11 + i)[0] for i, env in enumerate(singles)]
         envs.action_space.seed(3)
         ended = [False] * 3
         for _ in range(25):
+            for i, observation in enumerate(shown):
+                assert same({name: seen[i] for name, seen in observations.items()}, observation)
             actions = list(iterate(envs.action_space, envs.action_space.sample()))
             empty: Any = create_empty_array(envs.single_action_space, 3)
             batched = concatenate(envs.single_action_space, actions, empty)
             observations, rewards, terminated, _, infos = envs.step(batched)
             for i, env in enumerate(singles):
                 if ended[i]:  # the mode NEXT_STEP resets instead of stepping
-                    observation, _ = env.reset()
+                    shown[i], _ = env.reset()
                     assert rewards[i] == 0
                     ended[i] = False
-                else:
-                    observation, reward, ended[i], _, info = env.step(actions[i])
-                    assert (rewards[i], terminated[i]) == (reward, ended[i])
-                    for name, part in info["parts"].items():
-                        assert infos["parts"][name][i] == part
-                    if ended[i]:
-                        assert infos["total"][i] == info["total"]
+                    continue
+                shown[i], reward, ended[i], _, info = env.step(actions[i])
+                assert (rewards[i], terminated[i]) == (reward, ended[i])
+                for name, part in info["parts"].items():
+                    assert infos["parts"][name][i] == part
+                if ended[i]:
+                    assert infos["total"][i] == info["total"]
+                    if "result" in info:
                         assert infos["result"][i]["conversationId"] == info["conversation_id"]
-                assert observations["messages"][i] == observation["messages"]
-                assert np.array_equal(observations["fields"][i], observation["fields"])
     finally:
         envs.close()
 
@@ -152,7 +164,7 @@ def test_shared_memory_is_refused_rather_than_serving_stale_texts() -> None:
 # --- others -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("arguments", ["default", "by request", "simulated"])
+@pytest.mark.parametrize("arguments", ["default", "by request", "simulated", "live"])
 def test_copies_and_pickles_go_on_where_the_original_stands(arguments: str) -> None:
     env = make(**ARGUMENTS[arguments]).unwrapped
     env.action_space.seed(0)
@@ -166,7 +178,7 @@ def test_copies_and_pickles_go_on_where_the_original_stands(arguments: str) -> N
         while not ended:
             observation, reward, ended, _, info = one.step(one.action_space.sample())
             trace += [observation, reward, info["parts"]]
-        ends.append([*trace, info["total"], dict(info["result"]), one.reset()[0]])
+        ends.append([*trace, info["total"], dict(info.get("result", {})), one.reset()[0]])
     assert all(same(one, two) for other in ends[1:] for one, two in zip(ends[0], other, strict=True))
 
 

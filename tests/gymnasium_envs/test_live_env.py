@@ -2,39 +2,29 @@
 
 from __future__ import annotations
 
-import copy
+import functools
 import json
-import pickle
 import warnings
 from collections.abc import Iterator
 from typing import Any, Final
 
-import gymnasium
 import pytest
-from gymnasium.envs.registration import EnvSpec
 from gymnasium.error import InvalidAction, ResetNeeded
-from gymnasium.utils.env_checker import check_env
-from gymnasium.vector import AutoresetMode
-from gymnasium.wrappers import RecordEpisodeStatistics, TimeLimit
 
 from attune_data.errors import SettingsError, UnknownNameError
 from attune_data.simulate import Simulation
 from attune_episodes.gymnasium_envs import LiveEnv
 from attune_episodes.live import LiveEpisode
+from tests.gymnasium_envs import play
 from tests.gymnasium_envs.play import Env
 
-ID: Final = "attune_env:Attune/Live-v0"
+make = functools.partial(play.make, id=play.LIVE)
 REPLIES: Final = (
     "It sounds like that hurt, and it makes sense that you are upset. What happened then?",
     "",
     "You should simply move on.",
     "I can see how much this weighs on you, and no wonder.",
 )
-ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
-    "default": {},
-    "finite": {"number": 3, "level": "plain", "sampling": "sequential"},
-    "other reader": {"reader": "lexicon", "world_seed": 4, "shard": [1, 3], "training": True},
-}
 
 
 @pytest.fixture(autouse=True)
@@ -43,11 +33,6 @@ def _every_warning_is_an_error() -> Iterator[None]:
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", message=".*is different from the unwrapped version")
         yield
-
-
-def make(**arguments: Any) -> Env:
-    env: Env = gymnasium.make(ID, **arguments)
-    return env
 
 
 def inner(env: Env) -> LiveEnv:
@@ -67,27 +52,6 @@ def played(env: Env, **reset: Any) -> tuple[list[float], list[Any], dict[str, An
         rewards.append(float(reward))
         seen.append(observation)
     return rewards, seen, info
-
-
-@pytest.mark.parametrize("arguments", ARGUMENTS)
-@pytest.mark.parametrize("render_mode", [None, "ansi"])
-def test_check_env_finds_nothing(arguments: str, render_mode: str | None) -> None:
-    check_env(make(render_mode=render_mode, **ARGUMENTS[arguments]).unwrapped)
-
-
-def test_check_env_finds_nothing_in_wrapped_forms() -> None:
-    env = TimeLimit(RecordEpisodeStatistics(make()), max_episode_steps=3)
-    env.action_space.seed(0)
-    check_env(env)
-
-
-@pytest.mark.parametrize("arguments", ARGUMENTS)
-def test_specs_go_through_json(arguments: str) -> None:
-    env = make(**ARGUMENTS[arguments])
-    assert env.spec is not None
-    again = gymnasium.make(EnvSpec.from_json(env.spec.to_json()))
-    assert again.observation_space == env.observation_space
-    assert again.reset(seed=2) == env.reset(seed=2)
 
 
 @pytest.mark.parametrize("index", range(4))
@@ -114,9 +78,7 @@ def test_orders_are_those_of_conversation_v0() -> None:
     for sampling in ("sequential", "shuffled"):
         env = make(sampling=sampling, number=4)
         seen = [env.reset(seed=3)[1]["index"]] + [env.reset()[1]["index"] for _ in range(7)]
-        other = gymnasium.make(
-            "attune_env:Attune/Conversation-v0", data="simulated", sampling=sampling, number=4
-        )
+        other = play.make(data="simulated", sampling=sampling, number=4)
         ids = [other.reset(seed=3)[1]["conversation_id"]]
         ids += [other.reset()[1]["conversation_id"] for _ in range(7)]
         assert [Simulation(0)[i].conversation_id for i in seen] == ids
@@ -133,52 +95,6 @@ def test_a_named_conversation_leaves_the_order_alone() -> None:
         env.reset(options={"index": -1})
     with pytest.raises(SettingsError, match="index is 4"):
         make(number=3).reset(options={"index": 4})
-
-
-@pytest.mark.parametrize("mode", ["sync", "async"])
-def test_vectors_play_what_single_environments_play(mode: str) -> None:
-    options: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP}
-    if mode == "async":
-        options["shared_memory"] = False  # text has no place in shared memory
-    envs: Any = gymnasium.make_vec(ID, num_envs=3, vectorization_mode=mode, vector_kwargs=options)
-    try:
-        singles = [make() for _ in range(3)]
-        observations, infos = envs.reset(seed=11)
-        firsts = [env.reset(seed=11 + i) for i, env in enumerate(singles)]
-        assert list(observations["message"]) == [observation["message"] for observation, _ in firsts]
-        assert list(infos["index"]) == [info["index"] for _, info in firsts]
-        ended = [False] * 3
-        for step in range(9):
-            actions = tuple(REPLIES[(step + i) % len(REPLIES)] for i in range(3))
-            observations, rewards, terminated, _, infos = envs.step(actions)
-            for i, env in enumerate(singles):
-                if ended[i]:
-                    observation, _ = env.reset()
-                    ended[i] = False
-                    assert rewards[i] == 0
-                else:
-                    observation, reward, ended[i], _, info = env.step(actions[i])
-                    assert (rewards[i], terminated[i]) == (reward, ended[i])
-                    if ended[i]:
-                        assert infos["total"][i] == info["total"]
-                assert observations["messages"][i] == observation["messages"]
-    finally:
-        envs.close()
-
-
-def test_copies_and_pickles_go_on_where_the_original_stands() -> None:
-    env = inner(make())
-    env.reset(seed=0)
-    env.step(REPLIES[0])
-    ends = []
-    for one in (env, copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
-        trace: list[Any] = []
-        done = False
-        while not done:
-            observation, reward, done, _, _ = one.step(REPLIES[1])
-            trace += [observation, reward]
-        ends.append([*trace, one.reset()])
-    assert ends[0] == ends[1] == ends[2]
 
 
 def test_what_is_no_text_or_comes_too_early_or_late_is_refused() -> None:

@@ -12,7 +12,6 @@ from gymnasium.utils.passive_env_checker import check_space
 
 from attune_episodes.gymnasium_envs.spaces import (
     FIELDS,
-    FIELDS_OF,
     Choices,
     TextSpace,
     action_space,
@@ -65,8 +64,3 @@ def test_the_action_space_passes_gymnasiums_check_and_its_round_trips(changes: b
     assert all(np.array_equal(np.asarray(back[name]), np.asarray(sample[name])) for name in space.spaces)
     assert pickle.loads(pickle.dumps(space)) == space == deepcopy(space)
     assert space != action_space(changes=not changes, hp=hp)
-
-
-def test_every_field_belongs_to_a_stage_and_the_order_is_alphabetical() -> None:
-    assert {name for names in FIELDS_OF.values() for name in names} == set(FIELDS)
-    assert list(FIELDS) == sorted(FIELDS)

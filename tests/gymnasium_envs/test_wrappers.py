@@ -14,7 +14,6 @@ from gymnasium.wrappers import TimeLimit
 from attune_data.errors import SettingsError
 from attune_data.loading import load
 from attune_episodes.gymnasium_envs import JSONAction, TextSpace, TypedAction, no_answer
-from attune_episodes.gymnasium_envs.wrappers import TypedSpace
 from attune_rewards import Assess, Draft, Prefer, Tag, TurnPrediction
 from tests.gymnasium_envs.play import make
 
@@ -60,7 +59,7 @@ def test_spaces_hold_what_they_say() -> None:
         assert typed.contains(said)
         assert make(JSONAction).action_space.contains(said) is isinstance(said, str)
     assert not typed.contains(no_answer())
-    assert TextSpace(9) != TypedSpace(9) == TypedSpace(9)
+    assert TextSpace(9) != TextSpace(9, (Draft,)) == TextSpace(9, (Draft,))
     typed.seed(3)
     first = [typed.sample() for _ in range(3)]
     typed.seed(3)
@@ -78,21 +77,6 @@ def test_other_environments_are_refused() -> None:
         JSONAction(gymnasium.make("CartPole-v1"))
 
 
-@pytest.mark.parametrize("step", ["turn", "request"])
-def test_a_model_in_a_few_lines(step: str) -> None:
-    env = make(JSONAction, data=SAMPLE[:1], step=step)
-
-    def model(messages: list[dict[str, str]]) -> str:
-        assert messages[-1]["role"] == "user"
-        said = '{"emotions": [{"emotion": "Upset", "intensity": 4}], "observed": {"B1": "yes"}}'
-        return f'I think: {{"assess": {said}, "prefer": ""}}' if step == "turn" else f"I think: {said}"
-
-    _, info = env.reset()
-    _, reward, _, _, info = env.step(model(info["request"].chat()))
-    assert info["status"]["assess"] == "ok"
-    assert float(reward) > 0
-
-
 ID = "Attune/Conversation-v0"
 IDS = f"{ID} Attune/Live-v0"
 REPORT = "print(*(i for i in gymnasium.registry if i.startswith('Attune/')))"
@@ -102,10 +86,8 @@ MAKE = "print(gymnasium.make('{}', number=1).reset(seed=0)[1]['conversation_id']
 @pytest.mark.parametrize(
     ("code", "printed"),
     [
-        (f"import attune_env, gymnasium\n{REPORT}", IDS),
-        (f"import gymnasium, attune_env\n{REPORT}", IDS),
-        (f"import attune_env, gymnasium, importlib\nimportlib.reload(attune_env)\n{REPORT}", IDS),
-        (f"import attune_env, gymnasium\n{MAKE.format(ID)}", "sample-01"),
+        (f"import attune_env, gymnasium\n{REPORT}\n{MAKE.format(ID)}", f"{IDS}\nsample-01"),
+        (f"import gymnasium, attune_env, importlib\nimportlib.reload(attune_env)\n{REPORT}", IDS),
         (f"import gymnasium\n{MAKE.format('attune_env:' + ID)}", "sample-01"),
         # the floors below do not need it
         (f"import attune_episodes, attune_rewards, attune_data, gymnasium\n{REPORT}", ""),

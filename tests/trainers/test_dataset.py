@@ -20,7 +20,6 @@ from attune_data.simulate import LEVELS, Simulation
 from attune_data.version import SCORING_VERSION, __version__
 from attune_episodes import Settings, plan
 from attune_episodes.trainers import training_dataset
-from attune_episodes.trainers.rows import CHUNK
 from tests.data.builders import folder
 from tests.episodes.players import example, unannotated
 
@@ -54,10 +53,13 @@ def test_a_sequence_makes_a_table_with_fixed_columns_whatever_the_rows_hold() ->
     assert training_dataset([mine()], stages=["reflect"], prompts="full")[0]["prompt"] != reflect[0]["prompt"]
 
 
-def test_many_conversations_make_one_table_without_those_that_nothing_scores() -> None:
-    many = [SAMPLE[0].model_copy(update={"conversation_id": f"c{i}"}) for i in range(CHUNK + 2)]
+def test_many_conversations_make_one_table_without_those_that_nothing_scores(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("attune_episodes.trainers.rows.CHUNK", 8)
+    many = [SAMPLE[0].model_copy(update={"conversation_id": f"c{i}"}) for i in range(10)]
     rows = training_dataset([unannotated().marked("own"), *many], stages=["reflect"])
-    assert rows["conversation_id"][:] == [f"c{i}" for i in range(CHUNK + 2)]
+    assert rows["conversation_id"][:] == [f"c{i}" for i in range(10)]
 
 
 # --- simulated conversations ---------------------------------------------------------------------
@@ -131,9 +133,11 @@ def test_a_stream_resumes_where_it_was() -> None:
 
 
 def test_shuffling_is_seeded_and_loses_nothing() -> None:
-    plain, first = training_dataset(SAMPLE), training_dataset(SAMPLE, shuffle=1)
-    assert first["id"][:] == training_dataset(SAMPLE, shuffle=1)["id"][:] != plain["id"][:]
-    assert first["id"][:] != training_dataset(SAMPLE, shuffle=2)["id"][:]
+    plain, first, again, other = (
+        training_dataset(SAMPLE, prompts="compact", shuffle=seed) for seed in (None, 1, 1, 2)
+    )
+    assert first["id"][:] == again["id"][:] != plain["id"][:]
+    assert first["id"][:] != other["id"][:]
     assert sorted(first["id"]) == sorted(plain["id"])
     stream = training_dataset(Endless(), shuffle=1)
     shuffled = ids(stream, 20)
@@ -228,13 +232,13 @@ def test_rows_of_the_written_corpus_are_of_its_train_part() -> None:
             with pytest.raises(
                 SettingsError, match=r"are kept for evaluation.*train on load\(\"written:train\"\)"
             ):
-                list(training_dataset(source))
+                list(training_dataset(source, stages=["reflect"], prompts="compact"))
         with pytest.raises(SettingsError, match=f"^{held} conversations"):
             training_dataset(loaded)
 
 
 def test_mixtures_take_turns_by_weight_and_tell_the_level() -> None:
-    rows = training_dataset("2*written+simulated", level="plain", stages=["prefer"])
+    rows = training_dataset("2*written+simulated", level="plain", stages=["prefer"], prompts="compact")
     order = list(dict.fromkeys((row["conversation_id"], row["level"]) for row in islice(rows, 40)))
     train, world = load("written", split="train"), Simulation(0, level="plain")
     assert order[:5] == [
@@ -242,9 +246,10 @@ def test_mixtures_take_turns_by_weight_and_tell_the_level() -> None:
         (train[1].conversation_id, None), (train[2].conversation_id, None),
         (world[1].conversation_id, "plain"),
     ]  # fmt: skip
-    table = training_dataset("written+simulated", number=4, stages=["prefer"])
+    table = training_dataset("written+simulated", number=4, stages=["prefer"], prompts="compact")
     assert Counter(table["provenance"]).keys() == {"own", "simulated"}
-    both = training_dataset("written+sample", stages=["reflect"])  # both end: one after the other
+    # both end: one after the other
+    both = training_dataset("written+sample", stages=["reflect"], prompts="compact")
     assert len(both) == len(train) + 20
     for refused in ("written:dev+simulated", "simulated+written:test"):
         with pytest.raises(SettingsError, match="is kept for evaluation"):

@@ -15,14 +15,10 @@ from attune_data.simulate import Level, Simulation
 from attune_episodes import score_row
 from attune_episodes.live import LiveEpisode
 from attune_episodes.trainers import (
-    keep_pass_rates,
     reward_functions,
     row_reward,
-    to_skyrl,
-    to_verl,
     training_dataset,
 )
-from attune_episodes.trainers.verl import compute_score
 from tests.trainers.batches import BROKEN, called, messages
 
 WORLD = Simulation(5)
@@ -67,10 +63,6 @@ def test_a_row_pays_what_the_live_episode_pays_that_is_taken_over_there() -> Non
             assert (score.parts, score.weight, score.reason) == ({"live": score.value}, 1.0, "ok")
 
 
-def test_the_first_turn_pays_what_a_whole_episodes_first_turn_pays() -> None:
-    assert score_row(ROWS[0], REPLIES[1]).value == LiveEpisode(WORLD, 0).say(REPLIES[1]).reward
-
-
 def test_scores_differ_by_what_is_said_and_silence_costs() -> None:
     for row in ROWS:
         values = {score_row(row, text).value for text in REPLIES}
@@ -78,7 +70,7 @@ def test_scores_differ_by_what_is_said_and_silence_costs() -> None:
         assert (score_row(row, "").value or 0.0) < 0
 
 
-@pytest.mark.parametrize("text", [*BROKEN, None, "x " * 50_000, "respond​\x00", '{"reward": 1}'])
+@pytest.mark.parametrize("text", [*BROKEN, None, "x " * 5_000, "respond​\x00", '{"reward": 1}'])
 def test_nothing_that_a_model_writes_raises_and_the_same_words_pay_the_same(text: str | None) -> None:
     first = score_row(ROWS[1], text)
     assert isinstance(first.value, float)
@@ -116,11 +108,10 @@ def test_levels_take_turns_as_in_other_rows() -> None:
 
 @pytest.mark.parametrize("sampling", ["weight", "stage"])
 def test_sampling_and_shuffling_take_them_as_they_are(sampling: Any) -> None:
-    whole = training_dataset("simulated", number=2, stages=["respond"])
-    drawn = training_dataset("simulated", number=2, stages=["respond"], sampling=sampling)
-    assert drawn["id"] == whole["id"]
-    shuffled = training_dataset("simulated", number=2, stages=["respond"], shuffle=1)
-    assert sorted(shuffled["id"]) == sorted(whole["id"])
+    ids = [row["id"] for row in ROWS]
+    given: dict[str, Any] = {"world_seed": 5, "number": 2, "stages": ["respond"]}
+    assert training_dataset("simulated", sampling=sampling, **given)["id"] == ids
+    assert sorted(training_dataset("simulated", shuffle=1, **given)["id"]) == sorted(ids)
 
 
 # --- trainers --------------------------------------------------------------------------------------------
@@ -150,22 +141,6 @@ def test_beside_other_rows_each_is_paid_by_its_own_reward() -> None:
         reward_functions("live", reading)
     with pytest.raises(SettingsError, match='made with reward "live"'):
         reward_functions("skill", ROWS)
-
-
-def test_verl_and_skyrl_carry_them() -> None:
-    rows = training_dataset("simulated", number=1, stages=["respond"])
-    (first, *_) = to_verl(rows)
-    assert first["data_source"] == "attune/respond"
-    paid = compute_score(first["data_source"], REPLIES[1], first["reward_model"]["ground_truth"])
-    assert paid["score"] == score_row(rows[0], REPLIES[1]).value
-    (first, *_) = to_skyrl(rows)
-    assert first["env_class"] == "attune-request"
-    assert score_row({"truth": first["reward_spec"]["ground_truth"]}, "hm") == score_row(rows[0], "hm")
-
-
-def test_pass_rates_are_counted_by_the_live_reward() -> None:
-    rows = training_dataset("simulated", number=1, stages=["respond"])
-    assert len(keep_pass_rates(rows, lambda chat: "", 0.0, 0.0, samples=1, passing=0.0)) == len(rows)
 
 
 # --- refused ---------------------------------------------------------------------------------------------

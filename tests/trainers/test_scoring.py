@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
-import datasets
 import pytest
 from hypothesis import given
 from hypothesis import settings as quick
@@ -162,43 +160,6 @@ def test_weight_times_value_over_the_rows_is_the_strict_composite(
         paid += row["weight"] * earned.value
     strict = read_back(about, episode.result())["composite_strict"]
     assert paid == pytest.approx((strict or 0) / 100, abs=1e-12)
-
-
-# --- rows that have travelled --------------------------------------------------------------------
-
-
-def travelled(rows: datasets.Dataset, folder: Path) -> Mapping[str, Any]:
-    """The rows after each way of keeping a dataset."""
-    rows.save_to_disk(str(folder / "saved"))
-    rows.to_json(folder / "rows.jsonl")
-    rows.to_parquet(folder / "rows.parquet")
-    lines = (folder / "rows.jsonl").read_text("utf-8").splitlines()
-    return {
-        "saved": datasets.load_from_disk(str(folder / "saved")),
-        "jsonl": [json.loads(line) for line in lines],
-        "parquet": datasets.Dataset.from_parquet(
-            str(folder / "rows.parquet"), cache_dir=str(folder / "cache")
-        ),
-        "shuffled": rows.shuffle(seed=3),
-        "selected": rows.select_columns(["id", "truth"]),
-        "merged": datasets.concatenate_datasets([rows.select(range(3)), rows.select(range(3, len(rows)))]),
-    }  # fmt: skip
-
-
-def test_rows_score_the_same_wherever_they_have_been(tmp_path: Path) -> None:
-    some = SAMPLE[:3]
-    rows = training_dataset(some, settings=Settings(panas_strategy="delta"))
-    policy = builtin_policy("lexicon", SAMPLE)
-    texts = {
-        request.id: policy.for_conversation(about).reply(request)
-        for about in some
-        for request in plan(about, Settings(panas_strategy="delta"))
-    }
-    want = {row["id"]: score_row(row, texts[row["id"]]) for row in rows}
-    for way, others in travelled(rows, tmp_path).items():
-        assert {row["id"]: score_row(row, texts[row["id"]]) for row in others} == want, way
-        if way != "selected":
-            assert {row["provenance"] for row in others} == {"own"}
 
 
 # --- completions and what is refused ---------------------------------------------------------------

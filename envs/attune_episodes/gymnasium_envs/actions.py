@@ -160,7 +160,6 @@ def _yes_no(request: Request, action: Structured, name: str) -> dict[str, YesNo]
 
 @lru_cache(maxsize=1024)
 def _places(questions: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
-    """The questions that have a slot, with it."""
     return tuple((question, _SLOT[question]) for question in questions if question in _SLOT)
 
 

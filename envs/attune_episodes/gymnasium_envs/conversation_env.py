@@ -215,7 +215,6 @@ class ConversationEnv(ChatEnv):
 
 
 def _answered(done: Sequence[Step]) -> dict[str, Any]:
-    """The parts, value and status of the requests just answered."""
     status = {step.request.stage: step.status for step in done}
     if len(done) == 1:
         score = done[0].score

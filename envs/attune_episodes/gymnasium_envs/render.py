@@ -110,7 +110,6 @@ def _step(truth: ConversationTruth, step: Step) -> Iterator[Text | Table]:
 
 
 def _truth(request: Request, truth: ConversationTruth) -> Prediction:
-    """The annotations that answer a request, as a prediction."""
     turn = None if request.turn is None else truth.turn(request.turn)
     if turn is None:
         after = {name: value for name, value in truth.post.items() if value is not None}

@@ -51,15 +51,17 @@ SLOTS: Final[dict[str, tuple[tuple[int, ...], int]]] = {
 """Field of numbers -> its shape (of a single number ()), and the highest value of each."""
 
 
-class TextSpace(spaces.Space[str]):
-    """Any text of at most `max_length` characters.
+class TextSpace(spaces.Space[Any]):
+    """Any text of at most `max_length` characters, or an object of one of the `others`; samples are texts.
 
     Gymnasium's own `Text` has a fixed alphabet. Such texts do not fit in shared memory, so `AsyncVectorEnv`
     needs `shared_memory=False`.
     """
 
-    def __init__(self, max_length: int, *, seed: int | np.random.Generator | None = None) -> None:
-        self.max_length = max_length
+    def __init__(
+        self, max_length: int, others: tuple[type, ...] = (), *, seed: int | np.random.Generator | None = None
+    ) -> None:
+        self.max_length, self.others = max_length, others
         super().__init__(seed=seed)
 
     @property
@@ -73,11 +75,12 @@ class TextSpace(spaces.Space[str]):
         return self.np_random.integers(97, 123, size=length, dtype=np.uint8).tobytes().decode("ascii")
 
     def contains(self, x: Any) -> bool:
-        """Whether it is a text that is short enough."""
-        return isinstance(x, str) and len(x) <= self.max_length
+        """Whether it is a text that is short enough, or one of the others."""
+        return len(x) <= self.max_length if isinstance(x, str) else isinstance(x, self.others)
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and vars(other)["max_length"] == self.max_length
+        mine = (self.max_length, self.others)
+        return isinstance(other, TextSpace) and (other.max_length, other.others) == mine
 
     __hash__ = None  # type: ignore[assignment]
 

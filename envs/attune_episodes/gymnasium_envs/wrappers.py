@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import gymnasium
 from gymnasium.error import InvalidAction
@@ -13,16 +13,6 @@ from attune_episodes.gymnasium_envs.conversation_env import ConversationEnv
 from attune_episodes.gymnasium_envs.spaces import TextSpace
 from attune_episodes.parsing.extract import MAX_CHARS
 from attune_rewards.predictions import PREDICTION_OF, TurnPrediction
-
-_PREDICTIONS: Final = (*PREDICTION_OF.values(), TurnPrediction)
-
-
-class TypedSpace(TextSpace):
-    """Predictions of `attune_rewards.predictions`, or texts. Samples are texts."""
-
-    def contains(self, x: Any) -> bool:
-        """Whether it is a prediction or a text that is short enough."""
-        return isinstance(x, _PREDICTIONS) or super().contains(x)
 
 
 class JSONAction(gymnasium.ActionWrapper[Any, Any, Any], RecordConstructorArgs):
@@ -40,8 +30,8 @@ class JSONAction(gymnasium.ActionWrapper[Any, Any, Any], RecordConstructorArgs):
     (0.0, {'assess': 'unparsed:no_json', 'prefer': 'unparsed:no_json'})
     """
 
-    taken: tuple[type, ...] = (str,)
-    """The kinds of action that it takes."""
+    others: tuple[type, ...] = ()
+    """The kinds of action that it takes beside texts."""
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
         """Wraps Attune/Conversation-v0, other wrappers between them or not."""
@@ -50,14 +40,14 @@ class JSONAction(gymnasium.ActionWrapper[Any, Any, Any], RecordConstructorArgs):
         if not isinstance(env.unwrapped, ConversationEnv):
             found = type(env.unwrapped).__name__
             raise SettingsError(f"{type(self).__name__} wraps Attune/Conversation-v0, found {found}")
-        self.action_space = (TextSpace if self.taken == (str,) else TypedSpace)(MAX_CHARS)
+        self.action_space = TextSpace(MAX_CHARS, self.others)
 
     def action(self, action: Any) -> Any:
         """The action itself; InvalidAction for one of another kind."""
-        if isinstance(action, self.taken):
+        if isinstance(action, (str, *self.others)):
             return action
-        others = [kind.__name__ for kind in self.taken if kind is not str]
-        wanted = f"one of {', '.join(others)}, or a text" if others else "a text"
+        others = ", ".join(kind.__name__ for kind in self.others)
+        wanted = f"one of {others}, or a text" if others else "a text"
         raise InvalidAction(f"the action is {show(action)} ({type(action).__name__}); expected {wanted}")
 
 
@@ -67,4 +57,4 @@ class TypedAction(JSONAction):
     The prediction of a turn is a `TurnPrediction`, in which None means no answer.
     """
 
-    taken = (str, *_PREDICTIONS)
+    others = (*PREDICTION_OF.values(), TurnPrediction)

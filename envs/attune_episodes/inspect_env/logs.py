@@ -62,7 +62,6 @@ def rollouts_from(
 
 
 def _facts(log: EvalLog, sample: EvalSample) -> dict[str, Any]:
-    """The facts of a result record beside the answers."""
     costs = [usage.total_cost for usage in sample.model_usage.values()]
     return {
         "run_timestamp": sample.started_at or log.eval.created,

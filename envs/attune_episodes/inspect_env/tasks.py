@@ -150,7 +150,6 @@ def score_replies(task: Task, store: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _explained(values: Mapping[str, float], outcomes: Mapping[str, str]) -> str:
-    """In words: the headline, what could not be read and why, what is not scored."""
     leading = [name for name in values if name.startswith("composite_")]
     told = ", ".join(f"{name} {values[name]:.2f}" for name in leading if not math.isnan(values[name]))
     unread = defaultdict(list)
@@ -168,6 +167,5 @@ def _explained(values: Mapping[str, float], outcomes: Mapping[str, str]) -> str:
 
 
 def _listed(names: list[str], shown: int = 3) -> str:
-    """How many, and the first of them."""
     more = ", …" if len(names) > shown else ""
     return f"{len(names)} ({', '.join(names[:shown])}{more})"

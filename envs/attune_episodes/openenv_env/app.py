@@ -89,13 +89,12 @@ def attune_app(
 
 
 async def _no_tools() -> JSONResponse:
-    """OpenEnv's check of a running server wants an answer in JSON-RPC."""
+    # OpenEnv's check of a running server wants an answer in JSON-RPC
     error = {"code": -32601, "message": "there are no tools: play over the WebSocket /ws"}
     return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error})
 
 
 async def _bad_request(request: Request, error: Exception) -> JSONResponse:
-    """An error of ours over HTTP is the client's mistake, with its text."""
     return JSONResponse({"detail": str(error)}, status_code=400)
 
 
@@ -160,8 +159,6 @@ def serve(
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server, which says when it has started."""
-
     def __init__(self, config: uvicorn.Config, on_ready: Callable[[], object]) -> None:
         super().__init__(config)
         self._on_ready = on_ready

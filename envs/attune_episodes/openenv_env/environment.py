@@ -82,7 +82,8 @@ class AttuneEnvironment(Environment[AttuneAction, AttuneObservation, AttuneState
         for name in unknown:
             arguments = ("seed", "episode_id", "conversation_id", "index")
             raise UnknownNameError("reset argument", name[:100], arguments)
-        for argument, value in (("episode_id", episode_id), ("conversation_id", conversation_id)):
+        ids: dict[str, object] = {"episode_id": episode_id, "conversation_id": conversation_id}
+        for argument, value in ids.items():
             if value is not None and not (isinstance(value, str) and len(value) <= LONGEST):
                 raise SettingsError(
                     f"{argument} is {show(value)}; it must be a text of at most {LONGEST} characters"

@@ -27,7 +27,7 @@ Application = Callable[[Any, Receive, Send], Awaitable[None]]
 POLICY: Final = 1008
 """WebSocket close code: a rule was broken."""
 BODY_SECONDS: Final = 60.0
-"""Time for the body of an HTTP request to arrive."""
+"""Seconds for the body of an HTTP request to arrive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,6 @@ class Guard:
         return None
 
     async def _http(self, scope: Any, receive: Receive, send: Send) -> None:
-        """Read the whole body, as far as the limits allow, and hand it on."""
         body, more, most = bytearray(), True, self.limits.message_bytes
         try:
             async with asyncio.timeout(min(BODY_SECONDS, self.limits.idle_seconds)):

@@ -29,7 +29,6 @@ class Positions(Iterator[int]):
         self._value = _forking().Value("q", 0)
 
     def __next__(self) -> int:
-        """The next position."""
         with self._value.get_lock():
             position: int = self._value.value
             self._value.value += 1

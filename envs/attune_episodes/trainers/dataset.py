@@ -116,7 +116,6 @@ def training_dataset(
 
 
 def _check_respond(stages: Sequence[str], data: object, reward: object, **others: object) -> None:
-    """Raise SettingsError for what does not go with rows to reply to."""
     from attune_episodes.live.source import check_simulated
 
     if set(stages) != {RESPOND}:

@@ -121,7 +121,6 @@ def _rows(
     *,
     allowed: bool,
 ) -> Dataset:
-    """A dataset of the rows that `replies` makes of each turn, with the prompt they answer."""
     mark = for_training(conversations, allow_benchmark_training=allowed)
     rows = (
         row
@@ -160,7 +159,6 @@ def _edited(turn: Turn) -> bool:
 
 
 def _pairs(turn: Turn, asked: Sequence[str]) -> Iterator[Row]:
-    """The turn's comparisons that make a row."""
     first: dict[tuple[str, str, str], Row] = {}
     for index, comparison in enumerate(turn.comparisons):
         if comparison.winner is None or comparison.question_id not in asked:
@@ -184,7 +182,6 @@ def _pairs(turn: Turn, asked: Sequence[str]) -> Iterator[Row]:
 
 
 def _edits(turn: Turn) -> Iterator[Row]:
-    """The row of the turn's human-edited reply, if there is one."""
     if not _edited(turn):
         return
     played = [

@@ -93,7 +93,6 @@ def row_reward(
 
 
 def _scored(completions: object, truth: object = None, **_: object) -> Batch:
-    """The scores of a batch; None if the row is another task's."""
     if truth is None:
         checked_truth(None)
     replies, rows = _listed("completions", completions), _listed("truth", truth)

@@ -78,7 +78,7 @@ class _AttuneEnv(BaseTextEnv):  # type: ignore[misc]  # skyrl-gym is not install
 
     @staticmethod
     @abstractmethod
-    def chat_of(truth: Any) -> GrowingChat | LiveChat | _OneRequest:
+    def chat_of(truth: Any, /) -> GrowingChat | LiveChat | _OneRequest:
         """Begin the chat of a row; DataError for a truth that is none of ours."""
 
 

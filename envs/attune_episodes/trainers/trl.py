@@ -220,7 +220,6 @@ def generate(trainer: Any, prompts: list[Ids]) -> tuple[list[Ids], list[list[flo
 
 
 def _up_to(ends: set[int], ids: Ids) -> Ids:
-    """The ids up to the first one that ends a turn, which stays."""
     return next((ids[: index + 1] for index, token in enumerate(ids) if token in ends), ids)
 
 

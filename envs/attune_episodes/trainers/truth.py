@@ -81,7 +81,6 @@ def write_truth(request: Request, scored: ScoredRequest) -> str:
 
 
 def _annotated(request: Request, scored: ScoredRequest) -> dict[str, Any]:
-    """The annotations that the parts of a request read."""
     fields: dict[str, Any] = {}
     for name, _, _ in scored.parts:
         for place in LEAF[name].reads if name in LEAF else ():

@@ -84,8 +84,6 @@ class AttuneHarness(vf.Harness[AttuneHarnessConfig]):
 
 @dataclass(slots=True)
 class _Player:
-    """One episode being asked."""
-
     chat: Chat
     trace: AnyTrace
     most: int

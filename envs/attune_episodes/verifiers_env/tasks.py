@@ -210,7 +210,6 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
 
 
 def _played(task: Task, trace: AnyTrace) -> Episode:
-    """The episode with the trace's replies; none counts as an empty one."""
     outcomes = outcomes_of(trace, task)
     episode = Episode(task.conversation, task.settings, task.spec)
     while not episode.done:

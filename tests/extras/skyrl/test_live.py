@@ -8,7 +8,6 @@ import pytest
 
 skyrl_gym = pytest.importorskip("skyrl_gym")
 
-from attune_data import DataError  # noqa: E402
 from attune_data.simulate import Simulation  # noqa: E402
 from attune_episodes import score_row  # noqa: E402
 from attune_episodes.episode import EpisodeOverError  # noqa: E402
@@ -59,10 +58,3 @@ def test_one_reply_is_a_request_of_its_own() -> None:
     env, _, _ = made(to_skyrl(rows)[1])
     step = env.step("You sound hurt.")
     assert (step["reward"], step["done"]) == (score_row(rows[1], "You sound hurt.").value, True)
-
-
-def test_a_row_without_a_task_of_ours_is_refused() -> None:
-    register_environments()
-    for extras in ({}, {"reward_spec": {"ground_truth": "42"}}):
-        with pytest.raises(DataError):
-            skyrl_gym.make("attune-live", env_config=None, extras=extras)

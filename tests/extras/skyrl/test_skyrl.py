@@ -103,7 +103,7 @@ def test_after_the_end_a_step_is_refused_and_init_starts_anew() -> None:
     assert env.step("no JSON") == first
 
 
-@pytest.mark.parametrize("env", ["attune-request", "attune-conversation"])
+@pytest.mark.parametrize("env", ["attune-request", "attune-conversation", "attune-live"])
 @pytest.mark.parametrize("extras", [
     {}, {"reward_spec": None}, {"reward_spec": {}}, {"reward_spec": {"ground_truth": "42"}},
 ])  # fmt: skip
