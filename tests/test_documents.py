@@ -16,16 +16,16 @@ FRONT = ("README.md", "CONTRIBUTING.md", "SECURITY.md")
 PAGES = [*FRONT, *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md")))]
 NEEDS_EXTRA = "attune-env["
 """Examples that name the extra which they need are run where it is installed, by `tests/extras/`."""
-TESTED_SMALLER = {"live_policy.py", "transfer.py"}
-"""Examples that take minutes as they are; `tests/episodes/live` and `tests/written` run them with less."""
-SMALLER = {"linear_reader.py": ("--train", "40", "--test", "10")}
+TESTED_ELSEWHERE = {"live_policy.py", "plain_loop.py", "transfer.py"}
+"""Examples that `tests/episodes/live`, `tests/trainers` and `tests/written` run and look at closely."""
+SMALLER = {"linear_reader.py": ("--train", "24", "--test", "6"), "map_rows.py": ("10", "2")}
 """Options with which an example takes seconds."""
 EXAMPLES = [
     str(path.relative_to(ROOT))
     for path in sorted((ROOT / "examples").rglob("*.py"))
     if "__main__" in (code := path.read_text(encoding="utf-8"))
     and NEEDS_EXTRA not in code
-    and path.name not in TESTED_SMALLER
+    and path.name not in TESTED_ELSEWHERE
 ]
 
 
