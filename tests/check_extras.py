@@ -195,9 +195,8 @@ def main() -> int:
     for requirement in map(Requirement, project["dependencies"]):
         name = requirement.name
         for release in ends(requirement) if name in ENDS else ():
-            packages = (ROOT, f"{name}=={release}")
             if release != metadata.version(name) and not over_base(
-                name, ENDS[name], *packages, below=sys.executable
+                name, ENDS[name], ROOT, f"{name}=={release}", below=sys.executable
             ):
                 failed.append(f"{name} {release}")
     if not with_core(project):
