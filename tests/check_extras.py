@@ -3,8 +3,8 @@
 * `tests/extras/<package>/` for a package of the base that takes long to test: run in the venv of the checks.
 * The tests of a package of the base whose releases break things: with the oldest and the newest release that
   pyproject.toml admits, pre-releases included, where the venv of the checks has another one.
-* Every extra that has tests in `tests/extras/<extra>/`: they run in a venv over that of the checks that adds
-  the extra; or, where PyTorch comes first, in a fresh one with `.[dev,<extra>]`.
+* Every extra that has tests in `tests/extras/<extra>/`: they run in a venv that adds the extra to that of the
+  checks, or to one between them that adds PyTorch. On another Python it is a fresh one with `.[dev,<extra>]`.
 * The newest Inspect and OpenEnv: a fresh venv gets attune-core with both, no verifiers, and runs their tests.
 * The oldest and the newest supported Python on the PATH: a fresh venv of each that does not run this gets
   `.[dev]` and runs the quick tests. What breaks between the two has broken at an end before.
@@ -16,7 +16,6 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,8 +32,9 @@ BASE = ("chromium", "hub", "verifiers")
 """What needs no extra and takes long to test, a browser or Prime's command: in the venv of the checks."""
 ENDS = {"verifiers": ("tests/extras/verifiers", "tests/verifiers_env")}
 """Package of the base -> what is run with the oldest and the newest release that is admitted."""
-FIRST = dict.fromkeys(("bertscore", "skyrl", "trl", "verl"), "torch==2.13.0")
-"""Extra -> what is installed by itself before it: asked for together, PyTorch brings gigabytes of CUDA."""
+TORCH = "torch==2.13.0"
+AFTER_TORCH = ("bertscore", "skyrl", "trl", "verl")
+"""Extras that PyTorch is installed before, by itself: asked for together, it brings gigabytes of CUDA."""
 BESIDE = {
     "skyrl": ("skyrl>=0.3,<0.4", "func_timeout", "loguru", "omegaconf", "ray>=2.50,<3", "tensordict"),
     "verl": ("cachetools", "fastapi"),
@@ -80,7 +80,7 @@ def in_venv(name: str, python: str, extras: str, tests: str) -> bool:
     with fresh(folder):
         return (
             run(python, "-m", "venv", folder)
-            and (name not in FIRST or run(*pip, FIRST[name]))
+            and (name not in AFTER_TORCH or run(*pip, TORCH))
             and run(*pip, f"{ROOT}[{extras}]", *BESIDE.get(name, ()))
             and tested(folder / "bin" / "python", name, tests)
         )
@@ -116,21 +116,31 @@ def ends(requirement: Requirement) -> list[str]:
     return list(dict.fromkeys((admitted[0], admitted[-1])))
 
 
-def over_base(name: str, tests: tuple[str, ...], *packages: str | Path) -> bool:
-    """Runs tests with other packages than the checks have; whether they passed.
+@contextmanager
+def over(below: str | Path, name: str, *packages: str | Path) -> Iterator[Path | None]:
+    """The Python of a venv that holds packages and sees what the one below holds; None if it is not made.
 
-    They lie in a venv over the one of the checks, which has everything else: seconds instead of minutes.
+    It takes seconds instead of minutes.
     """
     folder = ROOT / f".venv-{name}"
-    base = f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n"
+    python = folder / "bin" / "python"
+    ask = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    seen = subprocess.run([below, "-c", ask], capture_output=True, text=True, check=True).stdout.strip()
+    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet")
     with fresh(folder):
-        if not run(sys.executable, "-m", "venv", "--without-pip", folder):
-            return False
-        (place,) = folder.glob("lib/python*/site-packages")
-        (place / "base.pth").write_text(base, encoding="utf-8")
-        python = folder / "bin" / "python"
-        pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet")
-        return run(*pip, "--editable", *packages) and tested(python, name, *tests)
+        made = run(below, "-m", "venv", "--without-pip", folder)
+        if made:
+            (place,) = folder.glob("lib/python*/site-packages")
+            (place / "below.pth").write_text(f"import site; site.addsitedir({seen!r})\n", encoding="utf-8")
+        yield python if made and run(*pip, *packages) else None
+
+
+def over_base(name: str, tests: tuple[str, ...], *packages: str | Path, below: str | Path | None) -> bool:
+    """Runs tests with other packages than the venv below has; whether they passed."""
+    if below is None:
+        return False
+    with over(below, name, "--editable", *packages) as python:
+        return python is not None and tested(python, name, *tests)
 
 
 def other_pythons() -> dict[str, str]:
@@ -165,27 +175,28 @@ def main() -> int:
     declared = project["optional-dependencies"]
     failed = []
     pythons = other_pythons()
-    for folder in sorted((ROOT / "tests" / "extras").glob("[!_]*/")):
-        name = folder.name
-        if name in BASE:
-            passed = tested(sys.executable, name, str(folder))
-        elif sys.version_info >= BELOW.get(name, (99,)):
-            print(f"extra {name} is not for Python {sys.version.split()[0]}: not tested")
-            passed = True
-        else:  # a folder that is no extra fails too
-            python = pythons.get(ABOVE.get(name, ""), sys.executable)
-            if name not in declared:
+    with over(sys.executable, "torch", TORCH) as torch:
+        for folder in sorted((ROOT / "tests" / "extras").glob("[!_]*/")):
+            name = folder.name
+            if name in BASE:
+                passed = tested(sys.executable, name, str(folder))
+            elif sys.version_info >= BELOW.get(name, (99,)):
+                print(f"extra {name} is not for Python {sys.version.split()[0]}: not tested")
+                passed = True
+            elif name not in declared:  # a folder that is no extra
                 passed = False
-            elif name in FIRST:
+            elif (python := pythons.get(ABOVE.get(name, ""))) is not None:
                 passed = in_venv(name, python, f"dev,{name}", str(folder))
             else:
-                passed = over_base(name, (str(folder),), f"{ROOT}[{name}]")
-        failed += [] if passed else [f"tests/extras/{name}"]
+                packages = (f"{ROOT}[{name}]", *BESIDE.get(name, ()))
+                below = torch if name in AFTER_TORCH else sys.executable
+                passed = over_base(name, (str(folder),), *packages, below=below)
+            failed += [] if passed else [f"tests/extras/{name}"]
     for requirement in map(Requirement, project["dependencies"]):
         name = requirement.name
         for release in ends(requirement) if name in ENDS else ():
             if release != metadata.version(name) and not over_base(
-                name, ENDS[name], ROOT, f"{name}=={release}"
+                name, ENDS[name], ROOT, f"{name}=={release}", below=sys.executable
             ):
                 failed.append(f"{name} {release}")
     if not with_core(project):

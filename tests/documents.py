@@ -9,10 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -58,16 +55,15 @@ def check_document(path: Path, folder: str) -> list[str]:
 
 
 def run_shell(text: str, folder: str) -> list[str]:
-    """Problems of the `attune` lines of a shell block."""
+    """Problems of the `attune` lines of a shell block, run in this process."""
+    from tests.command import attune  # the release check runs a README without such blocks, and has no more
+
     problems = []
     for line in text.replace("\\\n", " ").splitlines():
         command = line.split(" #")[0].strip()
         if not command.startswith("attune "):
             continue
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        done = subprocess.run(
-            command, shell=True, cwd=folder, env=os.environ | {"PATH": path}, capture_output=True, text=True
-        )
+        done = attune(command.removeprefix("attune "), cwd=Path(folder), code=None)
         if done.returncode:
             problems.append(f"`{command}` exits with {done.returncode}: {done.stderr.strip()[-500:]}")
     return problems

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -16,16 +17,19 @@ FRONT = ("README.md", "CONTRIBUTING.md", "SECURITY.md")
 PAGES = [*FRONT, *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md")))]
 NEEDS_EXTRA = "attune-env["
 """Examples that name the extra which they need are run where it is installed, by `tests/extras/`."""
-TESTED_SMALLER = {"live_policy.py", "transfer.py"}
-"""Examples that take minutes as they are; `tests/episodes/live` and `tests/written` run them with less."""
-SMALLER = {"linear_reader.py": ("--train", "40", "--test", "10")}
+TESTED_ELSEWHERE = {"live_policy.py", "plain_loop.py", "transfer.py"}
+"""Examples that `tests/episodes/live`, `tests/trainers` and `tests/written` run and look at closely."""
+SMALLER: Final[dict[str, tuple[str, ...]]] = {
+    "linear_reader.py": ("--train", "24", "--test", "6"),
+    "map_rows.py": ("10", "2"),
+}
 """Options with which an example takes seconds."""
 EXAMPLES = [
     str(path.relative_to(ROOT))
     for path in sorted((ROOT / "examples").rglob("*.py"))
     if "__main__" in (code := path.read_text(encoding="utf-8"))
     and NEEDS_EXTRA not in code
-    and path.name not in TESTED_SMALLER
+    and path.name not in TESTED_ELSEWHERE
 ]
 
 
@@ -47,7 +51,7 @@ def test_a_page_runs_and_prints_what_it_shows(
 @pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_an_example_runs(example: str, tmp_path: Path) -> None:
-    command = (sys.executable, ROOT / example, *SMALLER.get(Path(example).name, ()))
+    command = (sys.executable, str(ROOT / example), *SMALLER.get(Path(example).name, ()))
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()

@@ -21,18 +21,11 @@ def matched_similarity(truth: Sequence[str], predicted: Sequence[str]) -> float:
     """
     # keys of the cache come from 21 short strings, whatever a model writes
     rows, columns = _known(truth), _known(predicted)
-    if len(rows) + len(columns) > LONGEST_KEPT:
-        return _total(rows, columns)
-    return _kept_similarity(rows, columns)
+    return (_kept_similarity if len(rows) + len(columns) <= LONGEST_KEPT else _total)(rows, columns)
 
 
 LONGEST_KEPT: Final = 24
 """Pairs of lists with more names than this together are matched each time."""
-
-
-@lru_cache(maxsize=65_536)
-def _kept_similarity(rows: tuple[str, ...], columns: tuple[str, ...]) -> float:
-    return _total(rows, columns)
 
 
 def _total(rows: tuple[str, ...], columns: tuple[str, ...]) -> float:
@@ -41,6 +34,9 @@ def _total(rows: tuple[str, ...], columns: tuple[str, ...]) -> float:
     if len({row.index(most) for row, most in zip(table, nearest, strict=True)}) == len(table):
         return math.fsum(nearest)  # each true emotion has a nearest of its own: nothing to weigh up
     return matched_total(table)
+
+
+_kept_similarity: Final = lru_cache(maxsize=65_536)(_total)
 
 
 def similarities(truth: Sequence[str], predicted: Sequence[str]) -> list[list[float]]:

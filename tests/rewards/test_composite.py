@@ -75,9 +75,3 @@ def test_without_any_readable_turn_the_turn_means_are_0() -> None:
     assert scores["avg_emotion_intensity_mae"] is None
     assert scores["avg_pairwise_kendall_tau"] is None
     assert scores["composite_exact"] == pytest.approx(27 * 0.6975)
-
-
-def test_rounding_is_to_two_places_and_strict_is_not_rounded() -> None:
-    scores = score_conversation(ABOUT, SAID)
-    assert scores["composite_score"] == round(scores["composite_exact"], 2) != scores["composite_exact"]
-    assert scores["composite_strict"] != scores["composite_score"]

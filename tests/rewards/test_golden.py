@@ -77,8 +77,8 @@ def test_every_aggregate() -> None:
 
 
 def test_the_command_writes_every_value(tmp_path: Path) -> None:
-    words = ["score", "--results", GOLDEN / "results", "--data", GOLDEN / "conversations"]
-    attune_here([*words, "--output", "nested/scores.json"], tmp_path)
+    told = ("--results", GOLDEN / "results", "--data", GOLDEN / "conversations")
+    attune_here(["score", *told, "--output", "nested/scores.json"], tmp_path)
     content: Json = json.loads((tmp_path / "nested" / "scores.json").read_text("utf-8"))
     found = {key(entry): entry for entry in content["conversations"]}
     assert set(found) == set(WANTED)

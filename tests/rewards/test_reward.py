@@ -35,7 +35,7 @@ from tests.rewards.builders import (
     turn,
     wide,
 )
-from tests.rewards.specs import COMPOSITE, REWARDS, floor, total_of
+from tests.rewards.specs import REWARDS, floor, total_of
 from tests.rewards.strategies import conversations, scored
 
 FEW = settings(max_examples=8)
@@ -104,14 +104,11 @@ def test_a_correction_never_lowers_a_reward_and_silence_never_raises_it(pair: Pl
 
 @FEW
 @given(scored())
-def test_the_steps_sum_to_the_total_and_those_of_the_composite_to_the_strict_composite(pair: Played) -> None:
+def test_the_steps_sum_to_the_total(pair: Played) -> None:
     for name, spec in DENSE.items():
         if spec.floor is not None:
             continue  # it is taken request by request
         assert paid(*pair, spec) == pytest.approx(total_of(*pair, spec), abs=close(spec)), name
-    strict = score_conversation(*pair)["composite_strict"]
-    assert (strict is None) == (not request_weights(pair[0], COMPOSITE))
-    assert paid(*pair, COMPOSITE) == pytest.approx((strict or 0.0) / 100, abs=EXACT)
 
 
 def test_a_terminal_reward_differs_in_the_moment_of_payment_alone() -> None:
