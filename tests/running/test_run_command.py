@@ -75,6 +75,8 @@ def test_an_interrupted_file_is_made_again(tmp_path: Path, data: Path, damage: s
     (["--panas-strategy", "delta"], "panas_strategy absolute there, delta now"),
     (["--stages", "prefer"], "stages"),
     (["--prompts", "compact"], "compact"),
+    (["--training-step", "0"], "training step None there, 0 now"),
+    (["--training-step", "5", "--training-run", "a"], "training run None there, a now"),
 ])  # fmt: skip
 def test_results_of_other_settings_are_not_mixed_in(
     tmp_path: Path, data: Path, options: list[str], difference: str

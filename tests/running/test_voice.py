@@ -113,11 +113,8 @@ def test_a_writer_that_is_careless_once_is_asked_once_more(tmp_path: Path) -> No
         assert texts(voiced(server, tmp_path / "other")[1][0]) == texts(record)
 
 
-@pytest.mark.parametrize(
-    "fault", ["503,first=1", "429,first=1,retry_after=0", "reset,first=1", "html,first=1"]
-)
-def test_faults_that_pass_are_retried(tmp_path: Path, fault: str) -> None:
-    with serve(Writer(), [fault]) as server:
+def test_faults_that_pass_are_retried(tmp_path: Path) -> None:
+    with serve(Writer(), ["503,first=1"]) as server:
         _, (record,) = voiced(server, tmp_path)
     assert counts(record) == (TEXTS, 0, 0)
 
@@ -258,16 +255,15 @@ def test_a_cache_that_another_run_has_locked_is_named_by_its_option(tmp_path: Pa
     assert done.stderr.endswith("wait until it ends, or choose another --voice-cache\n")
 
 
-@pytest.mark.parametrize(("options", "said"), [
-    ("--voice custom", "expected PROVIDER:MODEL, such as custom:my-model"),
-    ("--voice builtin:prior", 'no provider named "builtin"'),
-    ("--voice custom:m", "provider custom needs --base-url"),
-    ("--max-calls 3", "--max-calls: only for models behind a server"),
-    ("--voice-cache x", "--voice-cache: only for models behind a server"),
+@pytest.mark.parametrize(("line", "said"), [
+    ("data simulate -n 1 -o out --voice custom", "expected PROVIDER:MODEL, such as custom:my-model"),
+    ("data simulate -n 1 -o out --voice builtin:prior", 'no provider named "builtin"'),
+    ("data simulate -n 1 -o out --max-calls 3", "--max-calls: only for models behind a server"),
+    ("live --voice custom:m", "provider custom needs --base-url"),
+    ("live --voice-cache x", "--voice-cache: only for models behind a server"),
 ])  # fmt: skip
-@pytest.mark.parametrize("command", ["data simulate -n 1 -o out", "live"])
-def test_wrong_options_are_told(tmp_path: Path, command: str, options: str, said: str) -> None:
-    assert said in attune(f"{command} {options}", cwd=tmp_path, code=2).stderr
+def test_wrong_options_are_told(tmp_path: Path, line: str, said: str) -> None:
+    assert said in attune(line, cwd=tmp_path, code=2).stderr
     assert list(tmp_path.iterdir()) == []
 
 
