@@ -10,7 +10,6 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any, Final
 
 from attune_data import Conversation, Conversations, load
@@ -221,11 +220,8 @@ def check_reward(
         if name == "empty":
             stated = f"'empty' earns {mean:.4f}, at most {empty_at_most} is stated"
             _require(mean <= empty_at_most + EXACT, f"{whose}: {stated}")
-    for text, conversation in product(GARBAGE, data):
-        total = rollout(conversation, lambda _, text=text: text, settings, spec).total
-        earns = f"the reply {text[:20]!r} to every request earns {total:.4f}"
-        stated = f"in {conversation.conversation_id!r}, at most {garbage_at_most} is stated"
-        _require(total <= garbage_at_most + EXACT, f"{whose}: {earns} {stated}")
+    for text in GARBAGE:
+        _check_garbage(spec, text, data, settings, garbage_at_most)
     try:
         written = json.dumps(describe_reward(spec), allow_nan=False)
     except SettingsError:
@@ -260,6 +256,16 @@ def _check_gold(played: Rollout, whose: str) -> None:
     ]
     _require(not short, f"{whose}: the annotations' own answers earn 1 on every part, found {short[:3]}")
     _require_close(played.total, 1.0, f"{whose}: return of the annotations' own answers")
+
+
+def _check_garbage(
+    spec: RewardSpec, text: str, data: Sequence[Conversation], settings: Settings, at_most: float
+) -> None:
+    for conversation in data:
+        total = rollout(conversation, lambda messages: text, settings, spec).total
+        earns = f"the reply {text[:20]!r} to every request earns {total:.4f}"
+        stated = f"in {conversation.conversation_id!r}, at most {at_most} is stated"
+        _require(total <= at_most + EXACT, f"reward {spec.name!r}: {earns} {stated}")
 
 
 def _check_sum(played: Rollout, who: str) -> None:
