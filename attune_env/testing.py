@@ -49,16 +49,13 @@ class ContractError(AssertionError):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of one conversation in an environment."""
+    """The outcome of one conversation in an environment: a reward per step, their sum, the result record."""
 
     rewards: Sequence[float]
-    """The reward of each step."""
     total: float
-    """The return."""
     statuses: Sequence[str]
     """`ok` or `unparsed:<code>` of each reply."""
     record: dict[str, Any]
-    """The official result record."""
 
 
 Player = Callable[[Policy, Conversation, str], Outcome]

@@ -16,7 +16,7 @@ from unittest.mock import patch
 
 from attune_data import Conversations
 from attune_env.cli import main
-from attune_env.results import result_name, write_json
+from attune_env.results import read_results, result_name, score_results, write_json
 from attune_episodes import Settings, builtin_policy, rollout
 from tests import PATIENCE
 from tests.data.builders import Json, folder, record, replaced, write
@@ -112,6 +112,14 @@ def results(path: Path, data: Conversations, *policies: str, **asked: Any) -> Pa
             record = rollout(about, policy, settings, em_model=f"builtin/{name}").result
             write_json(path / result_name(about.conversation_id, f"builtin/{name}", settings.mode), record)
     return path
+
+
+def scores_file(place: Path, data: Conversations, *policies: str) -> Path:
+    """`scores.json` of policies' results, both in a folder that has `data`."""
+    found, problems, _ = read_results(results(place / "results", data, *policies), data)
+    assert problems == []
+    write_json(place / "scores.json", score_results(found, data, ground_truth="data"))
+    return place / "scores.json"
 
 
 def score(cwd: Path, *options: str | Path, code: int = 0, data: str = "data") -> tuple[str, list[str]]:

@@ -1,17 +1,12 @@
 """The audit of a reward: the attacks played against it, what each earns, and the verdict."""
 
 from attune_env.audit.auditing import REFERENCE_SIZE, Audit, audit, policy_count, reference_world
-from attune_env.audit.live import LiveAudit, live_audit, live_policy_count, live_tables
+from attune_env.audit.live import live_audit, live_policy_count, live_tables
 from attune_env.audit.tables import audit_tables
-from attune_env.audit.verdict import GATE, MIN_PARTICIPANTS, Verdict
 
 __all__ = [
-    "GATE",
-    "MIN_PARTICIPANTS",
     "REFERENCE_SIZE",
     "Audit",
-    "LiveAudit",
-    "Verdict",
     "audit",
     "audit_tables",
     "live_audit",

@@ -74,16 +74,11 @@ def audit(
     world: Simulation | None = None,
     on_done: Callable[[], None] | None = None,
 ) -> Audit:
-    """Audits rewards on these conversations.
+    """Audits rewards of different names on these conversations.
 
-    Args:
-        conversations: those of at least two participants.
-        specs: the rewards, of different names.
-        settings: how policies are asked.
-        world: the simulation whose first items the conversations are, for the ceiling.
-        on_done: called after each policy (`policy_count` of them).
-
-    Raises SettingsError if there are fewer than two participants: nothing can be fitted out of fold.
+    `world` is the simulation whose first items the conversations are, for the ceiling; `on_done` is called
+    after each policy (`policy_count` of them). Raises SettingsError if there are fewer than two participants:
+    nothing can be fitted out of fold.
     """
     settings, rewards = settings or Settings(), {spec.name: spec for spec in specs}
     kinds: dict[str, str] = {}

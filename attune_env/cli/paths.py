@@ -5,29 +5,19 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from attune_env.cli.options import argument
 
-
-class Place(NamedTuple):
-    """A folder of files: its content, the program that reads it, that program's module, and its extra."""
-
-    folder: Path
-    holds: str
-    needs: str
-    extra: str
-
-
 PLACES: Final = {
-    "lm-eval": Place(
+    "lm-eval": (
         Path(__file__).parents[1] / "lm_eval_tasks",
         "tasks for lm-evaluation-harness: lm_eval --include_path",
         "lm_eval",
         "harness",
     ),
 }
-"""Name -> place; another integration adds a line."""
+"""Name -> the folder, its content, the module of the program that reads it, and that program's extra."""
 
 
 def paths(
@@ -45,12 +35,13 @@ def paths(
     if name is None:
         from attune_env.report.table import Table
 
-        rows = [(one, place.holds, str(place.folder)) for one, place in PLACES.items()]
-        Table("files for other programs", ("name", "holds", "folder"), list(rows)).print()
+        table = Table("files for other programs", ("name", "holds", "folder"))
+        table.rows += [(one, holds, str(folder)) for one, (folder, holds, *_) in PLACES.items()]
+        table.print()
         return
     if name not in PLACES:
         raise UnknownNameError("path", name, PLACES)
-    place = PLACES[name]
-    print(place.folder)
-    if find_spec(place.needs) is None:
-        print(f"{place.needs} is not installed: {install_line(place.extra)}", file=sys.stderr)
+    folder, _, module, extra = PLACES[name]
+    print(folder)
+    if find_spec(module) is None:
+        print(f"{module} is not installed: {install_line(extra)}", file=sys.stderr)

@@ -99,12 +99,12 @@ def score(
     Example: attune profile score --results profiles --data sample
     """
     from attune_env.profile.files import read_guessed
-    from attune_env.profile.report import check_replaceable, score_file, score_table
+    from attune_env.profile.report import is_score_file, score_file, score_table
     from attune_env.profile.scoring import score_guesses
-    from attune_env.results.files import write_json
+    from attune_env.results import check_replaceable, write_json
 
     if output is not None:
-        check_replaceable(output)
+        check_replaceable(output, is_score_file, "file of scores of guesses")
     everything = read_data(data, skip_invalid=skip_invalid)
     conversations = selected(everything, where)
     found, problems = read_guessed(results, everything)

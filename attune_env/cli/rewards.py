@@ -70,56 +70,39 @@ def audit(
 
     Example: attune rewards audit --live
     """
-    if live:
-        if data is not None or spec or where is not None or skip_invalid:
-            raise SettingsError("--live plays simulated people and one reward: leave out --data and --spec")
-        _audit_live(output, overwrite=overwrite)
-        return
-    from attune_env.audit import REFERENCE_SIZE, audit, audit_tables, policy_count, reference_world
+    from attune_env import audit as audits
     from attune_env.report.files import check_replaceable, write_markdown
     from attune_rewards.spec import PRESETS
     from attune_rewards.spec_files import read_reward
 
-    specs = [read_reward(source) for source in spec or PRESETS]
+    if live and (data is not None or spec or where is not None or skip_invalid):
+        raise SettingsError("--live plays simulated people and one reward: leave out --data and --spec")
+    if data is None and where is not None:
+        raise SettingsError("--where filters the conversations of --data: give --data too")
+    specs = [] if live else [read_reward(source) for source in spec or PRESETS]
     names = [one.name for one in specs]
     if len(set(names)) < len(names):
         raise SettingsError(f"two rewards have one name: {', '.join(names)}; rename one")
     if output is not None:
         check_replaceable(output, AUDITED_BY, overwrite=overwrite)
-    if data is not None:
-        world, conversations = None, read_data(data, skip_invalid=skip_invalid, where=where)
-    elif where is not None:
-        raise SettingsError("--where filters the conversations of --data: give --data too")
+    if live:
+        with progress_bar("attacking", audits.live_policy_count()) as step:
+            lived = audits.live_audit(on_done=step)
+        title, tables, failed = "Audit of live episodes", audits.live_tables(lived), bool(lived.reasons)
     else:
-        world = reference_world()
-        conversations = world.take(REFERENCE_SIZE)
-    with progress_bar("attacking", policy_count(len(specs))) as step:
-        found = audit(conversations, specs, world=world, on_done=step)
-    tables = audit_tables(found)
+        if data is not None:
+            world, conversations = None, read_data(data, skip_invalid=skip_invalid, where=where)
+        else:
+            world = audits.reference_world()
+            conversations = world.take(audits.REFERENCE_SIZE)
+        with progress_bar("attacking", audits.policy_count(len(specs))) as step:
+            found = audits.audit(conversations, specs, world=world, on_done=step)
+        title, tables, failed = "Audit of the rewards", audits.audit_tables(found), bool(found.failed)
     for table in tables:
         table.print()
     if output is not None:
-        typed = command_line("rewards", "audit", data=data, spec=spec or [], where=where)
-        write_markdown(output, "Audit of the rewards", tables, AUDITED_BY, command=typed)
+        typed = command_line("rewards", "audit", live=live, data=data, spec=spec or [], where=where)
+        write_markdown(output, title, tables, AUDITED_BY, command=typed)
         print(f"wrote {output}")
-    if found.failed:
-        raise typer.Exit(1)
-
-
-def _audit_live(output: Path | None, *, overwrite: bool) -> None:
-    from attune_env.audit import live_audit, live_policy_count, live_tables
-    from attune_env.report.files import check_replaceable, write_markdown
-
-    if output is not None:
-        check_replaceable(output, AUDITED_BY, overwrite=overwrite)
-    with progress_bar("attacking", live_policy_count()) as step:
-        found = live_audit(on_done=step)
-    tables = live_tables(found)
-    for table in tables:
-        table.print()
-    if output is not None:
-        typed = command_line("rewards", "audit", live=True)
-        write_markdown(output, "Audit of live episodes", tables, AUDITED_BY, command=typed)
-        print(f"wrote {output}")
-    if found.reasons:
+    if failed:
         raise typer.Exit(1)

@@ -170,7 +170,7 @@ def price_of(server: Server) -> Price | None:
 
 def options_of(server: Server, endpoint: Endpoint, *, overwrite: bool) -> Options:
     """How the run is carried out; `endpoint` has the key that no command may hold."""
-    from attune_env.running.settings import Caps, Options, Patience
+    from attune_env.running.settings import Options, Patience
 
     concurrency = server.concurrency or Options.concurrency
     allow_connections(concurrency)
@@ -181,7 +181,8 @@ def options_of(server: Server, endpoint: Endpoint, *, overwrite: bool) -> Option
             asks=Patience.asks if server.reasks is None else server.reasks + 1,
             retries=Patience.retries if server.retries is None else server.retries,
         ),
-        caps=Caps(server.max_calls, server.max_cost),
+        max_calls=server.max_calls,
+        max_cost=server.max_cost,
         overwrite=overwrite,
         command=again_command(sys.argv[1:], endpoint),
     )

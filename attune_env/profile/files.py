@@ -37,38 +37,31 @@ class Guessed:
     guesses: Mapping[str, Value]
 
 
-@dataclass(frozen=True)
 class GuessFile:
     """A file of guesses to be made: its path, and everything that decides its content."""
 
-    path: Path
-    names: Names
-    """(conversationId, em_model, "profile")."""
-    form: Form
-    asked: Mapping[str, Any]
-    """`attune.asked` of its record."""
-    source_file: str | None
-
-    @staticmethod
-    def of(
+    def __init__(
+        self,
         folder: Path,
         about: Conversation,
         data: Conversations,
         em_model: str,
         form: Form,
         policy: Mapping[str, Any],
-    ) -> GuessFile:
+    ) -> None:
         """The file of one model's guesses about a conversation of `data`; `policy` is how it is asked."""
         identity = about.conversation_id
-        name = f"{PREFIX}{safe_name(identity)}_{safe_name(em_model, official=True)}.json"
-        asked = {
+        self.path = folder / f"{PREFIX}{safe_name(identity)}_{safe_name(em_model, official=True)}.json"
+        self.names: Names = (identity, em_model, MODE)
+        self.form = form
+        self.asked = {
             "options": form.describe(),
             "template": template_fingerprint(),
             "data": fingerprint(about),
             "policy": dict(policy),
         }
-        names = (identity, em_model, MODE)
-        return GuessFile(folder / name, names, form, asked, source_file(data, identity))
+        """`attune.asked` of its record."""
+        self.source_file = source_file(data, identity)
 
     def is_made(self) -> bool:
         """Whether the file holds exactly this record; one that cannot be read is made again.

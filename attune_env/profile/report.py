@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from attune_data import __version__
-from attune_data.errors import DataError, Problem
-from attune_data.jsonio import read_json
 from attune_env.profile import WARNING
 from attune_env.profile.files import KIND
 from attune_env.profile.request import template_fingerprint
@@ -61,19 +58,9 @@ def _count_notes(fields: Sequence[FieldScore]) -> list[str]:
     return notes
 
 
-def check_replaceable(path: Path) -> None:
-    """Raises DataError if `path` is a file, and not an earlier one of scores of guesses."""
-    if not path.exists():
-        return
-    try:
-        content = read_json(path, max_bytes=None)
-    except DataError:
-        content = None
-    if not isinstance(content, dict) or content.get("kind") != SCORES:
-        raise DataError(
-            Problem(str(path), "", "a file that holds no scores of guesses", "a new name, or an earlier one",
-                    "choose another --output")
-        )  # fmt: skip
+def is_score_file(content: object) -> bool:
+    """Whether a JSON value is a file of scores of guesses."""
+    return isinstance(content, dict) and content.get("kind") == SCORES
 
 
 def score_file(scores: Sequence[ModelScores], about: Mapping[str, Any]) -> dict[str, Any]:

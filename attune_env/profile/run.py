@@ -37,7 +37,6 @@ class ProfileJob(Job):
 
     file: GuessFile = field(kw_only=True)
     planned = 1
-    """One call."""
 
     @property
     def names(self) -> Names:
@@ -78,25 +77,14 @@ def run_profiles(
 ) -> EndpointReport:
     """Asks a model once about every conversation and writes its guesses; continues an earlier run.
 
-    Args:
-        model: the model.
-        conversations: the data; only the texts of participant and model are sent.
-        output: folder of the guesses, the journal and the lists, made if needed.
-        form: the fields, with their options.
-        options: concurrency, patience, caps, overwriting, as for `run_endpoint`.
-        watcher: receives the progress.
-
-    Raises:
-        SettingsError: the folder holds guesses that were asked in another way, or another run writes to it.
-        DataError: a file is in the way.
-        OSError: the folder cannot be written to.
+    Only the texts of participant and model are sent. Raises what `run_endpoint` raises.
     """
     # names of their own: a folder may hold the results and the journal of `attune run` too
     session = Session(f"{MODE}/{model.full_name}", f"{MODE}/{model.name}", output, options, watcher)
     policy = {name: value for name, value in model.policy([]).items() if name != "judges"}
     jobs = []
     for about in conversations:
-        file = GuessFile.of(output, about, conversations, model.full_name, form, policy)
+        file = GuessFile(output, about, conversations, model.full_name, form, policy)
         job = ProfileJob(
             about.conversation_id, conversations.by_id, Settings(), model.full_name, file.path,
             training_marks(model.training), session.askers,
@@ -122,7 +110,7 @@ def run_baseline(
     policy |= {"fitted_on": f"other participants of {conversations.fingerprint}"} if name == "prior" else {}
     written = skipped = 0
     for about in conversations:
-        file = GuessFile.of(output, about, conversations, em_model, form, policy)
+        file = GuessFile(output, about, conversations, em_model, form, policy)
         if overwrite:
             existing_record(file.path, file.names)  # another's is not replaced
         elif file.is_made():

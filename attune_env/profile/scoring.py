@@ -55,11 +55,8 @@ class ModelScores:
 def score_guesses(guessed: Sequence[Guessed], conversations: Conversations) -> list[ModelScores]:
     """Scores per model, models by name, with intervals by resampling participants.
 
-    Args:
-        guessed: files of guesses, those of a model all with one form.
-        conversations: the participants' statements; the prior is fitted on all of these.
-
-    Raises DataError if the files of a model were made with different options.
+    The prior is fitted on all `conversations`. Raises DataError if the files of a model were made with
+    different options.
     """
     by_model: dict[str, dict[str, Guessed]] = {}
     for one in guessed:

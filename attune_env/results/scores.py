@@ -157,16 +157,18 @@ def read_scores(path: Path) -> dict[str, Any]:
     return {**scores, "metadata": {**scores["metadata"], **counts_of(scores["conversations"])}}
 
 
-def check_replaceable(path: Path) -> None:
-    """Raises DataError if `path` is a file, and not an earlier scores file that may be replaced."""
+def check_replaceable(
+    path: Path, known: Callable[[Any], bool] = is_scores, kind: str = "scores file"
+) -> None:
+    """Raises DataError if `path` is a file whose JSON is not `known` as an earlier one of its `kind`."""
     if not path.exists():
         return
     try:
-        known = is_scores(read_json(path, max_bytes=None))
+        if known(read_json(path, max_bytes=None)):
+            return
     except DataError:
-        known = False
-    if not known:
-        raise DataError(
-            Problem(str(path), "", "a file that is not a scores file", "a new name or an earlier scores file",
-                    "choose another --output")
-        )  # fmt: skip
+        pass  # no JSON: not ours
+    raise DataError(
+        Problem(str(path), "", f"a file that is not a {kind}", f"a new name or an earlier {kind}",
+                "choose another --output")
+    )  # fmt: skip

@@ -14,7 +14,7 @@ from attune_data.errors import one_line
 from attune_env.running.answer import NO_USAGE, Usage
 from attune_env.running.faults import Fault, StopRun
 from attune_env.running.journal import Finished
-from attune_env.running.settings import Caps
+from attune_env.running.settings import Options
 from attune_episodes.asking import OK
 
 SLOWED: Final = 0.7
@@ -35,12 +35,12 @@ class Control:
     After "too many requests" fewer run at once, then slowly more again.
     """
 
-    def __init__(self, concurrency: int, caps: Caps | None = None) -> None:
-        self.most = concurrency
-        self.limit = float(concurrency)
+    def __init__(self, options: Options) -> None:
+        self.most = options.concurrency
+        self.limit = float(self.most)
         """Attempts that may run at once, at most `most`."""
         self.running = 0
-        self.caps = caps or Caps()
+        self.max_calls, self.max_cost = options.max_calls, options.max_cost
         self.sent = 0
         self.answered = 0
         self.faults: Counter[str] = Counter()
@@ -85,13 +85,13 @@ class Control:
                     self._free.notify(self.most)
 
     def _check(self) -> None:
-        if self.caps.calls is not None and self.sent >= self.caps.calls:
-            self.stop(StopRun(f"stopped at --max-calls {self.caps.calls}"))
-        if self.caps.cost is not None and self.answered:
+        if self.max_calls is not None and self.sent >= self.max_calls:
+            self.stop(StopRun(f"stopped at --max-calls {self.max_calls}"))
+        if self.max_cost is not None and self.answered:
             # what is under way will cost about what the answered ones did
             expected = self.spent * (1 + (self.running - 1) / self.answered)
-            if expected >= self.caps.cost:
-                self.stop(StopRun(f"stopped at --max-cost {self.caps.cost:g}: ${self.spent:.4f} spent"))
+            if expected >= self.max_cost:
+                self.stop(StopRun(f"stopped at --max-cost {self.max_cost:g}: ${self.spent:.4f} spent"))
         if self.reason is not None:
             raise StopRun(str(self.reason))
 
@@ -99,7 +99,7 @@ class Control:
         """Records an answered attempt; each round of answers allows one more at once."""
         self.answered += 1
         self.spent += usage.cost or 0.0
-        if usage.cost is None and self.caps.cost is not None:
+        if usage.cost is None and self.max_cost is not None:
             advice = "the server tells no costs; give --price-in and --price-out"
             self.stop(StopRun(f"--max-cost cannot be kept: {advice}"))
         self.limit = min(float(self.most), self.limit + 1.0 / self.limit)

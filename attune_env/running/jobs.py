@@ -41,9 +41,7 @@ class Job:
     settings: Settings
     em_model: str
     path: Path
-    """Path of its result file."""
     facts: Mapping[str, Any]
-    """For the result record."""
     askers: Mapping[str, Asker]
     """"" -> the model's; judge model -> its own."""
     describe: Callable[[], Mapping[str, Any]]

@@ -177,10 +177,8 @@ class Journal(AbstractContextManager["Journal"]):
             await self._write(_encoded({"made": group}))
             self.overwriting.take({}, group)
 
-    # --- writing: all lines that wait are written together, with one wait for the disk ------------------
-
     async def _write(self, data: bytes) -> int:
-        """Returns where the line begins."""
+        """Writes a line together with all others that wait, for one wait for the disk; gives its place."""
         future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._waiting.append((data, future))
         if self._writing is None:
@@ -231,8 +229,6 @@ class Journal(AbstractContextManager["Journal"]):
             with suppress(OSError):
                 os.ftruncate(self._file, self._end)
             raise
-
-    # --- reading ----------------------------------------------------------------------------------------
 
     def _read(self) -> int:
         """Notes the place of every call; returns where the next line goes."""

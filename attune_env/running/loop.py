@@ -38,8 +38,7 @@ class Interrupted(StopRun):
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
-        self.code = code
-        """Exit code."""
+        self.code = code  # of the process
 
 
 class Unwritten(StopRun):

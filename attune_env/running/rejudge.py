@@ -31,7 +31,6 @@ class RejudgeJob(Job):
     """The drafts of one result file."""
 
     before: Mapping[str, Any] = field(default_factory=dict)
-    """The record as it is."""
     in_place: bool = False
     """Whether its file is replaced; else another one is written."""
 

@@ -142,7 +142,7 @@ class Session:
         options, todo = self.options, self._choose(jobs)
         if not todo:  # no lock is needed, nothing is loaded
             skipped = write_skipped(self.folder, self.skip_name, (), self.complete, options.command)
-            return EndpointReport(0, len(self.complete), (), skipped, None, Tally(Control(1)))
+            return EndpointReport(0, len(self.complete), (), skipped, None, Tally(Control(options)))
         from attune_env.running.client import ChatClient
 
         timeout = options.call_timeout
@@ -155,7 +155,7 @@ class Session:
                 )
             journal.begin({job.group: identity_of(job.describe()) for job in todo if job.anew})
             started = _now()
-            control = Control(options.concurrency, options.caps)
+            control = Control(options)
             tally = Tally(control, conversations=len(todo))
             loop = Loop(todo, journal, tally, options, self.folder, self.watcher)
             with gc_pause.settled():

@@ -80,16 +80,6 @@ class Patience:
 
 
 @dataclass(frozen=True)
-class Caps:
-    """Limits of a run; None: no limit."""
-
-    calls: int | None = None
-    """HTTP requests, those of retries included."""
-    cost: float | None = None
-    """Dollars."""
-
-
-@dataclass(frozen=True)
 class Training:
     """The place of an evaluated model in a training run, for learning curves."""
 
@@ -141,7 +131,10 @@ class Options:
     call_timeout: float = 300.0
     """Seconds for one request."""
     patience: Patience = field(default_factory=Patience)
-    caps: Caps = field(default_factory=Caps)
+    max_calls: int | None = None
+    """HTTP requests after which it stops, those of retries included."""
+    max_cost: float | None = None
+    """Dollars after which it stops."""
     overwrite: bool = False
     """Replace existing results and ask everything again; goes on where that was stopped."""
     command: str = ""

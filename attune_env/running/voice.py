@@ -26,7 +26,7 @@ from attune_env.running.control import Control, Tally
 from attune_env.running.costs import Estimate, usage_of_messages
 from attune_env.running.faults import Fault, StopRun
 from attune_env.running.journal import Finished, Journal
-from attune_env.running.settings import Caps, Model, Options, Sampling
+from attune_env.running.settings import Model, Options, Sampling
 from attune_episodes.asking import Asking
 from attune_episodes.voices import VoiceRequest, read_wording
 
@@ -74,7 +74,7 @@ def endpoint_voice(
 
     provider, model = provider_and_model(name)
     endpoint = endpoint_of(provider, base_url=base_url)
-    options = Options(concurrency=concurrency, caps=Caps(max_calls, max_cost))
+    options = Options(concurrency=concurrency, max_calls=max_calls, max_cost=max_cost)
     return EndpointVoice(Model(model, endpoint, Sampling(temperature, max_tokens)), Path(cache), options)
 
 
@@ -90,7 +90,7 @@ class EndpointVoice(AbstractContextManager["EndpointVoice"]):
         self.name = model.full_name
         self.counts: Counter[str] = Counter()
         """Texts `taken` and `fallen_back`, and how often one was `asked_again`."""
-        self.tally = Tally(Control(self.options.concurrency, self.options.caps))
+        self.tally = Tally(Control(self.options))
 
     def __enter__(self) -> EndpointVoice:
         from attune_env.running.client import ChatClient

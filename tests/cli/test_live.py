@@ -7,6 +7,7 @@ import io
 import os
 import sys
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -96,12 +97,17 @@ def test_the_person_answers_before_the_next_line_is_read(monkeypatch: pytest.Mon
     os.set_blocking(reader, False)  # what was not flushed is not there
     heard: list[str] = []
 
-    class Input(io.StringIO):
-        def readline(self, size: int = -1) -> str:
-            heard.append(os.read(reader, 100_000).decode())
-            return super().readline(size)
+    class Input:
+        lines: ClassVar = iter([f"{REPLIES[0]}\n", ""])
 
-    monkeypatch.setattr(sys, "stdin", Input(f"{REPLIES[0]}\n"))
+        def isatty(self) -> bool:
+            return False
+
+        def readline(self) -> str:
+            heard.append(os.read(reader, 100_000).decode())
+            return next(self.lines)
+
+    monkeypatch.setattr(sys, "stdin", Input())
     with os.fdopen(writer, "w") as out, contextlib.redirect_stdout(out):
         command(seed=0, index=0, level="default", reader="fitted",
                 voiced=Voiced(), server=Server(), drawn=Drawn())  # fmt: skip

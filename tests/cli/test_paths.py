@@ -5,8 +5,6 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
-import pytest
-
 from attune_env.cli.paths import PLACES
 from tests.command import attune_here, loaded_by, table_rows
 
@@ -27,9 +25,9 @@ def test_a_name_gives_its_folder_without_one_all_are_listed(tmp_path: Path) -> N
     assert "did you mean 'lm-eval'" in err
 
 
-@pytest.mark.parametrize("statement", [
-    "from attune_env.cli.paths import paths; paths(name='lm-eval')",
-    "import attune_env.lm_eval_tasks as tasks; dir(tasks); tasks.__all__",
-])  # fmt: skip
-def test_nothing_of_a_harness_is_loaded(statement: str) -> None:
+def test_nothing_of_a_harness_is_loaded() -> None:
+    statement = (
+        "from attune_env.cli.paths import paths; paths(name='lm-eval')\n"
+        "import attune_env.lm_eval_tasks as tasks; dir(tasks); tasks.__all__"
+    )
     assert not {"lm_eval", "torch", "transformers", "datasets", "verifiers"} & loaded_by(statement)

@@ -9,9 +9,8 @@ import pytest
 
 from attune_data import load
 from attune_env.report.groups import COMPOSITES, GROUPS, TURN, WIDE
-from attune_env.results import read_results, score_results, write_json
 from attune_rewards import flatten
-from tests.command import attune, attune_here, data_folder, read, results, table_rows
+from tests.command import attune, attune_here, data_folder, read, scores_file, table_rows
 from tests.data.builders import write
 
 BOXES = set("─━│┃┌┐└┘├┤┬┴┼╭╮╰╯╇╡┏┓┗┛┡┩╴╶")
@@ -22,12 +21,7 @@ POLICIES = ("oracle", "always-no", "empty")
 def scores(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A scores file of three policies on three conversations."""
     place = tmp_path_factory.mktemp("report")
-    data = load(data_folder(place / "data"))
-    folder = results(place / "results", data, *POLICIES)
-    found, problems, _ = read_results(folder, data)
-    assert problems == []
-    write_json(place / "scores.json", score_results(found, data, ground_truth="data"))
-    return place / "scores.json"
+    return scores_file(place, load(data_folder(place / "data")), *POLICIES)
 
 
 def report(scores: Path, *options: str, code: int = 0, **environment: str) -> tuple[str, list[str]]:

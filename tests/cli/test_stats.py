@@ -9,18 +9,14 @@ import pytest
 
 from attune_data import load
 from attune_env.analyses.model_stats import model_stats
-from attune_env.results import read_results, score_results, write_json
-from tests.command import attune_here, data_folder, read, results, table_rows
+from tests.command import attune_here, data_folder, read, scores_file, table_rows
 from tests.data.builders import Json
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("stats")
-    data = load(data_folder(place / "data"))
-    found, _, _ = read_results(results(place / "results", data, "oracle", "always-no"), data)
-    write_json(place / "scores.json", score_results(found, data, ground_truth="data"))
-    return place
+    return scores_file(place, load(data_folder(place / "data")), "oracle", "always-no").parent
 
 
 def test_a_distribution_worked_by_hand(place: Path) -> None:

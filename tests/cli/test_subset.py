@@ -13,9 +13,8 @@ from attune_data.selection.where import Where
 from attune_env.analyses.sources import Sources, read_parts
 from attune_env.analyses.subset import sides, subset_contrast, where_of
 from attune_env.report.groups import GROUPS
-from attune_env.results import read_results, score_results, write_json
 from attune_env.statistics.bootstrap import Interval
-from tests.command import attune_here, names, own, read, results, table_rows
+from tests.command import attune_here, names, own, read, scores_file, table_rows
 from tests.data.builders import folder, replaced
 
 DIAGNOSES = [["ADHD"], ["None of the above"], ["ADHD", "Anxiety"], None, ["Anxiety"], ["Prefer not to say"]]
@@ -29,10 +28,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("subset")
     where = ("participant_profile", "demographics", "diagnoses")
     made = {n: replaced(own(f"c-{n}", f"P{n}"), where, found) for n, found in enumerate(DIAGNOSES, 1)}
-    data = load(folder(place / "data", made))
-    found, _, _ = read_results(results(place / "results", data, "oracle", "random"), data)
-    write_json(place / "scores.json", score_results(found, data, ground_truth="data"))
-    return place
+    return scores_file(place, load(folder(place / "data", made)), "oracle", "random").parent
 
 
 def values(place: Path, inside: set[str], metric: str = "composite_score") -> list[float]:

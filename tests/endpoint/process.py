@@ -27,7 +27,6 @@ class EndpointProcess:
 
     url: str
     """Base URL for clients."""
-    pid: int
 
     def facts(self) -> dict[str, Any]:
         """What it counted so far, as `Server.facts` has it."""
@@ -54,7 +53,7 @@ def endpoint_process(*options: str | int | Path) -> Iterator[EndpointProcess]:
             if not url:
                 complaints.seek(0)
                 raise RuntimeError(f"no URL: {complaints.read().decode(errors='replace')}")
-            yield EndpointProcess(url, process.pid)
+            yield EndpointProcess(url)
         finally:
             if process.poll() is None:
                 os.kill(process.pid, signal.SIGTERM)

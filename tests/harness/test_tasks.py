@@ -93,7 +93,7 @@ def test_a_task_of_a_stage_takes_every_stage() -> None:
         assert read_arguments({"attune_number": 1}, stage).settings.stages == (stage,)
 
 
-FOLDER = PLACES["lm-eval"].folder
+FOLDER = PLACES["lm-eval"][0]
 
 
 class Loader(yaml.SafeLoader):  # type: ignore[misc]

@@ -46,8 +46,9 @@ def test_the_prior_is_fitted_on_the_other_participants(
 
 
 def test_no_constant_of_the_options_does_better_on_simulated_people() -> None:
-    stated = [FORM.stated(one) for one in simulate(30, seed=8)]
-    best: dict[str, Any] = best_constants(FORM, simulate(30, seed=8))
+    people = simulate(12, seed=8)
+    stated = [FORM.stated(one) for one in people]
+    best: dict[str, Any] = best_constants(FORM, people)
     diagnoses = FIELDS["diagnoses"].options
     sets = [frozenset(n for n, taken in zip(diagnoses, picks, strict=True) if taken)
             for picks in product((False, True), repeat=4)]  # fmt: skip

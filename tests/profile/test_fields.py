@@ -41,7 +41,7 @@ def test_what_a_value_says(name: str, value: object, found: object) -> None:
 
 
 def test_everything_that_the_sample_and_simulated_people_state_could_be_guessed() -> None:
-    for about in (*load("sample"), *simulate(15, seed=3)):
+    for about in (*load("sample"), *simulate(5, seed=3)):
         stated = FORM.stated(about)
         assert set(stated) == set(FIELDS)
         assert not [name for name, v in stated.items() if v is None or isinstance(v, Outside)]

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attune_data import Conversation
+from attune_data import Conversation, load
+from attune_data.simulate import simulate
 from attune_data.validate import conversation_from
 from attune_env.profile.fields import Outside, plain
 from attune_env.profile.request import parse_profile, profile_request, template_fingerprint
@@ -62,7 +63,7 @@ def test_no_prompt_depends_on_what_the_person_stated_felt_or_annotated() -> None
 
 def test_a_prompt_is_one_frame_and_the_texts_in_their_order() -> None:
     frames = set()
-    for about in corpus():
+    for about in (*load("sample"), *simulate(5, seed=11)):
         (message,) = profile_request(about).messages
         mark = MARK.search(message.content)
         assert mark is not None
@@ -82,7 +83,7 @@ def test_a_prompt_is_one_frame_and_the_texts_in_their_order() -> None:
 
 
 def test_the_schema_asks_for_every_field_and_lets_none_be_answered() -> None:
-    schema = profile_request(corpus()[0]).schema
+    schema = profile_request(load("sample")[0]).schema
     asked = schema["properties"]
     assert schema["required"] == list(asked) == list(FIELDS)
     assert all("null" in one["type"] for one in asked.values())

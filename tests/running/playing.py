@@ -12,7 +12,7 @@ from attune_data import Conversations, load
 from attune_data.validate import conversation_from
 from attune_env.running.providers import endpoint_of
 from attune_env.running.run import EndpointReport, run_endpoint
-from attune_env.running.settings import Caps, Model, Options, Patience, Price, Sampling, Training
+from attune_env.running.settings import Model, Options, Patience, Price, Sampling, Training
 from attune_episodes import Settings
 from tests.command import own
 from tests.data.builders import Json
@@ -58,10 +58,17 @@ def model(
     return Model(name, endpoint, Sampling(**sampling), price, training)
 
 
-def options(concurrency: int = 8, patience: Patience = QUICK, **fields: Any) -> Options:
+def options(
+    concurrency: int = 8,
+    patience: Patience = QUICK,
+    calls: int | None = None,
+    cost: float | None = None,
+    **fields: Any,
+) -> Options:
     """`calls` and `cost` are caps."""
-    caps = Caps(fields.pop("calls", None), fields.pop("cost", None))
-    return Options(concurrency=concurrency, patience=patience, caps=caps, command="attune run …", **fields)
+    return Options(
+        concurrency, patience=patience, max_calls=calls, max_cost=cost, command="attune run …", **fields
+    )
 
 
 def play(

@@ -17,7 +17,7 @@ from attune_env.running.answer import Usage
 from attune_env.running.control import IN_A_ROW, IN_A_ROW_LATER, Breaker, Control, Tally
 from attune_env.running.faults import Fault, StopRun
 from attune_env.running.loop import Watcher, disk_message
-from attune_env.running.settings import Patience
+from attune_env.running.settings import Options, Patience
 from tests import PATIENCE
 from tests.running.playing import met, small
 
@@ -34,7 +34,7 @@ def test_never_more_run_at_once_than_the_limit_and_no_place_is_lost(
     most: int, calls: int, refusals: set[int]
 ) -> None:
     async def work() -> None:
-        control, done = Control(most), []
+        control, done = Control(Options(most)), []
 
         async def one(number: int) -> None:
             async with control.attempt():
@@ -58,7 +58,7 @@ def test_never_more_run_at_once_than_the_limit_and_no_place_is_lost(
 
 def test_too_many_requests_means_fewer_at_once_and_then_slowly_more() -> None:
     async def work() -> None:
-        control = Control(10)
+        control = Control(Options(10))
         control.fault(SLOWLY)
         control.fault(SLOWLY)  # of the same burst
         assert control.limit == 7
@@ -76,7 +76,7 @@ def test_too_many_requests_means_fewer_at_once_and_then_slowly_more() -> None:
 
 def test_a_stop_wakes_everybody_who_waits() -> None:
     async def work() -> None:
-        control = Control(1)
+        control = Control(Options(1))
         control.fault(Fault("rate_limited", "slowly", retry_after=1000.0))
 
         async def attempt() -> None:
@@ -102,7 +102,7 @@ def test_a_stop_wakes_everybody_who_waits() -> None:
     (False, "bad_request", IN_A_ROW), (True, "bad_request", IN_A_ROW_LATER),
 ])  # fmt: skip
 def test_the_breaker_stops_after_so_many_calls_in_a_row(ever: bool, kind: str, calls: int) -> None:
-    control = Control(1)
+    control = Control(Options(1))
     breaker = Breaker(control, "m", "http://h/v1")
     if ever:
         breaker.worked()

@@ -11,6 +11,7 @@ import pytest
 
 from attune_env.running import run_builtin
 from attune_env.running.journal import Journal
+from attune_episodes import plan
 from tests.data.builders import Json
 from tests.endpoint import answers_of, endpoint_process, serve
 from tests.endpoint.faults import Fault
@@ -38,12 +39,13 @@ ODD: list[Json] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("odd", ODD, ids=range(len(ODD)))
-def test_no_field_of_an_answer_blocks_the_folder(tmp_path: Path, odd: Json) -> None:
+@pytest.mark.parametrize("odd", [ODD[:7], ODD[6:]], ids=["texts", "usage"])
+def test_no_field_of_an_answer_blocks_the_folder(tmp_path: Path, odd: list[Json]) -> None:
     judged = tmp_path / "judged"
     run_builtin("lexicon", DATA, judged)
-    fault = Fault("merged", text=json.dumps(odd))
-    with serve(answers_of(DATA), [fault]) as server:
+    texts = list(map(json.dumps, odd))
+    faults = [Fault("merged", text=t, of=r.id) for t, r in zip(texts, plan(DATA[0]), strict=False)]
+    with serve(answers_of(DATA), faults) as server:
         report = play(server, DATA, tmp_path)
         assert (report.written, report.stopped, report.failed) == (1, None, ())
         for name in files(tmp_path):
@@ -51,7 +53,7 @@ def test_no_field_of_an_answer_blocks_the_folder(tmp_path: Path, odd: Json) -> N
         repeated = play(server, DATA, tmp_path)  # from the journal alone
         assert (repeated.written, repeated.tally.calls_kept) == (1, CALLS)
         assert len(server.calls) == report.tally.control.sent
-    with serve(judge_answers(), [fault]) as server:
+    with serve(judge_answers(), [Fault("merged", text=texts[-1])]) as server:
         assert again(server, judged).written == 1
     record = the_only(tmp_path)
     assert record["api_cost"] is None

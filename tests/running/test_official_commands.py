@@ -31,11 +31,11 @@ def server() -> Iterator[Server]:
 def place(tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with two conversations in it, keys in the environment, providers on loopback."""
     server.calls.clear()
-    server.key = None
+    server.key = "sk-from-the-environment"
     for provider in ("openrouter", "openai", "prime"):
         monkeypatch.setitem(providers._PLACES, provider, (server.url, providers._PLACES[provider][1]))
     for name in KEYS:
-        monkeypatch.setenv(name, "sk-from-the-environment")
+        monkeypatch.setenv(name, server.key)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     data_folder(tmp_path / "data", ("c-1", "c-2"))
     return tmp_path
@@ -46,19 +46,6 @@ def run(place: Path, line: str, folder: str = "results") -> list[str]:
     assert line.startswith("attune-bench ")
     attune_here(line.removeprefix("attune-bench "), place)
     return [name for name in names(place / folder) if not name.startswith("_")]
-
-
-@pytest.mark.parametrize(("provider", "variable"), [
-    ("openrouter", "OPENROUTER_API_KEY"), ("openai", "OPENAI_API_KEY"), ("prime", "PRIME_API_KEY"),
-])  # fmt: skip
-def test_export_of_each_key(
-    place: Path, server: Server, monkeypatch: pytest.MonkeyPatch, provider: str, variable: str
-) -> None:
-    for name in KEYS:
-        monkeypatch.delenv(name)
-    server.key = f"key-of-{provider}"
-    monkeypatch.setenv(variable, server.key)
-    assert len(run(place, f"attune-bench run {provider} m data")) == 2
 
 
 def test_prime_config_file(place: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,22 +96,6 @@ def test_run_with_folder_timeout_and_key(place: Path, server: Server) -> None:
         "-o ./my-results/ --call-timeout 300 --api-key sk-given"
     )
     assert len(run(place, line, "my-results")) == 2
-
-
-def test_failed_conversations_are_listed_with_what_to_run_again(
-    place: Path, server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    book = answers_of(small("c-1"))
-    with serve(book) as poor:  # knows nothing of c-2
-        monkeypatch.setitem(providers._PLACES, "openai", (poor.url, providers._PLACES["openai"][1]))
-        _, err = attune_here(["run", "openai", "gpt-4o", "data"], place, code=1)
-    skipped = read(place / "results" / "_skipped_gpt-4o.json")
-    assert [entry["conversationId"] for entry in skipped["conversations"]] == ["c-2"]
-    assert skipped["command"] == "attune run openai gpt-4o data"
-    assert "conversations skipped: 1, listed in results/_skipped_gpt-4o.json" in err
-    monkeypatch.setitem(providers._PLACES, "openai", (server.url, providers._PLACES["openai"][1]))
-    attune_here(skipped["command"].removeprefix("attune "), place)
-    assert not (place / "results" / "_skipped_gpt-4o.json").exists()
 
 
 def test_score_and_report(place: Path) -> None:

@@ -69,24 +69,27 @@ def test_an_interrupted_file_is_made_again(tmp_path: Path, data: Path, damage: s
     assert read(path) | changing == whole | changing
 
 
-@pytest.mark.parametrize(("options", "difference"), [
-    (["--seed", "1"], "seed 0 there, 1 now"),
-    (["--labels", "official"], "labels masked there, official now"),
-    (["--panas-strategy", "delta"], "panas_strategy absolute there, delta now"),
-    (["--stages", "prefer"], "stages"),
-    (["--prompts", "compact"], "compact"),
-])  # fmt: skip
-def test_results_of_other_settings_are_not_mixed_in(
-    tmp_path: Path, data: Path, options: list[str], difference: str
-) -> None:
+OTHERS = {
+    "--seed 1": "seed 0 there, 1 now",
+    "--labels official": "labels masked there, official now",
+    "--panas-strategy delta": "panas_strategy absolute there, delta now",
+    "--stages prefer": "stages",
+    "--training-step 0": "training step None there, 0 now",
+    "--training-step 5 --training-run a": "training run None there, a now",
+    "--prompts compact": "compact",
+}
+
+
+def test_results_of_other_settings_are_not_mixed_in(tmp_path: Path, data: Path) -> None:
     run(tmp_path, data)
     before = snapshot(tmp_path)
-    out, err = run(tmp_path, data, *options, code=2)
-    assert "wrote" not in out
-    assert difference in err
-    assert "choose another -o, or pass --overwrite" in err
-    assert snapshot(tmp_path) == before
-    out, _ = run(tmp_path, data, *options, "--overwrite")
+    for options, difference in OTHERS.items():
+        out, err = run(tmp_path, data, *options.split(), code=2)
+        assert "wrote" not in out
+        assert difference in err
+        assert "choose another -o, or pass --overwrite" in err
+        assert snapshot(tmp_path) == before
+    out, _ = run(tmp_path, data, *options.split(), "--overwrite")
     assert out.startswith("wrote 3 results to out, 0 were complete already\n")
 
 

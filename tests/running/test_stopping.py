@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from attune_data import load
 from tests import PATIENCE
-from tests.command import ATTUNE, attune, data_folder, loaded_by
-from tests.endpoint import EndpointProcess, endpoint_process
+from tests.command import ATTUNE, attune, data_folder, loaded_by, read
+from tests.endpoint import answers_of, serve
 from tests.running.playing import CALLS
 from tests.running.test_journal import journal_calls
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="module")
-def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[EndpointProcess, Path]]:
-    data = data_folder(tmp_path_factory.mktemp("stopping") / "data", [f"c-{n}" for n in range(6)])
-    with endpoint_process("--data", data, "--latency-ms", "400", "--policy", "always-no") as server:
-        yield server, data
 
 
 @pytest.mark.slow
@@ -35,45 +27,32 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[EndpointPro
     ([signal.SIGINT], 130), ([signal.SIGTERM], 143), ([signal.SIGINT] * 2, 130),
 ])  # fmt: skip
 def test_a_run_that_is_told_to_stop_finishes_what_is_in_flight_and_says_how_to_go_on(
-    tmp_path: Path, slow: tuple[EndpointProcess, Path], signals: list[signal.Signals], code: int
+    tmp_path: Path, signals: list[signal.Signals], code: int
 ) -> None:
-    (server, data), out = slow, tmp_path / "out"
-    before = server.facts()["calls"]
-    command = [
-        "run",
-        "custom",
-        "m",
-        str(data),
-        "--base-url",
-        server.url,
-        "-o",
-        str(out),
-        "--concurrency",
-        "3",
-    ]
-    process = subprocess.Popen(
-        [ATTUNE, *command, "--api-key", "sk-secret-secret"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
-    )  # fmt: skip
-    until = time.monotonic() + PATIENCE
-    while not journal_calls(out) and process.poll() is None and time.monotonic() < until:
-        time.sleep(0.02)
-    for number in signals:
-        process.send_signal(number)
-        time.sleep(0.1)
-    said, err = process.communicate(timeout=PATIENCE)
-    assert process.returncode == code, err
-    assert "stopping; " in err
-    assert f"stopped; every answer is kept. Go on with: attune run custom m {data}" in err
-    assert "sk-secret" not in said + err
-    assert "Traceback" not in err
-    (run,) = json.loads((out / "_run_custom_m.json").read_text())["runs"]
-    assert run["stopped"] == "stopped"
-    if len(signals) == 1:  # the second one drops what is in flight
-        assert len(journal_calls(out)) == server.facts()["calls"] - before  # nothing that was asked is lost
-        again = attune(*command, "--concurrency", "54", cwd=tmp_path)
-        assert again.stdout.startswith("wrote ")
-        assert server.facts()["calls"] - before == 6 * CALLS
+    data, out = data_folder(tmp_path / "data", [f"c-{n}" for n in range(6)]), tmp_path / "out"
+    with serve(answers_of(load(data), "always-no"), latency=0.4) as server:
+        line = f"run custom m {data} --base-url {server.url} -o {out} --concurrency"
+        process = subprocess.Popen(
+            [ATTUNE, *line.split(), "3", "--api-key", "sk-secret-secret"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+        )  # fmt: skip
+        until = time.monotonic() + PATIENCE
+        while not journal_calls(out) and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.02)
+        for number in signals:
+            process.send_signal(number)
+            time.sleep(0.1)
+        said, err = process.communicate(timeout=PATIENCE)
+        assert process.returncode == code, err
+        assert "stopping; " in err
+        assert f"stopped; every answer is kept. Go on with: attune run custom m {data}" in err
+        assert "sk-secret" not in said + err
+        assert "Traceback" not in err
+        assert read(out / "_run_custom_m.json")["runs"][0]["stopped"] == "stopped"
+        if len(signals) == 1:  # the second one drops what is in flight
+            assert len(journal_calls(out)) == len(server.calls)  # nothing that was asked is lost
+            assert attune(f"{line} 54", cwd=tmp_path).stdout.startswith("wrote ")
+            assert len(server.calls) == 6 * CALLS
 
 
 @pytest.mark.parametrize(("module", "says"), [("typer", "stopped\n"), ("pydantic", "")])

@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-from attune_data import SettingsError
 from attune_env.results import read_results, score_results
-from attune_env.running import run_builtin
-from attune_env.running.settings import Training
 from tests.command import attune_here, data_folder, read
 from tests.endpoint import answers_of, serve
 from tests.running.playing import files, small
@@ -42,19 +39,3 @@ def test_the_marks_are_in_results_and_scores_of_policies_and_models(
     attune_here("score --results built --data data --output scores.json", tmp_path)
     assert read(tmp_path / "scores.json")["conversations"][0]["attune"].get("training") == marks
     attune_here("report --scores scores.json", tmp_path)
-
-
-@pytest.mark.parametrize(("there", "now", "said"), [
-    (Training(100, "a"), Training(200, "a"), "training step 100 there, 200 now"),
-    (Training(100, "a"), Training(100, "b"), "training run a there, b now"),
-    (None, Training(0), "training step None there, 0 now"),
-    (Training(5), None, "training step 5 there, None now"),
-])  # fmt: skip
-def test_a_complete_result_of_another_step_stops_the_run(
-    tmp_path: Path, there: Training | None, now: Training | None, said: str
-) -> None:
-    run_builtin("empty", DATA, tmp_path, training=there)
-    assert run_builtin("empty", DATA, tmp_path, training=there).skipped == 2
-    with pytest.raises(SettingsError, match=f"{said}.*choose another -o, or pass --overwrite"):
-        run_builtin("empty", DATA, tmp_path, training=now)
-    assert run_builtin("empty", DATA, tmp_path, training=now, overwrite=True).written == 2

@@ -16,7 +16,7 @@ from attune_episodes import Rollout
 from tests.data.builders import Json
 from tests.endpoint import Server
 
-FOLDER = PLACES["lm-eval"].folder
+FOLDER = PLACES["lm-eval"][0]
 CLOSE = 1e-9
 
 
