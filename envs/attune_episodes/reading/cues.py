@@ -147,11 +147,6 @@ def details_of(those: Iterable[str]) -> frozenset[str]:
     ])  # fmt: skip
 
 
-def is_detail(word: str) -> bool:
-    """Whether a word is a detail: long and not common, or a number."""
-    return (len(word) > 3 or word.isnumeric()) and word not in _COMMON
-
-
 def shared(text: str, other: str) -> int:
     """How many details two texts have in common."""
     return len(details(text) & details(other))

@@ -18,8 +18,8 @@ from attune_episodes.reading.cues import (
     CACHED,
     LIMIT,
     Sentence,
+    details_of,
     in_reply,
-    is_detail,
     sentences,
     word_spans,
     words,
@@ -101,7 +101,7 @@ def hollow_sentences(x: Exchange) -> list[Sentence]:
         if (
             here in seen
             or len(mine) < max(OWN_WORDS, OWN_SHARE * len(set(here)))
-            or not (sentence.asks or any(map(is_detail, mine)))
+            or not (sentence.asks or details_of(mine))
             or cues_here > len(mine) + 1
             or (len(here) > FEWEST_PAIRS and common < LEAST_ENGLISH * (len(here) - 1))
         ):
