@@ -16,7 +16,6 @@ from attune_data.simulate.stream import Level
 from attune_env import LiveEpisode
 from attune_episodes import score_row
 from attune_episodes.episode import EpisodeOverError
-from attune_episodes.live.attacks import ATTACKS
 from attune_episodes.live.blind import Blind
 from attune_episodes.live.chat import LiveChat
 from attune_episodes.live.constants import RAW, Constants, constants
@@ -48,8 +47,8 @@ def test_rewards_add_up_to_the_total_whatever_was_lost(index: int) -> None:
     worth = sum(turn.taken.worth for turn in live.turns)
     raw = (worth - SILENCE * (count - len(live.turns))) / count
     raw += LIFT * talk.bond.lift + TOLD * talk.bond.disclosed
-    assert live.total == pytest.approx(live.measured.total(raw), abs=1e-12)
-    assert live.total == pytest.approx(sum(turn.reward for turn in live.turns), abs=1e-12)
+    measured = live.measured
+    assert live.total == pytest.approx((raw - measured.zero) / measured.unit, abs=1e-12)
     assert [turn.done for turn in live.turns] == [False] * (len(live.turns) - 1) + [True]
 
 
@@ -220,14 +219,6 @@ def test_reasoning_is_not_said_in_rows_and_chats() -> None:
     assert score_row(row, f"<think>{said}").value == score_row(row, "").value
     thinking, plain = (LiveChat(LiveEpisode(WORLD, 0)) for _ in range(2))
     assert thinking.submit(thought + said) == plain.submit(said)
-
-
-@pytest.mark.parametrize("name", ATTACKS)
-def test_attacks_can_be_played(name: str) -> None:
-    live = LiveEpisode(WORLD, 5)
-    while not live.done:
-        live.say(ATTACKS[name](live))
-    assert live.total < 0.6
 
 
 def test_felt_and_wanted_are_asked_apart() -> None:
