@@ -19,7 +19,7 @@ from attune_episodes.live.episode import DEFAULT, LiveEpisode
 from attune_episodes.live.hearing import turned
 from attune_episodes.live.play import LivePolicy
 from attune_episodes.reading import Exchange, Reader
-from attune_episodes.reading.cues import FAMILIES
+from attune_episodes.reading.cues import FAMILIES, words
 
 CUES: Final[Sequence[str]] = TEXTS["cues"]
 CANNED: Final[Sequence[str]] = TEXTS["attacks"]["canned"]
@@ -37,8 +37,8 @@ def _stuffing(live: LiveEpisode) -> str:
 
 def _salad(live: LiveEpisode) -> str:
     draws = Draws("salad", live.message)
-    words = [word for phrase in (*CUES, *FAMILIES["hurt"]["claims"]) for word in phrase.split()]
-    return " ".join(draws.pick(words) for _ in range(SALAD)) + "?"
+    each = [word for phrase in (*CUES, *FAMILIES["hurt"]["claims"]) for word in phrase.split()]
+    return " ".join(draws.pick(each) for _ in range(SALAD)) + "?"
 
 
 def _all_acts(live: LiveEpisode) -> str:
@@ -68,7 +68,7 @@ def _huge(live: LiveEpisode) -> str:
 ATTACKS: Final[Mapping[str, LivePolicy]] = {
     "silence": lambda live: "",
     "parrot": lambda live: live.message,
-    "parrot, turned": lambda live: " ".join(turned(live.message)) + ".",
+    "parrot, turned": lambda live: " ".join(turned(words(live.message))) + ".",
     **{name: _cycle(replies) for name, replies in TEXTS["attacks"].items()},
     "all acts": _all_acts,
     "all feelings": _all_feelings,

@@ -67,5 +67,5 @@ def filled(frame: str, message: str) -> str:
 def _copied(message: str) -> dict[str, str]:
     said = dict.fromkeys(w for w in words(message) if w not in WORDS["common"] and len(w) > 3)
     rare = [*sorted(said, key=lambda w: -len(w)), "matter", "rest"]
-    each = [" ".join(turned(sentence.text)) for sentence in sentences(message)] or [""]
+    each = [" ".join(turned(sentence.words)) for sentence in sentences(message)] or [""]
     return {"word": rare[0], "other": rare[1], "first": each[0] + ".", "last": each[-1] + "."}

@@ -30,10 +30,6 @@ class Constants(NamedTuple):
         """The share of the range from silence to oracle that the best goal-blind policy earns."""
         return (self.zero - self.silence) / (self.oracle - self.silence)
 
-    def total(self, raw: float) -> float:
-        """Turn a raw return into a total."""
-        return (raw - self.zero) / self.unit
-
 
 RAW: Final = Constants(0.0, 1.0, 0.0)
 """Leaves raw returns unchanged."""

@@ -39,7 +39,7 @@ READ: Final = 20_000
 """How many characters of a reply are read."""
 CLEANED: Final = 2 * READ
 """How many characters of a reply are cleaned of invisible ones before it is read."""
-DEFAULT: Final = "fitted" if "fitted" in READERS else "lexicon"
+DEFAULT: Final = "fitted"
 """The reader that is used if none is named."""
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Co", "Cn", "Cs"})
 

@@ -27,7 +27,7 @@ from typing import Final, NamedTuple
 from attune_data.simulate.hearing import Heard
 from attune_data.simulate.story import Message
 from attune_episodes.reading import Exchange, Reading, Span
-from attune_episodes.reading.cues import details, plain, sentences, words
+from attune_episodes.reading.cues import details, details_of, plain, sentences, words
 
 RUN: Final = 4
 """This many words in a row count as copied, not taken up."""
@@ -89,7 +89,7 @@ def heard(
         message: the simulated message, which knows what moves the person.
     """
     said = weighed(exchange)
-    about = details(exchange.message).union(*(details(text) for text, _ in exchange.history))
+    about = exchange.before.told
     moving = moving_details(message) & details(exchange.message) or details(exchange.message)
     done = dict.fromkeys(sorted(set(questions) & wants.keys()), 0.0)
     free = [sentence for sentence in said if sentence.sound]
@@ -138,16 +138,16 @@ def weighed(exchange: Exchange) -> list[Weighed]:
     found = []
     earlier: set[tuple[str, ...]] = set()
     for sentence in sentences(exchange.reply)[:MOST]:
-        said = turned(sentence.text)
+        said = turned(sentence.words)
         here = [said[i : i + RUN] for i in range(len(said) - RUN + 1)]
-        again = sum(run in before or run in earlier for run in here)
+        again = len([run for run in here if run in before or run in earlier])
         stale = again > STALE * len(here) if here else (said in earlier)
         own = _not_copied(said, here, copied)
         sound = (
             not stale and len(own) >= max(FEWEST, OWN * len(said)) and not _OF_THE_REPLY.search(sentence.text)
         )
         found.append(
-            Weighed(sentence.start, sentence.end, len(said), len(own), stale, sound, details(" ".join(own)))
+            Weighed(sentence.start, sentence.end, len(said), len(own), stale, sound, details_of(own))
         )
         earlier.update(here)
         earlier.add(said)
@@ -164,17 +164,16 @@ def _source_details(source: str) -> frozenset[str]:
     return details(re.sub(r"\{[^}]*\}|[\[\]|]", " ", source))
 
 
-@lru_cache(maxsize=256)
-def turned(text: str) -> tuple[str, ...]:
-    """The words of a text, with the first person turned into the second."""
-    return tuple(_TURNED.get(word, word) for word in words(text))
+def turned(said: Iterable[str]) -> tuple[str, ...]:
+    """Words with the first person turned into the second."""
+    return tuple([_TURNED.get(word, word) for word in said])
 
 
 @lru_cache(maxsize=256)
 def runs(text: str) -> frozenset[tuple[str, ...]]:
     """Every run of `RUN` words in a text."""
-    said = turned(text)
-    return frozenset(said[i : i + RUN] for i in range(len(said) - RUN + 1))
+    said = turned(words(text))
+    return frozenset([said[i : i + RUN] for i in range(len(said) - RUN + 1)])
 
 
 def _not_copied(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -97,10 +97,9 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(word_list(plain(text)))
 
 
-@lru_cache(maxsize=CACHED)
-def word_spans(text: str) -> tuple[tuple[int, int, str], ...]:
-    """The (start, end, word) of each word of a text, in order."""
-    return tuple((*found.span(), found[0]) for found in _WORD.finditer(plain(text)))
+def word_spans(text: str) -> list[tuple[int, int]]:
+    """The start and end of each word of a text, in order."""
+    return [found.span() for found in _WORD.finditer(plain(text))]
 
 
 def word_list(text: str) -> list[str]:
@@ -114,6 +113,8 @@ class Sentence(NamedTuple):
     start: int
     end: int
     text: str
+    words: tuple[str, ...]
+    details: frozenset[str]
 
     @property
     def asks(self) -> bool:
@@ -128,28 +129,22 @@ def sentences(text: str) -> tuple[Sentence, ...]:
     for match in _SENTENCE.finditer(plain(text)):
         if said := match[0].strip():
             start = match.start() + len(match[0]) - len(match[0].lstrip())
-            found.append(Sentence(start, start + len(said), said))
+            here = tuple(word_list(said))
+            found.append(Sentence(start, start + len(said), said, here, details_of(here)))
     return tuple(found)
 
 
 @lru_cache(maxsize=CACHED)
 def details(text: str) -> frozenset[str]:
     """The details of a text: the beginnings of its longer, less common words, and its numbers."""
-    return details_of(plain(text))
+    return details_of(words(text))
 
 
-def details_of(text: str) -> frozenset[str]:
-    """The details of a text in plain form."""
+def details_of(those: Iterable[str]) -> frozenset[str]:
+    """The details among words in plain form."""
     return frozenset([
-        word[:_STEM]
-        for word in _WORD.findall(text)
-        if (len(word) > 3 or word.isnumeric()) and word not in _COMMON
+        word[:_STEM] for word in those if (len(word) > 3 or word.isnumeric()) and word not in _COMMON
     ])  # fmt: skip
-
-
-def is_detail(word: str) -> bool:
-    """Whether a word is a detail: long and not common, or a number."""
-    return (len(word) > 3 or word.isnumeric()) and word not in _COMMON
 
 
 def shared(text: str, other: str) -> int:

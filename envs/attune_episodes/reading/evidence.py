@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from attune_episodes.reading.cues import Sentence, details, details_of
+from attune_episodes.reading.cues import Sentence, details
 from attune_episodes.reading.exchange import Exchange
 from attune_episodes.reading.reading import Span
 
@@ -18,13 +18,11 @@ def _cue(*names: str) -> Holds:
 
 
 def _claims(x: Exchange, sentence: Sentence) -> bool:
-    if x.with_cue(sentence, "acknowledges"):
-        return True
-    return any(sentence.start <= start < sentence.end for start in x.feelings_named)
+    return x.with_cue(sentence, "acknowledges") or x.names(sentence)
 
 
 def _echoes(x: Exchange, sentence: Sentence) -> bool:
-    return not details_of(sentence.text).isdisjoint(details(x.message))
+    return not sentence.details.isdisjoint(details(x.message))
 
 
 def _advises(x: Exchange, sentence: Sentence) -> bool:

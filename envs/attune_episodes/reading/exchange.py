@@ -13,14 +13,13 @@ from attune_episodes.reading.cues import (
     WORDS,
     Sentence,
     details,
-    details_of,
     in_message,
     in_reply,
     sentences,
     shared,
     word_list,
 )
-from attune_episodes.reading.feelings import Feelings, read, spoken_of
+from attune_episodes.reading.feelings import Feelings, read
 from attune_episodes.reading.scan import Found
 
 _CLAUSE: Final = re.compile(r"[,;:]")
@@ -42,18 +41,6 @@ def advice_in(text: str) -> tuple[Sentence, ...]:
     return tuple(islice(advising, MOST_ADVICE))
 
 
-@lru_cache(maxsize=CACHED)
-def sentence_details(text: str) -> tuple[frozenset[str], ...]:
-    """The details of each sentence of a text."""
-    return tuple(details_of(sentence.text) for sentence in sentences(text))
-
-
-@lru_cache(maxsize=CACHED)
-def advice_details(text: str) -> tuple[frozenset[str], ...]:
-    """The details of each advising sentence of a reply."""
-    return tuple(details_of(sentence.text) for sentence in advice_in(text))
-
-
 def _instructs(clause: str) -> bool:
     said = word_list(clause)
     place = next((i for i, word in enumerate(said) if word not in WORDS["leads"]), len(said))
@@ -69,6 +56,11 @@ class Before:
     def seeks(self, cue: str) -> bool:
         """Whether the message has a cue from that list of wishes."""
         return ("wishes", cue) in in_message(self.message)
+
+    @cached_property
+    def felt(self) -> Feelings:
+        """The feelings read in the message."""
+        return read(self.message)
 
     @cached_property
     def asks(self) -> bool:
@@ -88,9 +80,12 @@ class Before:
         """Whether practical help is wanted: asked for now, or earlier with details following now."""
         if self.vents:
             return False
-        return self.asks or (
-            not read(self.message).tags and any(Before(text).asks for text, _ in self.history)
-        )
+        return self.asks or (not self.felt.tags and any(Before(text).asks for text, _ in self.history))
+
+    @property
+    def sorts(self) -> bool:
+        """Whether the person is trying to understand how they feel."""
+        return not self.vents and self.seeks("unsure")
 
     @cached_property
     def told(self) -> frozenset[str]:
@@ -98,24 +93,24 @@ class Before:
         return details(self.message).union(*(details(message) for message, _ in self.history))
 
     @cached_property
+    def replied(self) -> frozenset[str]:
+        """The details of the earlier replies."""
+        return frozenset[str]().union(*(details(reply) for _, reply in self.history))
+
+    @cached_property
     def known(self) -> frozenset[str]:
         """The details of everything said so far."""
-        return self.told.union(*(details(reply) for _, reply in self.history))
+        return self.told | self.replied
 
     @cached_property
     def advised(self) -> tuple[frozenset[str], ...]:
         """The details of each advising sentence of the earlier replies."""
-        return tuple(part for _, reply in self.history for part in advice_details(reply))
+        return tuple([s.details for _, reply in self.history for s in advice_in(reply)])
 
     @cached_property
     def said(self) -> tuple[frozenset[str], ...]:
         """The details of each sentence of the earlier replies."""
-        return tuple(part for _, reply in self.history for part in sentence_details(reply))
-
-    @cached_property
-    def added(self) -> tuple[frozenset[str], ...]:
-        """The same without what the person told."""
-        return tuple(part - self.told for part in self.said)
+        return tuple([s.details for _, reply in self.history for s in sentences(reply)])
 
 
 @lru_cache(maxsize=CACHED)
@@ -132,43 +127,10 @@ class Exchange:
     reply: str = ""
     history: tuple[tuple[str, str], ...] = ()
 
-    # --- what the message asks for
-
     @cached_property
     def before(self) -> Before:
         """The message and what came before it."""
         return before(self.message, self.history)
-
-    def seeks(self, cue: str) -> bool:
-        """Whether the message has a cue from that list of wishes."""
-        return self.before.seeks(cue)
-
-    @property
-    def felt(self) -> Feelings:
-        """The feelings read in the message."""
-        return read(self.message)
-
-    @property
-    def asks(self) -> bool:
-        """Whether the message asks for advice or information."""
-        return self.before.asks
-
-    @property
-    def vents(self) -> bool:
-        """Whether the person only wants to be heard, and has not asked for anything since saying so."""
-        return self.before.vents
-
-    @property
-    def practical(self) -> bool:
-        """Whether practical help is wanted: asked for now, or earlier with details following now."""
-        return self.before.practical
-
-    @property
-    def sorts(self) -> bool:
-        """Whether the person is trying to understand how they feel."""
-        return not self.vents and self.seeks("unsure")
-
-    # --- what the reply does
 
     @cached_property
     def found(self) -> Found:
@@ -191,36 +153,33 @@ class Exchange:
                     return True
         return False
 
-    @cached_property
-    def feelings_named(self) -> tuple[int, ...]:
-        """Where the reply names a feeling, whoever feels it."""
-        named = (places for (table, _), places in self.found.items() if table == "named")
-        return tuple(start for places in named for start, _ in places)
+    def having(self, cue: str) -> list[Sentence]:
+        """The sentences of the reply that have a cue from that list for replies."""
+        return [s for s in self.sentences if self.with_cue(s, cue)] if self.has(cue) else []
 
-    @property
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """The PANAS items that the reply names, whoever feels them."""
+        return frozenset([name for table, name in self.found if table == "named"])
+
+    def names(self, sentence: Sentence) -> bool:
+        """Whether a sentence of the reply names a feeling, whoever feels it."""
+        return any(self.with_cue(sentence, item, table="named") for item in self.named)
+
+    @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
         """The sentences of the reply."""
         return sentences(self.reply)
 
-    @property
+    @cached_property
     def advice(self) -> tuple[Sentence, ...]:
         """The sentences that advise."""
         return advice_in(self.reply)
 
-    @property
-    def questions(self) -> list[Sentence]:
-        """The sentences that ask."""
-        return [sentence for sentence in self.sentences if sentence.asks]
-
-    @property
-    def told(self) -> frozenset[str]:
-        """The details of all messages so far."""
-        return self.before.told
-
-    @property
-    def known(self) -> frozenset[str]:
-        """The details of everything said before the reply."""
-        return self.before.known
+    @cached_property
+    def reflects(self) -> list[Sentence]:
+        """The questions that make the person reflect, rather than ask for facts."""
+        return [s for s in self.having("reflects") if s.asks and not self.with_cue(s, "facts")]
 
     @cached_property
     def echoes(self) -> int:
@@ -230,9 +189,9 @@ class Exchange:
     @cached_property
     def claims(self) -> bool:
         """Whether the reply speaks of the person's feelings."""
-        return bool(spoken_of(self.reply)) or self.has("acknowledges") or self.count("talk", "feelings") > 1
+        return bool(self.named) or self.has("acknowledges") or self.count("talk", "feelings") > 1
 
-    @cached_property
+    @property
     def stiff(self) -> bool:
         """Whether the reply uses several clinical or formal words."""
         return self.count("clinical") >= _CLINICAL_WORDS
@@ -240,14 +199,14 @@ class Exchange:
     @cached_property
     def off_key(self) -> bool:
         """Whether the reply ignores a feeling, is cheerful about a bad one, or sounds clinical."""
-        passes_over = bool(self.felt.tags) and not self.claims
-        return passes_over or (self.felt.valence < 0 and "!" in self.reply) or self.stiff
+        felt = self.before.felt
+        passes_over = bool(felt.tags) and not self.claims
+        return passes_over or (felt.valence < 0 and "!" in self.reply) or self.stiff
 
     @cached_property
     def repeats_advice(self) -> bool:
         """Whether the reply repeats advice from an earlier reply."""
-        earlier = self.before.advised
-        return any(len(said & old) > 1 for said in advice_details(self.reply) for old in earlier)
+        return any(len(said.details & old) > 1 for said in self.advice for old in self.before.advised)
 
     @cached_property
     def asked_before_advice(self) -> bool:

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
 from attune_data.affect import EMOTIONS, POLARITY
@@ -21,7 +21,6 @@ from attune_episodes.reading.cues import (
     LIMIT,
     WORDS,
     in_message,
-    in_reply,
     plain,
     word_list,
     words,
@@ -40,7 +39,6 @@ MOST: Final = 3
 
 _NEAR: Final = 5
 _BEFORE: Final = 80
-"""After a negator these make a yes of it: "can't stop worrying", "not only sad"."""
 _CLAUSE: Final = re.compile(r"[.,;:!?\n()]|\b(?:but|because|although|though)\b")
 _CAPITALS: Final = re.compile(r"\b[A-Z]{4,}\b")
 _QUOTED: Final = re.compile(r'"[^"\n]{1,120}"')
@@ -49,7 +47,7 @@ _PERSONS: Final = WORDS["own"] | WORDS["others"]
 _FIGURES: Final = re.compile(r"\d+")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Feelings:
     """The reading of one text."""
 
@@ -61,7 +59,7 @@ class Feelings:
     requests: int
     """Signs that the message asks for something practical or states facts."""
 
-    @property
+    @cached_property
     def tags(self) -> tuple[Tag, ...]:
         """The strongest feelings; none if the text says too little for any."""
         order = sorted(self.weights, key=lambda name: (-self.weights[name], EMOTIONS.index(name)))
@@ -72,7 +70,7 @@ class Feelings:
             Tag(name, self.intensities[name]) for name in order[:MOST] if self.weights[name] >= least
         )
 
-    @property
+    @cached_property
     def valence(self) -> float:
         """From -1 (all unpleasant) to 1 (all pleasant); 0 if no feeling was read."""
         total = math.fsum(self.weights.values())
@@ -131,11 +129,6 @@ def read(text: str) -> Feelings:
         intensities[item] = max(intensities.get(item, 1), strength)
     named = frozenset(sign.item for sign in signs(text) if sign.named)
     return Feelings(weights, intensities, named, _requests(low))
-
-
-def spoken_of(text: str) -> frozenset[str]:
-    """The PANAS items that a text names, whoever feels them."""
-    return frozenset(name for table, name in in_reply(text) if table == "named")
 
 
 def _clause_before(text: str, position: int) -> list[str]:

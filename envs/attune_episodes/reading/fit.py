@@ -21,7 +21,7 @@ from scipy import sparse
 from attune_data.loading import load
 from attune_data.seeding import digest
 from attune_data.simulate import Simulation
-from attune_episodes.reading.cues import sentences, word_list
+from attune_episodes.reading.cues import sentences
 from attune_episodes.reading.examples import Example, examples
 from attune_episodes.reading.features import features, word_features
 from attune_episodes.reading.fitted import WEIGHTS, WORD, FittedReader, Weights, squash
@@ -56,7 +56,10 @@ class Row(NamedTuple):
 
 def rows_of(found: Iterable[Example]) -> list[Row]:
     """Examples with their features."""
-    return [Row(one, features(one.exchange), list(word_features(one.exchange))) for one in found]
+    return [
+        Row(one, features(one.exchange), [" ".join(said) for said in word_features(one.exchange)])
+        for one in found
+    ]
 
 
 class Design:
@@ -171,7 +174,7 @@ def common_pairs(found: Iterable[Example]) -> str:
         pair
         for one in found
         for sentence in sentences(one.exchange.reply)
-        for pair in dict.fromkeys(pairwise(word_list(sentence.text)))
+        for pair in dict.fromkeys(pairwise(sentence.words))
     )
     return "".join(f"{a} {b}\n" for (a, b), count in sorted(counts.items()) if count >= COMMON)
 

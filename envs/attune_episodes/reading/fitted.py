@@ -90,12 +90,12 @@ class FittedReader:
     name: str
     weights: Weights
     _index: Mapping[str, int] = field(init=False, repr=False)
-    _words: Mapping[str, int] = field(init=False, repr=False)
+    _words: Mapping[tuple[str, ...], int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Build the indices of rows once."""
         index = self.weights.index
-        words = {name.removeprefix("w "): row for name, row in index.items() if name.startswith("w ")}
+        words = {tuple(name.split()[1:]): row for name, row in index.items() if name.startswith("w ")}
         object.__setattr__(self, "_index", index)
         object.__setattr__(self, "_words", words)
 

@@ -7,7 +7,7 @@ other sentences, unwanted behaviour from the whole reply.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -18,12 +18,11 @@ from attune_episodes.reading.cues import (
     CACHED,
     LIMIT,
     Sentence,
+    details_of,
     in_reply,
-    is_detail,
-    plain,
     sentences,
-    word_list,
     word_spans,
+    words,
 )
 from attune_episodes.reading.exchange import Exchange
 
@@ -58,8 +57,8 @@ def common_pairs() -> frozenset[tuple[str, str]]:
 
 @lru_cache(maxsize=CACHED)
 def _runs(text: str) -> frozenset[tuple[str, ...]]:
-    said = word_list(plain(text))
-    return frozenset(tuple(said[i : i + COPIED]) for i in range(len(said) - COPIED + 1))
+    said = words(text)
+    return frozenset([said[i : i + COPIED] for i in range(len(said) - COPIED + 1)])
 
 
 @lru_cache(maxsize=CACHED)
@@ -86,43 +85,39 @@ def guarded(x: Exchange) -> Exchange:
 def hollow_sentences(x: Exchange) -> list[Sentence]:
     """The sentences of a reply that earn no credit, in order."""
     said = sentences(x.reply)
-    spans = word_spans(x.reply)
-    own = _own_words(x, spans)
-    cues = sorted(start for places in in_reply(x.reply).values() for start, _ in places)
+    cues = sorted([place for places in in_reply(x.reply).values() for place in places])
+    own = _own_words(x, cues)
     hollow, seen, of_english, pairs = [], set(), 0, 0
     known = common_pairs()
     word = cue = 0
     for sentence in said:
-        first, cues_here = word, 0
-        while word < len(spans) and spans[word][1] <= sentence.end:
-            word += 1
-        while cue < len(cues) and cues[cue] < sentence.end:
+        here, cues_here = sentence.words, 0
+        while cue < len(cues) and cues[cue][0] < sentence.end:
             cues_here, cue = cues_here + 1, cue + 1
-        here = [text for _, _, text in spans[first:word]]
-        mine = {text for text, free in zip(here, own[first:word], strict=True) if free}
-        common = sum(pair in known for pair in pairwise(here))
+        mine = {said for said, free in zip(here, own[word : word + len(here)], strict=True) if free}
+        word += len(here)
+        common = len([pair for pair in pairwise(here) if pair in known])
         of_english, pairs = of_english + common, pairs + max(0, len(here) - 1)
-        key = tuple(here)
         if (
-            key in seen
+            here in seen
             or len(mine) < max(OWN_WORDS, OWN_SHARE * len(set(here)))
-            or not (sentence.asks or any(map(is_detail, mine)))
+            or not (sentence.asks or details_of(mine))
             or cues_here > len(mine) + 1
             or (len(here) > FEWEST_PAIRS and common < LEAST_ENGLISH * (len(here) - 1))
         ):
             hollow.append(sentence)
-        seen.add(key)
+        seen.add(here)
     if of_english < max(1, ENGLISH * pairs):
         return list(said)
     return hollow
 
 
-def _own_words(x: Exchange, spans: tuple[tuple[int, int, str], ...]) -> list[bool]:
+def _own_words(x: Exchange, cues: Iterable[tuple[int, int]]) -> list[bool]:
     """Which words of the reply are in no cue and in no copy of what was said before."""
+    spans, said = word_spans(x.reply), words(x.reply)
     own = [True] * len(spans)
-    places = sorted(place for found in in_reply(x.reply).values() for place in found)
     word = 0
-    for start, end in places:
+    for start, end in cues:
         while word < len(spans) and spans[word][1] <= start:
             word += 1
         at = word
@@ -130,10 +125,8 @@ def _own_words(x: Exchange, spans: tuple[tuple[int, int, str], ...]) -> list[boo
             own[at] = False
             at += 1
     before = _runs_before(x.message, x.history)
-    said = [text for _, _, text in spans]
     for i in range(len(said) - COPIED + 1):
-        run = tuple(said[i : i + COPIED])
-        if run in before:
+        if said[i : i + COPIED] in before:
             own[i : i + COPIED] = [False] * COPIED
     return own
 

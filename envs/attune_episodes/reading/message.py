@@ -29,11 +29,6 @@ class MessageReading:
         """The details told: the beginnings of the message's topic words, and its numbers."""
         return details(self.message)
 
-    def tells(self, matter: str) -> float:
-        """The share of a matter's details that the message tells, in [0, 1]; 0 if it has no details."""
-        wanted = details(matter)
-        return len(wanted & self.told) / len(wanted) if wanted else 0.0
-
 
 def read_message(message: str) -> MessageReading:
     """Read a person's message. English only; never raises, whatever the text."""

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from attune_episodes.reading.cues import details
-from attune_episodes.reading.exchange import Exchange, advice_details, sentence_details
-from attune_episodes.reading.feelings import spoken_of
+from attune_episodes.reading.exchange import Exchange
 
 DETAIL: Final = 2
 """The fewest shared details for a reply to reflect the message, not just touch on it."""
@@ -15,27 +14,21 @@ MANY_FEELINGS: Final = 4
 
 
 def _untied_advice(x: Exchange) -> bool:
-    tied = [not part.isdisjoint(x.told) for part in advice_details(x.reply)]
-    generic = [x.with_cue(sentence, "generic") for sentence in x.advice]
-    return any(plain and not (tie and len(tied) > 1) for plain, tie in zip(generic, tied, strict=True))
+    generic = [sentence for sentence in x.advice if x.with_cue(sentence, "generic")]
+    return any(len(x.advice) == 1 or sentence.details.isdisjoint(x.before.told) for sentence in generic)
 
 
 def _new_topic(x: Exchange) -> bool:
-    parts = zip(x.sentences, sentence_details(x.reply), strict=True)
-    return any(x.with_cue(s, "aside") and part.isdisjoint(x.known) for s, part in parts)
-
-
-def _reflective(x: Exchange) -> bool:
-    return any(x.with_cue(q, "reflects") and not x.with_cue(q, "facts") for q in x.questions)
+    return any(sentence.details.isdisjoint(x.before.known) for sentence in x.having("aside"))
 
 
 RULES: Final[dict[str, Callable[[Exchange], bool]]] = {
     "B1": lambda x: x.claims,
-    "B2": lambda x: not (x.felt.valence < 0 and x.has("cheer")),
+    "B2": lambda x: not (x.before.felt.valence < 0 and x.has("cheer")),
     "B3": lambda x: x.echoes > 0 or len(details(x.message)) < DETAIL,
-    "B4": lambda x: x.claims and (len(spoken_of(x.reply)) > 1 or x.has("mixed")),
+    "B4": lambda x: x.claims and (len(x.named) > 1 or x.has("mixed")),
     "B5": lambda x: bool(x.history) and x.has("changed"),
-    "B6": lambda x: any(x.with_cue(s, "infers") and not s.asks for s in x.sentences),
+    "B6": lambda x: any(not sentence.asks for sentence in x.having("infers")),
     "B7": lambda x: x.has("hedges"),
     "B8": lambda x: not x.off_key,
     "B9": lambda x: not x.has("makes_light"),
@@ -50,10 +43,10 @@ RULES: Final[dict[str, Callable[[Exchange], bool]]] = {
     "B18": lambda x: x.has("emergency"),
     "B19": lambda x: x.has("validates"),
     "B20": lambda x: x.has("heats"),
-    "B108": lambda x: not x.felt.named or bool(x.felt.named & spoken_of(x.reply)) or x.claims,
+    "B108": lambda x: not x.before.felt.named or x.claims,
     "B109": lambda x: x.claims,
     "B206": lambda x: x.stiff,
-    "B207": lambda x: len(spoken_of(x.reply)) >= MANY_FEELINGS,
+    "B207": lambda x: len(x.named) >= MANY_FEELINGS,
     "B310": _untied_advice,
     "B311": lambda x: x.count("generic") > 1 and x.echoes <= 1,
     "B313": lambda x: bool(x.advice) and not x.asked_before_advice,
@@ -61,10 +54,10 @@ RULES: Final[dict[str, Callable[[Exchange], bool]]] = {
     "B316": lambda x: bool(x.advice) and x.has("hard"),
     "B406": lambda x: bool(x.history) and x.has("own_up"),
     "B408": lambda x: x.repeats_advice,
-    "B501": lambda x: _reflective(x) or x.has("think_about"),
+    "B501": lambda x: bool(x.reflects) or x.has("think_about"),
     "B502": lambda x: x.has("other_side"),
     "B503": lambda x: x.has("either"),
     "B504": lambda x: x.has("complex"),
-    "B505": _reflective,
+    "B505": lambda x: bool(x.reflects),
 }
 """Question id -> whether the reply does it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -80,10 +81,11 @@ def verifiers() -> Rewards:
 
 
 def terminal() -> Rewards:
-    """The first conversation alone: each is a process."""
+    """The first conversation alone, in a process with hashes of its own."""
     done = subprocess.run(
         [str(ATTUNE), "live", "--seed", str(SEED)], input="".join(f"{reply(n)}\n" for n in range(20)),
         capture_output=True, check=True, encoding="utf-8", timeout=PATIENCE,
+        env=os.environ | {"PYTHONHASHSEED": "7"},
     )  # fmt: skip
     return [[float(paid) for paid in re.findall(r"^turn \d+: ([+-][\d.]+)$", done.stdout, re.MULTILINE)]]
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 import pickle
-import subprocess
-import sys
 
 import pytest
 from hypothesis import given, settings
@@ -19,7 +16,6 @@ from attune_data.simulate.stream import Level
 from attune_env import LiveEpisode
 from attune_episodes import score_row
 from attune_episodes.episode import EpisodeOverError
-from attune_episodes.live.attacks import ATTACKS
 from attune_episodes.live.blind import Blind
 from attune_episodes.live.chat import LiveChat
 from attune_episodes.live.constants import RAW, Constants, constants
@@ -51,8 +47,8 @@ def test_rewards_add_up_to_the_total_whatever_was_lost(index: int) -> None:
     worth = sum(turn.taken.worth for turn in live.turns)
     raw = (worth - SILENCE * (count - len(live.turns))) / count
     raw += LIFT * talk.bond.lift + TOLD * talk.bond.disclosed
-    assert live.total == pytest.approx(live.measured.total(raw), abs=1e-12)
-    assert live.total == pytest.approx(sum(turn.reward for turn in live.turns), abs=1e-12)
+    measured = live.measured
+    assert live.total == pytest.approx((raw - measured.zero) / measured.unit, abs=1e-12)
     assert [turn.done for turn in live.turns] == [False] * (len(live.turns) - 1) + [True]
 
 
@@ -106,27 +102,6 @@ def test_a_copy_is_the_same_conversation_with_another_reply() -> None:
         assert live.turns == other.turns[:1]
     assert play(group[1]).turns == play(live).turns == whole.turns
     assert pickle.loads(pickle.dumps(group[1])).total == whole.total
-
-
-def test_another_process_and_hash_seed_change_nothing() -> None:
-    code = (
-        "from attune_data.simulate import Simulation\n"
-        "from attune_episodes.live import LiveEpisode\n"
-        f"replies = {REPLIES!r}\n"
-        "for i in range(3):\n"
-        "    live = LiveEpisode(Simulation(8), i)\n"
-        "    while not live.done: live.say(replies[len(live.turns) % len(replies)])\n"
-        "    print(live.history, live.total.hex())\n"
-    )
-    seen = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"PYTHONHASHSEED": "7"},
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
-    here = [play(LiveEpisode(WORLD, i)) for i in range(3)]
-    assert seen == "".join(f"{live.history} {live.total.hex()}\n" for live in here)
 
 
 def test_the_oracle_earns_more_than_edits_and_leaves_no_trace() -> None:
@@ -244,14 +219,6 @@ def test_reasoning_is_not_said_in_rows_and_chats() -> None:
     assert score_row(row, f"<think>{said}").value == score_row(row, "").value
     thinking, plain = (LiveChat(LiveEpisode(WORLD, 0)) for _ in range(2))
     assert thinking.submit(thought + said) == plain.submit(said)
-
-
-@pytest.mark.parametrize("name", ATTACKS)
-def test_attacks_can_be_played(name: str) -> None:
-    live = LiveEpisode(WORLD, 5)
-    while not live.done:
-        live.say(ATTACKS[name](live))
-    assert live.total < 0.6
 
 
 def test_felt_and_wanted_are_asked_apart() -> None:

@@ -81,7 +81,14 @@ def test_repeating_within_a_reply_earns_once() -> None:
 
 
 def test_turned() -> None:
-    assert turned("I told my sister I'm fine") == ("you", "told", "your", "sister", "you're", "fine")
+    assert turned(("i", "told", "my", "sister", "i'm", "fine")) == (
+        "you",
+        "told",
+        "your",
+        "sister",
+        "you're",
+        "fine",
+    )
 
 
 def test_advice_is_found_fault_with_where_there_is_any() -> None:

@@ -27,6 +27,7 @@ from attune_episodes.reading.logistic import balanced, fitted, platt, quality
 from attune_rewards.draft import ALL_NO, READ
 
 DEV = list(examples(load("written", split="dev")))
+ROWS = rows_of(DEV)
 
 
 def test_a_regression_without_features_finds_the_share() -> None:
@@ -73,28 +74,24 @@ def test_weights_survive_their_text() -> None:
 
 
 def test_the_reader_and_the_design_make_the_same_logits() -> None:
-    rows = rows_of(DEV)
-    design, values = fit(rows, rows[:0] or rows, ["B1", "B13"])
+    design, values = fit(ROWS, ROWS, ["B1", "B13"])
     cuts = {"B1": 0.5, "B13": 0.5}
     made = FittedReader(
         "x", Weights(design.names, design.words, ["B1", "B13"], values.astype(np.float32), cuts, [])
     )
-    expected = logits(design, values, rows)
-    for row, want in zip(rows, expected, strict=True):
+    for row, want in zip(ROWS, logits(design, values, ROWS), strict=True):
         assert made.logits(row.example.exchange) == pytest.approx(want, abs=1e-3)
-    assert Design(rows).names == design.names
+    assert Design(ROWS).names == design.names
 
 
 def test_nobody_is_read_by_a_fold_that_was_fitted_on_them() -> None:
-    rows = rows_of(DEV)
-    who = {row.example.participant for row in rows}
-    alone = [row for row in rows if row.example.participant == sorted(who)[0]]
-    assert np.isnan(out_of_fold(alone, rows, ["B1"])).all()  # all in one fold: nobody else is left
+    first = min(one.participant for one in DEV)
+    alone = [row for row in ROWS if row.example.participant == first]
+    assert np.isnan(out_of_fold(alone, ROWS, ["B1"])).all()  # all in one fold: nobody else is left
 
 
 def test_the_held_out_reader_is_fitted_on_other_people() -> None:
-    train = list(examples(load("written", split="train")))
-    mine, others = ({one.participant for one in train if for_fitted(one) is side} for side in (True, False))
+    mine, others = ({one.participant for one in DEV if for_fitted(one) is side} for side in (True, False))
     assert mine
     assert others
     assert mine.isdisjoint(others)

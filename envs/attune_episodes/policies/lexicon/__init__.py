@@ -68,7 +68,7 @@ class LexiconPolicy(BuiltinPolicy):
         did = observed(exchange, request.questions)
         wanted = wished(exchange, request.questions)
         if request.stage == "assess":
-            return Assess(exchange.felt.tags, did, wanted)
+            return Assess(exchange.before.felt.tags, did, wanted)
         return AssessHP(did, wanted)
 
 
@@ -103,10 +103,10 @@ def _worth(x: Exchange, weights: Weights) -> float:
     length = len(words(x.reply)) or 1
     value = -weights.brevity * length / LONG
     value += weights.echo * min(2.0, 10 * x.echoes / length)
-    if x.felt.tags:
+    if x.before.felt.tags:
         value += weights.warmth * 0.5 * (x.claims + x.has("validates"))
     advises = min(3, len(x.advice))
-    value += 0.3 * advises * (weights.advice if x.practical else weights.advice - 1.0)
+    value += 0.3 * advises * (weights.advice if x.before.practical else weights.advice - 1.0)
     value -= 0.4 * (x.count("generic") + x.count("flattery"))
     value -= 0.4 * x.stiff + 0.3 * min(3, x.reply.count("!"))
     return value

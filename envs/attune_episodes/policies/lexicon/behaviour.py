@@ -22,14 +22,15 @@ def observed(exchange: Exchange, questions: Iterable[str]) -> dict[str, YesNo]:
 
 def wished(exchange: Exchange, questions: Iterable[str]) -> dict[str, YesNo]:
     """The preferred answer to each question."""
-    feels, practical, risky = bool(exchange.felt.tags), exchange.practical, exchange.seeks("risky")
+    before = exchange.before
+    feels, practical = bool(before.felt.tags), before.practical
     wanted = {
         **dict.fromkeys(("B2", "B3", "B7", "B8", "B9", "B10", "B15", "B16", "B108", "B109"), True),
         **dict.fromkeys(("B1", "B4", "B19"), feels),
         "B5": feels and bool(exchange.history),
         **dict.fromkeys(("B11", "B12"), practical),
-        "B13": exchange.sorts,
-        **dict.fromkeys(("B17", "B18"), risky),
-        **dict.fromkeys(("B501", "B505"), exchange.sorts and not practical),
+        "B13": before.sorts,
+        **dict.fromkeys(("B17", "B18"), before.seeks("risky")),
+        **dict.fromkeys(("B501", "B505"), before.sorts and not practical),
     }
     return {question: "yes" if wanted.get(question) else "no" for question in questions}

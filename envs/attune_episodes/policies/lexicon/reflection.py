@@ -45,7 +45,7 @@ def reflected(request: Request) -> Reflect:
     exchanges = [Exchange(*pair, history[:turn]) for turn, pair in enumerate(history)]
     troubles = _troubles(exchanges)
     fit = _fit(troubles, exchanges)
-    after, change = _panas(request, [x.felt for x in exchanges], fit)
+    after, change = _panas(request, [x.before.felt for x in exchanges], fit)
     off = [FOLLOW_UPS[name] for name, number in troubles.most_common(2) if number and fit > 1]
 
     def option(question: str, ours: str) -> str:
@@ -57,7 +57,7 @@ def reflected(request: Request) -> Reflect:
         panas={} if request.wants_change else after,
         panas_change=change if request.wants_change else None,
         q1=(option("q1_lookingFor", Q1_OPTIONS[_goal(exchanges)]),),
-        q2=option("q2_emotionClarity", Q2_OPTIONS[_clarity([x.felt for x in exchanges])]),
+        q2=option("q2_emotionClarity", Q2_OPTIONS[_clarity([x.before.felt for x in exchanges])]),
         q3=option("q3_modelFit", Q3_OPTIONS[fit]),
         q3_follow_up=tuple(dict.fromkeys(option("q3_followUp_whatFeltOff", text) for text in off)),
         branches=dict.fromkeys(BRANCHES, SCORES[fit]),
@@ -68,18 +68,18 @@ def _troubles(exchanges: Sequence[Exchange]) -> Counter[str]:
     """The faults of the replies, and how often each occurred."""
     found: Counter[str] = Counter()
     for x in exchanges:
-        found["advice"] += bool(x.advice) and not x.practical and bool(x.felt.tags)
-        found["missed"] += bool(x.felt.tags) and not x.claims
+        found["advice"] += bool(x.advice) and not x.before.practical and bool(x.before.felt.tags)
+        found["missed"] += bool(x.before.felt.tags) and not x.claims
         found["generic"] += x.has("generic")
         found["stiff"] += x.stiff
-        found["repeats"] += x.repeats_advice and not x.practical
+        found["repeats"] += x.repeats_advice and not x.before.practical
     return found
 
 
 def _fit(troubles: Counter[str], exchanges: Sequence[Exchange]) -> int:
     """How well the replies fit: the place among the four answers, best first."""
-    protests = sum(x.seeks("complaint") for x in exchanges[1:])
-    thanks = sum(x.seeks("thanks") for x in exchanges[1:])
+    protests = sum(x.before.seeks("complaint") for x in exchanges[1:])
+    thanks = sum(x.before.seeks("thanks") for x in exchanges[1:])
     load = troubles.total() - 0.5 * troubles["advice"] + 2 * protests - 0.5 * thanks
     return sum(load / (len(exchanges) or 1) > limit for limit in LIMITS)
 
@@ -103,13 +103,13 @@ def _panas(request: Request, felt: Sequence[Feelings], fit: int) -> tuple[dict[s
 
 def _goal(exchanges: Sequence[Exchange]) -> int:
     """The person's goal: a place among the options of Q1."""
-    if any(x.seeks("no_advice") for x in exchanges):
+    if any(x.before.seeks("no_advice") for x in exchanges):
         return 0
-    if any(x.seeks("calm") for x in exchanges[:2]):
+    if any(x.before.seeks("calm") for x in exchanges[:2]):
         return 5
-    if exchanges and "?" in exchanges[0].message and exchanges[0].seeks("advice"):
-        return 2 if exchanges[0].seeks("decision") else 4
-    return 4 if sum(x.asks for x in exchanges) > len(exchanges) / 2 else 1
+    if exchanges and "?" in exchanges[0].message and exchanges[0].before.seeks("advice"):
+        return 2 if exchanges[0].before.seeks("decision") else 4
+    return 4 if sum(x.before.asks for x in exchanges) > len(exchanges) / 2 else 1
 
 
 def _clarity(felt: Sequence[Feelings]) -> int:
