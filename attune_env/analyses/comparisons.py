@@ -14,9 +14,9 @@ from attune_env.figures.heat import Heat
 from attune_env.figures.plots import Dots
 from attune_env.report.groups import INPUTS, METRICS
 from attune_env.report.names import counted
-from attune_env.report.table import HOLM, P, Column, Table, points, share
+from attune_env.report.table import HOLM, Column, P, Table, points, share
 from attune_env.statistics.bootstrap import Interval
-from attune_env.statistics.comparisons import compare_metrics, separation
+from attune_env.statistics.comparisons import compare, separation
 from attune_env.statistics.ranks import FEWEST, rank_correlations
 from attune_env.statistics.variance import variance_split
 from attune_env.statistics.wins import METRIC, win_rates
@@ -40,8 +40,10 @@ def _compared(study: Study, least: int = 2) -> Sequence[Metric]:
 
 def _pairs(study: Study) -> list[Table]:
     metrics = _compared(study)
-    values = study.table.of_metrics([metric.column for metric in metrics], study.models)
-    found = list(zip(metrics, compare_metrics(study.table.kernel, values, seed=study.seed), strict=True))
+    found = [
+        (m, compare(study.table.kernel, study.table.metric(m.column, study.models), seed=study.seed))
+        for m in metrics
+    ]
     counts = [(metric, separation(pairs)) for metric, pairs in found]
     separated = study.sheet(
         "pairs_separated",

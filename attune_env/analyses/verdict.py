@@ -13,7 +13,7 @@ from attune_env.analyses.study import Study, label_of
 from attune_env.figures.plots import Dots
 from attune_env.report.groups import LEADERBOARD, METRICS
 from attune_env.report.names import counted, listed, role_of, short_names
-from attune_env.report.table import HOLM, P, Column, Table
+from attune_env.report.table import HOLM, Column, P, Table
 from attune_env.statistics.bootstrap import MEANINGFUL, Interval
 from attune_env.statistics.comparisons import ALPHA
 from attune_env.statistics.score_table import Key

@@ -7,7 +7,7 @@ labels are permuted, are the kernel's units: participants, where one holds sever
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -38,8 +38,6 @@ class Contrast:
     """Mean inside - mean outside; its n and units are those of both sides together."""
     p: float | None
     """By permutation of the units' labels, two-sided, uncorrected; None if a side is empty."""
-    permuted: Literal["units", "rows"]
-    """Level at which labels were permuted: rows where some unit has conversations on both sides."""
 
 
 def contrasts(
@@ -90,7 +88,7 @@ def contrasts(
                 difference, chance = Interval(n=joint.n, units=joint.units), None
             else:
                 difference, chance = replace(joint, mean=one.mean - other.mean), known(p_value)
-            found.append(Contrast(one, other, difference, chance, "rows" if mixed else "units"))
+            found.append(Contrast(one, other, difference, chance))
     return found
 
 

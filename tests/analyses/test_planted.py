@@ -55,21 +55,21 @@ def test_twins_are_not_separated_and_the_worse_one_is(table: ScoreTable) -> None
 
 
 def test_the_perspective_gap_is_found_where_it_is(table: ScoreTable) -> None:
-    found = sign_flip(table.kernel, table.metric("perspective_gap_om_hp"))
+    gaps = table.metric("perspective_gap_om_hp")
+    means, p = np.nanmean(gaps, axis=0), sign_flip(table.kernel, gaps)
     # planted: 30 % wrong on the HP, 8 % on the OM: 22 points; 18 % on both: none
     sees = place(table, "sees-not-wants")
-    assert found.mean[sees] == pytest.approx(0.22, abs=0.03)
-    assert found.p[sees] == 1 / 10_001
+    assert means[sees] == pytest.approx(0.22, abs=0.03)
+    assert p[sees] == 1 / 10_001
     no_gap = place(table, "no-gap")
-    assert found.mean[no_gap] == pytest.approx(0, abs=0.03)
-    assert found.p[no_gap] > 0.05
+    assert means[no_gap] == pytest.approx(0, abs=0.03)
+    assert p[no_gap] > 0.05
 
 
 def test_diagnosed_people_are_read_worse_by_the_one_model(table: ScoreTable) -> None:
     inside = {c.conversation_id: is_diagnosed(c) for c in people(NUMBER)}
     found = contrasts(table.kernel, table.metric("avg_emotion_va_score"), [inside[i] for i in table.ids])
     misreads, twin = (found[place(table, name)] for name in ("misreads-diagnosed", "good-twin"))
-    assert misreads.permuted == "units"
     assert misreads.difference.high is not None
     assert misreads.difference.high < -0.1
     assert misreads.p is not None

@@ -17,7 +17,7 @@ from attune_env.report.groups import METRICS
 from attune_env.statistics import (
     Bootstrap,
     ScoreTable,
-    compare_metrics,
+    compare,
     contrasts,
     rank_correlations,
     sign_flip,
@@ -47,7 +47,8 @@ def _all_statistics(table: ScoreTable, inside: list[bool], metrics: list[str]) -
     fresh = replace(table)  # without the kernel that the other one keeps
     kernel, values = fresh.kernel, fresh.of_metrics(metrics)
     kernel.intervals(values.reshape(len(values), -1))
-    compare_metrics(kernel, values)
+    for metric in range(len(metrics)):
+        compare(kernel, values[:, :, metric])
     sign_flip(kernel, fresh.metric("perspective_gap_om_hp"))
     rank_correlations(kernel, values)
     win_rates(kernel, fresh.metric("avg_pairwise_kendall_tau"))
