@@ -16,9 +16,8 @@ from attune_env.statistics import (
     contrasts,
     separation,
     sign_flip,
-    variance_split,
 )
-from tests.analyses.planted import READERS, difficulty, is_diagnosed, people, planted_study, write
+from tests.analyses.planted import READERS, is_diagnosed, people, planted_study, write
 
 NUMBER = 60
 pytestmark = pytest.mark.slow  # eleven models; each statistic has a test by hand
@@ -76,16 +75,6 @@ def test_diagnosed_people_are_read_worse_by_the_one_model(table: ScoreTable) -> 
     assert misreads.p < 0.001
     assert twin.p is not None
     assert twin.p > 0.05
-
-
-def test_conversations_differ_as_planted(table: ScoreTable) -> None:
-    split = variance_split(table.metric("composite_score"))
-    assert split is not None
-    assert (split.rows, split.dropped) == (NUMBER, 0)
-    assert split.conversation > 0.1
-    scores = np.nanmean(table.metric("composite_score"), axis=1)
-    hard = [difficulty(name) for name in table.ids]
-    assert float(np.corrcoef(scores, hard)[0, 1]) < -0.5
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
