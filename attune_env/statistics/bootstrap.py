@@ -25,8 +25,6 @@ COLUMNS: Final = 32
 """Columns in one product of matrices."""
 BLOCK: Final = 256
 """Columns whose resampled means are held at a time."""
-KEPT: Final = 20_000_000
-"""Draws up to this many counts are kept: a report makes many tables of the same conversations."""
 ROUNDING: Final = 1e-9
 """A difference nearer to 0 counts as none."""
 MEANINGFUL: Final = 5
@@ -91,8 +89,7 @@ class Bootstrap:
         self.cluster_of_row = np.array([numbers[label] for label in labels])
         self.units = len(numbers)
         """How many units there are to draw."""
-        draw = _drawn.__wrapped__ if self.units * resamples > KEPT else _drawn
-        self.drawn = draw(self.units, resamples, seed)
+        self.drawn = _drawn(self.units, resamples, seed)
         """(resamples, units): how often each unit is drawn; not to be changed."""
 
     @property
@@ -203,7 +200,7 @@ def known(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=1)  # a report makes many tables of the same conversations
 def _drawn(units: int, resamples: int, seed: int) -> npt.NDArray[Any]:
     generator, even = np.random.default_rng(seed), np.full(units, 1 / units)
     drawn = np.empty((resamples, units), dtype=np.uint16 if units < 65_536 else np.uint32)
