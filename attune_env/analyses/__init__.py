@@ -12,7 +12,6 @@ from attune_env.analyses.study import Study
 from attune_env.analyses.verdict import PROFILE, VERDICT
 
 Chapter = tuple[str, tuple[Analysis, ...]]
-"""A heading, and the analyses under it."""
 
 FRONT: Chapter = ("The answer", (VERDICT, PROFILE, LEADERS))
 CHAPTERS: tuple[Chapter, ...] = (
@@ -22,7 +21,6 @@ CHAPTERS: tuple[Chapter, ...] = (
     ("Participants and conversations", (CLINICAL, TRAITS, TOPICS, DRIFT, DIFFICULTY)),
     ("How it was asked, what it took", (MODES, COST, LEARNING)),
 )
-"""Every analysis under the heading it is shown under."""
 
 ANALYSES: tuple[Analysis, ...] = tuple(analysis for _, analyses in CHAPTERS for analysis in analyses)
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from attune_env.analyses.answers import Answers
 
 PRIMARY = "default"
-"""The benchmark's primary mode."""
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,8 @@ class Heat(Plot):
     """A row per value of one column, a column per value of another; bold where an interval excludes 0."""
 
     rows: str
-    """Column that names the rows."""
     columns: str
-    """Column that names the columns."""
     value: str
-    """Column of the numbers."""
     _: KW_ONLY
     range_: tuple[float, float] | None = None
     """Range of the colours; by default as far below 0 as above."""

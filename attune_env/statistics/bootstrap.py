@@ -18,11 +18,9 @@ import numpy.typing as npt
 RESAMPLES: Final = 10_000
 LEVEL: Final = 0.95
 AT_A_TIME: Final = 4_000_000
-"""Counts that are drawn at a time."""
 PRODUCT: Final = 262_144
 """Multiplications in one product of matrices; OpenBLAS uses one thread up to here."""
 COLUMNS: Final = 32
-"""Columns in one product of matrices."""
 BLOCK: Final = 256
 """Columns whose resampled means are held at a time."""
 ROUNDING: Final = 1e-9
@@ -88,7 +86,6 @@ class Bootstrap:
         numbers = {label: i for i, label in enumerate(dict.fromkeys(labels))}
         self.cluster_of_row = np.array([numbers[label] for label in labels])
         self.units = len(numbers)
-        """How many units there are to draw."""
         self.drawn = _drawn(self.units, resamples, seed)
         """(resamples, units): how often each unit is drawn; not to be changed."""
 
