@@ -182,7 +182,7 @@ def _parts(study: Study) -> list[str]:
         return []
     parts = [name[:1].lower() + name[1:] for name in map(str, table.column("part"))]
     tests = zip(parts, table.intervals("gain"), table.column("p_holm"), strict=True)
-    better = {part for part, gain, p in tests if _verdict(gain, p) == ABOVE}
+    better = {part for part, gain, p in tests if isinstance(p, float) and _verdict(gain, p) == ABOVE}
     yes, no = ([part for part in dict.fromkeys(parts) if (part in better) == kind] for kind in (True, False))
     one = len(set(table.column("model"))) == 1
     who, nobody, none = (
