@@ -2,7 +2,7 @@
 
 from attune_env.analyses.agreement import BIAS, BINARY, CHOICES
 from attune_env.analyses.analysis import Absent, Analysis, Finding
-from attune_env.analyses.comparisons import CORRELATIONS, PAIRS, PERSPECTIVE, VARIANCE, WINS
+from attune_env.analyses.comparisons import PAIRS, PERSPECTIVE, WINS
 from attune_env.analyses.conditions import COST, LEARNING, MODES
 from attune_env.analyses.conversations import DIFFICULTY, DRIFT
 from attune_env.analyses.feelings import FEELINGS, FOUR_BRANCHES, PANAS
@@ -12,7 +12,6 @@ from attune_env.analyses.study import Study
 from attune_env.analyses.verdict import PROFILE, VERDICT
 
 Chapter = tuple[str, tuple[Analysis, ...]]
-"""A heading, and the analyses under it."""
 
 FRONT: Chapter = ("The answer", (VERDICT, PROFILE, LEADERS))
 CHAPTERS: tuple[Chapter, ...] = (
@@ -21,9 +20,7 @@ CHAPTERS: tuple[Chapter, ...] = (
     ("Answer by answer", (BINARY, CHOICES, BIAS, FEELINGS, PANAS, FOUR_BRANCHES)),
     ("Participants and conversations", (CLINICAL, TRAITS, TOPICS, DRIFT, DIFFICULTY)),
     ("How it was asked, what it took", (MODES, COST, LEARNING)),
-    ("What the numbers rest on", (CORRELATIONS, VARIANCE)),
 )
-"""Every analysis under the heading it is shown under."""
 
 ANALYSES: tuple[Analysis, ...] = tuple(analysis for _, analyses in CHAPTERS for analysis in analyses)
 

@@ -150,18 +150,7 @@ def _difficulty(study: Study) -> list[Table]:
         ),
         rows,
     )
-    found = sorted(set(lengths[defined][lengths[defined] > 0].tolist()))
-    if not found:
-        return [table]
-    columns = np.column_stack([np.where(lengths == number, mean, np.nan) for number in found])
-    intervals = study.table.kernel.intervals(columns)
-    by_length = study.sheet(
-        "difficulty_by_length",
-        "Mean Composite by number of turns, points of 100",
-        ("turns", Column("mean", places=1), "n"),
-        ((number, one, one.n) for number, one in zip(found, intervals, strict=True)),
-    )
-    return [table, by_length]
+    return [table]
 
 
 DRIFT = Analysis(

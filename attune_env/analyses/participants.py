@@ -18,7 +18,7 @@ from attune_env.analyses.conversations import turn_means, turn_scores
 from attune_env.analyses.study import Study, label_of, over_models
 from attune_env.figures.plots import Dots
 from attune_env.report.groups import METRICS
-from attune_env.report.table import HOLM, P, Cell, Column, Table, points
+from attune_env.report.table import HOLM, Cell, Column, P, Table, points
 from attune_env.statistics.bootstrap import Array, Interval, known
 from attune_env.statistics.comparisons import holm
 from attune_env.statistics.contrasts import Bools, Contrast, contrasts

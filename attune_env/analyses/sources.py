@@ -64,7 +64,6 @@ class Part:
     """Scores files that go together."""
 
     label: str
-    """The names of its files."""
     study: Study
     without: str = ""
     """Why there are no conversations, if there are none."""

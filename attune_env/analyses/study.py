@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from attune_env.analyses.answers import Answers
 
 PRIMARY = "default"
-"""The benchmark's primary mode."""
 
 
 @dataclass(frozen=True)
@@ -164,9 +163,9 @@ class Study:
         return {key: {name: next(found) for name in metrics} for key in keys}
 
     def tested(self, differences: Array) -> list[tuple[float | None, float | None]]:
-        """The sign-flip p of each column of (rows, columns), and the p that Holm corrects over all of them."""
+        """The sign-flip p of each column of (rows, columns), and p Holm-corrected over all columns."""
         draws = max(RESAMPLES, 100 * differences.shape[1])  # enough that one of many can be significant
-        p = sign_flip(self.table.kernel, differences, draws=draws, seed=self.seed).p
+        p = sign_flip(self.table.kernel, differences, draws=draws, seed=self.seed)
         return list(zip(map(known, p), map(known, holm(p)), strict=True))
 
     def over_models(self, metric: str) -> Array:

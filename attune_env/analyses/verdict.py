@@ -13,7 +13,7 @@ from attune_env.analyses.study import Study, label_of
 from attune_env.figures.plots import Dots
 from attune_env.report.groups import LEADERBOARD, METRICS
 from attune_env.report.names import counted, listed, role_of, short_names
-from attune_env.report.table import HOLM, P, Column, Table
+from attune_env.report.table import HOLM, Column, P, Table
 from attune_env.statistics.bootstrap import MEANINGFUL, Interval
 from attune_env.statistics.comparisons import ALPHA
 from attune_env.statistics.score_table import Key
@@ -182,7 +182,7 @@ def _parts(study: Study) -> list[str]:
         return []
     parts = [name[:1].lower() + name[1:] for name in map(str, table.column("part"))]
     tests = zip(parts, table.intervals("gain"), table.column("p_holm"), strict=True)
-    better = {part for part, gain, p in tests if _verdict(gain, p) == ABOVE}
+    better = {part for part, gain, p in tests if isinstance(p, float) and _verdict(gain, p) == ABOVE}
     yes, no = ([part for part in dict.fromkeys(parts) if (part in better) == kind] for kind in (True, False))
     one = len(set(table.column("model"))) == 1
     who, nobody, none = (

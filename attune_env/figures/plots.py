@@ -32,7 +32,6 @@ class Plot(ABC):
     """A figure drawn from one table of an analysis; columns go by their names in CSV files."""
 
     table: str
-    """The table's name."""
     _: KW_ONLY
     where: tuple[str, str | None] | None = None
     """(column, value): only these rows; None: those with the first row's value."""
@@ -94,7 +93,6 @@ class Dots(Plot):
     line: float | None = None
     """Value to compare with, drawn across each panel."""
     across: int = 4
-    """Panels side by side."""
     limits: tuple[float, float] | None = None
     """Range of the x axes; an arrow marks values outside."""
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INK: Final = "#1f2328"
-"""Text, axes and ticks."""
 FAINT: Final = "#656d76"
 """Baselines, chance."""
 GRID: Final = "#d8dee4"

@@ -53,7 +53,6 @@ class Asked(NamedTuple):
     before: str
     """The thread before it, in words."""
     seen: str
-    """Its own message."""
     replies: tuple[Reply, ...]
 
 

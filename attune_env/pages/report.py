@@ -41,7 +41,6 @@ Progress = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
 
 
 Drawn = dict[str, bytes]
-"""Format -> content of a figure's file."""
 
 
 def silent(what: str, total: int) -> AbstractContextManager[Callable[[], None]]:
@@ -54,11 +53,9 @@ class Wanted:
     """The requested contents of a report."""
 
     formats: Sequence[str] = FORMATS
-    """File formats of the figures."""
     only: Sequence[str] = ()
     """Names of analyses; all of them if empty."""
     conversations: bool = True
-    """Whether there is to be a page per conversation."""
 
 
 class Made(NamedTuple):
@@ -87,13 +84,10 @@ class Section(NamedTuple):
     """One analysis of a page."""
 
     name: str
-    """Its anchor."""
     finding: Finding
     command: str
-    """The command that reproduces it alone."""
     figures: list[Figure]
     tables: dict[str, Table]
-    """Path of the CSV file -> table"""
 
 
 @dataclass(slots=True)

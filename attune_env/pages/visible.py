@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
 from typing import Final
+
+from attune_data.errors import printable
 
 _OTHER: Final = re.compile(r"[^\x20-\x7e\n\t]")
 _JOINERS: Final = "\u200c\u200d"
@@ -24,11 +25,7 @@ def visible(text: str, limit: int | None = None) -> str:
 
 
 def _shown(match: re.Match[str]) -> str:
-    return _character(match[0])
-
-
-@lru_cache(maxsize=4096)
-def _character(one: str) -> str:
-    if one.isprintable() or one in _JOINERS or unicodedata.category(one) == "Zs":
+    one = match[0]
+    if one in _JOINERS or unicodedata.category(one) == "Zs":
         return one
-    return one.encode("unicode_escape").decode("ascii")
+    return printable(one)

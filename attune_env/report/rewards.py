@@ -11,7 +11,6 @@ from attune_rewards.spec import PRESET_TEXTS, RewardSpec
 from attune_rewards.tree import LEAF, Node
 
 PARTS: Final[tuple[Part, ...]] = (*LEAF.values(), Format())
-"""The parts that a reward can use without Python."""
 AUDIT_NOTE = "What can be earned without reading: attune rewards audit; the figures are in docs/audit.md."
 
 

@@ -60,7 +60,6 @@ class Column:
     scale: float = 1.0
     """Factor for display; a CSV file holds values as they are."""
     share: bool = False
-    """Shown as a percentage."""
 
     @property
     def key(self) -> str:
@@ -94,9 +93,7 @@ class Column:
 
 
 share = partial(Column, share=True)
-"""A column of shares, shown as percentages."""
 points = partial(Column, places=1, scale=100)
-"""A column of shares, shown as points of 100."""
 P, HOLM = Column("p", places=4), Column("p, Holm", "p_holm", places=4)
 """Of a test, uncorrected and corrected."""
 

@@ -1,12 +1,10 @@
 """Statistics: the paper's bootstrap, vectorised over all models and metrics."""
 
 from attune_env.statistics.bootstrap import Bootstrap, Interval
-from attune_env.statistics.comparisons import Comparison, Separation, compare, compare_metrics, separation
+from attune_env.statistics.comparisons import Comparison, Separation, compare, separation
 from attune_env.statistics.contrasts import Contrast, contrasts
-from attune_env.statistics.ranks import rank_correlations
 from attune_env.statistics.score_table import ScoreTable
-from attune_env.statistics.sign_flip import SignFlip, sign_flip
-from attune_env.statistics.variance import VarianceSplit, variance_split
+from attune_env.statistics.sign_flip import sign_flip
 from attune_env.statistics.wins import win_rates
 
 __all__ = [
@@ -16,14 +14,9 @@ __all__ = [
     "Interval",
     "ScoreTable",
     "Separation",
-    "SignFlip",
-    "VarianceSplit",
     "compare",
-    "compare_metrics",
     "contrasts",
-    "rank_correlations",
     "separation",
     "sign_flip",
-    "variance_split",
     "win_rates",
 ]

@@ -18,15 +18,11 @@ import numpy.typing as npt
 RESAMPLES: Final = 10_000
 LEVEL: Final = 0.95
 AT_A_TIME: Final = 4_000_000
-"""Counts that are drawn at a time."""
 PRODUCT: Final = 262_144
 """Multiplications in one product of matrices; OpenBLAS uses one thread up to here."""
 COLUMNS: Final = 32
-"""Columns in one product of matrices."""
 BLOCK: Final = 256
 """Columns whose resampled means are held at a time."""
-KEPT: Final = 20_000_000
-"""Draws up to this many counts are kept: a report makes many tables of the same conversations."""
 ROUNDING: Final = 1e-9
 """A difference nearer to 0 counts as none."""
 MEANINGFUL: Final = 5
@@ -90,9 +86,7 @@ class Bootstrap:
         numbers = {label: i for i, label in enumerate(dict.fromkeys(labels))}
         self.cluster_of_row = np.array([numbers[label] for label in labels])
         self.units = len(numbers)
-        """How many units there are to draw."""
-        draw = _drawn.__wrapped__ if self.units * resamples > KEPT else _drawn
-        self.drawn = draw(self.units, resamples, seed)
+        self.drawn = _drawn(self.units, resamples, seed)
         """(resamples, units): how often each unit is drawn; not to be changed."""
 
     @property
@@ -203,7 +197,7 @@ def known(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=1)  # a report makes many tables of the same conversations
 def _drawn(units: int, resamples: int, seed: int) -> npt.NDArray[Any]:
     generator, even = np.random.default_rng(seed), np.full(units, 1 / units)
     drawn = np.empty((resamples, units), dtype=np.uint16 if units < 65_536 else np.uint32)

@@ -8,15 +8,15 @@ pairs of a metric (Holm 1979).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
 import numpy as np
 
-from attune_env.statistics.bootstrap import BLOCK, RESAMPLES, Array, Bootstrap, Interval, known, percentiles
-from attune_env.statistics.sign_flip import SignPatterns
+from attune_env.statistics.bootstrap import RESAMPLES, Array, Bootstrap, Interval, known
+from attune_env.statistics.sign_flip import sign_flip
 
 ALPHA: Final = 0.05
 """Family-wise error rate of the corrected tests: 1 - the level of the intervals."""
@@ -79,59 +79,22 @@ def holm(p: Array) -> Array:
 def compare(
     kernel: Bootstrap, values: Array, *, draws: int = RESAMPLES, seed: int = 0
 ) -> tuple[Comparison, ...]:
-    """Every pair of columns of one metric; `values` has shape (rows, models). See `compare_metrics`."""
-    return compare_metrics(kernel, values[:, :, None], draws=draws, seed=seed)[0]
-
-
-def compare_metrics(
-    kernel: Bootstrap, values: Array, *, draws: int = RESAMPLES, seed: int = 0
-) -> list[tuple[Comparison, ...]]:
-    """Every pair of models on every metric, on the rows that both have.
+    """Every pair of models (first < second) on one metric, on the rows that both have.
 
     Args:
         kernel: its resamples are shared by all, so differences are paired; its units are what is flipped.
-        values: (rows, models, metrics); NaN = undefined.
+        values: (rows, models); NaN = undefined.
         draws: sign patterns, see `sign_flip`.
         seed: seed of the sign patterns.
 
-    Returns the pairs (first < second) of each metric. A pair without a shared defined row has an undefined
-    difference and no p.
+    A pair without a shared defined row has an undefined difference and no p.
     """
-    models, metrics = values.shape[1:]
-    if models < 2:
-        return [() for _ in range(metrics)]
-    patterns = SignPatterns(kernel, draws=draws, seed=seed)
-    step = max(BLOCK // models, 1)
-    blocks = (values[:, :, start : start + step] for start in range(0, metrics, step))
-    return [found for block in blocks for found in _compared(kernel, patterns, block.transpose(0, 2, 1))]
-
-
-def _compared(kernel: Bootstrap, patterns: SignPatterns, values: Array) -> Iterator[tuple[Comparison, ...]]:
-    """The pairs of each metric; `values` has shape (rows, metrics, models).
-
-    One matrix product for all: where two models are defined in the same rows, the resampled means and signed
-    sums of their differences are the differences of theirs. Values are centred, so that little is lost in
-    taking them.
-    """
-    rows, metrics, models = values.shape
-    first, second = np.array(list(combinations(range(models), 2)), dtype=np.intp).T
-    missing = np.isnan(values)
-    middle = np.nansum(values, axis=(0, 2)) / np.maximum((~missing).sum(axis=(0, 2)), 1)
-    columns = (values - middle[:, None]).reshape(rows, -1)
-    model_means, model_sums = (
-        found.reshape(metrics, models, -1) for found in (kernel.means(columns), patterns.sums(columns))
-    )
-    for metric in range(metrics):
-        differences = values[:, metric, first] - values[:, metric, second]
-        means = model_means[metric, first] - model_means[metric, second]
-        signed = model_sums[metric, first] - model_sums[metric, second]
-        apart = (missing[:, metric, first] != missing[:, metric, second]).any(axis=0)
-        if apart.any():  # some row is only one model's: what the models have says nothing of shared rows
-            means[apart] = kernel.means(differences[:, apart])
-            signed[apart] = patterns.sums(differences[:, apart])
-        intervals = kernel.with_bounds(differences, percentiles(means))
-        p = patterns.p(signed, differences)
-        yield tuple(
-            Comparison(int(one), int(other), interval, known(raw), known(corrected))
-            for one, other, interval, raw, corrected in zip(first, second, intervals, p, holm(p), strict=True)
+    pairs = np.array(list(combinations(range(values.shape[1]), 2)), dtype=np.intp).reshape(-1, 2)
+    differences = values[:, pairs[:, 0]] - values[:, pairs[:, 1]]
+    p = sign_flip(kernel, differences, draws=draws, seed=seed)
+    return tuple(
+        Comparison(int(one), int(other), interval, known(raw), known(corrected))
+        for (one, other), interval, raw, corrected in zip(
+            pairs, kernel.intervals(differences), p, holm(p), strict=True
         )
+    )

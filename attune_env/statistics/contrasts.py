@@ -7,7 +7,7 @@ labels are permuted, are the kernel's units: participants, where one holds sever
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -38,8 +38,6 @@ class Contrast:
     """Mean inside - mean outside; its n and units are those of both sides together."""
     p: float | None
     """By permutation of the units' labels, two-sided, uncorrected; None if a side is empty."""
-    permuted: Literal["units", "rows"]
-    """Level at which labels were permuted: rows where some unit has conversations on both sides."""
 
 
 def contrasts(
@@ -90,7 +88,7 @@ def contrasts(
                 difference, chance = Interval(n=joint.n, units=joint.units), None
             else:
                 difference, chance = replace(joint, mean=one.mean - other.mean), known(p_value)
-            found.append(Contrast(one, other, difference, chance, "rows" if mixed else "units"))
+            found.append(Contrast(one, other, difference, chance))
     return found
 
 
@@ -109,18 +107,12 @@ def _permuted(
     generator = np.random.default_rng([seed, 0xC0])
     drawn = generator.permuted(np.broadcast_to(own, (draws, len(own))), axis=1)
     patterns = np.concatenate([own[None], drawn])  # the first is the observed one
-    above = weighted(patterns, sums)
-    kinds, kind_of = np.unique(counts, axis=1, return_inverse=True)
-    n = weighted(patterns, kinds)
-    m = kinds.sum(axis=0)[:, None] - n
-    p = np.full(values.shape[1], np.nan)
-    for column, kind in enumerate(kind_of.flat):
-        if not n[kind, 0] or not m[kind, 0]:
-            continue
-        with np.errstate(invalid="ignore", divide="ignore"):
-            size = above[column] / n[kind] - (sums[:, column].sum() - above[column]) / m[kind]
-        np.abs(size, out=size)
-        least = size[0] - TIED * np.abs(sums[:, column]).max()
-        # a permutation that leaves a side empty has no difference: counted as if it reached, to be safe
-        p[column] = (1 + (~(size[1:] < least)).sum()) / (1 + draws)
+    above, n = weighted(patterns, sums), weighted(patterns, counts)
+    rest, m = sums.sum(axis=0)[:, None] - above, counts.sum(axis=0)[:, None] - n
+    with np.errstate(invalid="ignore", divide="ignore"):
+        size = np.abs(above / n - rest / m)
+    least = size[:, :1] - TIED * np.abs(sums).max(axis=0, initial=0.0)[:, None]
+    # a permutation that leaves a side empty has no difference: counted as if it reached, to be safe
+    p: Array = (1 + (~(size[:, 1:] < least)).sum(axis=1)) / (1 + draws)
+    p[(n[:, 0] == 0) | (m[:, 0] == 0)] = np.nan
     return p

@@ -23,7 +23,6 @@ from attune_data.seeding import digest
 from attune_data.selection.facts import stated
 from attune_data.simulate import simulate
 from attune_data.writing import write_folder
-from attune_env.analyses.study import Study
 from attune_env.results import score_results, write_json
 from attune_env.results.files import Result, result_name
 from attune_episodes import Request, Settings, builtin_policy, parse
@@ -103,11 +102,7 @@ READERS: tuple[Reader, ...] = (
     Reader("tuned-200", 10, 0.45, om=0.2, hp=0.24, pairwise=0.4, end=0.45, garbage=0.02, price=0.0, step=200),
     Reader("tuned-400", 11, 0.3, om=0.13, hp=0.17, pairwise=0.33, end=0.38, price=0.0, step=400),
 )
-"""Eight models with one effect each (`no-gap` also likes the longer response), three checkpoints of a run.
-
-The seeds of `good-twin` and `no-gap` were chosen so that chance does not make an effect of nothing on the
-first 60 and 200 people: with others it does on about one metric in twenty, as it must.
-"""
+"""Eight models with one effect each (`no-gap` also likes the longer response), three checkpoints of a run."""
 NAMES = tuple(one.name for one in READERS)
 VERBOSE_TOO = ("good", "worse")
 """Readers that `write` also runs in mode verbose: there `worse` gains and `good` loses."""
@@ -283,11 +278,6 @@ def planted_scores(number: int = 60, names: tuple[str, ...] = NAMES, seed: int =
     conversations = people(number, seed)
     results = list(results_of(conversations, [reader(name) for name in names]))
     return score_results(results, conversations, ground_truth="planted")
-
-
-def planted_study(number: int = 60, names: tuple[str, ...] = NAMES, seed: int = 0) -> Study:
-    """A study of some readers, in memory: scores and conversations, no result files."""
-    return Study(planted_scores(number, names, seed), conversations=people(number, seed))
 
 
 def write(output: Path, number: int = 200, seed: int = 0) -> None:

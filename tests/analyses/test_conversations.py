@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attune_env.analyses import Absent, Study
 from attune_env.analyses.conversations import DIFFICULTY, DRIFT, turn_means, turn_scores
 from attune_env.statistics.bootstrap import Array
-from tests.analyses.made import A, B, Json, columns, entry, means, person, study, tables
+from tests.analyses.made import A, B, Json, columns, entry, first, means, person, study, tables
 
 OM = "binary_om_accuracy"
 
@@ -48,6 +48,7 @@ def test_tagged_turns_are_those_whose_person_tagged_an_emotion() -> None:
     assert np.isnan(unknown["tagged"]).all()
 
 
+@settings(max_examples=30)
 @given(st.lists(st.floats(0, 1), min_size=3, max_size=12))
 def test_thirds_weighted_by_their_sizes_give_the_mean_of_all_turns(values: list[float]) -> None:
     made = study([entry("c", turns=scores(*values))])
@@ -81,7 +82,7 @@ def test_without_thirds_there_is_no_drift(made: list[Json]) -> None:
 
 def test_difficulty_by_hand() -> None:
     values: dict[str, list[float | None]] = {A: [80, 40, None], B: [60, 20, 70]}
-    (table,) = tables(DIFFICULTY, study(columns("composite_score", values))).values()  # nothing by length
+    table = first(DIFFICULTY, study(columns("composite_score", values)))
     assert table.column("conversation") == ["c1", "c0", "c2"]  # the same mean: in the order of the ids
     assert table.column("mean") == [30, 70, 70]
     assert table.column("sd_over_models") == [pytest.approx(200**0.5), pytest.approx(200**0.5), None]

@@ -17,11 +17,9 @@ from attune_env.report.groups import METRICS
 from attune_env.statistics import (
     Bootstrap,
     ScoreTable,
-    compare_metrics,
+    compare,
     contrasts,
-    rank_correlations,
     sign_flip,
-    variance_split,
     win_rates,
 )
 from attune_env.statistics.bootstrap import RESAMPLES, _drawn
@@ -47,12 +45,10 @@ def _all_statistics(table: ScoreTable, inside: list[bool], metrics: list[str]) -
     fresh = replace(table)  # without the kernel that the other one keeps
     kernel, values = fresh.kernel, fresh.of_metrics(metrics)
     kernel.intervals(values.reshape(len(values), -1))
-    compare_metrics(kernel, values)
-    sign_flip(kernel, fresh.metric("perspective_gap_om_hp"))
-    rank_correlations(kernel, values)
-    win_rates(kernel, fresh.metric("avg_pairwise_kendall_tau"))
     for metric in range(len(metrics)):
-        variance_split(values[:, :, metric])
+        compare(kernel, values[:, :, metric])
+    sign_flip(kernel, fresh.metric("perspective_gap_om_hp"))
+    win_rates(kernel, fresh.metric("avg_pairwise_kendall_tau"))
     contrasts(kernel, values.reshape(len(values), -1), inside)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -13,39 +12,9 @@ from attune_data import load
 from attune_env.results import read_results, score_results, write_json
 from tests.command import attune, attune_here, data_folder, names, read, results, snapshot
 from tests.data.builders import Json, replaced, write
+from tests.pages.reading import Page
 
 HOSTILE = '<script>alert("x")</script>$x^‮&"\'`|![a](http://b)'
-VOID = {"meta", "input", "br", "link", "img", "hr"}
-
-
-class Page(HTMLParser):
-    """What stands in a page: its elements, their attributes, its texts; raises where tags do not match."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[str] = []
-        self._open: list[str] = []
-        self.feed(text)
-        self.close()
-        assert self._open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self._open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self._open.pop() == tag, (tag, self._open)
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
-
-    def all(self, tag: str) -> list[dict[str, str | None]]:
-        return [attributes for name, attributes in self.elements if name == tag]
 
 
 @pytest.fixture(scope="module")
@@ -99,9 +68,9 @@ def test_a_page_holds_everything_itself(place: Path, name: str) -> None:
     assert "unsafe" not in policy
     assert not any(found.all("script"))  # scripts have no attributes: nothing is loaded
     assert found.all("link") == []
-    keys = [key for _, attributes in found.elements for key in attributes]
+    keys = [key for _, attributes in found.tags for key in attributes]
     assert not [key for key in keys if key == "style" or key.startswith("on")]
-    targets = [one.get(key) or "" for _, one in found.elements for key in ("href", "src")]
+    targets = [one.get(key) or "" for _, one in found.tags for key in ("href", "src")]
     for target in filter(None, targets):
         assert not re.match(r"(?i)[a-z]+:(?!image/svg\+xml;base64,)|//", target), target
         if not target.startswith(("#", "data:")):
@@ -110,12 +79,12 @@ def test_a_page_holds_everything_itself(place: Path, name: str) -> None:
 
 def test_ids_links_and_figures_of_the_page(place: Path) -> None:
     _, found = page(place)
-    ids = [attributes["id"] for _, attributes in found.elements if "id" in attributes]
+    ids = [attributes["id"] for _, attributes in found.tags if "id" in attributes]
     assert len(ids) == len(set(ids))
     within = {a["href"] for a in found.all("a") if (a["href"] or "").startswith("#")}
     assert within
     assert {(target or "")[1:] for target in within} <= set(ids)
-    for _, attributes in found.elements:
+    for _, attributes in found.tags:
         assert {*(attributes.get("aria-labelledby") or "").split()} <= set(ids)
     pictures, files = found.all("img"), names(place / "out" / "figures")
     assert len(pictures) == len(files) > 0
@@ -159,7 +128,7 @@ def test_the_numbers_of_a_table_are_those_of_the_scores(place: Path) -> None:
 def test_a_hostile_name_is_text_everywhere_and_links_of_the_markdown_lead_to_files(place: Path) -> None:
     text, found = page(place)
     assert "<script>alert" not in text
-    assert '<script>alert("x")</script>$x^\\u202e&"' in "".join(found.texts)
+    assert '<script>alert("x")</script>$x^\\u202e&"' in found.text
     markdown = (place / "out" / "report.md").read_text(encoding="utf-8")
     assert "<script" not in markdown.replace("\\<script", "")
     assert "![a]" not in markdown
@@ -188,7 +157,7 @@ def test_one_analysis_alone_takes_the_place_of_an_earlier_report(place: Path, tm
     assert "did you mean 'leaderboard'?" in err
 
 
-ALONE = "report --scores scores.json --only variance -o out"
+ALONE = "report --scores scores.json --only metrics -o out"
 
 
 @pytest.mark.slow

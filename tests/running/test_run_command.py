@@ -203,7 +203,10 @@ def test_a_model_behind_a_server_plays_and_says_what_it_took(
     assert lines[1].startswith("27 calls, ")
     assert f"${cost:.4f}, errors 0.0%, parsed 100.0%" in lines[1]
     assert lines[2] == 'next: attune score --results "out" --data "data" --output scores.json'
-    assert said[:2] == ["questions in our own wording (the benchmark's comes with its data)", "3 conversations to play, 27 calls"]
+    assert said[:2] == [
+        "questions in our own wording (the benchmark's comes with its data)",
+        "3 conversations to play, 27 calls",
+    ]
     for number, line in zip((1, 2, 3), said[2:], strict=True):
         assert re.match(rf"{number}/3 c-\d default: complete; \d+/27 calls, [\d,]+ tokens in, ", line)
     again, _ = asked(tmp_path, server)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from attune_env.statistics import Bootstrap, compare, compare_metrics, separation, sign_flip
+from attune_env.statistics import Bootstrap, compare, separation
 from attune_env.statistics.bootstrap import Array
 from attune_env.statistics.comparisons import holm
 
@@ -79,24 +78,6 @@ def test_one_model_has_no_pairs() -> None:
     assert separation(()) == separation(compare(Bootstrap(3, resamples=10), np.ones((3, 1))))
 
 
-@settings(max_examples=40, deadline=None)
-@given(SCORES)
-def test_what_is_shared_between_pairs_changes_no_number(values: Array) -> None:
-    kernel = Bootstrap(len(values), resamples=50, seed=1)
-    for one in compare(kernel, values, draws=60):
-        difference = values[:, [one.first]] - values[:, [one.second]]
-        (alone,) = kernel.intervals(difference)
-        for got, wanted in zip(
-            (one.difference.mean, one.difference.low, one.difference.high),
-            (alone.mean, alone.low, alone.high),
-            strict=True,
-        ):
-            assert got == pytest.approx(wanted, abs=1e-9, nan_ok=True)
-        assert (one.difference.n, one.difference.units) == (alone.n, alone.units)
-        raw = sign_flip(kernel, difference, draws=60).p[0]
-        assert one.p == (None if np.isnan(raw) else raw)
-
-
 @settings(max_examples=30, deadline=None)
 @given(SCORES)
 def test_the_other_way_round_is_the_negative(values: Array) -> None:
@@ -113,23 +94,10 @@ def test_the_other_way_round_is_the_negative(values: Array) -> None:
             assert other.difference.low == pytest.approx(-(one.difference.high or 0), abs=1e-9)
 
 
-def test_metrics_are_corrected_each_for_itself_and_one_at_a_time_is_the_same() -> None:
-    values = np.random.default_rng(0).normal(0, 1, (12, 30, 12)) + np.linspace(0, 1, 30)[:, None]
-    values[3, 4, 5] = NAN
-    kernel = Bootstrap(12, [i // 2 for i in range(12)], resamples=60)
-    together = compare_metrics(kernel, values, draws=50)
-    assert len(together) == 12
-    for metric in (0, 5, 11):
-        alone = compare(kernel, values[:, :, metric], draws=50)
-        assert [(one.first, one.second) for one in alone] == list(combinations(range(30), 2))
-        for one, other in zip(together[metric], alone, strict=True):
-            assert (one.p, one.p_holm) == (other.p, other.p_holm)
-            assert one.difference.low == pytest.approx(other.difference.low, abs=1e-9)
-
-
 def test_of_equal_models_about_one_in_twenty_is_separated_and_holm_keeps_the_family_at_that() -> None:
     values = np.random.default_rng(11).normal(0, 1, (50, 5, 200))  # 200 metrics, five equal models
-    found = compare_metrics(Bootstrap(50, resamples=600), values, draws=600)
+    kernel = Bootstrap(50, resamples=600)
+    found = [compare(kernel, values[:, :, metric], draws=600) for metric in range(200)]
     share = sum(one.separated for metric in found for one in metric) / 2000
     # 10 dependent pairs a metric: sd of the share at most √(.05 · .95/200) = .015; intervals of 50 rows are a
     # little narrow, so somewhat above .05

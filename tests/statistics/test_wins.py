@@ -30,18 +30,12 @@ def test_four_conversations_by_hand() -> None:
     assert 0 <= over.low < 0.625
 
 
-def test_rounding_is_a_tie() -> None:
-    (_, rate), _ = win_rates(Bootstrap(1, resamples=20), np.array([[0.1 + 0.2, 0.3]]))
-    assert rate is not None
-    assert rate.mean == 0.5
-
-
-def test_without_a_shared_conversation_the_rate_is_undefined() -> None:
-    table = win_rates(Bootstrap(2, resamples=20), np.array([[1.0, NAN], [NAN, 1.0]]))
-    assert table[0][1] == table[1][0] == Interval(None, None, None, 0, 0)
-
-
-def test_one_model_plays_nobody() -> None:
+def test_rounding_is_a_tie_and_what_is_not_shared_undefined() -> None:
+    values = np.array([[0.1 + 0.2, 0.3, NAN], [NAN, NAN, 1.0]])
+    table = win_rates(Bootstrap(2, resamples=20), values)
+    assert table[0][1] is not None
+    assert table[0][1].mean == 0.5
+    assert table[0][2] == table[2][0] == Interval()
     assert win_rates(Bootstrap(2, resamples=20), np.ones((2, 1))) == [[None]]
 
 
