@@ -2,7 +2,7 @@
 
 from attune_env.analyses.agreement import BIAS, BINARY, CHOICES
 from attune_env.analyses.analysis import Absent, Analysis, Finding
-from attune_env.analyses.comparisons import PAIRS, PERSPECTIVE, WINS
+from attune_env.analyses.comparisons import CORRELATIONS, PAIRS, PERSPECTIVE, VARIANCE, WINS
 from attune_env.analyses.conditions import COST, LEARNING, MODES
 from attune_env.analyses.conversations import DIFFICULTY, DRIFT
 from attune_env.analyses.feelings import FEELINGS, FOUR_BRANCHES, PANAS
@@ -20,6 +20,7 @@ CHAPTERS: tuple[Chapter, ...] = (
     ("Answer by answer", (BINARY, CHOICES, BIAS, FEELINGS, PANAS, FOUR_BRANCHES)),
     ("Participants and conversations", (CLINICAL, TRAITS, TOPICS, DRIFT, DIFFICULTY)),
     ("How it was asked, what it took", (MODES, COST, LEARNING)),
+    ("What the numbers rest on", (CORRELATIONS, VARIANCE)),
 )
 
 ANALYSES: tuple[Analysis, ...] = tuple(analysis for _, analyses in CHAPTERS for analysis in analyses)

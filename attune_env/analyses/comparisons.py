@@ -1,6 +1,10 @@
-"""Models against each other: pairs separated, the perspective gap, preference wins."""
+"""Models against each other: pairs separated, the perspective gap, preference wins, metrics and variance."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Final
 
 import numpy as np
 
@@ -13,17 +17,29 @@ from attune_env.report.names import counted
 from attune_env.report.table import HOLM, Column, P, Table, points, share
 from attune_env.statistics.bootstrap import Interval
 from attune_env.statistics.comparisons import compare, separation
+from attune_env.statistics.ranks import FEWEST, rank_correlations
+from attune_env.statistics.variance import variance_split
 from attune_env.statistics.wins import METRIC, win_rates
+from attune_rewards.metric import Metric
 
 OM, HP, GAP = "avg_binary_om_accuracy", "avg_binary_human_accuracy", "perspective_gap_om_hp"
+SHARES: Final = ("model", "conversation", "rest")
 
 
-def _pairs(study: Study) -> list[Table]:
-    if len(study.models) < 2:
-        raise Absent(f"it needs two models, and this mode has {counted(len(study.models), 'model')}")
+def _compared(study: Study, least: int = 2) -> Sequence[Metric]:
+    """The Composite and its inputs, as far as they are defined."""
+    if len(study.models) < least:
+        raise Absent(
+            f"it needs at least {least} models, and this mode has {counted(len(study.models), 'model')}"
+        )
     metrics = study.defined((study.leading, *INPUTS))
     if not metrics:
         raise Absent("no metric is defined")
+    return metrics
+
+
+def _pairs(study: Study) -> list[Table]:
+    metrics = _compared(study)
     found = [
         (m, compare(study.table.kernel, study.table.metric(m.column, study.models), seed=study.seed))
         for m in metrics
@@ -114,6 +130,41 @@ def _wins(study: Study) -> list[Table]:
     return [table, matrix]
 
 
+def _correlations(study: Study) -> list[Table]:
+    beside = METRICS["avg_pairwise_kendall_tau"]
+    metrics = [m for m in (*_compared(study, FEWEST), *study.defined([beside])) if m != study.leading]
+    values = study.table.of_metrics([metric.column for metric in metrics], study.models)
+    found = rank_correlations(study.table.kernel, values)
+    table = study.sheet(
+        "metric_correlations",
+        "Spearman's rank correlation between metrics, over models",
+        ("metric", "other metric", Column("rho", places=2), "models"),
+        (
+            (metrics[a].label, metrics[b].label, found[a, b], found[a, b].n)
+            for a, b in combinations(range(len(metrics)), 2)
+        ),
+        keys=2,
+    )
+    if all(rho.mean is None for rho in table.intervals("rho")):
+        raise Absent("no two metrics vary over three models that have both")
+    return [table]
+
+
+def _variance(study: Study) -> list[Table]:
+    rows = []
+    for metric in _compared(study):
+        values = study.table.metric(metric.column, study.models)
+        s = variance_split(values[:, ~np.isnan(values).all(axis=0)])
+        if s is not None:
+            shares = s.model, s.conversation, s.rest, s.squares_model, s.squares_conversation, s.squares_rest
+            rows.append((label_of(metric), *shares, s.variance**0.5, s.models, s.rows, s.dropped))
+    if not rows:
+        raise Absent("no metric varies over two conversations that two models share")
+    squares = (share(f"{name}, of squares", f"squares_{name}") for name in SHARES)
+    heads: list[Column | str] = ["metric", *map(share, SHARES), *squares, "sd", "models", "n", "left out"]
+    return [study.sheet("variance", "Shares of the variance of scores", heads, rows)]
+
+
 PAIRS = Analysis(
     "pairs-separated",
     "Pairs of models separated",
@@ -150,3 +201,25 @@ WINS = Analysis(
                                 unit="row wins against column, share"),
     },
 )  # fmt: skip
+CORRELATIONS = Analysis(
+    "metric-correlations",
+    "Do metrics rank models alike?",
+    "Is one metric enough, or do they disagree about who is better?",
+    "Spearman's ρ of the models' means; in each resample all means are ranked again. Intervals show the "
+    "effect of other conversations, not of other models. Where means are close, resampling adds noise to "
+    "the ranks and pulls ρ towards 0.",
+    _correlations,
+    {"metric-correlations": Heat("metric_correlations", "other_metric", "metric", "rho", range_=(-1.0, 1.0),
+                                 unit="Spearman's ρ; bold: significant")},
+    signal="rho",
+)  # fmt: skip
+VARIANCE = Analysis(
+    "variance",
+    "Where scores vary",
+    "Do scores depend more on the model or on the conversation?",
+    "Variance components of a two-way layout without replication (method of moments), so shares do not "
+    "depend on how many models or conversations there are; the residual contains the interaction and chance. "
+    "Conversations that every model has; shares of the sums of squares in the table.",
+    _variance,
+    {"variance": Heat("variance", "metric", SHARES, range_=(0.0, 100.0), unit="% of the variance")},
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from attune_env.figures.plots import ROW, Plot, axis_labels, mean_of
 from attune_env.figures.style import name_text, panels
-from attune_env.report.table import Table
+from attune_env.report.table import Cell, Table
 from attune_env.statistics.bootstrap import Interval
 
 if TYPE_CHECKING:
@@ -21,8 +22,11 @@ class Heat(Plot):
     """A row per value of one column, a column per value of another; bold where an interval excludes 0."""
 
     rows: str
-    columns: str
-    value: str
+    """Column that names the rows."""
+    columns: str | Sequence[str]
+    """Column that names the columns; or several columns of numbers that stand side by side."""
+    value: str = ""
+    """Column of the numbers, where `columns` is one."""
     _: KW_ONLY
     range_: tuple[float, float] | None = None
     """Range of the colours; by default as far below 0 as above."""
@@ -30,15 +34,26 @@ class Heat(Plot):
     def draw(self, table: Table) -> tuple[Figure, str]:
         """The matrix, in the order of the table."""
         names = [str(name) for name in table.column(self.rows)]
-        head = table.heads[table.place(self.value)]
-        others = [str(name) for name in table.column(self.columns)]
-        cells = dict(zip(zip(names, others, strict=True), table.column(head.key), strict=True))
+        cells: dict[tuple[str, str], Cell]
+        if isinstance(self.columns, str):
+            head = table.heads[table.place(self.value)]
+            others = [str(name) for name in table.column(self.columns)]
+            cells = dict(zip(zip(names, others, strict=True), table.column(head.key), strict=True))
+        else:
+            heads = [table.heads[table.place(key)] for key in self.columns]
+            head = heads[0]
+            cells = {
+                (name, one.name): cell
+                for one in heads
+                for name, cell in zip(names, table.column(one.key), strict=True)
+            }
         down, across = (list(dict.fromkeys(pair[i] for pair in cells)) for i in (0, 1))
         if across and across[0] in down:  # the same things in both: in the same order
             across.sort(key=lambda name: down.index(name) if name in down else len(down))
+        keys = self.rows, self.columns if isinstance(self.columns, str) else ""
         labels = [
             [name_text(text) for text in axis_labels(key, one)]
-            for key, one in ((self.rows, down), (self.columns, across))
+            for key, one in zip(keys, (down, across), strict=True)
         ]
         longest = [max(map(len, texts), default=0) for texts in labels]
         figure, (axis,) = panels(

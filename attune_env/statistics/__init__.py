@@ -3,8 +3,10 @@
 from attune_env.statistics.bootstrap import Bootstrap, Interval
 from attune_env.statistics.comparisons import Comparison, Separation, compare, separation
 from attune_env.statistics.contrasts import Contrast, contrasts
+from attune_env.statistics.ranks import rank_correlations
 from attune_env.statistics.score_table import ScoreTable
 from attune_env.statistics.sign_flip import sign_flip
+from attune_env.statistics.variance import VarianceSplit, variance_split
 from attune_env.statistics.wins import win_rates
 
 __all__ = [
@@ -14,9 +16,12 @@ __all__ = [
     "Interval",
     "ScoreTable",
     "Separation",
+    "VarianceSplit",
     "compare",
     "contrasts",
+    "rank_correlations",
     "separation",
     "sign_flip",
+    "variance_split",
     "win_rates",
 ]

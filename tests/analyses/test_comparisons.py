@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from attune_env.analyses.comparisons import PAIRS, PERSPECTIVE, WINS
+from attune_env.analyses.comparisons import CORRELATIONS, PAIRS, PERSPECTIVE, VARIANCE, WINS
 from tests.analyses.made import A, B, Json, columns, composites, entry, first, means, study, tables
 
 
@@ -46,3 +46,20 @@ def test_win_rates_count_ties_half() -> None:
     # a wins 3, ties 1, loses 1: 3.5 of 5
     assert means(found["preference_wins"], "win_rate") == pytest.approx([0.7, 0.3])
     assert means(found["preference_tau"], "tau") == pytest.approx([0.28, 0.02])
+
+
+def test_variance_lies_where_it_was_put() -> None:
+    assert first(VARIANCE, composites(a=[60.0] * 6, b=[50.0] * 6)).column("model") == [1.0]
+    only_people = first(VARIANCE, composites(a=[10.0, 50, 90], b=[10.0, 50, 90]))
+    assert only_people.column("conversation") == [1.0]
+
+
+def test_metrics_that_rank_alike_correlate() -> None:
+    made = study([
+        entry(f"c{i}", f"lab/{m}", composite_score=50.0, avg_emotion_f1=0.1 * m, avg_emotion_va_score=0.1 * m,
+              avg_pairwise_accuracy=-0.1 * m)
+        for i in range(5)
+        for m in range(4)
+    ])  # fmt: skip
+    table = first(CORRELATIONS, made)
+    assert means(table, "rho") == pytest.approx([1.0, -1.0, -1.0])

@@ -19,7 +19,9 @@ from attune_env.statistics import (
     ScoreTable,
     compare,
     contrasts,
+    rank_correlations,
     sign_flip,
+    variance_split,
     win_rates,
 )
 from attune_env.statistics.bootstrap import RESAMPLES, _drawn
@@ -48,7 +50,10 @@ def _all_statistics(table: ScoreTable, inside: list[bool], metrics: list[str]) -
     for metric in range(len(metrics)):
         compare(kernel, values[:, :, metric])
     sign_flip(kernel, fresh.metric("perspective_gap_om_hp"))
+    rank_correlations(kernel, values)
     win_rates(kernel, fresh.metric("avg_pairwise_kendall_tau"))
+    for metric in range(len(metrics)):
+        variance_split(values[:, :, metric])
     contrasts(kernel, values.reshape(len(values), -1), inside)
 
 

@@ -157,7 +157,7 @@ def test_one_analysis_alone_takes_the_place_of_an_earlier_report(place: Path, tm
     assert "did you mean 'leaderboard'?" in err
 
 
-ALONE = "report --scores scores.json --only metrics -o out"
+ALONE = "report --scores scores.json --only variance -o out"
 
 
 @pytest.mark.slow
