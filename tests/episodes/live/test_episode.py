@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import pickle
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given, settings
@@ -102,6 +105,28 @@ def test_a_copy_is_the_same_conversation_with_another_reply() -> None:
         assert live.turns == other.turns[:1]
     assert play(group[1]).turns == play(live).turns == whole.turns
     assert pickle.loads(pickle.dumps(group[1])).total == whole.total
+
+
+@pytest.mark.slow
+def test_another_process_and_hash_seed_change_nothing() -> None:
+    code = (
+        "from attune_data.simulate import Simulation\n"
+        "from attune_episodes.live import LiveEpisode\n"
+        f"replies = {REPLIES!r}\n"
+        "for i in range(3):\n"
+        "    live = LiveEpisode(Simulation(8), i)\n"
+        "    while not live.done: live.say(replies[len(live.turns) % len(replies)])\n"
+        "    print(live.history, live.total.hex())\n"
+    )
+    seen = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONHASHSEED": "7"},
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    here = [play(LiveEpisode(WORLD, i)) for i in range(3)]
+    assert seen == "".join(f"{live.history} {live.total.hex()}\n" for live in here)
 
 
 def test_the_oracle_earns_more_than_edits_and_leaves_no_trace() -> None:
