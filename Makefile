@@ -10,6 +10,9 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Whether the venv there works: it may be half made, or its Python gone.
 VENV_WORKS := $(shell $(BIN)/python -c 'import pip' 2>/dev/null && echo yes)
 
+# Tests start hundreds of processes; where nothing may be cached, each would compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all check lint types imports doctests release hub check-extras soak docs bench clean
 
