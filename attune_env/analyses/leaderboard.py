@@ -80,9 +80,10 @@ def notes(study: Study) -> list[str]:
     return [
         *([f"only the conversations with {where}."] if where else []),
         f"mean [95 % percentile bootstrap interval], {study.table.resamples:,} resamples by "
-        f"{study.table.unit}; data {data['provenance']} {data['fingerprint']}.",
-        "Composite = the benchmark's scoring, which rewards silence; Strict = an unanswered question "
-        "scores 0.",
+        f"{study.table.unit}; data {study.data_name} {data['fingerprint']}.",
+        "Composite (canonical) = the benchmark's scoring, which rewards silence: for comparison with "
+        "published scores. Strict = an unanswered question scores 0: it decides the verdict and the profile. "
+        f"The leaderboard is ranked by the {study.variant} one.",
         "baseline = reads nothing of the conversation or only its surface; oracle = is given the "
         "annotations. parsed = replies that could be read, answered = scored items with a valid answer, "
         "unscored = items without an annotation.",
@@ -225,8 +226,10 @@ LEADERS = Analysis(
     "leaderboard",
     "Leaderboard",
     "Who scores highest, and on which pillar?",
-    "Means over conversations with 95 % bootstrap intervals from the same resamples for all models. The "
-    "oracle is in the table only.",
+    "Means over conversations with 95 % bootstrap intervals from the same resamples for all models; the "
+    "oracle is in the table only. Pillars, with their shares of the Composite: Emotion is what the person "
+    "felt at each turn; Evaluation what a reply did, what was wanted and which reply was preferred; Holistic "
+    "the affect, answers and ratings after the conversation.",
     _first,
     {
         "leaderboard": Pillars(

@@ -35,7 +35,7 @@ class Sources:
         results: the folder of result files; by default the one that the scores name, if it is on this
             machine.
         mode: the mode that analyses are about; by default `default`, or else the first that all files hold.
-        scoring: the variant that leads; by default that of the first file.
+        scoring: the variant that ranks models; by default that of the first file.
         where: only conversations that meet these conditions.
         side_by_side: files that cannot share a table become separate studies.
         resample: units of the bootstrap.

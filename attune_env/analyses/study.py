@@ -18,7 +18,7 @@ from attune_env.report.names import mode_text, references, role_of
 from attune_env.report.table import Cell, Column, Table
 from attune_env.statistics.bootstrap import RESAMPLES, Array, Interval, known
 from attune_env.statistics.comparisons import holm
-from attune_env.statistics.score_table import Key, Resample, ScoreTable
+from attune_env.statistics.score_table import Key, Resample, ScoreTable, participant_of
 from attune_env.statistics.sign_flip import sign_flip
 from attune_rewards.metric import Metric
 
@@ -67,13 +67,25 @@ class Study:
         return entries
 
     @property
+    def participants(self) -> int:
+        """How many people hold this mode's conversations; one of unknown owner counts as a person."""
+        return len({participant_of(entry) for entry in self.entries if entry["mode"] == self.mode})
+
+    @property
+    def data_name(self) -> str:
+        """`sample` for the bundled conversations, else the provenance of the data."""
+        metadata = self.scores["metadata"]
+        provenance = str(metadata["data"]["provenance"])
+        return "sample" if (metadata.get("ground_truth"), provenance) == ("sample", "own") else provenance
+
+    @property
     def variant(self) -> str:
-        """`canonical` or `strict`: the scoring variant that leads."""
+        """`canonical` or `strict`: the scoring variant that ranks."""
         return str(self.scores["metadata"]["settings"]["scoring"])
 
     @property
     def leading(self) -> Metric:
-        """The metric that leads: the Composite of the variant."""
+        """The metric that ranks: the Composite of the variant."""
         return METRICS[self.composite]
 
     @property

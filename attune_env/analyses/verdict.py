@@ -13,14 +13,15 @@ from attune_env.analyses.study import Study, label_of
 from attune_env.figures.plots import Dots
 from attune_env.report.groups import LEADERBOARD, METRICS
 from attune_env.report.names import counted, listed, role_of, short_names
-from attune_env.report.table import HOLM, Column, P, Table
+from attune_env.report.table import HOLM, Column, Table
+from attune_env.running.samples import sample_spread
 from attune_env.statistics.bootstrap import MEANINGFUL, Interval
 from attune_env.statistics.comparisons import ALPHA
 from attune_env.statistics.score_table import Key
 from attune_rewards.metric import Metric
 from attune_rewards.tree import LEAF, LEAVES
 
-PRIOR = "builtin/prior"
+ASKED, PRIOR = "builtin/asked", "builtin/prior"
 ABOVE, SAME, BELOW, FEW = "above", "indistinguishable", "below", "too few conversations"
 MUCH = 0.05
 """Share of unreadable replies from which the summary mentions them."""
@@ -81,9 +82,11 @@ def verdict_tables(study: Study) -> list[Table]:
     *means, low = study.table.intervals(metric.column, [*keys, baseline])
     top = study.table.intervals(metric.column, [oracle])[0].mean if oracle else None
     rows = [
-        (key[0], _verdict(difference, p[1]), short_names([baseline[0]])[0], mean, low.mean, difference, *p,
+        (key[0], _verdict(difference, p), short_names([baseline[0]])[0], mean, low.mean, difference, p,
          None if top is None or mean.mean is None else top - mean.mean, difference.n)
-        for key, mean, difference, p in zip(keys, means, intervals, study.tested(differences), strict=True)
+        for key, mean, difference, (_, p) in zip(
+            keys, means, intervals, study.tested(differences), strict=True
+        )
     ]  # fmt: skip
     table = study.sheet(
         "verdict",
@@ -95,14 +98,26 @@ def verdict_tables(study: Study) -> list[Table]:
             Column(label_of(metric), metric.column, places=1),
             Column("of the baseline", "baseline_mean", places=1),
             Column("difference", places=1),
-            P,
             HOLM,
             Column("below the oracle", "below_oracle", places=1),
             "n",
         ),
         rows,
+        notes=_limits(study),
+        foldable=("baseline",),
     )
     return [table]
+
+
+def _limits(study: Study) -> list[str]:
+    """The people that the numbers rest on, and the randomness that they leave out."""
+    notes = [f"n = conversations, of {counted(study.participants, 'participant')} in all."]
+    if not study.only_policies and not sample_spread(study.scores):
+        notes.append(
+            "Each reply was sampled once: intervals and tests leave out the model's own randomness (measure "
+            "it with attune run … --samples 3)."
+        )
+    return notes
 
 
 def _verdict(difference: Interval, p: float | None) -> str:
@@ -114,7 +129,10 @@ def _verdict(difference: Interval, p: float | None) -> str:
 
 
 def profile_tables(study: Study) -> list[Table]:
-    """Each strict part of each model as (score − prior)/(1 − prior), summed over conversations."""
+    """Each strict part of each model as (score − prior)/(1 − prior), summed over conversations.
+
+    Beside it that of the best baseline on the part, which the model is tested against.
+    """
     prior = (PRIOR, study.mode)
     if prior not in study.keys:
         raise Absent("the policy prior was not scored: run `attune run builtin prior DATA` and score it too")
@@ -123,22 +141,33 @@ def profile_tables(study: Study) -> list[Table]:
     if not keys or not parts:
         raise Absent("no model has strict scores of single parts")
     names = [f"strict_{leaf}" for leaf in parts]
-    values, base = study.table.of_metrics(names, keys), study.table.of_metrics(names, [prior])
+    rivals = [prior, *(k for k in study.keys if role_of(k[0]) == "baseline" and k not in (*keys, prior))]
+    values, blind = study.table.of_metrics(names, keys), study.table.of_metrics(names, rivals)
+    base = blind[:, :1]
     both = ~np.isnan(values) & ~np.isnan(base)
+    totals = np.where(np.isnan(base), 0.0, np.nan_to_num(blind)).sum(axis=0)
+    whole = np.where((np.isnan(blind) & ~np.isnan(base)).any(axis=0), -np.inf, totals)
+    leads = [int(place) for place in whole.argmax(axis=0)]  # of equals the first: prior
+    best = np.stack([blind[:, [lead], place] for place, lead in enumerate(leads)], axis=-1)
     above, below = (np.where(both, one, 0.0).reshape(len(both), -1) for one in (values - base, 1.0 - base))
     found = iter(study.table.kernel.ratios(above, below))
-    # a share of the way is 0 where the mean difference is
-    tests = iter(study.tested(np.where(both, values - base, np.nan).reshape(len(both), -1)))
+    tests = iter(study.tested(np.where(both, values - best, np.nan).reshape(len(both), -1)))
     rows = []
     for number, key in enumerate(keys):
         for place, leaf in enumerate(parts):
-            gain, p, shared = next(found), next(tests), both[:, number, place]
+            gain, (_, p), shared = next(found), next(tests), both[:, number, place]
             n = int(shared.sum())
             if n and gain.mean is not None:
-                means = float(values[shared, number, place].mean()), float(base[shared, 0, place].mean())
-                rows.append((key[0], part_name(leaf), replace(gain, n=n), *p, *means, n, leaf))
+                score, low, top = (
+                    float(one[shared, at, place].mean())
+                    for one, at in ((values, number), (base, 0), (best, 0))
+                )
+                rival = short_names([rivals[leads[place]][0]])[0]
+                rows.append((key[0], part_name(leaf), replace(gain, n=n), (top - low) / (1 - low), rival, p,
+                             score, low, n, leaf))  # fmt: skip
     columns = (
-        *("model", "part", Column("gain", places=2), P, HOLM, "score", "prior", "n"),
+        *("model", "part", Column("gain", places=2), Column("best baseline", places=2), "its name", HOLM),
+        *("score", "prior", "n"),
         Column("in files", "name"),
     )
     title = "Profile: share of the way from prior (0) to the annotations (1)"
@@ -152,30 +181,44 @@ def summary(study: Study) -> list[str]:
     except Absent as reason:
         return [f"There is no verdict: {reason}."]
     names = short_names([str(model) for model in table.column("model")])
-    baseline = f"{table.column('baseline')[0]}, the {'chosen' if study.baseline else 'best'} baseline"
+    baseline = str(table.column("baseline")[0])
     reads = study.baseline and role_of(study.baseline) != "baseline"
-    blind = "" if reads else ", which does not read the text"
     says = {
-        ABOVE: ("scores", "score", f"significantly above {baseline}"),
-        SAME: ("is", "are", f"indistinguishable from {baseline}, on these conversations"),
-        BELOW: ("scores", "score", f"significantly below {baseline}{blind}"),
-        FEW: ("was", "were", f"scored on too few conversations to compare with {baseline}"),
+        ABOVE: ("scores", "score", "significantly above", ""),
+        SAME: ("is", "are", "indistinguishable from", ", on these conversations"),
+        BELOW: ("scores", "score", "significantly below", "" if reads else ", which does not read the text"),
+        FEW: ("was", "were", "scored on too few conversations to compare with", ""),
     }
-    lines = []
-    for verdict, (one, several, text) in says.items():
+    lines: list[str] = []
+    for verdict, (one, several, relation, more) in says.items():
         these = [name for name, said in zip(names, table.column("verdict"), strict=True) if said == verdict]
         if these:
-            lines.append(f"{listed(these)} {one if len(these) == 1 else several} {text}.")
-    score, difference = (table.intervals(key)[0].mean for key in (deciding(study).column, "difference"))
-    if score is not None and difference is not None:
+            verb = one if len(these) == 1 else several
+            other = baseline if lines else f"{baseline}, {_standing(study)}"
+            lines.append(f"{listed(these)} {verb} {relation} {other}{more}.")
+    difference = table.intervals("difference")[0]
+    if difference.mean is not None:
         first = f"The highest score, that of {names[0]}," if len(names) > 1 else "Its score"
-        way = "above" if difference > 0 else "below"
-        lines.append(f"{first} is {score:.1f} points, {abs(difference):.1f} {way} that baseline.")
+        sign, way = (1, "above") if difference.mean > 0 else (-1, "below")
+        low, high = sorted(sign * (end or 0.0) for end in (difference.low, difference.high))
+        between = f" ({low:.1f} to {high:.1f})" if difference.meaningful and low < high else ""
+        lines.append(f"{first} is {abs(difference.mean):.1f} points{between} {way} that baseline.")
     return [*lines, *_parts(study), *_unreadable(study)][:6]
 
 
+def _standing(study: Study) -> str:
+    """The place of the verdict's baseline among those scored."""
+    if study.baseline:
+        return "the chosen baseline"
+    scored = {key[0] for key in study.keys if role_of(key[0]) == "baseline"}
+    missing = [name.partition("/")[2] for name in (ASKED, PRIOR) if name not in scored]
+    without = f" ({listed(missing)} {'was' if len(missing) == 1 else 'were'} not)" if missing else ""
+    rank = f"the best of the {len(scored)} baselines" if len(scored) > 1 else "the only baseline"
+    return f"{rank} scored{without}"
+
+
 def _parts(study: Study) -> list[str]:
-    """The parts that some model predicts better than the best constant answers, and the others."""
+    """The parts that some model predicts better than the best baseline on each, and the others."""
     try:
         (table,) = profile_tables(study)
     except Absent:
@@ -190,10 +233,13 @@ def _parts(study: Study) -> list[str]:
         if one
         else ("at least one model does", "None does so", "no model does")
     )
-    than = "significantly better than answers that read nothing"
+    against = "Against the best baseline on each part"
     if not yes:
-        return [f"On {listed(no, 5)}, {none} {than}."] if no else []
-    return [f"On {listed(yes, 5)}, {who} {than}.", *([f"{nobody} on {listed(no, 5)}."] if no else [])]
+        return [f"{against}, {none} significantly better on {listed(no, 5)}."] if no else []
+    return [
+        f"{against}, {who} significantly better on {listed(yes, 5)}.",
+        *([f"{nobody} on {listed(no, 5)}."] if no else []),
+    ]
 
 
 def _unreadable(study: Study) -> list[str]:
@@ -216,7 +262,8 @@ VERDICT = Analysis(
     "Difference between each model's strict Composite, in which an unanswered question earns 0, and that of "
     "the baseline (the best one, or --baseline), paired by conversation, with a 95 % interval over {units}. "
     "Above or below: p < 0.05 in a sign-flip test, Holm-corrected over the models; fewer than "
-    f"{MEANINGFUL} {{units}} get no verdict.",
+    f"{MEANINGFUL} {{units}} get no verdict. Beating asked is necessary, not sufficient: rules over surface "
+    "cues can beat it without understanding anything.",
     verdict_tables,
 )
 PROFILE = Analysis(
@@ -224,10 +271,13 @@ PROFILE = Analysis(
     "Profile",
     "What can each model read, and what can it not?",
     "(score − prior) / (1 − prior) of each part of the strict Composite, summed over conversations: 0 is "
-    "what the best constant answers get, 1 what the annotations get; 95 % intervals over {units}, each by "
-    "itself. p: sign-flip test of score − prior, Holm-corrected over all parts and models of the table; the "
-    "summary counts p < 0.05. Values beyond the axis are written at its edge.",
+    "what prior gets, 1 what the annotations get; 95 % intervals over {units}, each by itself. The upright "
+    "mark is the best scored baseline on the part; p is a sign-flip test of the difference to it, "
+    "Holm-corrected over all parts and models of the table, and the summary counts p < 0.05. Interval and p "
+    "may also disagree where the mark is at 0: the interval resamples {units} and is not corrected; the test "
+    "flips the signs of their differences, and where few differ no p is small. Values beyond the "
+    "axis are written at its edge.",
     profile_tables,
-    {"profile": Dots("profile", ["gain"], split="model", label="part", line=0.0, limits=(-1.05, 1.05),
-                     unit="(score − prior) / (1 − prior), with 95 % interval")},
+    {"profile": Dots("profile", ["gain"], split="model", label="part", mark="best_baseline", line=0.0,
+                     limits=(-1.05, 1.05), unit="(score − prior) / (1 − prior), with 95 % interval")},
 )  # fmt: skip

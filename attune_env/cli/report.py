@@ -39,7 +39,7 @@ def report(
     mode: str | None = option("The mode to analyse; by default the benchmark's primary one."),
     side_by_side: bool = option("Show scores that cannot share a table in separate tables.", False),
     scoring: shared.Scoring | None = option(
-        "The scoring variant that leads; by default the one the file was made with."
+        "The scoring variant that ranks models; by default the one the file was made with."
     ),
     baseline: str = option(
         "Compare each model with this one, as the tables name it; by default with the best baseline.",
@@ -170,7 +170,7 @@ def subset(
     compare: bool = option("Compare them with the others, with intervals on the difference.", False),
     output: Path | None = option("Folder for a page and tables; without it nothing is written.", None, "-o"),
     mode: str | None = option("The mode; by default the primary one."),
-    scoring: shared.Scoring | None = option("The scoring variant that leads."),
+    scoring: shared.Scoring | None = option("The scoring variant that ranks models."),
     resample: shared.Resampled = shared.RESAMPLE,
     seed: int = shared.BOOTSTRAP_SEED,
     formats: list[shared.Format] | None = option("With -o: formats of figures."),

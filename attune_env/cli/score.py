@@ -17,7 +17,7 @@ def score(
     data: str = shared.DATA,
     output: Path = option("Scores file to write.", Path("scores.json"), "-o"),
     scoring: shared.Scoring = option(
-        "The scoring mode that tables lead with; both are always written.", "canonical"
+        "The scoring variant that ranks the leaderboard; both are always written.", "canonical"
     ),
     q1_overlap: Literal["jaccard", "f1"] = option(
         "Q1: intersection/union (the README's) or set F1 (the public port's).", "jaccard"

@@ -44,9 +44,15 @@ _DATA: Final[Mapping[str, tuple[Fact, ...]]] = {
     "own": (
         (
             "Data",
-            "Conversations marked as the user's own, or the sample that comes with this project (fictional, "
-            "CC BY 4.0, by attune-env). They are not the benchmark: numbers from them cannot be compared "
-            "with published ones.",
+            "Conversations marked as the user's own. They are not the benchmark: numbers from them cannot be "
+            "compared with published ones.",
+        ),
+    ),
+    "sample": (
+        (
+            "Data",
+            "The sample that comes with this project: fictional, written by language models, CC BY 4.0, by "
+            "attune-env. It is not the benchmark: numbers from it cannot be compared with published ones.",
         ),
     ),
     "imported": (
@@ -58,21 +64,33 @@ _DATA: Final[Mapping[str, tuple[Fact, ...]]] = {
     ),
 }
 
+DATA: Final = {
+    "benchmark": "AttuneBench",
+    "simulated": "simulated (not AttuneBench)",
+    "own": "own (not AttuneBench)",
+    "imported": "imported (not AttuneBench)",
+    "sample": "sample (fictional, written by language models; not AttuneBench)",
+}
+"""The data of a study, in a few words; those before the bracket make a title."""
+
 
 def facts_of(study: Study) -> list[Fact]:
     """The notes about the numbers of one study."""
     metadata = study.scores["metadata"]
     data, settings = mapping(metadata.get("data")), mapping(metadata.get("settings"))
-    provenance = str(data.get("provenance"))
     counts = f"{metadata.get('n_conversations')} conversations, {metadata.get('n_results')} results"
     others = [mode for mode in sorted({e["mode"] for e in study.entries}) if mode != study.mode]
     also = f"; also scored: {', '.join(map(mode_text, others))}" if others else ""
     facts = [
         ("Intended use", _USE),
-        *_DATA.get(provenance, (("Data", f"Provenance {provenance}."),)),
-        ("Scored", f"{counts}, provenance {provenance}, fingerprint {data.get('fingerprint')}"),
+        *_DATA.get(study.data_name, (("Data", f"Provenance {data['provenance']}."),)),
+        ("Scored", f"{counts}, provenance {data['provenance']}, fingerprint {data.get('fingerprint')}"),
         ("Mode", f"{mode_text(study.mode)}{also}"),
-        ("Scoring", f"{study.variant} leads; Q1 overlap {settings.get('q1_overlap', 'not stated')}"),
+        (
+            "Scoring",
+            f"verdict strict, leaderboard {study.variant}, Q1 overlap "
+            f"{settings.get('q1_overlap', 'not stated')}",
+        ),
         ("Versions", f"report by attune-env {__version__}; scores by {_versions(metadata)}"),
         ("Bootstrap", f"{study.table.resamples:,} resamples by {study.table.unit}, seed {study.seed}"),
     ]

@@ -26,9 +26,9 @@ from attune_env.analyses.verdict import summary
 from attune_env.figures.style import FORMATS, drawn
 from attune_env.pages.assets import environment, joined
 from attune_env.pages.conversation_html import index_page, page_names, pages
-from attune_env.pages.facts import Fact, facts_of
+from attune_env.pages.facts import DATA, Fact, facts_of
 from attune_env.pages.folder import check_destination, write_files
-from attune_env.report.names import counted, mode_text
+from attune_env.report.names import counted, listed, mode_text
 from attune_env.report.table import Table
 
 MARK = f"attune report {__version__}"
@@ -122,20 +122,26 @@ class PartView:
         return facts_of(self.part.study)
 
     @property
+    def data(self) -> str:
+        """Its conversations in a few words."""
+        name = self.part.study.data_name
+        return one_line(DATA.get(name, name))
+
+    @property
     def about(self) -> str:
         """Models, policies, conversations and data, in one line."""
         study = self.part.study
         here = [entry for entry in study.entries if entry["mode"] == study.mode]
         models = {entry["em_model"] for entry in here}
         policies = sum(name.startswith("builtin/") for name in models)
-        data = study.scores["metadata"]["data"]
         kinds = [
             *([counted(len(models) - policies, "model")] if len(models) > policies else []),
             *([counted(policies, "built-in policy", "built-in policies")] if policies else []),
             counted(len({entry["conversationId"] for entry in here}), "conversation"),
+            counted(study.participants, "participant"),
         ]
-        facts = one_line(data["provenance"]), one_line(data["fingerprint"])
-        return f"{', '.join(kinds)}; data: {facts[0]}, fingerprint {facts[1]}"
+        fingerprint = one_line(study.scores["metadata"]["data"]["fingerprint"])
+        return f"{', '.join(kinds)}; data: {self.data}, fingerprint {fingerprint}"
 
     @property
     def conversations(self) -> str:
@@ -193,9 +199,11 @@ def write_report(
                 for figure, content in zip(figures, made, strict=True):
                     yield from _finished(figure, content)
                     step()
-        models = {model for part in parts for model, _ in part.study.keys}
+        models = {model for part in parts for model, _ in part.study.models}
+        data = sorted({view.data.partition(" (")[0] for view in views})
         shared = {
-            "title": "AttuneBench report" + (f": {one_line(min(models))}" if len(models) == 1 else ""),
+            "title": f"Report on {listed(data)} data"
+            + (f": {one_line(min(models))}" if len(models) == 1 else ""),
             "parts_shown": views,
             "mark": MARK,
             "command": f"{parts[0].study.command} -o report",

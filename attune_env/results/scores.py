@@ -39,7 +39,7 @@ def score_results(
 ) -> dict[str, Any]:
     """The content of a scores file: `metadata`, `conversations`, `aggregates`.
 
-    Both variants are always computed; `scoring` says which one tables lead with. `where` is what the
+    Both variants are always computed; `scoring` says which one ranks the leaderboard. `where` is what the
     conversations were selected by and `folder` is where the results are, for the record. With `bertscore` the
     drafts get BERTScores too.
     """

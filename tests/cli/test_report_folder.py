@@ -94,9 +94,14 @@ def test_ids_links_and_figures_of_the_page(place: Path) -> None:
 
 def test_the_page_leads_with_the_answer_marks_its_numbers_and_says_what_is_missing(place: Path) -> None:
     text, _ = page(place)
-    answer = "scored on too few conversations to compare with empty, the best baseline"
+    answer = (
+        "scored on too few conversations to compare with empty, the only baseline scored (asked and prior "
+        "were not)"
+    )
     second = 'id="profile"' if 'id="profile"' in text else 'id="leaderboard"'
     assert text.index(answer) < text.index('id="verdict"') < text.index(second)
+    assert "<h1>Report on own data</h1>" in text
+    assert "3 conversations, 3 participants; data: own (not AttuneBench), fingerprint " in text
     assert answer in (place / "out" / "report.md").read_text(encoding="utf-8")
     for title in ("Turn-by-turn scores", "Conversation-wide scores", "Composite"):
         assert f"{title}; mode default</h4>" in text
