@@ -4,7 +4,7 @@
     python examples/train_trl_grpo.py --quick         # a short warm-up and two steps, to see that it runs
     python examples/train_trl_grpo.py [--steps 60] [--seed 0] [--no-control] [--dev] [--out FOLDER]
     python examples/train_trl_grpo.py --mixture       # with the written corpus, tested on its test part
-    python examples/train_trl_grpo.py --model Qwen/Qwen3-0.6B [--vllm] [--control]    # on a GPU
+    python examples/train_trl_grpo.py --model Qwen/Qwen2.5-0.5B-Instruct [--vllm] [--control]    # on a GPU
 
 Nothing is downloaded without `--model`. A Qwen2 of 0.6 million parameters and its tokenizer are made here and
 warmed up on the answers of a careless rater: right in form, most fields from habit. From there three runs
