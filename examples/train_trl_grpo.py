@@ -189,7 +189,7 @@ def options() -> argparse.ArgumentParser:
         action=argparse.BooleanOptionalAction,
         help="the run with shuffled truths (not for --model)",
     )
-    flags.add_argument("--quick", action="store_true", help="a short warm-up and two steps, to see that it runs")
+    flags.add_argument("--quick", action="store_true", help="a short warm-up and two steps: it runs")
     flags.add_argument("--dev", action="store_true", help="test on the people that recipes are tuned on")
     flags.add_argument("--out", type=Path, default=Path("results/learning"), help="where the results go")
     return flags
