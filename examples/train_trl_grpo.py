@@ -1,10 +1,10 @@
 """A small language model learns to read simulated people with GRPO; a control should learn nothing.
 
     pip install torch, then pip install "attune-env[trl]" (in a clone: ".[trl]")
-    python examples/train_trl_grpo.py --quick         # two steps in a minute or two, to see that it runs
+    python examples/train_trl_grpo.py --quick         # a short warm-up and two steps, to see that it runs
     python examples/train_trl_grpo.py [--steps 60] [--seed 0] [--no-control] [--dev] [--out FOLDER]
     python examples/train_trl_grpo.py --mixture       # with the written corpus, tested on its test part
-    python examples/train_trl_grpo.py --model Qwen/Qwen3-0.6B [--vllm] [--control]    # on a GPU
+    python examples/train_trl_grpo.py --model Qwen/Qwen2.5-0.5B-Instruct [--vllm] [--control]    # on a GPU
 
 Nothing is downloaded without `--model`. A Qwen2 of 0.6 million parameters and its tokenizer are made here and
 warmed up on the answers of a careless rater: right in form, most fields from habit. From there three runs
@@ -70,7 +70,10 @@ def ended(results: Results) -> measure.End:
 
 
 def report(results: Results, say: Say = print) -> dict[str, str]:
-    """Prints the tables and what they come to; part -> verdict."""
+    """Prints the tables and what they come to, unless no answer could be read; part -> verdict."""
+    if not any(run.curve[-1][2] for run in (results.before, *results.runs.values())):
+        say("too short for readable answers: all rewards are equal, so nothing was learned; it only runs")
+        return dict.fromkeys(PARTS, "no answer could be read")
     end, over = ended(results), results.tester.people.intervals
     say(f"\nmean scores of {len(results.tester.people)} new people, likeliest answers\n")
     columns = {"prior": end.prior, "asked": end.asked, "warm-up": end.before, "GRPO": end.after}
@@ -186,7 +189,7 @@ def options() -> argparse.ArgumentParser:
         action=argparse.BooleanOptionalAction,
         help="the run with shuffled truths (not for --model)",
     )
-    flags.add_argument("--quick", action="store_true", help="few people and two steps, to see that it runs")
+    flags.add_argument("--quick", action="store_true", help="a short warm-up and two steps: it runs")
     flags.add_argument("--dev", action="store_true", help="test on the people that recipes are tuned on")
     flags.add_argument("--out", type=Path, default=Path("results/learning"), help="where the results go")
     return flags
@@ -222,9 +225,11 @@ def main() -> None:
         worlds = people.Mixed(given.seed) if given.mixture else people.Worlds(given.seed)
         results = from_scratch(recipe, worlds, **how)
     report(results)
+    if given.quick:
+        say(f"{steps} steps and {recipe.tested} conversations show that it runs, not what can be learned")
     write(results, given.out, f"{given.model or 'A model from scratch'} on new people, seed {given.seed}")
     wall, cpu = (time.time() - started) / 60, (time.process_time() - spent) / 60
-    print(f"\n{wall:.1f} minutes, {cpu:.1f} of a core; {given.out}: curves.svg, curves.csv, answers.md")
+    print(f"\n{wall:.1f} minutes, {cpu:.1f} min of CPU; {given.out}: curves.svg, curves.csv, answers.md")
 
 
 if __name__ == "__main__":

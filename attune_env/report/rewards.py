@@ -101,6 +101,10 @@ def _notes(spec: RewardSpec) -> Iterator[str]:
             "on it and the annotations' own answers 1. If everything is annotated, silence earns "
             f"{lowest:.2f}. Measured on {spec.reference or 'data that is not named'}."
         )
+        if spec.floor is not None:
+            ends = {part: n + spec.floor * (1 - n) for part, n in spec.baselines.items()}
+            told = ", ".join(f"{part} {end:.2f}" for part, end in ends.items() if end > 0)
+            yield f"floor: no part earns less than {spec.floor:g}, which it earns up to a score of: {told}."
     else:
         yield "Given as scored, from 0 (silence) to 1 (the annotations' own answers)."
         if (prior := _prior(spec)) != DASH:

@@ -67,17 +67,18 @@ MIXED: Final = Recipe(warm_steps=400, steps=30, compare_every=16, tests=1)
 """The recipe for a mixture with the written corpus, whose texts are longer."""
 
 QUICK: Final = Recipe(
-    people=36,
+    people=300,
     tested=6,
-    compare_every=4,
-    warm_steps=3,
+    compare_every=12,
+    warm_steps=80,
+    warm_rate=4e-3,
     steps=2,
-    prompts=2,
+    prompts=4,
     group=4,
     more_per_step=1.0,
     tests=2,
 )
-"""A look at how it goes, in which nothing is learned."""
+"""A look at how it goes: some answers can be read after the warm-up, and two steps teach next to nothing."""
 
 
 @dataclass

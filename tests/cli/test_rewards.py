@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,20 @@ def test_shares_of_a_reward_sum_to_its_whole(preset: str, tmp_path: Path) -> Non
     assert shares[spec.root.name] == 100
     weights = spec.root.weights(spec.parts)
     assert all(shares[leaf] == pytest.approx(100 * weights[leaf], abs=0.06) for leaf in spec.parts)
+
+
+def test_the_floor_is_explained_by_the_scores_that_reach_it(tmp_path: Path) -> None:
+    out, _ = attune_here("rewards explain skill_bounded", tmp_path)
+    (line,) = [line for line in out.splitlines() if line.startswith("# floor")]
+    ends = dict(re.findall(r"(\w+) (\d\.\d\d)", line))
+    spec = RewardSpec.preset("skill_bounded")
+    for part in spec.parts:
+        n = spec.baselines[part]
+        if n > 0.5:  # (s - n)/(1 - n) = -1 where s = 2n - 1, a score only from n = 1/2 on
+            assert float(ends[part]) == pytest.approx(2 * n - 1, abs=0.006)
+        else:
+            assert part not in ends
+    assert "# floor" not in attune_here("rewards explain skill", tmp_path)[0]
 
 
 def test_a_reward_from_a_file_is_explained(tmp_path: Path) -> None:

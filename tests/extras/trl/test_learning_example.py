@@ -87,10 +87,9 @@ def test_a_model_by_its_name_is_trained_beside_its_control(saved: Path) -> None:
     assert list(results.runs) == [GRPO, CONTROL]
     assert [step for step, _, _ in results.runs[CONTROL].curve] == [0, 1]
     lines: list[str] = []
-    assert set(example.report(results, lines.append).values()) == {
-        "did not move"
-    }  # four tokens are no answer
-    assert not any("supervised" in line for line in lines)
+    verdicts = example.report(results, lines.append)
+    assert set(verdicts.values()) == {"no answer could be read"}  # four tokens are no answer
+    assert len(lines) == 1
 
 
 def test_a_mixture_holds_single_exchanges_of_the_train_part_and_is_tested_on_others(examples: None) -> None:
@@ -195,6 +194,6 @@ def test_a_part_that_rises_against_its_sibling_is_named_as_gamed(examples: None)
     assert len(signs_of_gaming(people, end, told, told)) == 1
     constant = {"no tag": 0.5, "top tag": 0.31, "side A": 1.0}  # 0.21 more than the people; one side only
     assert len(signs_of_gaming(people, end, constant, told)) == 3
-    silent = {"no tag": 1.0, "top tag": float("nan"), "side A": 0.5}
+    silent = {"no tag": 1.0, "top tag": float("nan"), "side A": float("nan")}
     (sign,) = signs_of_gaming(people, End(before, before, None, None, before, before, before), silent, told)
     assert sign == "no feeling is ever named"
