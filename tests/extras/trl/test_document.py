@@ -16,6 +16,7 @@ SMALLER: Final = (
     ("simulate(200, seed=1)", "simulate(3, seed=1)"),
     ("simulate(100, seed=1)", "simulate(2, seed=1)"),
     (" max_completion_length=256,", ""),
+    (" max_completion_length=1024,", ""),
     ('GRPOConfig("out",', f'GRPOConfig("out", num_generations=4, max_completion_length=16, {FEW},'),
     ('RLOOConfig("out",', f'RLOOConfig("out", num_generations=4, max_completion_length=16, {FEW},'),
     ('SFTConfig("sft",', f'SFTConfig("sft", {FEW},'),
