@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Lines(Watcher):
-    """Print a line on standard error for each conversation that ends."""
+    """Prints a line on standard error for each conversation that ends."""
 
     def finished(self, job: Job, tally: Tally) -> None:
         """Print which conversation ended, how, and what the run has used so far."""
@@ -31,7 +31,7 @@ class Lines(Watcher):
 
 
 class Bars(Watcher):
-    """Show two bars on standard error, for conversations and calls, with the counts of the run."""
+    """Shows two bars on standard error, for conversations and calls, with the counts of the run."""
 
     def __init__(self, progress: Progress, label: str) -> None:
         self.progress = progress

@@ -100,7 +100,7 @@ class _Scores(_Part):
 
 
 def check_scores(scores: Mapping[str, Any], file: str) -> None:
-    """Raise DataError unless `metadata`, `conversations` and `aggregates` are as `attune score` writes them."""
+    """Raise DataError unless `metadata`, `conversations` and `aggregates` are as `attune score` writes."""
     try:
         _Scores.model_validate(scores)
     except ValidationError as error:

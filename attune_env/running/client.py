@@ -54,7 +54,7 @@ class ChatClient:
             ) from None
 
     async def close(self) -> None:
-        """Closes every connection."""
+        """Close every connection."""
         for client in self._idle:
             await client.aclose()
 
@@ -65,8 +65,8 @@ class ChatClient:
         client = self._idle.pop() if self._idle else httpx.AsyncClient(**self._options)
         url, content = f"{self.endpoint.base_url}/chat/completions", json.dumps(body).encode("ascii")
         try:
-            # the client's own limit applies between two bytes, and a server that sends slowly would never
-            # reach it ync with (
+            # the client's own limit applies between two bytes, and a slow server would never reach it
+            async with (
                 asyncio.timeout(self.call_timeout),
                 client.stream("POST", url, content=content) as response,
             ):

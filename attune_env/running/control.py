@@ -30,7 +30,7 @@ BLANK_AT_FIRST: Final = 20
 
 
 class Control:
-    """Control the concurrency, the caps and the end of a run.
+    """Controls the concurrency, the caps and the end of a run.
 
     After "too many requests", concurrency drops and then slowly rises again.
     """
@@ -128,7 +128,7 @@ class Control:
 
 
 class Breaker:
-    """Stop the run when every call to a model fails, instead of trying all the others."""
+    """Stops the run when every call to a model fails, instead of trying all the others."""
 
     def __init__(self, control: Control, model: str, base_url: str) -> None:
         self.control = control

@@ -59,7 +59,7 @@ class Watcher:
 
 
 class Loop:
-    """Make the calls of a run's jobs and write each result as soon as it is complete."""
+    """Makes the calls of a run's jobs and writes each result as soon as it is complete."""
 
     def __init__(
         self,
@@ -137,8 +137,8 @@ class Loop:
         while not self.control.stopped.is_set():
             if not any(job.waiting and not job.flying for job in self.active):
                 async with self._starting:
-                    # making a conversation's prompts takes longer than sending one, so let other calls go
-                    # first ait asyncio.sleep(0)
+                    # making a conversation's prompts takes longer than sending one: let other calls go first
+                    await asyncio.sleep(0)
                     started = self._start()
                 if started is not None and not started.waiting:
                     return started, None

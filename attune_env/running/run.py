@@ -115,7 +115,7 @@ def check_judges(judges: Sequence[Model]) -> None:
 
 
 class Session:
-    """Make the calls of some jobs with one journal, and report the outcome."""
+    """Makes the calls of some jobs with one journal, and reports the outcome."""
 
     def __init__(
         self, name: str, skip_name: str, folder: Path, options: Options | None, watcher: Watcher | None

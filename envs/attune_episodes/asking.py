@@ -53,7 +53,7 @@ T = TypeVar("T")
 
 @dataclass
 class Asking(Generic[Q, T]):
-    """Ask a question until a reply can be read, at most `most` times; the last reply counts.
+    """Asks a question until a reply can be read, at most `most` times; the last reply counts.
 
     Iterating yields the number of each attempt, from 1; `take` must be called in between.
     """

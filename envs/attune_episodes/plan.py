@@ -40,7 +40,7 @@ def plan(conversation: Conversation, settings: Settings | None = None) -> tuple[
 
 
 class _Planner:
-    """Build the requests of one conversation turn by turn."""
+    """Builds the requests of one conversation turn by turn."""
 
     def __init__(self, conversation: Conversation, settings: Settings) -> None:
         self.conversation, self.settings = conversation, settings

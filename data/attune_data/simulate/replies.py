@@ -164,7 +164,7 @@ class _Filling(NamedTuple):
 
 
 class _Speaker:
-    """Word the acts of one reply."""
+    """Words the acts of one reply."""
 
     def __init__(self, story: Story, claim: str, plan: Said | None) -> None:
         self.story, self.claim, self.plan = story, claim, plan

@@ -16,7 +16,7 @@ from attune_rewards.predictions import PREDICTION_OF, TurnPrediction
 
 
 class JSONAction(gymnasium.ActionWrapper[Any, Any, Any], RecordConstructorArgs):
-    """Accept a model's raw text as the action.
+    """Accepts a model's raw text as the action.
 
     The text is read as everywhere in attune-env: JSON on its own, in a fence or within prose. An unreadable
     text earns 0, and `info["status"]` says why. If a turn asks several stages, the text must be an object
@@ -52,7 +52,7 @@ class JSONAction(gymnasium.ActionWrapper[Any, Any, Any], RecordConstructorArgs):
 
 
 class TypedAction(JSONAction):
-    """Accept typed predictions (`attune_rewards.predictions`) or texts as the action.
+    """Accepts typed predictions (`attune_rewards.predictions`) or texts as the action.
 
     The prediction of a turn is a `TurnPrediction`, in which None means no answer.
     """

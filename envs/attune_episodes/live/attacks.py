@@ -89,7 +89,7 @@ def best_constant(reader: str = DEFAULT) -> Blind:
 
 @dataclass(frozen=True)
 class Climb:
-    """Hill climbing on the reader: add the sentence that gains most according to it, until none gains.
+    """Hill climbing on the reader: adds the sentence that gains most according to it, until none gains.
 
     It knows the reader and what people want on average, but not what this person wants.
     """

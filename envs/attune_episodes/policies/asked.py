@@ -88,7 +88,7 @@ def fit_asked(conversations: Sequence[Conversation]) -> AskedRules:
 
 
 class AskedPolicy(BuiltinPolicy):
-    """Play the prior's answers, except where the list of questions reveals more.
+    """Plays the prior's answers, except where the list of questions reveals more.
 
     Args:
         prior: gives the other answers; its folds are used.

@@ -89,7 +89,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class ConstantPolicy(BuiltinPolicy):
-    """Give the same answers regardless of the conversation."""
+    """Gives the same answers regardless of the conversation."""
 
     name: str
     answers: Answers
@@ -100,11 +100,11 @@ class ConstantPolicy(BuiltinPolicy):
 
 
 EMPTY: Final = ConstantPolicy("empty", Answers())
-"""Answer nothing: no tags, no yes/no, no picks, empty lists."""
+"""Answers nothing: no tags, no yes/no, no picks, empty lists."""
 
 
 def always(answer: YesNo) -> ConstantPolicy:
-    """Answer yes (or no) to every question, with no tags, side A, midpoints and first options."""
+    """Answers yes (or no) to every question, with no tags, side A, midpoints and first options."""
     middle = PanasGuess(total=MIDPOINT * len(POSITIVE))
     return ConstantPolicy(
         f"always-{answer}",
@@ -122,7 +122,7 @@ def always(answer: YesNo) -> ConstantPolicy:
 
 @dataclass(frozen=True, slots=True)
 class RandomPolicy(BuiltinPolicy):
-    """Give uniformly random valid answers, drawn from a hash of seed and request in any order of requests."""
+    """Gives uniformly random valid answers, drawn from a hash of seed and request, in any order."""
 
     seed: int = 0
     name: str = "random"

@@ -18,7 +18,7 @@ from attune_rewards.truth import ConversationTruth, truth_of
 
 @dataclass(frozen=True, slots=True)
 class OraclePolicy(BuiltinPolicy):
-    """Answer from the annotations; anything unannotated gets a valid neutral answer."""
+    """Answers from the annotations; anything unannotated gets a valid neutral answer."""
 
     name: str = "oracle"
 

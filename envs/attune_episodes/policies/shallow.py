@@ -20,7 +20,7 @@ _UNCHANGED: Final = (PanasGuess(), PanasGuess())
 
 @dataclass(frozen=True, slots=True)
 class LengthPolicy(BuiltinPolicy):
-    """Prefer the longer (or the shorter) response; otherwise answer like `always-no`."""
+    """Prefers the longer (or the shorter) response; otherwise answers like `always-no`."""
 
     name: str
     sign: int
@@ -55,7 +55,7 @@ def named_feelings(*texts: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class CopyPolicy(BuiltinPolicy):
-    """Repeat what is in the prompt: the person's words, the PANAS words in them, the earlier feelings.
+    """Repeats what is in the prompt: the person's words, the PANAS words in them, the earlier feelings.
 
     Answers yes to every question if the reply repeats a longer word of the message, and prefers the response
     that shares more such words with it.

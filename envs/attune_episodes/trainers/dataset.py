@@ -163,7 +163,7 @@ class Curriculum:
         return Curriculum(tuple((Simulation(seed, level=one), count) for one, count in schedule), number)
 
     def __iter__(self) -> Iterator[tuple[Conversation, str]]:
-        """Yield each conversation with the name of its level."""
+        """Each conversation with the name of its level."""
         return ((world[index], world.level.name) for world, index in self.places())
 
     def places(self) -> Iterator[tuple[Simulation, int]]:
@@ -222,7 +222,7 @@ def _rows(
 
 
 class _Pass:
-    """Make the rows of a source; `datasets` calls it at the start of each pass.
+    """Makes the rows of a source; `datasets` calls it at the start of each pass.
 
     It is pickled as one block of bytes, because `datasets` hashes the source of a stream with a pickler
     written in Python, which takes ten seconds for the written corpus.

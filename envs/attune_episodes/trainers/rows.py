@@ -1,6 +1,4 @@
-"""`RowMaker`: make the rows of conversations, one for each request that the reward scores, and datasets of
-rows.
-"""
+"""`RowMaker`: make training rows, one for each request that the reward scores, and datasets of rows."""
 
 from __future__ import annotations
 

@@ -188,9 +188,7 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
         }
 
     async def score(self, trace: AnyTrace, runtime: Runtime | None = None, *args: Any, **kwargs: Any) -> None:
-        """Compute rewards and metrics; then run the draft judge, if enabled, whose failure does not affect
-        them.
-        """
+        """Compute rewards and metrics, then run the draft judge if enabled; its failure affects neither."""
         # releases of verifiers after 0.4.0 pass more arguments (a deployment): passed on, not used here
         await super().score(trace, runtime, *args, **kwargs)
         judge = self.config.draft_judge

@@ -48,7 +48,7 @@ WEIGHTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class LexiconPolicy(BuiltinPolicy):
-    """Answer every stage from the words of the request."""
+    """Answers every stage from the words of the request."""
 
     name: str = "lexicon"
 
