@@ -3,8 +3,8 @@
 Each annotated conversation is an episode, each step one prediction about it, and the return of the
 episode is the benchmark's score; in a live episode a simulated person answers the policy. Importing the
 package imports Gymnasium and registers the environments `Attune/Conversation-v0` and `Attune/Live-v0`; the
-public names load on first use. `AttuneEnv`, `AttuneHarness` and `AttuneTaskset` are for verifiers, whose
-import takes seconds; a star import brings them too.
+public names load on first use. `AttuneEnv`, `AttuneHarness` and `AttuneTaskset` are for verifiers, which
+takes seconds to import; a star import loads them too.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ _NAMES = {
     " render rollout rollout_async rollout_batch score score_row",
     "attune_episodes.live": "LiveEpisode",
     "attune_episodes.trainers": "reward_functions row_reward training_dataset",
-    # what verifiers looks for under the id `attune-env`: exactly one of each in `__all__`
+    # verifiers looks for these under the id `attune-env`: exactly one of each in `__all__`
     "attune_episodes.verifiers_env": "AttuneEnv AttuneHarness AttuneTaskset",
     "attune_rewards": "RewardSpec Score",
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
-"""Public name -> the module that it comes from."""
+"""Public name -> the module that defines it."""
 
 __all__ = [
     "AttuneEnv",
@@ -119,5 +119,5 @@ def __getattr__(name: str) -> Any:
 
 
 for _id, _env in {"Attune/Conversation-v0": "ConversationEnv", "Attune/Live-v0": "LiveEnv"}.items():
-    if _id not in registry:  # an import again (importlib.reload) changes nothing
+    if _id not in registry:  # importing again (importlib.reload) changes nothing
         register(_id, entry_point=f"attune_episodes.gymnasium_envs:{_env}")

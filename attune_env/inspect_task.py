@@ -81,12 +81,12 @@ def attune(
     try:
         conversations, tasks = tasks_of(given)
     except AttuneError as error:
-        # what Inspect shows as one message: any other error it shows with its own stack
+        # Inspect shows this error as one message, but others with its own stack
         raise PrerequisiteError(escape(str(error))) from error
     samples = [
         Sample(
             id=one.conversation.conversation_id,
-            # for whoever reads the log; the solver asks what the plan says
+            # for readers of the log; the solver follows the plan
             input=one.conversation.turns[0].user_message or " ",
             metadata=metadata_of(one),
         )
@@ -107,7 +107,7 @@ def attune(
 
 @solver
 def walk_plan(reasks: int = 2, parallel: int | None = None, structured: bool = False) -> Solver:
-    """Asks every request of a conversation's plan, each with its own messages.
+    """Ask every request of a conversation's plan, each with its own messages.
 
     Args:
         reasks: how often a request is asked again when its reply cannot be read; the last reply counts.

@@ -13,7 +13,7 @@ from attune_rewards.truth import ConversationTruth, TurnTruth
 
 
 def intensity(truth: ConversationTruth, turn: TurnTruth | None, said: Prediction) -> float:
-    """F1 of the feelings, times how near their intensities are (1 − error/6)."""
+    """F1 of the feelings, multiplied by how close their intensities are (1 − error/6)."""
     if turn is None or turn.tags is None:
         return 1.0  # nothing to be wrong about: whatever is said is right
     if not isinstance(said, Assess) or said.tags is None:

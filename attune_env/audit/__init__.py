@@ -1,4 +1,4 @@
-"""The audit of a reward: the attacks played against it, what each earns, and the verdict."""
+"""The audit of a reward: play attacks against it, measure what each earns, and reach a verdict."""
 
 from attune_env.audit.auditing import REFERENCE_SIZE, Audit, audit, policy_count, reference_world
 from attune_env.audit.live import live_audit, live_policy_count, live_tables

@@ -1,7 +1,7 @@
-"""Play every attack against rewards, and judge: does any baseline beat the prior?
+"""Play every attack against rewards, and decide whether any baseline beats the prior.
 
-Everything fitted is fitted on folds disjoint by participant and scored out of fold. Differences are paired by
-conversation; their intervals are percentile bootstraps that draw participants.
+All fitting uses folds disjoint by participant, and scoring is out of fold. Differences are paired by
+conversation; their intervals are percentile bootstraps that resample participants.
 """
 
 from __future__ import annotations
@@ -53,16 +53,16 @@ class Audit:
     parts: Mapping[str, Mapping[str, float]]
     """Part -> policy -> mean score, before baselines are subtracted."""
     ceiling: Mapping[str, float]
-    """Part -> the latent-state ceiling; {} if the data's latent state is not known."""
+    """Part -> the latent-state ceiling; {} if the latent state of the data is unknown."""
 
     @property
     def failed(self) -> tuple[Verdict, ...]:
-        """The gated rewards that fail."""
+        """The rewards that fail."""
         return tuple(verdict for verdict in self.verdicts if verdict.state == "fails")
 
 
 def reference_world() -> Simulation:
-    """The default data: simulated participants on whom no baseline was measured."""
+    """The default data: simulated participants on whom no baseline has been measured."""
     return Simulation(REFERENCE_SEED)
 
 
@@ -74,11 +74,11 @@ def audit(
     world: Simulation | None = None,
     on_done: Callable[[], None] | None = None,
 ) -> Audit:
-    """Audits rewards of different names on these conversations.
+    """Audit rewards with distinct names on these conversations.
 
-    `world` is the simulation whose first items the conversations are, for the ceiling; `on_done` is called
-    after each policy (`policy_count` of them). Raises SettingsError if there are fewer than two participants:
-    nothing can be fitted out of fold.
+    `world` is the simulation of which the conversations are the first items, needed for the ceiling;
+    `on_done` is called after each of the `policy_count` policies. Raises SettingsError for fewer than two
+    participants, since nothing can then be fitted out of fold.
     """
     settings, rewards = settings or Settings(), {spec.name: spec for spec in specs}
     kinds: dict[str, str] = {}
@@ -136,17 +136,20 @@ def audit(
 
 
 def policy_count(rewards: int) -> int:
-    """How many policies an audit of this number of rewards plays."""
+    """The number of policies that an audit of this number of rewards plays."""
     return len(KINDS) + len(SURFACE) + 1 + len(EXPLOITS) + rewards
 
 
 def _policies(
     conversations: Conversations, settings: Settings, specs: Mapping[str, RewardSpec]
 ) -> Iterator[tuple[BuiltinPolicy, str, Mapping[str, RewardSpec]]]:
-    """(policy, its kind, the rewards that it is scored under), in the order of the table."""
+    """(policy, its kind, the rewards under which it is scored), in the order of the table."""
     prior = FittedPolicy("prior", fit_prior, conversations, settings)
     asked = AskedPolicy(prior, conversations)
-    fitted: dict[str, BuiltinPolicy] = {"prior": prior, "asked": asked}  # once, for all that build on them
+    fitted: dict[str, BuiltinPolicy] = {
+        "prior": prior,
+        "asked": asked,
+    }  # shared by the others
     for name, kind in KINDS.items():
         yield fitted.get(name) or builtin_policy(name, conversations, settings), kind, specs
     for name, written in SURFACE.items():
@@ -160,7 +163,7 @@ def _policies(
 
 
 def _mean(values: Sequence[float | None]) -> float:
-    """Mean of the defined values; NaN without any."""
+    """Mean of the defined values; NaN if there are none."""
     found = mean(values)
     return np.nan if found is None else found
 
@@ -168,7 +171,7 @@ def _mean(values: Sequence[float | None]) -> float:
 def _parts(played: Mapping[str, Played], specs: Mapping[str, RewardSpec]) -> dict[str, dict[str, float]]:
     """Part -> policy -> its mean over the conversations where it is defined.
 
-    A custom part is named with its reward: two rewards may call different parts by one name.
+    A custom part is named with its reward, since two rewards may have different parts of the same name.
     """
     found: dict[str, dict[str, float]] = {}
     for name, one in played.items():
@@ -176,6 +179,6 @@ def _parts(played: Mapping[str, Played], specs: Mapping[str, RewardSpec]) -> dic
             if (average := mean(values)) is not None:
                 shared = part in LEAF or specs[reward].parts[part] == Format() or len(specs) == 1
                 earned = found.setdefault(part if shared else f"{part} of {reward}", {})
-                # the search differs by reward: its best is shown
+                # the search differs by reward; its best result is shown
                 earned[name] = max(average, earned.get(name, 0.0))
     return found

@@ -1,6 +1,6 @@
 """The audit of live episodes: every attack is compared with the best constant, on the same people.
 
-Differences are paired by conversation; intervals are percentile bootstraps that draw participants.
+Differences are paired by conversation; intervals are percentile bootstraps that resample participants.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from attune_episodes.live.play import LivePlayed, LivePolicy, play_live
 from attune_episodes.reading import reader
 
 LIVE_SIZE: Final = 150
-"""Conversations that are played: of 100 people."""
+"""Number of conversations played, with 100 people."""
 SEED: Final = 1
-"""Seed of the people; the constants were searched and measured on others."""
+"""Seed of the people; the constants were found and measured on others."""
 SHARE: Final = 0.25
 """The share of the range from silence to oracle that the best constant may earn."""
 Kind = Literal["constant", "attack", "climb", "state"]
@@ -34,14 +34,14 @@ Kind = Literal["constant", "attack", "climb", "state"]
 
 @dataclass(frozen=True, slots=True)
 class LiveRow:
-    """The earnings of one policy."""
+    """The results of one policy."""
 
     name: str
     kind: Kind
     total: Interval
-    """0 is the best constant, 1 the oracle, over the people they were measured with."""
+    """Its total: 0 for the best constant, 1 for the oracle, on the people with whom these were measured."""
     over: Interval
-    """Its mean paired difference to the best constant."""
+    """Its mean paired difference from the best constant."""
     lost: float
     """The share of turns that were lost because people left."""
     told: float
@@ -54,10 +54,10 @@ class LiveAudit:
 
     data: str
     constant: str
-    """The best constant, in words."""
+    """A description of the best constant."""
     rows: tuple[LiveRow, ...]
     climb: Interval
-    """The total of the climb minus that of the people's own edits."""
+    """The total of the hill climber minus that of the people's own edits."""
 
     def row(self, name: str) -> LiveRow:
         """The row of a policy."""
@@ -95,7 +95,7 @@ def live_audit(
     level: str = "default",
     on_done: Callable[[], None] | None = None,
 ) -> LiveAudit:
-    """Plays every attack, the climb and the references in the first `size` conversations of a seed."""
+    """Play every attack, the hill climber and the references in the first `size` conversations of a seed."""
     world = Simulation(seed, level=level)
     played: dict[str, list[LivePlayed]] = {}
     for name, policy in _policies(world).items():
@@ -124,7 +124,7 @@ def live_audit(
 
 
 def live_policy_count() -> int:
-    """How many policies an audit of live episodes plays."""
+    """The number of policies that an audit of live episodes plays."""
     return len(ATTACKS) + 5
 
 

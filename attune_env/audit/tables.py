@@ -1,4 +1,4 @@
-"""An audit as tables: the verdicts, what every policy earns, and in which parts."""
+"""The tables of an audit: verdicts, what every policy earns, and in which parts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from attune_rewards.tree import COMPOSITE
 
 
 def audit_tables(found: Audit) -> list[Table]:
-    """Every table of an audit, in the order in which they are read."""
+    """All tables of an audit, in reading order."""
     return [_verdicts(found), *_policies(found), _parts(found)]
 
 

@@ -11,12 +11,12 @@ from attune_env.statistics import Interval
 GATE: Final = 0.02
 """A reward passes if the upper 95 % bound of every attack's gain over `prior` is below this."""
 PAID_FOR_NOTHING: Final = 0.05
-"""A prior that earns more than this is named in the verdict."""
+"""The verdict mentions a prior that earns more than this."""
 MIN_PARTICIPANTS: Final = 100
-"""With fewer people the intervals are reported, but there is no verdict."""
+"""With fewer people, intervals are reported but there is no verdict."""
 ORACLE_SLACK: Final = 1e-9
 GATED: Final = ("content-free", "exploit", "searched")
-"""Kinds of policies that understand nothing: none of them may beat the prior."""
+"""Kinds of policies that understand nothing; none of them may beat the prior."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Row:
     rewards: Mapping[str, Interval]
     """Reward -> mean return."""
     over_prior: Mapping[str, Interval]
-    """Reward -> mean paired difference to `prior`."""
+    """Reward -> mean paired difference from `prior`."""
     strict: float
     """Mean strict Composite, 0–100; NaN if nothing is annotated."""
     canonical: float
@@ -44,25 +44,25 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a reward holds."""
+    """The verdict on a reward."""
 
     reward: str
     prior: Interval
-    """The score of the best constant answers, out of 1: what reading nothing earns."""
+    """The score of the best constant answers, out of 1."""
     gains: Mapping[str, Interval]
-    """Gated policy, other than the prior -> its mean paired difference to the prior."""
+    """Gated policy other than the prior -> its mean paired difference from the prior."""
     shallow: Mapping[str, Interval]
-    """The same for the policies that read the surface: reported, not gated."""
+    """The same for policies that read the surface, which are reported but not gated."""
     beats_oracle: tuple[str, ...]
     """Policies that earn more than the annotations' own answers in some conversation."""
     oracle: float
     """Mean return of the annotations' own answers; NaN if nothing is scored."""
     participants: int
-    """Participants of the conversations in which this reward scores anything."""
+    """Number of participants in conversations in which this reward scores anything."""
 
     @property
     def best(self) -> str:
-        """The gated policy with the highest mean; the search if it is tied."""
+        """The gated policy with the highest mean; the search wins ties."""
         return max(self.gains, key=lambda name: (round(self.gains[name].mean or 0.0, 9), name == "searched"))
 
     @property
@@ -80,9 +80,10 @@ class Verdict:
     def state(self) -> Literal["passes", "fails", "undecided", "not gated", "not scored"]:
         """The outcome.
 
-        `passes`: by its upper bound no attack gains `GATE`; the annotations' own answers earn 1, and nothing
-        beats them. `fails`: an attack's gain is shown (its lower bound is above 0, or its mean reaches
-        `GATE`), or the oracle falls short or is beaten. `undecided`: the bound is too wide to tell.
+        `passes`: the upper bound of every attack's gain is below `GATE`, the annotations' own answers earn 1,
+        and nothing beats them. `fails`: an attack has a significant gain (its lower bound is above 0, or its
+        mean reaches `GATE`), or the oracle earns less than 1 or is beaten. `undecided`: the intervals are too
+        wide to tell.
         """
         if self.prior.mean is None:
             return "not scored"
@@ -94,7 +95,7 @@ class Verdict:
 
     @property
     def reasons(self) -> list[str]:
-        """Why it fails; empty if it does not."""
+        """The reasons why it fails; empty if it does not."""
         shown = [
             name
             for name, gain in self.gains.items()
@@ -109,7 +110,7 @@ class Verdict:
 
     @property
     def text(self) -> str:
-        """The verdict in a few words."""
+        """A short form of the verdict."""
         state, (widest, bound), paid = self.state, self.bound, self.prior.mean or 0.0
         more = {
             "not gated": f": {self.participants} participants, {MIN_PARTICIPANTS} are needed",

@@ -1,4 +1,4 @@
-"""The command line `attune`: one module per group of commands, heavy imports only inside what runs."""
+"""The command line `attune`: one module per group of commands, with heavy imports inside the commands."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from attune_env.cli.score import score
 from attune_env.cli.view import view
 
 WIDE: Final = {"terminal_width": 400, "max_content_width": 400}
-"""Without a terminal nothing is wrapped or cut."""
+"""Width of output without a terminal, so that nothing is wrapped or truncated."""
 EVALUATE, DATA, TRAIN = "Evaluate", "Data", "Train and serve"
 """Panels of the help."""
 
@@ -32,7 +32,7 @@ app = typer.Typer(
     epilog="Start with `attune demo`: no key, no network, under a minute.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    # boxes are for people: without a terminal, help is plain text like everything else
+    # boxes are for people; without a terminal, help is plain text like everything else
     rich_markup_mode="rich" if sys.stdout.isatty() else None,
     context_settings={"help_option_names": ["-h", "--help"]} | ({} if sys.stdout.isatty() else WIDE),
 )
@@ -68,17 +68,18 @@ SYNONYMS: Final = (
     ("--mode", "--modes"),
     ("--output", "--output-dir"),
 )
-"""Spellings of the same option: each command takes all of those in a row, and its help shows one."""
+"""Synonymous options: a command that has one of a group accepts all of them, and its help shows that one."""
 MODES: Final = ("default", "verbose", "omniscient", "verbose_omniscient", "all")
 LISTS: Final = ("--judge-model", "--scores", "--compare", "--formats")
-"""Options that take several values in a row, as the official tool has them: nothing else may follow there."""
+"""Options that accept several values in a row, as in the official tool; no argument may follow them."""
 
 
 def spelt_out(words: list[str]) -> list[str]:
-    """The command line with each option spelled as its command defines it.
+    """Rewrite the command line with each option spelled as its command defines it.
 
-    Synonyms become the option that the command has; without one of `SYNONYMS[0]` its value is the argument.
-    `--modes a b` becomes `--modes a --modes b`, and so do other lists after all arguments.
+    Synonyms become the option that the command has; if it has none of `SYNONYMS[0]`, the value becomes the
+    argument. `--modes a b` becomes `--modes a --modes b`; other lists are expanded like this after all
+    arguments.
     """
     asked: Any = typer.main.get_command(app)
     depth = 0
@@ -109,16 +110,16 @@ def spelt_out(words: list[str]) -> list[str]:
 
 
 def main() -> NoReturn:
-    """Entry point: errors meant for people become one message and an exit code, never a traceback."""
+    """Entry point: expected errors become one message and an exit code, never a traceback."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a narrow terminal is no reason to crash
+        sys.stdout.reconfigure(errors="backslashreplace")  # unencodable output must not crash the command
     try:
         app(args=spelt_out(sys.argv[1:]))
     except AttuneError as error:
         _say(str(error))
         sys.exit(2 if isinstance(error, UnknownNameError | SettingsError) else 1)
     except BrokenPipeError:
-        # the reader (head, less) has left: nothing more to say, and no complaint at shutdown either
+        # the reader (head, less) has closed the pipe: stop without an error message, also at shutdown
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except KeyboardInterrupt:

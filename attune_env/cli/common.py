@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def read_data(
     path: str, *, skip_invalid: bool = False, where: str | None = None, in_memory: bool = True
 ) -> Conversations:
-    """The conversations of a path that meet the conditions; says what is left out."""
+    """Load the conversations of a path that meet the conditions; reports what is left out."""
     from attune_data import load
 
     conversations = load(path, skip_invalid=skip_invalid, in_memory=in_memory)
@@ -30,7 +30,7 @@ def read_data(
 
 
 def selected(conversations: Conversations, where: str | None) -> Conversations:
-    """The conversations that meet the conditions, all of them without any; says how many are left."""
+    """Select the conversations that meet the conditions, if there are any; reports how many are left."""
     if where is None:
         return conversations
     from attune_data.selection import select
@@ -41,13 +41,13 @@ def selected(conversations: Conversations, where: str | None) -> Conversations:
 
 
 def tell(problems: Sequence[Problem]) -> None:
-    """Prints problems on standard error, one per line."""
+    """Print problems on standard error, one per line."""
     for problem in problems:
         print(f"{problem.severity}: {problem}", file=sys.stderr)
 
 
 def left_out(problems: Sequence[Problem], *, skip: bool = True) -> None:
-    """Prints which files are left out, one problem per line; raises an error unless they may be skipped."""
+    """Print which files are left out, one problem per line; raises an error unless they may be skipped."""
     if problems and not skip:
         raise DataError(problems)
     for problem in problems:
@@ -60,7 +60,7 @@ def left_out(problems: Sequence[Problem], *, skip: bool = True) -> None:
 def stoppable(
     told: str = "stopped; what is complete is kept: run the same command again to go on",
 ) -> Iterator[None]:
-    """Exits on Ctrl-C with code 130, saying what is kept."""
+    """Exit on Ctrl-C with code 130, saying what is kept."""
     try:
         yield
     except KeyboardInterrupt:
@@ -70,7 +70,7 @@ def stoppable(
 
 @contextmanager
 def progress_bar(label: str, total: int) -> Iterator[Callable[[], None]]:
-    """A bar on standard error while the block runs; gives the function that moves it by one.
+    """Show a progress bar on standard error during the block; yields the function that advances it.
 
     Without a terminal there is no bar.
     """
@@ -87,14 +87,14 @@ def progress_bar(label: str, total: int) -> Iterator[Callable[[], None]]:
 
 
 def output_folder(path: Path) -> Path:
-    """The path of an output folder; raises DataError if a file is in its place."""
+    """The path of an output folder; raises DataError if it is a file."""
     if path.exists() and not path.is_dir():
         raise DataError(Problem(str(path), "", "a file", "a folder for the results", "choose another -o"))
     return path
 
 
 def command_line(*words: str, **options: object) -> str:
-    """The command to type; None and False leave an option out, True is a flag, a list repeats it."""
+    """Format a command; None and False leave an option out, True makes it a flag, a list repeats it."""
     for name, value in options.items():
         for one in value if isinstance(value, list) else [value]:
             if one is not None and one is not False:
@@ -103,11 +103,11 @@ def command_line(*words: str, **options: object) -> str:
 
 
 def find_codebook(given: Path | None, data: str) -> Codebook:
-    """The codebook given, or the official one beside the data, or else our own; prints which."""
+    """The codebook given, otherwise the official one next to the data, otherwise ours; prints which."""
     from attune_data.codebook import Codebook, load_official
     from attune_episodes.data_arguments import SAMPLE, DataArguments
 
-    # a path, where the text "simulated" would name a world
+    # as a path, since the text "simulated" would name a world
     path = DataArguments(data if data == SAMPLE else Path(data)).codebook(given)
     book = Codebook.own() if path is None else load_official(path)
     own = "our own wording (the benchmark's comes with its data)"
@@ -119,7 +119,7 @@ def find_codebook(given: Path | None, data: str) -> Codebook:
 
 
 def numbers_of(conversations: Conversations) -> dict[str, int]:
-    """Conversation id -> N of its file, or else its position, from 1."""
+    """Conversation id -> N of its file, otherwise its position, from 1."""
     from attune_data.selection.subsets import numbered
 
     kept = {identity: number for number, identity in numbered(conversations).items()}

@@ -28,7 +28,7 @@ imports = typer.Typer(
 )
 
 LEVELS: Final = ("plain", "clear", "default", "blunted", "tangled")
-"""As `attune_data.simulate.LEVELS` has them, spelt out so that --help loads nothing; a test compares."""
+"""The names in `attune_data.simulate.LEVELS`, repeated so that --help loads nothing; a test compares them."""
 FOLDER = option("Folder to write to.", NEEDED, "-o")
 DESTINATION = option("Folder to write to, or a file that ends in .jsonl.", NEEDED, "-o")
 Part = Literal["all", "seen", "unseen"]
@@ -261,9 +261,9 @@ app.add_typer(imports, name="import")
 def _writer(
     output: Path, format: str | None = None, *, overwrite: bool
 ) -> Callable[[Iterable[Conversation]], object]:
-    """Writes conversations in the format that is named, or that the output's name tells.
+    """Write conversations in the given format, or the one that the output's name implies.
 
-    Raises SettingsError or DataError if the output cannot be that: before anything is read or made.
+    Raises SettingsError or DataError for an unsuitable output, before anything is read or generated.
     """
     from attune_data.destination import check_folder, check_jsonl
     from attune_data.loading import is_benchmark
@@ -282,7 +282,7 @@ def _writer(
 
 
 def _import(read: Callable[[], Imported], output: Path, *, overwrite: bool) -> None:
-    """Reads another data set, writes it to `output`, and says what it holds."""
+    """Read another data set, write it to `output`, and report what it contains."""
     from attune_env.report.table import Table
 
     write = _writer(output, overwrite=overwrite)

@@ -30,14 +30,14 @@ def demo(output: Path = option("Folder to write to.", Path("results/demo"), "-o"
     check_destination(page)
     with stoppable(), progress_bar("playing", len(BUILTIN) * len(conversations)) as step:
         for name in BUILTIN:
-            # always anew: it takes seconds, and results of an older version would only be in the way
+            # always run again: it takes seconds, and results of an older version would get in the way
             run_builtin(name, conversations, output, overwrite=True, on_done=step)
     results, problems, _ = read_results(output, conversations)
     left_out(problems, skip=False)
     write_json(scores, score_results(results, conversations, ground_truth="sample"))
     asked = Sources([scores])
     parts, _ = read_parts(asked, command_of(asked))
-    # figures as SVG only: the page needs no others, and they take longer than all the rest
+    # figures only as SVG: the page needs no others, and they take longer than everything else
     made = write_report(page, parts, Wanted(("svg",)), progress=progress_bar)
     for table in made.leaderboards:
         table.print()

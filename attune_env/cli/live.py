@@ -52,13 +52,13 @@ def live(
 
 
 def _talk(standing: Standing) -> None:
-    """Hold the conversation over standard input and output; however it ends, show the turns so far."""
+    """Hold the conversation over standard input and output; at the end, however it comes, show the turns."""
     from attune_data.errors import printable
     from attune_episodes.live.transcript import transcript
 
     held = standing.live()
     if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(errors="replace")  # undecodable input is replaced, not refused
+        sys.stdin.reconfigure(errors="replace")  # replace undecodable input instead of failing
     asks = sys.stdin.isatty()
     if asks:
         print(f"Reply to what the person says, {held.length} times at most; Ctrl-D ends it.", file=sys.stderr)
@@ -72,7 +72,7 @@ def _talk(standing: Standing) -> None:
                 print("> ", end="", file=sys.stderr, flush=True)
             if not (line := sys.stdin.readline()):
                 break
-            after = held.copy()  # a voice may stop in the middle of a turn, which then does not count
+            after = held.copy()  # a voice may stop in the middle of a turn, and the turn then does not count
             after.say(line.rstrip("\r\n"))
             held = after
     finally:

@@ -1,4 +1,4 @@
-"""Options and arguments as defaults of parameters; `command` registers a function that has them."""
+"""Declare options and arguments as parameter defaults; `command` registers a function with them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ import typer
 CHOSEN, ASKED, SERVER, JUDGES = "Which conversations", "What is asked", "Models behind a server", "Judges"
 """Panels of the help."""
 NEEDED: Final = ...
-"""The default of an option or argument that must be given."""
+"""The default of a required option or argument."""
 _METAVARS: Final = {int: "N", float: "NUMBER", Path: "PATH"}
-"""The placeholder of a value in the help, where an option names none; that of a text is the option's name."""
+"""The default placeholder of a value in the help, by type; for a text, it is the option's name."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -65,7 +65,7 @@ def command(app: typer.Typer, name: str | None = None, panel: str | None = None)
 
 
 def _parameter(name: str, hint: Any, given: Field[Any]) -> inspect.Parameter:
-    """The parameter as Typer reads it."""
+    """Convert a parameter to Typer's form."""
     kind, names, about = (given.metadata[one] for one in ("kind", "names", "about"))
     if kind is typer.Option and not any(one.startswith("--") for one in names):
         names = (f"--{name.replace('_', '-')}", *names)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from attune_env.analyses.sources import Sources
 
 HEAD = "model,kind,mode,metric,n,"
-"""How a file that this command wrote begins."""
+"""The beginning of a file written by this command."""
 Values = list[str] | None
 """Values of one filter; a conversation with any of them is selected."""
 
@@ -110,12 +110,12 @@ def report(
 
 
 def formats_of(formats: list[shared.Format] | None) -> tuple[str, ...]:
-    """The requested formats, each once; all of them by default."""
+    """The requested formats without duplicates; by default all."""
     return tuple(dict.fromkeys(map(str, formats or shared.Format)))
 
 
 def say_chosen(scores: Mapping[str, Any], scored: int, where: str) -> None:
-    """Says how many of the scored conversations are left."""
+    """Report how many of the scored conversations are left."""
     left = scores["metadata"]["n_conversations"]
     print(f"{left} of {scored} scored conversations have {one_line(where)}", file=sys.stderr)
 

@@ -13,7 +13,7 @@ from attune_env.cli.options import CHOSEN, argument, command, option
 
 app = typer.Typer(help="List, explain and audit rewards.", no_args_is_help=True)
 AUDITED_BY = "made by attune rewards audit"
-"""Stands in the first line of an audit written to a file."""
+"""The marker in the first line of an audit written to a file."""
 
 
 @command(app, "list")

@@ -25,7 +25,7 @@ POLICIES: Final = (
     "empty", "always-yes", "always-no", "random", "mode", "prior", "longest", "shortest", "copy", "asked",
     "lexicon", "oracle",
 )  # fmt: skip
-"""As `attune_episodes.policies.BUILTIN` has them, spelt out so that --help loads nothing; a test compares."""
+"""The names in `attune_episodes.policies.BUILTIN`, repeated so that --help loads nothing; a test compares."""
 _training = partial(option, panel="Checkpoints of a training run")
 
 
@@ -99,7 +99,7 @@ def run(
             raise UnknownNameError("mode", name, (*MODES, "all"))
     wanted = [mode for mode in MODES if mode in named or "all" in named]
     settings = asking.settings(path, seed or 0)
-    # a built-in policy is fitted on all of them; a server is asked about one after the other
+    # a built-in policy is fitted on all of them; a server is asked about one after another
     conversations = selection.read(path, in_memory=builtin)
     output_folder(output)
     score = servers.score_command(output, path, selection.where)
@@ -200,7 +200,7 @@ def rejudge(
     judges = servers.chosen_models(provider, [judge, *(judge_model or ())], server, shared.Drawn(), None)
     settings = Settings(prompts=prompts, codebook=find_codebook(codebook, data))
     conversations = read_data(data, skip_invalid=selection.skip_invalid)
-    # a result of a conversation that was not chosen is no problem, one of an unknown conversation is
+    # results of conversations that were not chosen are fine, those of unknown conversations are not
     only = selected(conversations, selection.where)[: selection.number].by_id
     asked: dict[str, Any] = {"only": only, "settings": settings, "skip_invalid": selection.skip_invalid}
     if server.dry_run:

@@ -53,7 +53,7 @@ def score(
     everything = read_data(data, skip_invalid=skip_invalid)
     conversations = selected(everything, where)
     again = find_codebook(codebook, data) if reparse else None
-    # a result of a conversation that was not chosen is no problem, one of an unknown conversation is
+    # results of conversations that were not chosen are fine, those of unknown conversations are not
     found, problems, warnings = read_results(results, everything, reparse_with=again)
     tell(warnings)
     left_out(problems, skip=skip_invalid and bool(found))

@@ -22,7 +22,7 @@ _chosen = partial(option, panel=CHOSEN)
 
 @dataclass(frozen=True)
 class Sessions:
-    """The limits of sessions, as `attune_episodes.openenv_env.Limits` names them."""
+    """The limits of sessions, named as in `attune_episodes.openenv_env.Limits`."""
 
     sessions: int = _limit("Open sessions at a time.", 64, "--max-sessions", min=1)
     message_bytes: int = _limit("Largest message, in bytes.", 16 * 1024 * 1024, "--max-message-bytes", min=1)
@@ -32,7 +32,7 @@ class Sessions:
 
 @dataclass(frozen=True)
 class Source:
-    """The conversations, as `attune_episodes.data_arguments.DataArguments` names them."""
+    """The conversations, named as in `attune_episodes.data_arguments.DataArguments`."""
 
     where: str | None = shared.WHERE
     split: str | None = _chosen("Split of a data set that has several.")
@@ -105,7 +105,7 @@ def openenv(
             if training:
                 check_stages(spec, settings.stages)
         source.reset_order(seed)
-        # last: it takes seconds to import, and what is wrong with the rest shows at once
+        # last, because it takes seconds to import and other errors should show at once
         from attune_episodes.openenv_env import attune_app, serve
 
         if not is_loopback(host):

@@ -1,4 +1,4 @@
-"""Runs against servers: options made into models and a run, estimates as a table, and how a run ends."""
+"""Runs against servers: turn options into models and a run, print estimates, and report the end of a run."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 PROVIDERS: Final = ("openrouter", "openai", "prime", "custom", "builtin")
 PROVIDER_HELP: Final = "openrouter, openai, prime, custom (any server: give --base-url), or builtin."
 DEAREST: Final = 1_000_000
-"""Dollars per million tokens: the range of a call's cost is bounded."""
+"""Largest price in dollars per million tokens, so that the cost of a call is bounded."""
 BESIDE: Final = 128
-"""Open files besides the connections: the journal, results being written, those of Python itself."""
+"""Open files besides the connections: the journal, results being written, and Python's own."""
 
 
 def chosen_models(
@@ -41,7 +41,7 @@ def chosen_models(
     seed: int | None,
     training: Training | None = None,
 ) -> list[Model]:
-    """Models at one endpoint; raises SettingsError if an option is at fault."""
+    """Models at one endpoint; raises SettingsError for an invalid option."""
     from attune_env.running.providers import endpoint_of
     from attune_env.running.settings import Sampling
 
@@ -59,7 +59,7 @@ def chosen_models(
 
 
 def chosen_judges(model: Model, judging: Judging, server: Server) -> list[Model]:
-    """The judges of a model's drafts, at its endpoint unless they have their own."""
+    """The judges of a model's drafts, at the model's endpoint unless they have their own."""
     from attune_env.running.providers import endpoint_of
     from attune_env.running.settings import Sampling
 
@@ -76,7 +76,7 @@ def chosen_judges(model: Model, judging: Judging, server: Server) -> list[Model]
             api_key_var=judging.judge_api_key_var,
             need_key=not server.dry_run,
         )
-    # a judge answers as its server would: the evaluated model's temperature is not its own, nor its price
+    # judges use their server's defaults, not the evaluated model's temperature or price
     sampling = Sampling(None, None, model.sampling.seed, model.sampling.structured)
     same = (model.name, model.endpoint)
     judges = [
@@ -93,7 +93,7 @@ def chosen_judges(model: Model, judging: Judging, server: Server) -> list[Model]
 
 
 def chosen_voice(voiced: Voiced, server: Server, drawn: Drawn) -> EndpointVoice | None:
-    """The model that words the texts; None for the grammar, for which SettingsError refuses other options."""
+    """The model that words the texts; None for the grammar, with which other options raise SettingsError."""
     if voiced.voice is None:
         refuse("the grammar's words: name a model with --voice", voiced, server, drawn)
         return None
@@ -106,7 +106,7 @@ def chosen_voice(voiced: Voiced, server: Server, drawn: Drawn) -> EndpointVoice 
 
 
 def show_voice_estimate(voice: EndpointVoice, world: Simulation, number: int, *, live: bool = False) -> None:
-    """Prints what wording the next conversations of a world would take; sends nothing."""
+    """Print the estimate for wording the next conversations of a world; sends nothing."""
     from attune_env.running.voice import estimate_voice
 
     show_estimate([estimate_voice(world, number, live=live)], price=voice.model.price)
@@ -114,9 +114,9 @@ def show_voice_estimate(voice: EndpointVoice, world: Simulation, number: int, *,
 
 @contextmanager
 def voicing(voice: EndpointVoice | None) -> Iterator[None]:
-    """Opens the voice, if there is one; at the end says how many texts are whose and what they cost.
+    """Open the voice, if there is one; at the end, report how many texts are its own and what they cost.
 
-    Raises the exit of a block that a cap, a fault or Ctrl-C ended: what was worded is kept.
+    If a cap, a fault or Ctrl-C ends the block, the command exits, and the texts so far are kept.
     """
     if voice is None:
         yield
@@ -154,7 +154,7 @@ def _model(
 
 
 def price_of(server: Server) -> Price | None:
-    """The price that the options give; None without one."""
+    """The price given by the options; None if there is none."""
     from attune_env.running.settings import Price
 
     if server.price_in is None and server.price_out is None:
@@ -169,7 +169,7 @@ def price_of(server: Server) -> Price | None:
 
 
 def options_of(server: Server, endpoint: Endpoint, *, overwrite: bool) -> Options:
-    """How the run is carried out; `endpoint` has the key that no command may hold."""
+    """The options of the run; `endpoint` has the key, which must not appear in a command."""
     from attune_env.running.settings import Options, Patience
 
     concurrency = server.concurrency or Options.concurrency
@@ -189,8 +189,8 @@ def options_of(server: Server, endpoint: Endpoint, *, overwrite: bool) -> Option
 
 
 def allow_connections(number: int) -> None:
-    """Raises this process's limit on open files to the number needed, as far as the system allows."""
-    with suppress(ImportError, OSError, ValueError):  # a system without such a limit, or one that refuses
+    """Raise this process's limit on open files to the number needed, as far as the system allows."""
+    with suppress(ImportError, OSError, ValueError):  # the system has no such limit, or refuses to raise it
         import resource
 
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -218,9 +218,9 @@ def score_command(results: Path, data: str, where: str | None, command: str = "s
 
 
 def end(report: EndpointReport, done: str, next_command: str, command: str) -> None:
-    """Reports a run: what was done (`done`), the cost, what is missing, and the command that continues.
+    """Report a run: what was done (`done`), the cost, what is missing, and the command that continues it.
 
-    Raises the exit of a run that is not complete; a complete one ends with `next_command`.
+    Exits with an error code if the run is incomplete; after a complete one, prints `next_command`.
     """
     from attune_env.cli.watching import amounts, duration, rates
     from attune_env.running.loop import Interrupted, Unwritten
@@ -264,9 +264,9 @@ def only_skipped(
 def show_estimate(
     estimates: Sequence[Estimate], *, price: Price | None, judge_price: Price | None = None, judges: int = 0
 ) -> None:
-    """Prints the estimate of a run; anything without a price is left out of the cost, and a note says so.
+    """Print the estimate of a run; calls without a price are left out of the cost, with a note.
 
-    `price` is the evaluated model's, `judge_price` that of the judges, `judges` how many there are.
+    `price` is that of the evaluated model, `judge_price` that of the judges, `judges` their number.
     """
     from attune_env.report.table import Table
 

@@ -64,7 +64,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class Asking:
-    """The settings that decide how a conversation is asked about, besides the mode."""
+    """The settings, besides the mode, that determine how a conversation is asked about."""
 
     panas_strategy: Literal["absolute", "delta", "blind_delta"] = option(
         "How feelings after the conversation are asked for.", "absolute", panel=ASKED
@@ -79,7 +79,7 @@ class Asking:
     codebook: Path | None = CODEBOOK
 
     def settings(self, data: str, seed: int = 0, mode: str = "default") -> Settings:
-        """The settings of an episode; the codebook beside the data is used if none is given."""
+        """The settings of an episode; by default, the codebook next to the data is used."""
         from attune_env.cli.common import find_codebook
         from attune_episodes.settings import Settings
         from attune_rewards.predictions import STAGES
@@ -160,8 +160,8 @@ class Judging:
 
 
 def refuse(provider: str, *groups: object) -> None:
-    """Raises SettingsError if an option for servers is given with a provider that has none."""
-    # by identity: a temperature of 0 is given too
+    """Raise SettingsError if an option for servers is given with a provider that is not a server."""
+    # by identity, since a temperature of 0 counts as given
     given = [
         f"--{name.replace('_', '-')}"
         for group in groups

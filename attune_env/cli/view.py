@@ -1,4 +1,4 @@
-"""`attune view`: one conversation in the terminal, what was said and felt beside what was predicted."""
+"""`attune view`: show one conversation in the terminal, with truth and predictions side by side."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def view(
 
 
 def find(conversations: Conversations, named: str) -> Conversation:
-    """The conversation with that id, or with that number; raises SettingsError if there is none."""
+    """Find the conversation with that id or number; raises SettingsError if there is none."""
     known, numbers = conversations.by_id, numbers_of(conversations)
     for identity, number in numbers.items():
         if named == str(number) and named not in known:
@@ -73,14 +73,14 @@ def find(conversations: Conversations, named: str) -> Conversation:
 def read_records(
     folder: Path, conversation: Conversation, models: list[str], mode: str
 ) -> dict[str, dict[str, Any]]:
-    """Model -> its record for the conversation in that mode, by name; those asked for, or all.
+    """Model -> its record for the conversation in that mode, sorted by name; the models named, or all.
 
     Raises SettingsError if there is none, UnknownNameError for a model without one.
     """
     from attune_env.results.files import read_result, result_files, safe_name
 
     identity, files = conversation.conversation_id, result_files(folder)
-    # files are named by their conversation: only if none is, all are read
+    # file names contain the conversation; only if none does, all files are read
     likely = [path for path in files if path.name.startswith(f"{safe_name(identity)}_")]
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for path in likely or files:

@@ -1,4 +1,4 @@
-"""Show the progress of a run: live bars in a terminal, a plain line per conversation elsewhere."""
+"""Show the progress of a run: live bars in a terminal, otherwise a plain line per conversation."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 
 class Lines(Watcher):
-    """One line on standard error for each conversation that ends."""
+    """Prints a line on standard error for each conversation that ends."""
 
     def finished(self, job: Job, tally: Tally) -> None:
-        """Says which conversation ended, how, and what the run has taken so far."""
+        """Print which conversation ended, how, and what the run has used so far."""
         self.said(conversation_line(job, tally))
 
     def said(self, message: str) -> None:
         """Prints a message."""
-        with suppress(OSError, ValueError):  # nobody reads it any more: no reason to stop a run
+        with suppress(OSError, ValueError):  # standard error is closed, but the run should continue
             print(one_line(message), file=sys.stderr, flush=True)
 
 
 class Bars(Watcher):
-    """Two bars on standard error, conversations and calls, with the numbers of the run beside them."""
+    """Shows two bars on standard error, for conversations and calls, with the counts of the run."""
 
     def __init__(self, progress: Progress, label: str) -> None:
         self.progress = progress
@@ -52,13 +52,13 @@ class Bars(Watcher):
         )
 
     def finished(self, job: Job, tally: Tally) -> None:
-        """Moves the bars; says which conversation is skipped."""
+        """Advance the bars; prints which conversation is skipped."""
         self.moved(tally)
         if job.failed:
             self.said(conversation_line(job, tally))
 
     def said(self, message: str) -> None:
-        """Prints a message above the bars."""
+        """Print a message above the bars."""
         from rich.text import Text
 
         self.progress.console.print(Text(one_line(message)))
@@ -101,7 +101,7 @@ def amounts(tally: Tally) -> str:
 
 
 def rates(tally: Tally) -> str:
-    """The share of attempts that failed and of answers that could be read."""
+    """The shares of failed attempts and of readable answers."""
     from attune_env.report.table import share_text
 
     return f"errors {share_text(tally.error_rate)}, parsed {share_text(tally.parse_rate)}"

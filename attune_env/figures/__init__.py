@@ -1,1 +1,1 @@
-"""Figures for papers: matplotlib, one style, small pieces that analyses put together."""
+"""Figures for papers: matplotlib in one style, as small pieces that analyses combine."""

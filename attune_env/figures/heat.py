@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Heat(Plot):
-    """A row per value of one column, a column per value of another; bold where an interval excludes 0."""
+    """A matrix with a row per value of one column and a column per value of another; bold if significant."""
 
     rows: str
     """Column that names the rows."""
     columns: str | Sequence[str]
-    """Column that names the columns; or several columns of numbers that stand side by side."""
+    """Column that names the columns; or several columns of numbers, shown side by side."""
     value: str = ""
-    """Column of the numbers, where `columns` is one."""
+    """Column of the numbers, if `columns` is a single one."""
     _: KW_ONLY
     range_: tuple[float, float] | None = None
-    """Range of the colours; by default as far below 0 as above."""
+    """Range of the colours; by default symmetric about 0."""
 
     def draw(self, table: Table) -> tuple[Figure, str]:
         """The matrix, in the order of the table."""
@@ -48,7 +48,7 @@ class Heat(Plot):
                 for name, cell in zip(names, table.column(one.key), strict=True)
             }
         down, across = (list(dict.fromkeys(pair[i] for pair in cells)) for i in (0, 1))
-        if across and across[0] in down:  # the same things in both: in the same order
+        if across and across[0] in down:  # rows and columns name the same things, so use the same order
             across.sort(key=lambda name: down.index(name) if name in down else len(down))
         keys = self.rows, self.columns if isinstance(self.columns, str) else ""
         labels = [

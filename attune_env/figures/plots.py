@@ -18,23 +18,23 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ROW, FRAME = 0.23, 1.0
-"""Inches of a row, and of title, axis and label."""
+"""Height in inches of a row, and of title, axis and label."""
 MOST: Final = 40
-"""Rows of a figure; tables hold all."""
+"""Most rows of a figure; tables have all of them."""
 LEAST_WIDTH: Final = 1e-9
 ORACLE: Final = "builtin/oracle"
 MODELS: Final = ("model", "against", "first", "second")
-"""Columns that hold names of models."""
+"""Columns that contain names of models."""
 
 
 @dataclass(frozen=True)
 class Plot(ABC):
-    """A figure drawn from one table of an analysis; columns go by their names in CSV files."""
+    """A figure drawn from one table of an analysis; columns are named as in CSV files."""
 
     table: str
     _: KW_ONLY
     where: tuple[str, str | None] | None = None
-    """(column, value): only these rows; None: those with the first row's value."""
+    """(column, value): draw only these rows; with None, those with the first row's value."""
     unit: str = ""
     """Label of the numbers; `{}` stands for the value in `where`."""
 
@@ -55,7 +55,7 @@ class Plot(ABC):
 
     @abstractmethod
     def draw(self, table: Table) -> tuple[Figure, str]:
-        """The figure, and what its label says besides the unit."""
+        """The figure, and the part of its label besides the unit."""
 
 
 class Panel(NamedTuple):
@@ -69,35 +69,35 @@ class Panel(NamedTuple):
 
     @property
     def best(self) -> float | None:
-        """The highest mean of a baseline, if there are other rows too."""
+        """The highest mean of a baseline, if there are also other rows."""
         held = [mean for row in self.faint if (mean := mean_of(self.rows[row][1])) is not None]
         return max(held, default=None) if len(self.faint) < len(self.rows) else None
 
 
 @dataclass(frozen=True)
 class Dots(Plot):
-    """One panel per column: a row per row of the table, a dot at the mean, a line over its interval.
+    """One panel per column, with a dot at the mean and a line over the interval for each row of the table.
 
-    The oracle has no row: it would squeeze all others. The best baseline is a dashed line.
+    The oracle has no row, since it would compress all others. The best baseline is a dashed line.
     """
 
     columns: Sequence[str]
-    """Columns that the panels show; those that the table lacks are left out."""
+    """Columns shown in the panels; those that the table lacks are left out."""
     _: KW_ONLY
     split: str = ""
-    """Column that makes panels instead: one for each of its values, of the first of `columns`."""
+    """Column whose values become panels instead, all showing the first of `columns`."""
     label: str = ""
     """Column that names the rows; by default the first."""
     mark: str = ""
-    """Column of a value to compare with, drawn as an upright mark."""
+    """Column of a value for comparison, drawn as a vertical mark."""
     line: float | None = None
-    """Value to compare with, drawn across each panel."""
+    """Value for comparison, drawn across each panel."""
     across: int = 4
     limits: tuple[float, float] | None = None
     """Range of the x axes; an arrow marks values outside."""
 
     def draw(self, table: Table) -> tuple[Figure, str]:
-        """The panels that hold a number."""
+        """The panels that contain a number."""
         made = [
             panel
             for panel in self._panels(table)
@@ -166,7 +166,7 @@ class Dots(Plot):
                     end, arrow, side = (low, "◂", "left") if value < low else (high, "▸", "right")
                     axis.annotate(f"{arrow} {value:.2g}", (end, row), fontsize=7.5, color=BLUE, va="center",
                                   ha=side)  # fmt: skip
-        elif (ends := axis.get_xlim())[1] - ends[0] < LEAST_WIDTH:  # nothing but rounding
+        elif (ends := axis.get_xlim())[1] - ends[0] < LEAST_WIDTH:  # only rounding
             axis.set_xlim(ends[0] - 1, ends[1] + 1)
         axis.set_yticks(range(len(panel.rows)), [name_text(row[0]) if labelled else "" for row in panel.rows])
         axis.set_ylim(len(panel.rows) - 0.5, -0.5)
@@ -181,8 +181,8 @@ class Dots(Plot):
 class Lines(Plot):
     """Means with intervals over ordered steps.
 
-    With `x`, a panel per column, a line per value of `series` over the numbers in column `x`. Without it,
-    one panel: a line per row over `columns`.
+    With `x`, there is a panel per column with a line per value of `series` over the numbers in column `x`;
+    without it, one panel with a line per row over `columns`.
     """
 
     columns: Sequence[str]
@@ -235,7 +235,7 @@ def _line(axis: Axes, points: Sequence[tuple[float, Cell]], colour: str, scale: 
 def _point(
     axis: Axes, at: float, cell: Cell, scale: float, colour: str, *, upright: bool = False, bar: bool = True
 ) -> None:
-    """A dot at a mean, hollow on too few units, and a bar over its interval: in row or column `at`."""
+    """Draw a mean as a dot, hollow with too few units, and its interval as a bar, at row or column `at`."""
     sure = not isinstance(cell, Interval) or cell.meaningful
 
     def plot(values: Sequence[float], looks: str, **options: Any) -> None:
@@ -249,7 +249,7 @@ def _point(
 
 
 def axis_labels(key: str, names: Sequence[str]) -> list[str]:
-    """Texts for an axis: short names of models; sentences without the words that all begin with."""
+    """Labels for an axis: short names of models; sentences without their common beginning."""
     distinct = list(dict.fromkeys(names))
     words = [name.split() for name in distinct]
     same = len(list(takewhile(lambda column: len(set(column)) == 1, zip(*words, strict=False))))

@@ -1,4 +1,4 @@
-"""One style for every figure: colours that everybody can distinguish, thin axes, reproducible bytes."""
+"""One style for every figure: colour-blind-safe colours, thin axes, reproducible bytes."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ FAINT: Final = "#656d76"
 """Baselines, chance."""
 GRID: Final = "#d8dee4"
 PALETTE: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-"""Okabe and Ito's colours without yellow and black, told apart by colour-blind people."""
+"""Okabe and Ito's colour-blind-safe colours, without yellow and black."""
 BLUE, ORANGE = PALETTE[:2]
 FORMATS: Final = ("svg", "png", "pdf")
 LONGEST: Final = 80
-"""Characters of a label on an axis."""
+"""Most characters of an axis label."""
 
 _RC: Final[dict[str, Any]] = {
     "font.family": "sans-serif",
@@ -55,7 +55,7 @@ _RC: Final[dict[str, Any]] = {
     "savefig.facecolor": "none",
     "figure.facecolor": "none",
     "axes.facecolor": "none",
-    "svg.fonttype": "none",  # texts stay texts: selectable, and read by screen readers
+    "svg.fonttype": "none",  # text stays text: selectable, and accessible to screen readers
     "svg.hashsalt": "attune",
     "pdf.fonttype": 42,
 }
@@ -63,21 +63,21 @@ _RC: Final[dict[str, Any]] = {
 
 @contextmanager
 def style() -> Iterator[None]:
-    """The settings that figures are made and saved under."""
+    """The settings under which figures are made and saved."""
     import matplotlib
 
     with matplotlib.rc_context(), warnings.catch_warnings():
-        matplotlib.rcdefaults()  # a person's own matplotlibrc does not change a paper's figure
+        matplotlib.rcdefaults()  # the user's matplotlibrc must not change a figure
         settings: Any = matplotlib.rcParams
         settings.update(_RC)
-        warnings.filterwarnings("ignore", message=".*Glyph .* missing.*")  # SVG shows it all the same
+        warnings.filterwarnings("ignore", message=".*Glyph .* missing.*")  # SVG shows it anyway
         yield
 
 
 def panels(rows: int = 1, columns: int = 1, *, width: float, height: float) -> tuple[Figure, list[Axes]]:
-    """A figure of `width` × `height` inches and its panels, row by row.
+    """Make a figure of `width` × `height` inches; returns it and its panels, row by row.
 
-    No global state: figures need no closing, and threads do not interfere.
+    There is no global state, so figures need not be closed and threads do not interfere.
     """
     from matplotlib.figure import Figure
 
@@ -86,10 +86,10 @@ def panels(rows: int = 1, columns: int = 1, *, width: float, height: float) -> t
 
 
 def drawn(figure: Figure, formats: Sequence[str]) -> dict[str, bytes]:
-    """The figure in the formats, and always as SVG; PNG and PDF are on white, and no file holds a date."""
+    """Render the figure in the formats and always as SVG; PNG and PDF are on white, without a date."""
     files = {}
     with style():
-        if (engine := figure.get_layout_engine()) is not None:  # found once: it takes as long as drawing
+        if (engine := figure.get_layout_engine()) is not None:  # cached, since it takes as long as drawing
             engine.execute(figure)
             figure.set_layout_engine(None)
         for kind in dict.fromkeys(("svg", *formats)):
@@ -102,5 +102,5 @@ def drawn(figure: Figure, formats: Sequence[str]) -> dict[str, bytes]:
 
 
 def name_text(name: str) -> str:
-    """A model's or group's name on one line, short enough for an axis."""
+    """Shorten the name of a model or group to one line that fits an axis."""
     return one_line(name, LONGEST)

@@ -1,6 +1,6 @@
-"""`rollouts_from`: logged samples of lm-eval as the engine's rollouts, and so as result files.
+"""`rollouts_from`: convert lm-eval's logged samples to rollouts, and so to result files.
 
-Does not need lm-eval: samples are read from disk as JSON.
+It does not need lm-eval: samples are read from disk as JSON.
 """
 
 from __future__ import annotations
@@ -33,14 +33,15 @@ def rollouts_from(
     *,
     em_model: str | None = None,
 ) -> list[Rollout]:
-    """The rollouts that logged samples hold: replies parsed and scored again, with the result record.
+    """Read the rollouts in logged samples; replies are parsed and scored again, with the result record.
 
     Args:
         source: the folder that `lm_eval --log_samples --output_path` wrote (or one above it), one of its
-            `samples_attune_….jsonl`, or samples themselves, such as `results["samples"]["attune_all"]`.
-        data: the conversations that were asked about, as `attune_data.load` takes them.
-        em_model: the model's name in the result records, `provider/model`; by default `lm_eval/` and the one
-            in lm-eval's own results beside the samples.
+            `samples_attune_….jsonl`, or the samples, such as `results["samples"]["attune_all"]`.
+        data: the conversations that were asked about, as for `attune_data.load`.
+        em_model: the model's name in the result records, `provider/model`; by default `lm_eval/` plus the
+        name
+            in lm-eval's own results next to the samples.
 
     Returns:
         One rollout per conversation, model and settings, in the order of the samples; samples of single
@@ -64,7 +65,7 @@ def rollouts_from(
 
 
 def _samples(source: object, em_model: str | None) -> Iterator[tuple[Any, str, str | None, str]]:
-    """Each sample, or the line of a log that holds one, with its model, date and place."""
+    """Yield each sample, or the line of a log with one, with its model, date and place."""
     if not isinstance(source, (str, Path)):
         samples: Any = source
         for number, sample in enumerate(samples, 1):
@@ -87,7 +88,7 @@ def _samples(source: object, em_model: str | None) -> Iterator[tuple[Any, str, s
 
 
 def _model_beside(path: Path, date: str) -> str:
-    """The model's name in the results that lm-eval wrote with the samples."""
+    """The model's name in the results that lm-eval wrote next to the samples."""
     for beside in sorted(path.parent.glob(f"*_{date}.json")) if date else ():
         told = read_json(beside, max_bytes=None)
         if isinstance(told, dict) and isinstance(told.get("model_name"), str):
@@ -103,7 +104,7 @@ def _recording(
         doc = value["doc"]
         written, who, print_ = json.loads(doc["settings"]), doc["conversation_id"], doc["fingerprint"]
         replies = dict(zip(doc["requests"], [texts[0] for texts in value["resps"]], strict=True))
-        # what is read of them later
+        # the fields that are read later
         _ = [*written["stages"], written["codebook"], written["fingerprints"]["prompts"], f"{who:s}"]
     except (LookupError, TypeError, ValueError) as error:
         raise DataError(
@@ -125,7 +126,7 @@ def _recording(
         )  # fmt: skip
     book = written["codebook"]
     if book is not None and not Path(book).is_file():
-        book = chosen.codebook()  # samples may have come from another machine
+        book = chosen.codebook()  # the samples may come from another machine
     settings = Settings.from_json({**written, "codebook": book})
     settings.check_same(written, f"{place} doc", "prompts", "codebook")
     task = Task(conversation, settings, default_spec())

@@ -1,7 +1,7 @@
-"""`AttuneTask`: the task class. One document is one conversation; its requests are those of the plan.
+"""`AttuneTask`: the task class. A document is a conversation, and its requests are those of the plan.
 
-A Composite is of a conversation, and takes all its stages: so lm-eval's means, errors, `--limit` and
-`--samples` are over conversations, and the log has one sample for each.
+Since a Composite is computed per conversation from all its stages, lm-eval's means, errors, `--limit` and
+`--samples` apply to conversations, and the log has one sample for each.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ with needs_extra("harness", "lm_eval"):
     from lm_eval.api.task import ConfigurableTask
 
 TESTED: Final = ("0.4.12", "0.4.14")
-"""The tests were run with the versions of lm-eval from the first up to, without, the second."""
+"""The range of tested versions of lm-eval; the upper end is excluded."""
 Json = dict[str, Any]
 logger = logging.getLogger(__name__)
 
 
 class AttuneTask(ConfigurableTask):
-    """Conversations asked about in all stages, or in the one of `dataset_kwargs: {stage: …}`.
+    """A task that asks about conversations in all stages, or in the one in `dataset_kwargs: {stage: …}`.
 
-    The `metadata` of the configuration holds the arguments, `attune_data`, `attune_mode` and so on; what
-    `read_arguments` raises is raised before anything is asked.
+    The `metadata` of the configuration has the arguments: `attune_data`, `attune_mode` and so on. The errors
+    of `read_arguments` are raised before anything is asked.
     """
 
     VERSION = SCORING_VERSION
@@ -58,22 +58,22 @@ class AttuneTask(ConfigurableTask):
         self.VERSION = SCORING_VERSION
 
     def download(self, dataset_kwargs: Json | None = None, **_: object) -> None:
-        """Makes the documents; nothing is fetched."""
+        """Make the documents; nothing is downloaded."""
         self.dataset = {"test": Dataset.from_list(self.asked.documents)}
 
     def fewshot_docs(self) -> None:
-        """There are no few-shot examples: the protocol has none."""
+        """No few-shot examples, since the protocol has none."""
 
     def doc_to_text(self, doc: Json, doc_to_text: object = None) -> str:
         """A name for the document; the requests are made in `construct_requests`."""
         return str(doc["conversation_id"])
 
     def doc_to_target(self, doc: Json, doc_to_target: object = None) -> str:
-        """Empty: the annotations stay out of the log."""
+        """Empty, to keep the annotations out of the log."""
         return ""
 
     def build_all_requests(self, **options: Any) -> None:
-        """Makes the requests, after checking that lm-eval will send them unchanged.
+        """Make the requests, after checking that lm-eval will send them unchanged.
 
         Raises SettingsError without a chat template, and with a system instruction.
         """
@@ -85,12 +85,12 @@ class AttuneTask(ConfigurableTask):
                 f"{name} has the system message of the protocol; leave out --system_instruction"
             )
         if options.pop("cache_requests", False):
-            # its key knows neither data nor mode: it would ask about what an earlier run was about
+            # the cache key includes neither data nor mode, so requests of an earlier run would be sent
             logger.warning("%s does not cache requests (--cache_requests): they are made anew", name)
         super().build_all_requests(**options)
 
     def fewshot_context(self, doc: Json, *_: object, **__: object) -> str:
-        """Empty: a document has several requests, each with its own messages."""
+        """Empty, since a document has several requests, each with its own messages."""
         return ""
 
     def construct_requests(self, doc: Json, ctx: str, **options: Any) -> list[Instance]:
@@ -110,22 +110,22 @@ class AttuneTask(ConfigurableTask):
         ]
 
     def apply_filters(self) -> Any:
-        """Makes replies writable: a lone surrogate would keep lm-eval from writing its samples."""
+        """Make replies writable, since a lone surrogate would keep lm-eval from writing its samples."""
         for instance in self._instances:
             instance.resps = [sound(reply) if isinstance(reply, str) else reply for reply in instance.resps]
         return super().apply_filters()
 
     def process_results(self, doc: Json, results: Sequence[str]) -> Json:
-        """The metrics of a conversation from the replies to its requests, in their order."""
+        """Compute the metrics of a conversation from the replies to its requests, in order."""
         if self._metric_fn_list:  # --predict_only
             return dict.fromkeys(self._metric_fn_list)
         conversation = self.asked.by_id[doc["conversation_id"]]
         return metrics_of(conversation, self.asked.settings, results, self.metrics)
 
     def aggregation(self) -> dict[str, Callable[[Sequence[Any]], Any]]:
-        """Metric -> how the values of conversations become one number."""
+        """Metric -> the function that aggregates the values of conversations."""
         return dict(self._aggregation_list) or aggregations(self.metrics)
 
     def higher_is_better(self) -> dict[str, bool]:
-        """Every metric is better where it is higher."""
+        """Metric -> True: higher is better for all of them."""
         return dict.fromkeys((*self.metrics, PARSE_RATE), True)

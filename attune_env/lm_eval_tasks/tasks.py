@@ -1,8 +1,8 @@
-"""Read `--metadata attune_…=…`, with every error before anything is asked; and list the metrics.
+"""Read `--metadata attune_…=…`, raising every error before anything is asked, and list the metrics.
 
-lm-eval hands a task its own `--metadata` and the arguments of the model in one mapping, so ours have a
-prefix: without it, a misspelt name would go unnoticed. The numbers are those of `attune score`: the replies
-make the official result record, which is read and scored as a result file is.
+lm-eval passes a task its own `--metadata` and the arguments of the model in one mapping, so ours have a
+prefix, without which a misspelt name would go unnoticed. The numbers are those of `attune score`: the replies
+form the official result record, which is read and scored like a result file.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ KNOWN: Final = (
     "data", "number", "where", "split", "provenance", "level", "world_seed",
     "mode", "stages", "panas_strategy", "labels", "seed", "prompts", "codebook",
 )  # fmt: skip
-"""The keys allowed under the prefix: the fields of `DataArguments` and of `Settings`."""
+"""The keys allowed with the prefix: the fields of `DataArguments` and `Settings`."""
 COMPOSITE: Final = tuple(stage for stage in STAGES if stage in SCORED_STAGES)
-"""The stages that a Composite is made of."""
+"""The stages that make up a Composite."""
 PARSE_RATE: Final = "parse_rate"
 _ERROR: Final = "_stderr"
 OF_ALL: Final = tuple(metric.column for metric in LISTED if metric.group == "composite")
-"""The metrics of the task of all stages; each a mean over conversations, higher is better."""
+"""The metrics of the task of all stages; each is a mean over conversations, and higher is better."""
 OF_STAGE: Final[Mapping[Stage, tuple[str, ...]]] = {
     stage: (
         *(
@@ -66,7 +66,7 @@ class Asked:
     """The conversations of a task, and how they are asked about."""
 
     conversations: tuple[Conversation, ...]
-    """Those with something to ask in these stages."""
+    """The conversations with something to ask in these stages."""
     settings: Settings
 
     @cached_property
@@ -76,7 +76,7 @@ class Asked:
 
     @property
     def documents(self) -> list[dict[str, Any]]:
-        """One per conversation: what is asked, without any annotation, since logs are published."""
+        """One document per conversation with what is asked, but no annotations, since logs are published."""
         written = json.dumps(self.settings.to_json(), ensure_ascii=False, sort_keys=True)
         return [
             {
@@ -92,12 +92,12 @@ class Asked:
 def read_arguments(metadata: Mapping[str, Any], stage: Stage | None) -> Asked:
     """The arguments of a task: the names with the prefix `attune_` in its metadata.
 
-    `stage` is the one stage of the task; None for the task of all stages.
+    `stage` is the only stage of the task; None for the task of all stages.
 
     Raises:
         UnknownNameError: an argument, mode, stage or other name that does not exist.
-        SettingsError: arguments that do not go together.
-        DataError: the data cannot be read, or holds nothing to ask or to score.
+        SettingsError: conflicting arguments.
+        DataError: the data cannot be read, or has nothing to ask or to score.
     """
     given = {name.removeprefix(PREFIX): value for name, value in metadata.items() if name.startswith(PREFIX)}
     for name in given.keys() - KNOWN:
@@ -123,7 +123,7 @@ def read_arguments(metadata: Mapping[str, Any], stage: Stage | None) -> Asked:
 
 
 def _composite_stages(given: object) -> Sequence[str]:
-    """The stages of the task of all stages: those given, which must make a Composite."""
+    """The stages of the task of all stages: those given, which must make up a Composite."""
     named = given.split(",") if isinstance(given, str) else STAGES if given is None else given
     if not isinstance(named, (list, tuple)) or not all(isinstance(one, str) for one in named):
         raise SettingsError(f"{PREFIX}stages is {show(given)}; expected names such as {','.join(COMPOSITE)}")
@@ -143,11 +143,11 @@ def _composite_stages(given: object) -> Sequence[str]:
 def metrics_of(
     conversation: Conversation, settings: Settings, replies: Sequence[str], names: Sequence[str]
 ) -> dict[str, Any]:
-    """The values that lm-eval keeps for a conversation, by the `replies` to the requests of its plan.
+    """Compute the values that lm-eval stores for a conversation from the replies to its plan.
 
     Returns:
-        Metric -> value, None if it is undefined; `<metric>_stderr` -> [value, participant], what a
-        standard error is made of; `parse_rate` -> [replies that were parsed, replies].
+        Metric -> value, None if undefined; `<metric>_stderr` -> [value, participant], for the standard error;
+        `parse_rate` -> [number of parsed replies, number of replies].
     """
     task = Task(conversation, settings, default_spec())
     said = {request.id: reply for request, reply in zip(task.requests, replies, strict=True)}
@@ -163,7 +163,7 @@ def metrics_of(
 
 
 def aggregations(names: Sequence[str]) -> dict[str, Callable[[Sequence[Any]], Any]]:
-    """Metric -> what makes one number of the values of all conversations."""
+    """Metric -> the function that aggregates the values of all conversations."""
     errors = {name + _ERROR: bootstrap_error for name in names}
     return {PARSE_RATE: pooled_share, **dict.fromkeys(names, mean_of_defined), **errors}
 

@@ -1,7 +1,7 @@
 """Experimental: guess from a conversation alone what its participant stated about themselves.
 
-Off by default and not a stage of the protocol: `attune profile` alone runs it. There is no reward for it,
-because nothing here should train a model to guess who people are. `WARNING` says what it may be used for.
+It is off by default and not a stage of the protocol; only `attune profile` runs it. There is no reward for
+it, because nothing here should train a model to guess who people are. `WARNING` says what it may be used for.
 """
 
 from typing import Final
@@ -20,4 +20,4 @@ WARNING: Final = (
     "Profiles of simulated or invented people are a program's or an author's: results on them say nothing "
     "about real people.",
 )
-"""One sentence or two each, without line ends."""
+"""Items of one or two sentences each, without line breaks."""

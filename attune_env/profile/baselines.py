@@ -1,4 +1,4 @@
-"""Guesses that read no text: nothing, chance, and the best constant of other participants."""
+"""Baseline guesses that read no text: none, random ones, and the best constants of other participants."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from attune_episodes.policies.base import participants
 
 BASELINES: Final = ("prior", "random", "empty")
 Guess = Callable[[Conversation], Mapping[str, Value]]
-"""From a conversation to guesses; no text of it is read."""
+"""Makes guesses about a conversation without reading its text."""
 
 
 def baseline(name: str, conversations: Sequence[Conversation], form: Form, *, seed: int = 0) -> Guess:
     """Make a baseline by its name; raises UnknownNameError for another.
 
     Args:
-        name: `prior`: the best constants of the other participants among `conversations` (leave one
-            participant out). `random`: an option, a number, each diagnosis with probability 1/2; no country,
-            since there is no list of countries. `empty`: nothing.
-        conversations: what `prior` is fitted on, the person's own left out.
+        name: `prior` guesses the best constants of the other participants in `conversations` (leave one
+            participant out). `random` guesses an option, a number, and each diagnosis with probability 1/2,
+            but no country, since there is no list of countries. `empty` guesses nothing.
+        conversations: the conversations on which `prior` is fitted, without the person's own.
         form: the fields.
-        seed: seed of `random`, hashed with the conversation's id and the field.
+        seed: the seed of `random`, hashed with the conversation's id and the field.
     """
     if name not in BASELINES:
         raise UnknownNameError("baseline", name, BASELINES)
@@ -45,12 +45,12 @@ def baseline(name: str, conversations: Sequence[Conversation], form: Form, *, se
 
 
 def best_constants(form: Form, conversations: Iterable[Conversation]) -> dict[str, Value]:
-    """Field -> the one guess that does best on what these participants stated; nothing if nobody did."""
+    """Field -> the best constant guess for these participants; fields that nobody stated are left out."""
     return _best(form, _counted(form, conversations))
 
 
 def _counted(form: Form, conversations: Iterable[Conversation]) -> dict[str, Counter[Any]]:
-    """Field -> how many conversations state each value."""
+    """Field -> the number of conversations that state each value."""
     counts: dict[str, Counter[Any]] = {field.name: Counter() for field in form.fields}
     for about in conversations:
         for name, value in form.stated(about).items():

@@ -1,7 +1,7 @@
-"""The fields predicted of a participant: how each is read, asked, guessed by a baseline, and scored.
+"""The fields predicted about a participant: how each is read, asked, guessed by baselines, and scored.
 
-Options are our own fixed lists, never the values that occur in the data: those would tell a model who took
-part. What people stated and what was predicted are read by the same functions.
+Options are fixed lists of ours, never the values that occur in the data, which would reveal to a model who
+took part. The same functions read stated and predicted values.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from attune_data.schema import Conversation, Demographics
 from attune_data.selection.facts import DECLINED, NONE, folded
 
 MAX_TEXT: Final = 100
-"""A longer text is no option and no country."""
+"""A longer text is neither an option nor a country."""
 MAX_LIST: Final = 50
-"""A longer list is no answer."""
+"""A longer list is not an answer."""
 
 _COUNTRIES: Final[Mapping[str, tuple[str, ...]]] = {
     "United States": ("usa", "us", "u.s.", "u.s.a.", "america", "united states of america"),
@@ -37,7 +37,7 @@ _COUNTRIES: Final[Mapping[str, tuple[str, ...]]] = {
     "Spain": ("españa",),
     "United Arab Emirates": ("uae", "u.a.e."),
 }  # fmt: skip
-"""Country -> other ways to write it; all others are compared as they are written."""
+"""Country -> alternative spellings; other countries are compared as written."""
 _COUNTRY_OF: Final = {folded(other): folded(name) for name, others in _COUNTRIES.items() for other in others}
 
 Value = str | frozenset[str] | float
@@ -45,7 +45,7 @@ Value = str | frozenset[str] | float
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """A value that was stated and is not among the options, or not in the range: nobody could guess it."""
+    """A stated value that nobody could guess, because it is not an option or out of range."""
 
     value: Any
 
@@ -57,7 +57,7 @@ class Choice:
     name: str
     text: str
     options: tuple[str, ...] = ()
-    """() for the country: any text, compared in `_COUNTRIES`' spelling without case."""
+    """() for the country, which is any text, compared in the spelling of `_COUNTRIES` and ignoring case."""
     measure: ClassVar[str] = "accuracy"
 
     @property
@@ -67,7 +67,7 @@ class Choice:
         return {"type": ["string", "null"], **listed}
 
     def read(self, value: object) -> str | Outside | None:
-        """The option in our spelling; None for what says nothing (absent, blank, declined, no text)."""
+        """Read an option, in our spelling; None if nothing is stated (absent, blank, declined, no text)."""
         if not isinstance(value, str):
             return None
         key = folded(value[: MAX_TEXT + 1])
@@ -81,22 +81,22 @@ class Choice:
         return next((option for option in self.options if folded(option) == key), Outside(value))
 
     def best(self, counts: Mapping[Any, int]) -> str:
-        """The most frequent value; of several the first option, then by name."""
+        """The most frequent value; ties go to the first option, then to the first name."""
         order = {option: place for place, option in enumerate(self.options)}
         return str(min(counts, key=lambda value: (-counts[value], order.get(value, 0), value)))
 
     def random(self, draw: Callable[..., int]) -> str | None:
-        """Any option; None without options."""
+        """A random option; None without options."""
         return self.options[draw(len(self.options))] if self.options else None
 
     def score(self, truth: Any, guess: Any) -> float:
-        """1 for the stated value, else 0."""
+        """1 for the stated value, otherwise 0."""
         return float(guess == truth)
 
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """Any number of options, none of them too."""
+    """Any number of options, including none."""
 
     name: str
     text: str
@@ -109,7 +109,7 @@ class Several:
         return {"type": ["array", "null"], "items": {"type": "string", "enum": list(self.options)}}
 
     def read(self, value: object) -> frozenset[str] | Outside | None:
-        """The options, an empty set for none; None for what says nothing, or says none and some at once.
+        """Read the options, an empty set for none; None if nothing is stated, or both none and some options.
 
         A single one need not be in a list.
         """
@@ -128,16 +128,16 @@ class Several:
         return frozenset(known[key] for key in keys) if keys <= known.keys() else Outside(list(value))
 
     def best(self, counts: Mapping[Any, int]) -> frozenset[str]:
-        """The option set with the highest mean F1: none, single ones, pairs, or a set that occurs.
+        """The option set with the highest mean F1 among none, single ones, pairs, and sets that occur.
 
-        Ties: the smaller set, then by name.
+        Ties go to the smaller set, then to the first by name.
         """
 
         def order(names: frozenset[str]) -> tuple[int, list[str]]:
             return len(names), sorted(names)
 
         small = [frozenset(pick) for size in range(3) for pick in combinations(self.options, size)]
-        truths = sorted(counts, key=order)  # sums of floats are then the same on every machine
+        truths = sorted(counts, key=order)  # so that sums of floats are the same on every machine
         return max(
             sorted({*small, *truths}, key=order),
             key=lambda guess: sum(counts[truth] * set_f1(truth, guess) for truth in truths),
@@ -148,7 +148,7 @@ class Several:
         return frozenset(option for option in self.options if draw(2, option))
 
     def score(self, truth: Any, guess: Any) -> float:
-        """Set F1; 0 for no guess."""
+        """Set F1; 0 without a guess."""
         return 0.0 if guess is None else set_f1(truth, guess)
 
 
@@ -168,7 +168,7 @@ class Number:
         return {"type": ["number", "null"], "minimum": self.scale.low, "maximum": self.scale.high}
 
     def read(self, value: object) -> float | Outside | None:
-        """The number; None for what is none. Text that spells a number is one."""
+        """Read a number, also from a text; None if it is not one."""
         if isinstance(value, str) and len(value) <= MAX_TEXT:
             try:
                 value = float(value)
@@ -176,23 +176,23 @@ class Number:
                 return None
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             return None
-        if not -1e9 < value < 1e9:  # also what floats cannot hold, and NaN
+        if not -1e9 < value < 1e9:  # also excludes NaN and numbers beyond the range of floats
             return None if value != value else Outside(str(value)[:MAX_TEXT])
         return float(value) if self.scale.low <= value <= self.scale.high else Outside(value)
 
     def best(self, counts: Mapping[Any, int]) -> float:
-        """The median, the lower of two: no constant has a smaller mean absolute error."""
+        """The (lower) median, since no constant has a smaller mean absolute error."""
         values = sorted(counts)
         below = accumulate(counts[value] for value in values)
         half = (sum(counts.values()) + 1) // 2
         return next(float(value) for value, reached in zip(values, below, strict=True) if reached >= half)
 
     def random(self, draw: Callable[..., int]) -> float:
-        """Any whole step from the low end."""
+        """A random number, a whole number of steps from the low end."""
         return self.scale.low + float(draw(int(self.scale.high - self.scale.low) + 1))
 
     def score(self, truth: Any, guess: Any) -> float:
-        """The absolute error; for no guess that of the end of the range farther from the truth."""
+        """The absolute error; without a guess, that of the end of the range farther from the truth."""
         low, high = self.scale.low, self.scale.high
         return float(max(truth - low, high - truth) if guess is None else abs(truth - guess))
 
@@ -245,7 +245,7 @@ class Form:
     fields: tuple[Field, ...] = FIELDS
 
     def stated(self, conversation: Conversation) -> dict[str, Value | Outside | None]:
-        """Field -> what the participant stated: a value, one outside of what could be guessed, or None."""
+        """Field -> what the participant stated: a value, one that could not be guessed, or None."""
         profile = conversation.participant_profile
         about = (profile.demographics if profile else None) or Demographics()
         given: dict[str, Any] = {
@@ -256,12 +256,12 @@ class Form:
         return {field.name: field.read(given.get(field.name)) for field in self.fields}
 
     def read(self, found: Mapping[str, object]) -> dict[str, Value]:
-        """The valid guesses of an object that a model, or a result file, gives."""
+        """Read the valid guesses in an object from a model or a result file."""
         read = {field.name: field.read(found.get(field.name)) for field in self.fields}
         return {name: v for name, v in read.items() if v is not None and not isinstance(v, Outside)}
 
     def describe(self) -> dict[str, Any]:
-        """The form as files record it: the options of each field that has some."""
+        """The form as recorded in files: the options of each field that has any."""
         return {field.name: list(field.options) for field in self.fields if field.options}
 
 
@@ -273,10 +273,10 @@ def plain(value: Value | None) -> Any:
 
 
 def form_with(options: Any, source: str) -> Form:
-    """The usual form with your own option lists: `{"gender": ["Female", …], "diagnoses": […]}`.
+    """The default form with your own option lists: `{"gender": ["Female", …], "diagnoses": […]}`.
 
-    Fields that are not named keep their lists; `source` names the options in problems. Raises DataError with
-    everything that is wrong.
+    Fields that are not named keep their lists; `source` names the options in error messages. Raises DataError
+    listing all problems.
     """
     if not isinstance(options, Mapping):
         raise DataError(Problem(source, "", show(options), '{"field": ["option", …]}'))
@@ -301,7 +301,7 @@ def form_with(options: Any, source: str) -> Form:
 
 
 def _wrong(values: object) -> str:
-    """The fault of a list of options; "" if nothing is."""
+    """The problem with a list of options; "" if there is none."""
     if not isinstance(values, (list, tuple)) or not 2 <= len(values) <= MAX_LIST:
         return show(values)
     for value in values:

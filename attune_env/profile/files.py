@@ -21,7 +21,7 @@ from attune_env.results.files import Names, existing_record, read_result, safe_n
 from attune_env.results.marks import mapping, marks_of
 
 MODE: Final = "profile"
-"""Stands in the place of a mode: these records are of none of the protocol's."""
+"""Used instead of a mode, since these records belong to none of the protocol's modes."""
 KIND: Final = "profile prediction (experimental)"
 PREFIX: Final = "_profile_"
 
@@ -38,7 +38,7 @@ class Guessed:
 
 
 class GuessFile:
-    """A file of guesses to be made: its path, and everything that decides its content."""
+    """A file of guesses to write: its path, and everything that determines its content."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class GuessFile:
         form: Form,
         policy: Mapping[str, Any],
     ) -> None:
-        """The file of one model's guesses about a conversation of `data`; `policy` is how it is asked."""
+        """The file for a model's guesses about a conversation in `data`; `policy` says how it is asked."""
         identity = about.conversation_id
         self.path = folder / f"{PREFIX}{safe_name(identity)}_{safe_name(em_model, official=True)}.json"
         self.names: Names = (identity, em_model, MODE)
@@ -60,13 +60,13 @@ class GuessFile:
             "data": fingerprint(about),
             "policy": dict(policy),
         }
-        """`attune.asked` of its record."""
+        """The entry `attune.asked` of its record."""
         self.source_file = source_file(data, identity)
 
     def is_made(self) -> bool:
-        """Whether the file holds exactly this record; one that cannot be read is made again.
+        """Whether the file contains exactly this record; an unreadable file is made again.
 
-        Raises SettingsError if it was made in another way, DataError if it is another conversation's.
+        Raises SettingsError if it was made in a different way, DataError if it is about another conversation.
         """
         record = existing_record(self.path, self.names)
         if record is None:
@@ -90,7 +90,7 @@ class GuessFile:
         cost: float | None,
         seconds: float | None = None,
     ) -> dict[str, Any]:
-        """The record of the guesses; `marks` are the reply, its outcome and what the call took."""
+        """The record of the guesses; `marks` are the reply, its outcome and the usage of the call."""
         identity, em_model, mode = self.names
         return {
             "kind": KIND,
@@ -113,7 +113,7 @@ class GuessFile:
 
 
 def read_guessed(folder: Path, conversations: Conversations) -> tuple[list[Guessed], list[Problem]]:
-    """The files of guesses in a folder, and the problems that keep files out."""
+    """Read the files of guesses in a folder; also returns the problems of files that are left out."""
     if not folder.is_dir():
         raise DataError(Problem(str(folder), "", "no such folder", "a folder of guesses", "check the path"))
     paths = sorted(folder.glob(f"{PREFIX}*.json"))
@@ -138,7 +138,7 @@ def read_guessed(folder: Path, conversations: Conversations) -> tuple[list[Guess
 
 
 def _read(path: Path, conversations: Conversations) -> Guessed:
-    """One file; raises DataError if it is none, or about a conversation that is not there."""
+    """Read one file; raises DataError if it is not a file of guesses, or about an unknown conversation."""
 
     def check(place: str, fine: bool, expected: str, advice: str = "move the file away") -> None:
         if not fine:

@@ -1,4 +1,4 @@
-"""Scores of guesses as tables for people and as a file, the warning in both."""
+"""Present scores of guesses as tables and as a file, both with the warning."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from attune_env.report.table import Cell, Table
 from attune_env.statistics.bootstrap import LEVEL, RESAMPLES
 
 SCORES = f"scores of {KIND}"
-"""Tells a file of scores."""
+"""The marker of a file of scores."""
 COLUMNS = ("field", "measure", "value", "prior", "constant", "gain", "n", "people")
 
 
 def score_table(scores: ModelScores) -> Table:
-    """The measures of one model, the warning beneath."""
+    """The measures of one model, with the warning below."""
     title = (
         f"experimental: what {scores.em_model} guessed of {scores.people} participants "
         f"({scores.conversations} conversations)"
@@ -64,7 +64,7 @@ def is_score_file(content: object) -> bool:
 
 
 def score_file(scores: Sequence[ModelScores], about: Mapping[str, Any]) -> dict[str, Any]:
-    """The content of a scores file of guesses; `about` is put into its metadata."""
+    """The content of a file of scores of guesses; `about` goes into its metadata."""
     return {
         "kind": SCORES,
         "warning": " ".join(WARNING),

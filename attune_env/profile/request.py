@@ -1,4 +1,4 @@
-"""`profile_request`: the one question about a conversation, the bare transcript and nothing else of it."""
+"""`profile_request`: the only request about a conversation, with nothing but its transcript."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from attune_episodes.request import Message
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ProfileRequest:
-    """One question to a model. Nothing that the participant stated about themselves is in it."""
+    """One request to a model. It contains nothing that the participant stated about themselves."""
 
     conversation_id: str
     messages: tuple[Message, ...]
     form: Form = field(default_factory=Form)
     plain = False
-    """The answer is a JSON object."""
+    """Always False: the answer is a JSON object."""
 
     def __repr__(self) -> str:
         return f"ProfileRequest({self.id}, {len(self.form.fields)} fields)"
@@ -35,19 +35,19 @@ class ProfileRequest:
 
     @property
     def schema(self) -> Schema:
-        """JSON schema of the answer, a new one at each call; null means no answer."""
+        """JSON schema of the answer, in which null means no answer; each call returns a new object."""
         return object_schema({one.name: one.schema for one in self.form.fields})
 
     def chat(self) -> list[dict[str, str]]:
-        """The messages as fresh plain dicts, as chat clients take them."""
+        """The messages as new plain dicts, as chat clients expect."""
         return [dict(message) for message in self.messages]
 
 
 def profile_request(conversation: Conversation, form: Form | None = None) -> ProfileRequest:
-    """Make the question about a conversation: one message that holds the HP's and the OM's texts.
+    """Make the request about a conversation: one message with the texts of the HP and the OM.
 
     No other part of the record affects it: not the profile, topic, feelings, annotations or alternate
-    responses. The conversation's id only goes into the hash that marks the texts.
+    responses. The conversation's id is only used in the hash that delimits the texts.
     """
     form = form or Form()
     history = [(turn.user_message, turn.llm_response) for turn in conversation.turns]
@@ -62,7 +62,7 @@ def profile_request(conversation: Conversation, form: Form | None = None) -> Pro
 
 
 def template_fingerprint() -> str:
-    """16 hex digits that name the template."""
+    """A fingerprint of the template: 16 hex digits."""
     return fingerprint_of(_template())
 
 
@@ -72,11 +72,11 @@ def _template() -> str:
 
 
 def parse_profile(form: Form, text: str | None) -> dict[str, Value] | Unparsed:
-    """The guesses in a reply. Never raises on a reply.
+    """Parse the guesses in a reply. No reply raises an error.
 
-    Each field is read on its own: anything that is missing, null, not an option or out of range is
-    unanswered. A diagnosis that is not an option spoils the list. A reply that names none of the fields is
-    `no_fields`; one that gives null for all of them is read, and answers nothing.
+    Each field is read separately: anything that is missing, null, not an option or out of range counts as
+    unanswered. A diagnosis that is not an option invalidates the list. A reply with none of the fields is
+    `no_fields`; one with null in all of them is read as answering nothing.
     """
     found = extract_object(text or "")
     if isinstance(found, Unparsed):

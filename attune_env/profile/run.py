@@ -1,4 +1,4 @@
-"""Guess participants' profiles: with a model, one call per conversation, or with a baseline."""
+"""Guess participants' profiles with a model, in one call per conversation, or with a baseline."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from attune_episodes.parsing import Unparsed, sound
 from attune_episodes.settings import Settings
 
 ANSWER: Final = 450
-"""Bytes of a whole answer."""
+"""Size of a complete answer in bytes."""
 
 
 @dataclass
 class ProfileJob(Job):
-    """The one call about one conversation."""
+    """The single call about one conversation."""
 
     file: GuessFile = field(kw_only=True)
     planned = 1
@@ -44,7 +44,7 @@ class ProfileJob(Job):
         return self.file.names
 
     def exists(self) -> bool:
-        """Whether its record exists; SettingsError for one that was asked in a different way."""
+        """Whether its record exists; raises SettingsError if it was asked in a different way."""
         return self.file.is_made()
 
     def first(self) -> Iterable[Call]:
@@ -55,7 +55,7 @@ class ProfileJob(Job):
         return [Call(self.askers[""], request, read, MODE, self.group)]
 
     def record(self) -> dict[str, Any]:
-        """The record of the guesses, with the reply that they were read from."""
+        """The record of the guesses, with the reply from which they were read."""
         ((_, call),) = self.done.values()
         said = parse_profile(self.file.form, call.reply)
         outcome, guesses = (said.reason, {}) if isinstance(said, Unparsed) else (OK, said)
@@ -75,11 +75,11 @@ def run_profiles(
     options: Options | None = None,
     watcher: Watcher | None = None,
 ) -> EndpointReport:
-    """Asks a model once about every conversation and writes its guesses; continues an earlier run.
+    """Ask a model once about every conversation and write its guesses; continues an earlier run.
 
-    Only the texts of participant and model are sent. Raises what `run_endpoint` raises.
+    Only the texts of participant and model are sent. Raises the errors of `run_endpoint`.
     """
-    # names of their own: a folder may hold the results and the journal of `attune run` too
+    # separate names, since a folder may also contain the results and the journal of `attune run`
     session = Session(f"{MODE}/{model.full_name}", f"{MODE}/{model.name}", output, options, watcher)
     policy = {name: value for name, value in model.policy([]).items() if name != "judges"}
     jobs = []
@@ -97,11 +97,11 @@ def run_profiles(
 def run_baseline(
     name: str, conversations: Conversations, output: Path, form: Form, seed: int, *, overwrite: bool
 ) -> RunReport:
-    """Writes the guesses of a baseline (`prior`, `random`, `empty`) about every conversation.
+    """Write the guesses of a baseline (`prior`, `random`, `empty`) about every conversation.
 
     `prior` is fitted on the other participants of `conversations`. Guesses that exist already are kept.
 
-    Raises UnknownNameError for another name, SettingsError if the folder holds guesses made otherwise.
+    Raises UnknownNameError for an unknown baseline, SettingsError if the folder has guesses made differently.
     """
     guess = baseline(name, conversations, form, seed=seed)
     em_model = f"builtin/{name}"
@@ -112,7 +112,7 @@ def run_baseline(
     for about in conversations:
         file = GuessFile(output, about, conversations, em_model, form, policy)
         if overwrite:
-            existing_record(file.path, file.names)  # another's is not replaced
+            existing_record(file.path, file.names)  # a file of another conversation is not replaced
         elif file.is_made():
             skipped += 1
             continue
@@ -122,7 +122,7 @@ def run_baseline(
 
 
 def estimate_profiles(conversations: Sequence[Conversation], form: Form) -> Estimate:
-    """Estimate one call per conversation; a model that reasons writes more."""
+    """Estimate one call per conversation; a reasoning model writes more."""
     requests = [profile_request(about, form) for about in conversations]
     usage = sum((usage_of_messages(request.chat(), ANSWER) for request in requests), Usage())
     return Estimate(MODE, len(requests), len(requests), 0, usage, Usage())

@@ -1,7 +1,8 @@
-"""`score_guesses`: guesses against the participants' own statements, beside constants that read nothing.
+"""`score_guesses`: score guesses against the participants' own statements, and compare them with constants.
 
-Silence is the worst answer: a wrong class, F1 0, for a number the end of its range farther from the truth.
-What nobody stated, or could not be guessed (no option, out of range), is not scored.
+A missing guess counts as the worst answer: a wrong class, an F1 of 0, or the end of a number's range farther
+from the truth. Values that were not stated or could not be guessed (not an option, out of range) are not
+scored.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from attune_env.statistics.bootstrap import Bootstrap, Interval
 
 @dataclass(frozen=True, slots=True)
 class FieldScore:
-    """The score of one field, and how many conversations it is of."""
+    """The score of one field, and the number of conversations."""
 
     field: str
     measure: str
@@ -34,12 +35,12 @@ class FieldScore:
     """Scored conversations without a valid guess."""
     unstated: int
     outside: tuple[str, ...]
-    """Stated values that could not be guessed, one a conversation."""
+    """Stated values that could not be guessed, one per conversation."""
     intervals: Mapping[str, Interval]
-    """`value`; `prior` of the best constants of the other participants; `constant` of the best constants of
-    the scored conversations themselves, than which no constant does better; `gain_over_prior` and
-    `gain_over_constant`, signed so that more is better, for errors too; `gain`, the smaller of the two, since
-    a leave-one-out constant can fall below every constant. {} if nothing is scored."""
+    """`value`, the model's score; `prior`, that of the best constants of the other participants; `constant`,
+    that of the best constants of the scored conversations, which no constant can beat; `gain_over_prior` and
+    `gain_over_constant`, signed so that more is better even for errors; `gain`, the smaller of the two, since
+    a leave-one-out constant can be worse than every constant. {} if nothing is scored."""
 
 
 @dataclass(frozen=True)

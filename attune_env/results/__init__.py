@@ -1,4 +1,4 @@
-"""Result and score files: the official runner's formats, read and written."""
+"""Read and write result and score files in the official runner's formats."""
 
 from attune_env.results.files import read_results, result_name, save_results, write_json
 from attune_env.results.recorded import narrowed, recorded_source

@@ -1,8 +1,8 @@
-"""BERTScore of the drafts, beside their token overlap: a diagnostic that needs a language model's folder.
+"""BERTScore of the drafts, in addition to their token overlap: a diagnostic that needs a language model.
 
-For each token of one text the most similar token of the other, by the cosine of their contextual
-embeddings in one layer; precision averages over the draft, recall over the reference, and the score is
-their F1, in [-1, 1] and near 1 for the same text. Source: Zhang et al. 2020 (BERTScore), computed by the
+For each token of one text, it takes the most similar token of the other by the cosine of their contextual
+embeddings in one layer; precision averages over the draft, recall over the reference, and the score is their
+F1, in [-1, 1] and close to 1 for identical texts. Source: Zhang et al. 2020 (BERTScore), computed by the
 authors' package `bert-score` without idf weights and without rescaling to a baseline.
 """
 
@@ -24,18 +24,18 @@ NAME: Final = "response_bertscore"
 REFERENCES: Final = {
     "original": f"{NAME}_original", "alternate": f"{NAME}_llm_improved", "human": f"{NAME}_human_edited",
 }  # fmt: skip
-"""Response -> what its score is called in files, as for the token overlap."""
+"""Response -> the name of its score in files, as for the token overlap."""
 
 
 class BertScorer:
     """BERTScore with a model from a local folder; nothing is ever downloaded.
 
-    The folder is what `save_pretrained` wrote: `config.json`, weights and the tokenizer. The embedding is the
-    output of a layer, from 1, by default the one that the package's authors found best for a model of the
-    folder's name (`roberta-large`: 17).
+    The folder is one written by `save_pretrained`: `config.json`, weights and the tokenizer. The embedding is
+    the output of a layer, counted from 1; by default, it is the layer that the package's authors found best
+    for a model with the folder's name (`roberta-large`: 17).
 
     Raises:
-        DataError: the folder holds no model.
+        DataError: the folder contains no model.
         SettingsError: a layer that the model does not have, or none is given and the name is unknown.
         MissingExtraError: the extra `bertscore` is not installed.
     """
@@ -48,7 +48,7 @@ class BertScorer:
                         "save one there with save_pretrained, for example roberta-large; "
                         "models are never downloaded here")
             )  # fmt: skip
-        os.environ["HF_HUB_OFFLINE"] = "1"  # before the import, which reads it
+        os.environ["HF_HUB_OFFLINE"] = "1"  # before the import, which reads this variable
         try:
             from bert_score import BERTScorer as Scorer
             from bert_score.utils import model2layers
@@ -69,7 +69,7 @@ class BertScorer:
         self.folder = path
         self._scorer = Scorer(model_type=str(path), num_layers=self.layer, batch_size=batch_size)
         tokenizer = self._scorer._tokenizer
-        # A tokenizer that states no limit states 10^30, which the package cannot pass on. Two positions
+        # A tokenizer without a limit states 10^30, which the package cannot handle. Two positions
         # less than the model has: RoBERTa's begin behind the padding's.
         longest = int(getattr(config, "max_position_embeddings", 512) or 512) - 2
         tokenizer.model_max_length = min(tokenizer.model_max_length, longest)
@@ -79,8 +79,8 @@ class BertScorer:
         return {"model": self.folder.resolve().name, "layer": self.layer}
 
     def f1(self, candidates: Sequence[str], references: Sequence[str]) -> list[float]:
-        """The F1 of each candidate with the reference beside it; 0 if either is blank."""
-        # the package cannot encode a blank text with current tokenizers; it scores it 0 as well
+        """The F1 of each candidate with the corresponding reference; 0 if either is blank."""
+        # the package also scores a blank text 0, but cannot encode it with current tokenizers
         both = [
             i for i, pair in enumerate(zip(candidates, references, strict=True)) if all(map(str.strip, pair))
         ]

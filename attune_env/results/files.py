@@ -1,4 +1,4 @@
-"""Result files on disk: their names, written whole or not at all, read with every problem listed."""
+"""Result files on disk: name them, write them atomically, and read them with every problem listed."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
     from attune_episodes.rollout import Rollout
 
 MAX_RESULT_BYTES: Final = 100_000_000
-"""Largest result file: a hundred replies as long as any that is read. None is written that is larger."""
+"""Largest result file that is written or read: a hundred replies of maximum length."""
 _SHORTER: Final = "bound the replies (--max-tokens), then ask again with --overwrite"
 Names = tuple[str, str, str]
 """(conversationId, em_model, mode) of a result."""
 _UNSAFE: Final = re.compile(r"[^\w.@+ -]", re.ASCII)
 _DEVICE: Final = re.compile(r"\A(con|prn|aux|nul|com\d|lpt\d)(?= *\.)", re.IGNORECASE)
-"""Names that Windows takes for a device, whatever the ending."""
+"""Names that Windows reserves for devices, with any extension."""
 
 
 def safe_name(text: str, *, official: bool = False, longest: int = 80) -> str:
-    """`text` as a part of a file name: never a path, hidden, an option or too long.
+    """Make `text` safe as part of a file name: never a path, hidden, an option or too long.
 
-    If characters had to be replaced, a short hash keeps different names apart; with `official`, slashes
-    become underscores without one, as the official runner writes model names.
+    If characters have to be replaced, a short hash keeps different names distinct; with `official`, slashes
+    become underscores without a hash, as in the official runner's model names.
     """
     plain = text.replace("/", "_") if official else text
     clean = _DEVICE.sub(r"\1_", _UNSAFE.sub("_", plain).lstrip("._ -")[:longest]) or "x"
@@ -51,22 +51,22 @@ def safe_name(text: str, *, official: bool = False, longest: int = 80) -> str:
 
 
 def result_name(conversation_id: str, em_model: str, mode: str) -> str:
-    """`<conversationId>_<provider>_<model>_<mode>.json`, slashes as underscores."""
+    """`<conversationId>_<provider>_<model>_<mode>.json`, with slashes replaced by underscores."""
     model = safe_name(em_model, official=True)
     return f"{safe_name(conversation_id)}_{model}_{safe_name(mode, longest=30)}.json"
 
 
 def source_file(conversations: Conversations, conversation_id: str) -> str | None:
-    """The name of the file that a conversation was read from; None if there is none."""
+    """The name of the file from which a conversation was read; None if there is none."""
     return Path(conversations.files.get(conversation_id, "")).name or None
 
 
 def existing_record(path: Path, wanted: Names) -> object:
-    """Read the record at `path`; None if it does not exist or is cut off, and so holds no other result.
+    """Read the record at `path`; None if it is missing or truncated, and may be overwritten.
 
-    Raises DataError if it is a result of another conversation, model or mode than `wanted`. File names do
-    not always tell them apart: slashes of model names become underscores, some file systems ignore case, and
-    an id can be chosen to match another's name.
+    Raises DataError if it is a result of a conversation, model or mode other than `wanted`. File names may
+    collide: slashes in model names become underscores, some file systems ignore case, and an id can be chosen
+    to match another name.
     """
     if not path.exists():
         return None
@@ -90,7 +90,7 @@ def _named(conversation_id: object, em_model: object, mode: object) -> str:
 
 
 class TooLargeError(DataError):
-    """A result that would not be read again."""
+    """A result that is too large to be read again."""
 
 
 def read_result(path: Path) -> Any:
@@ -109,7 +109,7 @@ def write_result(path: Path, record: Mapping[str, Any]) -> None:
 
 
 def with_scores(record: Mapping[str, Any], conversation: Conversation) -> dict[str, Any]:
-    """A result record with `attune.scores`: the metrics of the conversation as in a scores file.
+    """Add `attune.scores` to a result record: the metrics of the conversation, as in a scores file.
 
     Scores of single turns are left out; nothing is added if the conversation has no annotation.
     """
@@ -121,11 +121,11 @@ def with_scores(record: Mapping[str, Any], conversation: Conversation) -> dict[s
 
 
 def save_results(rollouts: Iterable[Rollout], folder: str | Path) -> list[Path]:
-    """Write one official result file per rollout into `folder` (made if needed); return their paths.
+    """Write one official result file per rollout into `folder` (created if needed); return their paths.
 
-    The model's name in them is the `em_model` given to `rollout` or `rollout_batch`. A file of the same
-    conversation, model and mode is replaced; one that only has the same name raises DataError. Score them
-    with `attune score --results FOLDER …`.
+    The model's name in them is the `em_model` passed to `rollout` or `rollout_batch`. A file for the same
+    conversation, model and mode is replaced; a different one with the same name raises DataError. Score the
+    files with `attune score --results FOLDER …`.
     """
     paths = []
     for played in rollouts:
@@ -139,7 +139,7 @@ def save_results(rollouts: Iterable[Rollout], folder: str | Path) -> list[Path]:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write JSON (UTF-8, indented) so that the file is whole or as it was before."""
+    """Write JSON (UTF-8, indented) atomically: the file is either complete or unchanged."""
     write_text(path, _json_text(value))
 
 
@@ -150,7 +150,7 @@ def _json_text(value: Any) -> str:
 def write_text(path: Path, text: str) -> None:
     """Write text into a temporary file beside `path`, then move it into place in one step.
 
-    A link in its place is replaced; its target stays as it is.
+    A link at `path` is replaced; its target does not change.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = temporary(path.parent, path.name)
@@ -163,7 +163,7 @@ def write_text(path: Path, text: str) -> None:
     except BaseException as error:
         fresh.unlink(missing_ok=True)
         if isinstance(error, IsADirectoryError):
-            # the system names the temporary file, which is gone by now
+            # the system's error names the temporary file, which no longer exists
             raise IsADirectoryError(error.errno, error.strerror, str(path)) from None
         raise
 
@@ -175,7 +175,7 @@ def is_scores(content: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One result file, read against its conversation."""
+    """A result file, parsed with its conversation."""
 
     path: Path
     record: Mapping[str, Any]
@@ -188,7 +188,7 @@ class Result:
 
     @property
     def mode(self) -> str:
-        """The mode it was run in; files that do not say are default."""
+        """The mode in which it was run; by default, "default"."""
         return str(self.record.get("mode") or "default")
 
 
@@ -206,11 +206,11 @@ def result_files(folder: Path) -> list[Path]:
 def read_results(
     folder: Path, conversations: Conversations, *, reparse_with: Codebook | None = None
 ) -> tuple[list[Result], list[Problem], list[Problem]]:
-    """Every result file of a folder, the problems that keep files out, and warnings.
+    """Read every result file of a folder; also returns the problems of files left out, and warnings.
 
-    A problem is a file that is not JSON or not a result record, one for an unknown conversation, or a
-    second one for the same conversation, model and mode. With `reparse_with` the raw replies that the
-    files keep are parsed again, as asked in that wording.
+    Problem files are not JSON or not a result record, belong to an unknown conversation, or are a second file
+    for the same conversation, model and mode. With `reparse_with`, the raw replies in the files are parsed
+    again in that wording.
     """
     results: list[Result] = []
     warnings: list[Problem] = []
@@ -226,7 +226,7 @@ def read_results(
         try:
             record = read_result(path)
             if is_scores(record):
-                continue  # it may lie beside the results
+                continue  # a scores file may be in the same folder
             _check_record(record, path, conversations)
             names = (record["conversationId"], record["em_model"], str(record.get("mode") or "default"))
             if first.setdefault(names, path.name) != path.name:
@@ -255,7 +255,7 @@ def read_results(
 
 
 def _check_record(record: Any, path: Path, conversations: Conversations) -> None:
-    """Raises DataError if a JSON value is no result of one of the conversations."""
+    """Raise DataError if a JSON value is not a result for one of the conversations."""
 
     def wrong(field: str, found: str, expected: str, advice: str) -> DataError:
         return DataError(Problem(str(path), field, found, expected, advice))

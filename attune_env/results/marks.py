@@ -1,4 +1,4 @@
-"""Our own additions to result files, read leniently: they may be missing or malformed."""
+"""Read our own additions to result files leniently, since they may be missing or malformed."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 
 def marks_of(part: object) -> Mapping[str, Any]:
-    """The `attune` entry of a result file, of a turn of it or of its post part; {} if there is none."""
+    """The `attune` entry of a result file, a turn or the post part; {} if there is none."""
     return mapping(mapping(part).get("attune"))
 
 
 def mapping(value: object) -> Mapping[str, Any]:
-    """The value if it is an object, else {}."""
+    """The value if it is an object, otherwise {}."""
     return value if isinstance(value, Mapping) else {}
 
 
 def parts_of(record: Mapping[str, Any]) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
-    """(turn number, part) of each turn that is one, then (None, post part)."""
+    """Yield (turn number, part) for each valid turn, then (None, post part)."""
     turns = record.get("turns")
     for entry in turns if isinstance(turns, list) else ():
         if isinstance(entry, Mapping) and type(entry.get("turnNumber")) is int:

@@ -1,4 +1,4 @@
-"""Several scores files as one: refused, naming what differs, if their numbers cannot share a table."""
+"""Merge scores files; if their numbers cannot share a table, raise an error that names the differences."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from attune_env.results.marks import mapping
 from attune_env.results.scores import aggregates_of, counts_of
 
 Named = tuple[str, Mapping[str, Any]]
-"""A scores file: its name for messages, and its content as `read_scores` gives it."""
+"""A scores file: its name for messages, and its content as returned by `read_scores`."""
 _COMPARED: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "data": lambda metadata: " ".join(
         str(mapping(metadata.get("data")).get(name)) for name in ("provenance", "fingerprint")
@@ -19,16 +19,16 @@ _COMPARED: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "Q1 overlap": lambda metadata: str(mapping(metadata.get("settings")).get("q1_overlap", "not stated")),
     "scoring version": lambda metadata: str(mapping(metadata.get("versions")).get("scoring", "not stated")),
 }
-"""Facts in the metadata that files of one table share."""
+"""Metadata that must be equal in all files of one table."""
 _SHOWN: Final = 3
-"""Twice scored conversations that a message names."""
+"""How many conversations scored twice a message names."""
 
 
 def differences(files: Sequence[Named], mode: str | None = None) -> list[str]:
-    """The reasons that keep these files out of one table, a sentence each; none if they go together.
+    """The reasons why these files cannot share a table, one sentence each; empty if they can.
 
-    Compared: the ground truth's fingerprint, the selection (`where`), how Q1 overlap is counted, the scoring
-    version, and whether all of them hold `mode` (by default: whether there is a mode that all hold).
+    The comparison covers the fingerprint of the ground truth, the selection (`where`), the measure of Q1
+    overlap, the scoring version, and whether all have `mode` (by default, any common mode).
     """
 
     def listed(values: Sequence[str]) -> str:
@@ -48,12 +48,12 @@ def differences(files: Sequence[Named], mode: str | None = None) -> list[str]:
 
 
 def merged(files: Sequence[Named], mode: str | None = None) -> dict[str, Any]:
-    """One scores file's content from several, with means and z-scores over all of them.
+    """Merge the contents of several scores files, with means and z-scores over all of them.
 
     A built-in policy with the same scores in several files is listed once.
 
     Raises:
-        SettingsError: the files do not go together (`differences`), or one adds nothing new.
+        SettingsError: the files cannot be combined (`differences`), or one adds nothing new.
         DataError: a model's conversation was scored in two of them, in the same mode.
     """
     if len(files) == 1:
@@ -98,5 +98,5 @@ def merged(files: Sequence[Named], mode: str | None = None) -> dict[str, Any]:
 
 
 def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether two entries hold the same scores, wherever their result files lie."""
+    """Whether two entries have the same scores, regardless of the location of their result files."""
     return all(one.get(name) == other.get(name) for name in {*one, *other} - {"source_result"})

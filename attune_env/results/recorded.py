@@ -1,7 +1,8 @@
-"""From a scores file back to its conversations and result files, and what remains of it under `--where`.
+"""Find the conversations and result files of a scores file, and apply `--where` to it.
 
-Scores files get passed on to other people. A source that one names is read only if it is a bundled set or on
-this machine: a scores file must not make this machine fetch a data set or ask another host for a file.
+Scores files are passed on to other people. A source named in one is read only if it is bundled or on this
+machine, so that a scores file cannot make this machine download a data set or request a file from another
+host.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from attune_env.results.scores import aggregates_of, contents
 
 
 def recorded_source(scores: Mapping[str, Any]) -> str:
-    """The place that a scores file says its conversations were read from; SettingsError unless it is here."""
+    """The source of the conversations named in a scores file; raises SettingsError unless it is local."""
     source = scores["metadata"].get("ground_truth")
     if isinstance(source, str) and (source == "sample" or is_written(source) or _is_here(source)):
         return source
@@ -29,10 +30,10 @@ def recorded_source(scores: Mapping[str, Any]) -> str:
 
 
 def recorded_results(scores: Mapping[str, Any], path: Path) -> Path | None:
-    """The folder of the result files that the scores file `path` was made of; None if they are not found.
+    """The folder of the result files behind the scores file `path`; None if they are not found.
 
-    That is the folder its metadata names, as given to `attune score --results`, or else the one that contains
-    the scores file, or else `results` there; only if it holds a result file that the scores name.
+    It is the folder named in the metadata, as given to `attune score --results`, otherwise the one that
+    contains the scores file, otherwise `results` in it; only if it has a result file named in the scores.
     """
     named = scores["metadata"].get("results")
     places = [Path(named)] if isinstance(named, str) and _is_here(named) else []
@@ -44,14 +45,14 @@ def recorded_results(scores: Mapping[str, Any], path: Path) -> Path | None:
 
 
 def named_file(entry: Mapping[str, Any]) -> str | None:
-    """The result file that an entry names, if that is a name and no path."""
+    """The result file that an entry names, if it is a plain name and not a path."""
     name = entry.get("source_result")
     plain = isinstance(name, str) and name == Path(name).name and not {"\\", "\0"} & set(name)
     return str(name) if plain and name not in ("", ".", "..") else None
 
 
 def _is_here(source: str) -> bool:
-    """Whether a path is one of this machine; looks nowhere else."""
+    """Whether a path is on this machine, without accessing others."""
     if not source.strip() or source.replace("\\", "/").startswith("//"):  # //host/share is another machine
         return False
     try:
@@ -63,13 +64,13 @@ def _is_here(source: str) -> bool:
 def narrowed(
     scores: Mapping[str, Any], conversations: Conversations, where: str
 ) -> tuple[dict[str, Any], list[Problem]]:
-    """The scores of the conversations that meet `where`, with new means; and warnings.
+    """Keep the scores of the conversations that meet `where`, with new means; also returns warnings.
 
-    `conversations` are the ground truth that the scores were made with: all of it, even if the scores were
-    made from a selection (then both selections apply). Scores do not hold profiles.
+    `conversations` is the complete ground truth behind the scores, needed because scores have no profiles. If
+    the scores were made from a selection, both selections apply.
 
-    Raises DataError if scored conversations are not in it, SettingsError if none of the scored ones
-    is left, and what `select` raises.
+    Raises DataError if scored conversations are missing from it, SettingsError if none of the scored ones is
+    left, and the errors of `select`.
     """
     before = scores["metadata"].get("where")
     whole = select(conversations, before) if before else conversations
@@ -85,7 +86,7 @@ def narrowed(
 
 
 def check_scored(scores: Mapping[str, Any], conversations: Conversations, source: str) -> None:
-    """Raises DataError if a scored conversation is not among `conversations`, which `source` holds."""
+    """Raise DataError if a scored conversation is missing from `conversations`, which come from `source`."""
     unknown = {entry["conversationId"] for entry in scores["conversations"]} - set(conversations.by_id)
     if unknown:
         raise DataError(
@@ -95,7 +96,7 @@ def check_scored(scores: Mapping[str, Any], conversations: Conversations, source
 
 
 def changed(scores: Mapping[str, Any], conversations: Conversations, source: str) -> list[Problem]:
-    """A warning where `conversations`, which `source` holds, are not what was scored against."""
+    """Warn if `conversations`, which come from `source`, differ from those used for scoring."""
     made_with = (scores["metadata"].get("data") or {}).get("fingerprint")
     if made_with == conversations.fingerprint:
         return []

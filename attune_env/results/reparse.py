@@ -1,4 +1,4 @@
-"""Read the raw replies of a result file again, without a model, for `attune score --reparse`."""
+"""Parse the raw replies of a result file again, without a model, for `attune score --reparse`."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from attune_episodes.settings import Settings
 def reparsed(
     record: Mapping[str, Any], conversation: Conversation, codebook: Codebook, file: str
 ) -> dict[str, Any]:
-    """The record with its answers parsed again from the raw replies it keeps.
+    """Parse the answers of a record again from its raw replies.
 
-    Raises DataError if the file keeps no replies (the official runner's), or was asked in another
-    wording than `codebook`, whose option lists decide what a number in a reply means.
+    Raises DataError if the file has no replies (like the official runner's) or was asked in a wording other
+    than `codebook`, whose option lists determine the meaning of numbers in a reply.
     """
     marks = marks_of(record)
     settings = mapping(marks.get("settings"))
@@ -55,7 +55,7 @@ def reparsed(
     )
     before = dict(parts_of(record))
     for entry in again["turns"]:
-        # a judge's ratings are no replies of the model: they stay as they are
+        # a judge's ratings are not replies of the model and do not change
         judged = before.get(entry["turnNumber"], {})
         entry |= {key: judged[key] for key in entry if key.startswith("em_draft_") and judged.get(key)}
     return again | {"attune": {**marks, "complete": again["attune"]["complete"]}}

@@ -1,4 +1,4 @@
-"""The schema of a scores file: what the tables rely on, checked before anything is computed from it."""
+"""The schema of a scores file, checked before anything is computed from it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from attune_data.errors import DataError, Problem, show
 from attune_data.validate import problems_of
 
 LARGEST: Final = 1e6
-"""Beyond any metric; a mean of numbers near the largest float would overflow."""
+"""Larger than any metric; means of numbers close to the largest float would overflow."""
 SHOWN: Final = 20
-"""Problems of a file that are named; one wrong field may stand in thousands of entries."""
+"""Most problems listed for one file, since one wrong field may occur in thousands of entries."""
 _ADVICE: Final = "make the file again with `attune score`"
 
 
@@ -25,7 +25,7 @@ def _number(value: object) -> object:
 
 
 def _metric(value: object) -> object:
-    """Anything but a number or an object of numbers is no metric: means would leave it out."""
+    """Check that a metric is a number or an object of numbers, since means would ignore anything else."""
     for number in value.values() if isinstance(value, Mapping) else (value,):
         _number(number)
     return value
@@ -100,7 +100,7 @@ class _Scores(_Part):
 
 
 def check_scores(scores: Mapping[str, Any], file: str) -> None:
-    """Raises DataError if `metadata`, `conversations` or `aggregates` is not as `attune score` writes it."""
+    """Raise DataError unless `metadata`, `conversations` and `aggregates` are as `attune score` writes."""
     try:
         _Scores.model_validate(scores)
     except ValidationError as error:
@@ -111,7 +111,7 @@ def check_scores(scores: Mapping[str, Any], file: str) -> None:
 
 
 def _unmatched(scores: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """(model, mode) that is scored and has no mean, or the other way round."""
+    """Find (model, mode) pairs that are scored but have no mean, or the reverse."""
     scored, meant = (
         {(e["em_model"], e["mode"]): f"{part}[{i}]" for i, e in reversed([*enumerate(scores[part])])}
         for part in ("conversations", "aggregates")
@@ -124,7 +124,7 @@ def _unmatched(scores: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
 
 
 def _contradictory(scores: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Conversations that stand twice for one model and mode, with different scores."""
+    """Find conversations that occur twice for one model and mode with different scores."""
     first: dict[tuple[str, str, str], int] = {}
     for index, entry in enumerate(scores["conversations"]):
         before = first.setdefault((entry["conversationId"], entry["em_model"], entry["mode"]), index)

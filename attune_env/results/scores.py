@@ -1,4 +1,4 @@
-"""`scores.json`: every metric per conversation and per (model, mode), with what made it."""
+"""`scores.json`: every metric per conversation and per (model, mode), with its provenance."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from attune_rewards.scoring import Q1Overlap, score_conversation
 
 Reading = Literal["canonical", "strict"]
 FORMAT: Final = 1
-"""Version of the scores file's own layout."""
+"""Version of the layout of scores files."""
 
 
 def score_results(
@@ -39,9 +39,9 @@ def score_results(
 ) -> dict[str, Any]:
     """The content of a scores file: `metadata`, `conversations`, `aggregates`.
 
-    Both variants are always computed; `scoring` says which one ranks the leaderboard. `where` is what the
-    conversations were selected by and `folder` is where the results are, for the record. With `bertscore` the
-    drafts get BERTScores too.
+    Both variants are always computed; `scoring` is the one that ranks the leaderboard. `where`, the selection
+    of the conversations, and `folder`, the location of the results, are recorded. With `bertscore`, drafts
+    also get BERTScores.
     """
     entries = []
     for result in results:
@@ -82,7 +82,7 @@ def contents(
 
 
 def counts_of(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The metadata of a scores file about its entries alone."""
+    """The metadata of a scores file that depends only on its entries."""
     return {
         "models": sorted({e["em_model"] for e in entries}),
         "modes": sorted({e["mode"] for e in entries}),
@@ -121,7 +121,7 @@ def _entry(result: Result, conversations: Conversations, q1_overlap: Q1Overlap) 
 
 
 def outcome_counts(record: Mapping[str, Any]) -> Counter[str]:
-    """How often each outcome (ok, unparsed:<code>, …) occurs in a result file; empty if it has none."""
+    """Count the outcomes (ok, unparsed:<code>, …) in a result file; empty if it has none."""
     counts: Counter[str] = Counter()
     for _, part in parts_of(record):
         outcomes = mapping(marks_of(part).get("outcomes"))
@@ -139,8 +139,8 @@ def parse_rate(entries: Sequence[Mapping[str, Any]]) -> float | None:
 
 
 def read_scores(path: Path) -> dict[str, Any]:
-    """A scores file; raises DataError if it is not one, or has a layout that this version does not read."""
-    scores = read_json(path, max_bytes=None)  # grows with the number of results
+    """Read a scores file; raises DataError if it is not one, or this version cannot read its layout."""
+    scores = read_json(path, max_bytes=None)  # no size limit, since it grows with the number of results
     if not is_scores(scores) or not isinstance(scores["conversations"], list):
         raise DataError(
             Problem(str(path), "conversations", "not a list of scored conversations", "a scores file",
@@ -153,21 +153,21 @@ def read_scores(path: Path) -> dict[str, Any]:
                     "make it again with `attune score` of this version")
         )  # fmt: skip
     check_scores(scores, str(path))
-    # counted again: what the file says of its entries may be anything
+    # counted again, since the file's own counts may be wrong
     return {**scores, "metadata": {**scores["metadata"], **counts_of(scores["conversations"])}}
 
 
 def check_replaceable(
     path: Path, known: Callable[[Any], bool] = is_scores, kind: str = "scores file"
 ) -> None:
-    """Raises DataError if `path` is a file whose JSON is not `known` as an earlier one of its `kind`."""
+    """Raise DataError if `path` is an existing file that is not `known` as an earlier one of its `kind`."""
     if not path.exists():
         return
     try:
         if known(read_json(path, max_bytes=None)):
             return
     except DataError:
-        pass  # no JSON: not ours
+        pass  # not JSON, so not ours
     raise DataError(
         Problem(str(path), "", f"a file that is not a {kind}", f"a new name or an earlier {kind}",
                 "choose another --output")

@@ -1,4 +1,4 @@
-"""Running policies over data into result files, resumable."""
+"""Run policies over data and write result files; runs can be resumed."""
 
 from attune_env.running.builtin import RunReport, run_builtin
 

@@ -1,4 +1,4 @@
-"""Read an answer from the response of a server: the text, the reasoning beside it, the usage."""
+"""Read an answer from a server's response: text, separate reasoning, and usage."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from attune_episodes.parsing.extract import MAX_CHARS, without_reasoning
 
 MOST_TOKENS: Final = 10**9
 MOST_DOLLARS: Final = 10**6
-"""A larger count or cost of one answer is not believed: the answer then has none."""
+"""Largest plausible count or cost of one answer; a larger one is ignored."""
 MOST_IN_ALL: Final = 10**15
-"""The same for a call with all its answers, so that no sum of such ever leaves the finite numbers."""
+"""The same for a call with all its answers, so that sums remain finite."""
 LONGEST_NAME: Final = 200
-"""Characters kept of how an answer ended, and of the model that a server names."""
+"""Characters kept of the finish reason, and of the model that a server names."""
 Count = Annotated[int, Field(ge=0, le=MOST_IN_ALL)]
 Amount = Annotated[float, Field(ge=0, le=MOST_IN_ALL)]
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens and cost of one or several attempts, as the server counted."""
+    """Tokens and cost of one or several attempts, as counted by the server."""
 
     tokens_in: Count = 0
     tokens_out: Count = 0
@@ -38,7 +38,7 @@ class Usage:
     cached: Count = 0
     """Input tokens that came from a prefix cache."""
     cost: Amount | None = None
-    """Dollars; None if nobody says."""
+    """Cost in dollars; None if unknown."""
 
     def __add__(self, other: Usage) -> Usage:
         unknown = self.cost is None or other.cost is None
@@ -51,7 +51,7 @@ class Usage:
         )
 
     def describe(self) -> dict[str, Any]:
-        """The usage as files keep it; the cost in dollars, null if not known."""
+        """The usage as stored in files; the cost is in dollars, null if unknown."""
         return {
             "tokens_in": self.tokens_in,
             "tokens_out": self.tokens_out,
@@ -62,7 +62,7 @@ class Usage:
 
 
 NO_USAGE = Usage(cost=0.0)
-"""The start of a sum."""
+"""The zero of a sum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +70,10 @@ class Answer:
     """A server's answer to one attempt."""
 
     text: str
-    """Without reasoning, unless that is never closed."""
+    """The text without reasoning, unless the reasoning is never closed."""
     reasoning: str = ""
     finish: str = "stop"
-    """`finish_reason` of the choice; `refusal` where the message is one."""
+    """`finish_reason` of the choice; `refusal` if the message is one."""
     usage: Usage = field(default_factory=Usage)
     served: str = ""
     """The model that the server names."""
@@ -82,10 +82,10 @@ class Answer:
 def read_answer(
     status: int, data: bytes, headers: Mapping[str, str], hide: Callable[[str], str] = str
 ) -> Answer:
-    """The answer in a response; raises Fault if there is none.
+    """Read the answer in a response; raises Fault if there is none.
 
-    `hide` takes the key out of every text. A request that is refused for its content is an answer without
-    text, whose `finish` says so.
+    `hide` removes the key from every text. A request refused for its content gives an answer without text, as
+    its `finish` says.
     """
     text = data.decode("utf-8", "replace")
     try:
@@ -115,7 +115,7 @@ def read_answer(
     if not text.strip() and (refusal := text_of(message.get("refusal"))):
         text, finish = refusal, "refusal"
 
-    # hidden before it is cut: a part of a key would not be recognised
+    # hide the key before truncating, since part of a key would not be recognised
     def bounded(found: str) -> str:
         return hide(sound(found))[: MAX_CHARS + 1]
 
@@ -127,15 +127,15 @@ def read_answer(
 
 
 def _texts(message: Mapping[str, Any]) -> tuple[str, str]:
-    """The text of a message and the reasoning, which may stand beside it or in it."""
+    """The text of a message and its reasoning, which may be a separate field or part of the text."""
     text = text_of(message.get("content"))
     reasoning = text_of(message.get("reasoning_content")) or text_of(message.get("reasoning"))
-    # a text that is an object may speak of such tags inside it: the parser reads it as it is
+    # a JSON object may mention such tags in its texts, so the parser reads it unchanged
     whole = text.lstrip()[:1] == "{" or len(text) > MAX_CHARS
     answer = text if whole else without_reasoning(text)
     if isinstance(answer, Unparsed) or len(answer) == len(text):
         return text, reasoning
-    # what was cut out, tags and all: nobody has to guess later where it stood
+    # the removed text including its tags, so that its position need not be guessed later
     return answer.strip(), f"{reasoning}\n{text}" if reasoning else text
 
 

@@ -1,4 +1,4 @@
-"""Make one call from its first attempt to its end: retries after faults, re-asks after unreadable replies."""
+"""Make one call to its end: retry after faults, and ask again after unreadable replies."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from attune_env.running.client import ChatClient
 
 _REFUSALS: Final = (400, 404, 415, 422, 501)
-"""Statuses by which servers turn down a field that they do not take."""
+"""Status codes with which servers reject an unsupported field."""
 _STUMBLES: Final = 3
-"""Attempts that end in another server error before the schema is suspected of it."""
+"""Number of attempts with another server error before the schema is suspected as the cause."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """One question of a run to one model."""
+    """One request of a run to one model."""
 
     asker: Asker
     request: Question
     read: Callable[[Any, str], Any]
-    """From the request and a reply to what it says, or `Unparsed`."""
+    """Parses a reply to the request; returns `Unparsed` if it cannot be read."""
     stage: str
     group: str
     sample: int = 1
@@ -49,18 +49,18 @@ class Call:
 
 @dataclass
 class Asker:
-    """Asks one model. Shared by all calls of a run."""
+    """Asks one model; shared by all calls of a run."""
 
     client: ChatClient
     model: Model
     control: Control
     patience: Patience
     takes_schemas: bool | None
-    """Whether the server holds answers to a schema; None while unknown."""
+    """Whether the server enforces schemas; None while unknown."""
     remember: Callable[[bool], Awaitable[None]]
-    """Called once that is known."""
+    """Called once this is known."""
     _stages_without: set[str] = field(default_factory=set)
-    """A server that takes schemas may still refuse that of one stage (too large, say)."""
+    """Stages whose schema the server rejects (as too large, say), even if it supports others."""
 
     def __post_init__(self) -> None:
         self.breaker = Breaker(self.control, self.model.name, self.model.endpoint.base_url)
@@ -68,9 +68,9 @@ class Asker:
             self.takes_schemas = self.model.sampling.structured == "on"
 
     def digest(self, call: Call) -> str:
-        """16 hex digits of everything that decides the answer; equal for equal questions."""
+        """A digest of everything that determines the answer, 16 hex digits; equal for equal requests."""
         model = self.model
-        # each training step answers for itself
+        # each training step has its own answers
         checkpoint = [] if model.training is None else [asdict(model.training)]
         return identity_of(
             [
@@ -84,7 +84,7 @@ class Asker:
         )
 
     async def ask(self, call: Call) -> Finished:
-        """The finished call; raises Fault if it is given up, StopRun if the run ends."""
+        """Make the call until it is finished; raises Fault if it is given up, StopRun if the run ends."""
         start = time.monotonic()
         usage, attempts, answer, held = NO_USAGE, 0, Answer(""), False
         asking = Asking(call.request, call.read, self.patience.asks)
@@ -109,7 +109,7 @@ class Asker:
         )
 
     async def _answer(self, call: Call, asking: Asking[Any, Any]) -> tuple[Answer, int, bool]:
-        """An answer, the attempts it took, and whether the server held it to the schema."""
+        """Get an answer; also returns the number of attempts, and whether the server enforced the schema."""
         attempt, refused, stumbled = 0, False, False
         while True:
             attempt += 1
@@ -120,7 +120,7 @@ class Asker:
                     try:
                         answer = await self.client.complete(self._body(call, asking, schema=schema))
                     except Fault as failed:
-                        # noted before the place is given on: the next one must see the pause
+                        # recorded before the slot is released, so that the next attempt sees the pause
                         fault = self.patience.bounded(failed)
                         self.control.fault(fault)
                         raise fault from None
@@ -129,7 +129,7 @@ class Asker:
                     refused = fault.status in _REFUSALS
                     stumbled = not refused and fault.status >= 500 and attempt >= _STUMBLES
                     if refused or stumbled:
-                        continue  # the same without a schema, at once
+                        continue  # try again at once without a schema
                 if self.patience.over(fault, attempt, ever=self.breaker.ever):
                     if self.breaker.failed(fault):
                         raise StopRun(str(self.control.reason)) from None
@@ -145,7 +145,7 @@ class Asker:
             return answer, attempt, schema
 
     async def _learn(self, stage: str, *, held: bool, refused: bool) -> None:
-        """Notes whether the server took a schema; a server error leaves that open."""
+        """Record whether the server accepted a schema; a server error leaves this unknown."""
         if refused and self.takes_schemas:
             self._stages_without.add(stage)
         elif (held or refused) and self.takes_schemas is not held:
@@ -153,7 +153,7 @@ class Asker:
             await self.remember(held)
 
     def _body(self, call: Call, asking: Asking[Any, Any], *, schema: bool) -> dict[str, Any]:
-        """The body of the request for the next ask."""
+        """The request body for the next attempt."""
         sampling, endpoint = self.model.sampling, self.model.endpoint
         optional: dict[str, Any] = {
             "temperature": sampling.temperature,
@@ -169,7 +169,7 @@ class Asker:
 
 
 def _blank(answer: Answer) -> str:
-    """How an unreadable answer ended, where that has to do with its length; else ""."""
+    """How an unreadable answer ended if that concerns its length, otherwise ""."""
     if answer.finish == "length":
         return "cut off"
     return "empty" if not answer.text.strip() and answer.finish != "content_filter" else ""

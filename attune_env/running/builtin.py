@@ -1,4 +1,4 @@
-"""`attune run builtin`: a built-in policy over data, one result file per conversation and mode."""
+"""`attune run builtin`: run a built-in policy, with one result file per conversation and mode."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class RunReport:
 
     written: int
     skipped: int
-    """Results that were complete already."""
+    """Number of results that were already complete."""
 
 
 def run_builtin(
@@ -49,16 +49,16 @@ def run_builtin(
 ) -> RunReport:
     """Play every conversation in every mode and write the result files.
 
-    Each mode is a separate run with otherwise the same `settings`. `seed` is that of `random`; `mode`,
-    `prior` and `asked` are fitted on `fit_on` instead of out of fold, if given. With `overwrite` results that
-    exist are made again. `on_done` is called after each conversation.
+    Each mode is a separate run with otherwise equal `settings`. `seed` is used by `random`; `mode`, `prior`
+    and `asked` are fitted on `fit_on`, if given, instead of out of fold. With `overwrite`, existing results
+    are replaced. `on_done` is called after each conversation.
     """
     written = skipped = 0
     facts: dict[str, Any] = {"name": name}
     if name == "random":
         facts["seed"] = seed
     if name in FITTED:
-        # the name only: where it lies on this machine is nobody's business who reads the result
+        # only the name, since results should not reveal paths on this machine
         facts["fitted_on"] = (
             f"{Path(fit_on.source).name or fit_on.source} {fit_on.fingerprint}"
             if fit_on
@@ -71,7 +71,7 @@ def run_builtin(
             names: Names = conversation.conversation_id, f"builtin/{name}", mode
             path = output / result_name(*names)
             if overwrite:
-                existing_record(path, names)  # another's is not replaced
+                existing_record(path, names)  # a result of another run is not replaced
             describe = partial(description, conversations.by_id, names, asked, facts, training)
             if not overwrite and is_complete(path, names, describe):
                 skipped += 1

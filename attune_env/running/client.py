@@ -17,22 +17,22 @@ from attune_env.running.faults import Fault, status_fault
 from attune_env.running.providers import Endpoint
 
 CONNECT_SECONDS: Final = 30.0
-"""A server that does not take the connection by then is not there."""
+"""Seconds after which a server that does not accept the connection counts as unreachable."""
 MOST_BYTES: Final = 4_000_000
-"""A longer answer is none: the longest reply that is read has 1,000,000 characters. Sixteen of them at once,
-and what one of them decodes to, stay far below 400 MB."""
+"""Largest answer: the longest reply that is read has 1,000,000 characters. Sixteen at once, and the decoded
+form of one, stay far below 400 MB."""
 MOST_OF_A_REFUSAL: Final = 256_000
-"""So much is read of the body that comes with a status of failure: it is only quoted."""
+"""How much is read of the body of an error response, which is only quoted."""
 
 
 class ChatClient:
-    """Asks one endpoint; may be used by many tasks at once."""
+    """A client for one endpoint; may be used by many tasks at once."""
 
     def __init__(self, endpoint: Endpoint, *, call_timeout: float) -> None:
         self.endpoint = endpoint
         self.call_timeout = call_timeout
         self._hide = endpoint.key.hidden_in
-        # a packed body could unpack to any size
+        # a compressed body could expand to any size
         headers = {**endpoint.headers, "Content-Type": "application/json", "Accept-Encoding": "identity"}
         if endpoint.key:
             headers["Authorization"] = f"Bearer {endpoint.key.reveal()}"
@@ -42,37 +42,37 @@ class ChatClient:
                 "verify": httpx.create_ssl_context(),
                 "cookies": CookieJar(DefaultCookiePolicy(allowed_domains=())),
                 "headers": headers,
-                # before httpx itself looks at the address, which may be none
+                # before httpx parses the address, which may be invalid
                 "event_hooks": {"response": [self._refuse_redirect]},
             }
             self._idle = [httpx.AsyncClient(**self._options)]
         except (ImportError, OSError, ValueError, httpx.InvalidURL) as error:
-            # httpx hides the password of a proxy in what it says
+            # httpx hides the password of a proxy in its messages
             raise SettingsError(
                 "the certificates (SSL_CERT_FILE, SSL_CERT_DIR) or the proxy (HTTP_PROXY, HTTPS_PROXY, "
                 f"ALL_PROXY) that the environment names cannot be used: {error}"
             ) from None
 
     async def close(self) -> None:
-        """Closes every connection."""
+        """Close every connection."""
         for client in self._idle:
             await client.aclose()
 
     async def complete(self, body: Mapping[str, Any]) -> Answer:
-        """The answer to a chat completion request; raises Fault."""
-        # each request under way has a client, and so a connection, of its own: the pool of httpx looks at
+        """Send a chat completion request and return the answer; raises Fault."""
+        # each request in flight has its own client and so its own connection: the pool of httpx looks at
         # all its connections for each request, which at 64 of them costs more than the request
         client = self._idle.pop() if self._idle else httpx.AsyncClient(**self._options)
         url, content = f"{self.endpoint.base_url}/chat/completions", json.dumps(body).encode("ascii")
         try:
-            # the client's own limit is between two bytes; a server that drips would never meet it
+            # the client's own limit applies between two bytes, and a slow server would never reach it
             async with (
                 asyncio.timeout(self.call_timeout),
                 client.stream("POST", url, content=content) as response,
             ):
                 data = await _bounded(response)
         except BaseException as error:
-            # a connection that was left in the middle may never be free again
+            # a connection abandoned in the middle may never become free again
             with suppress(Exception):
                 async with asyncio.timeout(1.0):
                     await client.aclose()
@@ -89,7 +89,7 @@ class ChatClient:
             raise status_fault(response.status_code, None, "", response.headers, self._hide)
 
     def _why(self, error: Exception) -> str:
-        """The cause of a failed connection; no key is in it."""
+        """The cause of a failed connection, without the key."""
         deepest: BaseException = error
         while cause := deepest.__cause__ or deepest.__context__:
             deepest = cause
@@ -99,7 +99,7 @@ class ChatClient:
 
 
 async def _bounded(response: httpx.Response) -> bytes:
-    """The body; Fault if an answer is too large or packed. A refusal is cut: its status is enough."""
+    """Read the body; raises Fault if an answer is too large or compressed. An error body is truncated."""
     most = MOST_BYTES if response.is_success else MOST_OF_A_REFUSAL
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("", "identity"):

@@ -1,4 +1,4 @@
-"""The state that all calls of a run share: how many run at once, pauses, caps, whether it ends, counts."""
+"""The shared state of all calls of a run: concurrency, pauses, caps, stopping, and counts."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ from attune_env.running.settings import Options
 from attune_episodes.asking import OK
 
 SLOWED: Final = 0.7
-"""A server that says "too many requests" gets this share of the requests at once."""
+"""Factor by which concurrency is reduced after "too many requests"."""
 SLOW_AT_MOST_EVERY: Final = 1.0
-"""Seconds: one burst of refusals is one sign, not many."""
+"""Seconds within which several refusals count as one."""
 IN_A_ROW: Final = 3
-"""Calls that fail one after the other before any was answered: then nothing will work."""
+"""Number of consecutive failed calls, before any was answered, after which the run stops."""
 IN_A_ROW_LATER: Final = 10
-"""The same once the server has answered: it may have gone."""
+"""The same once the server has answered, since it may have become unreachable."""
 BLANK_AT_FIRST: Final = 20
-"""Answers that are empty or cut off, before any other one: then the run would only burn the list."""
+"""Number of empty or truncated answers, before any other, after which the run stops."""
 
 
 class Control:
-    """How many attempts run at once, the caps, and the end of a run.
+    """Controls the concurrency, the caps and the end of a run.
 
-    After "too many requests" fewer run at once, then slowly more again.
+    After "too many requests", concurrency drops and then slowly rises again.
     """
 
     def __init__(self, options: Options) -> None:
         self.most = options.concurrency
         self.limit = float(self.most)
-        """Attempts that may run at once, at most `most`."""
+        """The current number of concurrent attempts, at most `most`."""
         self.running = 0
         self.max_calls, self.max_cost = options.max_calls, options.max_cost
         self.sent = 0
         self.answered = 0
         self.faults: Counter[str] = Counter()
-        """Kind of fault -> how many attempts ended so."""
+        """Kind of fault -> number of attempts that ended with it."""
         self.spent = 0.0
-        """Dollars, as far as known."""
+        """Dollars spent, as far as known."""
         self.stopped = asyncio.Event()
         self.reason: StopRun | None = None
         self._free = asyncio.Condition()
@@ -59,13 +59,13 @@ class Control:
         return self.faults.total()
 
     def stop(self, reason: StopRun) -> None:
-        """Ends the run: no further attempt starts. The first reason stays."""
+        """End the run: no further attempt starts. The first reason is kept."""
         self.reason = self.reason or reason
         self.stopped.set()
 
     @asynccontextmanager
     async def attempt(self) -> AsyncIterator[None]:
-        """Waits for a free slot for one attempt; raises StopRun once the run has ended."""
+        """Wait for a free slot for one attempt; raises StopRun once the run has ended."""
         while True:
             while (wait := self.pause()) > 0:
                 await self.sleep(wait)
@@ -74,7 +74,7 @@ class Control:
                 self.running += 1
             try:
                 if self.pause() > 0:
-                    continue  # the server asked for a pause while this one waited for its place
+                    continue  # the server asked for a pause while this attempt waited for a slot
                 self._check()
                 self.sent += 1
                 yield
@@ -88,7 +88,7 @@ class Control:
         if self.max_calls is not None and self.sent >= self.max_calls:
             self.stop(StopRun(f"stopped at --max-calls {self.max_calls}"))
         if self.max_cost is not None and self.answered:
-            # what is under way will cost about what the answered ones did
+            # calls in flight will cost about as much as the answered ones
             expected = self.spent * (1 + (self.running - 1) / self.answered)
             if expected >= self.max_cost:
                 self.stop(StopRun(f"stopped at --max-cost {self.max_cost:g}: ${self.spent:.4f} spent"))
@@ -96,7 +96,7 @@ class Control:
             raise StopRun(str(self.reason))
 
     def worked(self, usage: Usage) -> None:
-        """Records an answered attempt; each round of answers allows one more at once."""
+        """Record an answered attempt; each round of answers raises the concurrency by one."""
         self.answered += 1
         self.spent += usage.cost or 0.0
         if usage.cost is None and self.max_cost is not None:
@@ -105,7 +105,7 @@ class Control:
         self.limit = min(float(self.most), self.limit + 1.0 / self.limit)
 
     def fault(self, fault: Fault) -> None:
-        """Records a failed attempt; "too many requests" means fewer at once, and none before Retry-After."""
+        """Record a failed attempt; "too many requests" lowers the concurrency and obeys Retry-After."""
         self.faults[fault.kind] += 1
         if fault.kind == "rate_limited":
             now = asyncio.get_running_loop().time()
@@ -115,11 +115,11 @@ class Control:
                 self.limit = max(1.0, self.limit * SLOWED)
 
     def pause(self) -> float:
-        """Seconds until attempts may start again; 0 or less: now."""
+        """Seconds until attempts may start again; 0 or less means now."""
         return self._not_before - asyncio.get_running_loop().time()
 
     async def sleep(self, seconds: float) -> None:
-        """Waits before another attempt; raises StopRun as soon as the run ends."""
+        """Wait before another attempt; raises StopRun as soon as the run ends."""
         try:
             await asyncio.wait_for(self.stopped.wait(), seconds)
         except TimeoutError:
@@ -128,17 +128,17 @@ class Control:
 
 
 class Breaker:
-    """Stops the run when every call at one model fails, instead of trying all the rest."""
+    """Stops the run when every call to a model fails, instead of trying all the others."""
 
     def __init__(self, control: Control, model: str, base_url: str) -> None:
         self.control = control
         self.where = f"model {one_line(model, 100)} at {base_url}"
         self.ever = False
-        """Whether the server has ever answered with something."""
+        """Whether the server has ever given an answer."""
         self.in_a_row = 0
-        """Calls that failed since the last answer."""
+        """Number of calls that failed since the last answer."""
         self._blank: Counter[str] | None = Counter()
-        """How the first answers that were to be JSON ended; None once they need no counting."""
+        """How the first answers that should be JSON ended; None once they need not be counted."""
 
     def worked(self) -> None:
         """Notes an answer."""
@@ -146,7 +146,7 @@ class Breaker:
         self.in_a_row = 0
 
     def read(self, ended: str) -> None:
-        """Records an answer that should be JSON: `empty`, `cut off`, or "" for anything else.
+        """Record an answer that should be JSON: `empty`, `cut off`, or "" for anything else.
 
         Stops the run if all of the first answers are empty, since the others would cost money too.
         """
@@ -160,9 +160,9 @@ class Breaker:
             self.control.stop(StopRun(f"{said}: {self.where}; is --max-tokens too small?"))
 
     def failed(self, fault: Fault) -> bool:
-        """Records a call that is given up; stops the run if no other call would fare better.
+        """Record a call that is given up; stops the run if other calls would fail too.
 
-        True if that is the server's doing: the call is not to be skipped, the next run makes it.
+        Returns True if the server is the cause: the call is then not skipped but left to the next run.
         """
         self.in_a_row += 1
         passing = self.ever and fault.kind in ("not_found", "redirect")
@@ -181,19 +181,19 @@ class Breaker:
 
 @dataclass
 class Tally:
-    """Counts of one run; those of calls hold the judges' too, rates are None before there is one."""
+    """Counts of one run; counts of calls include the judges', and rates are None while undefined."""
 
     control: Control
     conversations: int = 0
-    """Conversations, counted once for each mode and sample, that this run plays."""
+    """Conversations that this run plays, counted once for each mode and sample."""
     conversations_done: int = 0
     conversations_failed: int = 0
     planned: dict[str, int] = field(default_factory=dict)
-    """Group -> its number of calls, for the groups that are counted so far."""
+    """Group -> its number of calls, for the groups counted so far."""
     calls_kept: int = 0
-    """Calls that the journal held already."""
+    """Calls that were already in the journal."""
     new: int = 0
-    """Calls that this run made itself; the next three are of these."""
+    """Calls made by this run; the next three fields refer to these."""
     readable: int = 0
     asked_again: int = 0
     usage: Usage = NO_USAGE
@@ -201,13 +201,13 @@ class Tally:
 
     @property
     def calls(self) -> int:
-        """Calls for all conversations together; those not counted yet are estimated by the mean."""
+        """Calls for all conversations; conversations not counted yet are estimated by the mean."""
         counted = len(self.planned)
         number = max(self.conversations, counted)
         return round(sum(self.planned.values()) * number / counted) if counted else 0
 
     def finished(self, call: Finished) -> None:
-        """Records a call of this run."""
+        """Record a call of this run."""
         self.new += 1
         self.readable += call.reason == OK
         self.asked_again += call.asks - 1
@@ -215,12 +215,12 @@ class Tally:
 
     @property
     def calls_done(self) -> int:
-        """Calls that are answered, in this run or earlier."""
+        """Calls answered in this run or earlier."""
         return self.new + self.calls_kept
 
     @property
     def seconds(self) -> float:
-        """Since the run began."""
+        """Seconds since the run began."""
         return time.monotonic() - self.started
 
     @property
@@ -236,11 +236,11 @@ class Tally:
 
     @property
     def seconds_left(self) -> float | None:
-        """At the pace so far."""
+        """Estimated seconds to go at the current pace."""
         return (self.calls - self.calls_done) * self.seconds / self.new if self.new else None
 
     def describe(self) -> dict[str, Any]:
-        """The numbers that are kept in the run's file."""
+        """The numbers stored in the run's file."""
         return {
             "duration_seconds": round(self.seconds, 3),
             "conversations": self.conversations,
@@ -260,5 +260,5 @@ class Tally:
 
 
 def total(calls: Iterable[Finished]) -> Usage:
-    """The usage of several calls."""
+    """The total usage of several calls."""
     return sum((call.usage for call in calls), NO_USAGE)

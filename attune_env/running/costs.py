@@ -15,14 +15,14 @@ from attune_episodes.policies import builtin_policy
 from attune_episodes.settings import Mode, Settings
 
 CHARACTERS_A_TOKEN: Final = 4
-"""UTF-8 bytes that count as a token: about right for English text, on the safe side elsewhere."""
+"""UTF-8 bytes per token: about right for English text, an overestimate of tokens elsewhere."""
 JUDGEMENT: Final = 300
-"""Bytes of a judge's answer."""
+"""Size of a judge's answer in bytes."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """The cost of one mode. Tokens are estimated; calls are exact but for re-asks and retries."""
+    """The cost of one mode. Tokens are estimated; calls are exact except for re-asks and retries."""
 
     mode: str
     conversations: int
@@ -43,8 +43,8 @@ def estimate(
 ) -> list[Estimate]:
     """Estimate each mode over these conversations.
 
-    Input tokens are estimated from the lengths of the messages. Output tokens are those of short complete
-    answers, and of a draft as long as the recorded reply; a model that reasons writes more.
+    Input tokens are estimated from the lengths of the messages, output tokens from short complete answers and
+    drafts as long as the recorded replies; a reasoning model writes more.
     """
     player = builtin_policy("always-no", conversations, settings)
     found = []
@@ -72,13 +72,13 @@ def estimate(
 
 
 def judge_usage(requests: Iterable[JudgeRequest], judges: int) -> Usage:
-    """The usage of this number of judges for these requests."""
+    """The usage of `judges` judges for these requests."""
     each = (usage_of_messages(request.chat(), JUDGEMENT) for request in requests)
     return _times(sum(each, Usage()), judges)
 
 
 def usage_of_messages(messages: Iterable[dict[str, str]], out: int) -> Usage:
-    """The usage of a request with these messages and an answer of this many bytes."""
+    """The usage of a request with these messages and an answer of the given size in bytes."""
     length = sum(len(message["content"].encode("utf-8", "surrogatepass")) for message in messages)
     return Usage(-(-length // CHARACTERS_A_TOKEN), -(-out // CHARACTERS_A_TOKEN))
 

@@ -24,7 +24,7 @@ from attune_episodes.settings import Settings
 
 
 class OtherJudgesError(SettingsError):
-    """There is a complete result that other judges rated, or none."""
+    """There is a complete result, but it was rated by other judges or by none."""
 
 
 def description(
@@ -50,11 +50,11 @@ def description(
 
 
 def is_complete(path: Path, names: Names, describe: Callable[[], Mapping[str, Any]]) -> bool:
-    """Whether `path` holds the complete result of exactly this run; `description` is made only if needed.
+    """Whether `path` has the complete result of exactly this run; `description` is computed only if needed.
 
-    A file that cannot be read or is incomplete is made again. Raises SettingsError for a complete result
-    of another run (other settings, data or versions): overwriting it, or mixing it in, would mislead;
-    and DataError for a result of another conversation, model or mode, which only has the same name.
+    A file that is unreadable or incomplete is made again. Raises SettingsError for a complete result of
+    another run (with other settings, data or versions), because overwriting it or mixing it in would mislead;
+    and DataError for a result of another conversation, model or mode that happens to have the same name.
     """
     record = existing_record(path, names)
     marks = marks_of(record)
@@ -62,8 +62,8 @@ def is_complete(path: Path, names: Names, describe: Callable[[], Mapping[str, An
         return False
     remedy = "choose another -o, or pass --overwrite"
     if "settings" not in marks:
-        # the official runner's file (perhaps with judgements of ours in it): it says nothing of its settings
-        # and is never overwritten unasked
+        # a file of the official runner (perhaps with our judgements): it does not state its settings
+        # and is never overwritten without --overwrite
         raise SettingsError(f"{path} was not written by attune; {remedy}")
     if not marks.get("complete"):
         return False
@@ -99,26 +99,26 @@ def _difference(name: str, wanted: Any, found: Any) -> str:
 
 
 def _said(value: object) -> str:
-    """A value on one short printable line, text without quotes: a file's may hold line ends."""
+    """Format a value from a file on one short printable line, with texts unquoted."""
     return one_line(value if isinstance(value, str) else repr(value), 200)
 
 
 class Overwriting:
-    """The overwriting that a journal's lines say has begun and not ended."""
+    """Overwriting that has begun but not ended, according to a journal."""
 
     def __init__(self) -> None:
         self._begun: dict[str, str] = {}
         self.left: set[str] = set()
-        """Groups whose earlier results do not count: new ones are to take their places."""
+        """Groups whose earlier results no longer count, since they will be replaced."""
 
     def state(self, group: str, identity: str) -> Literal["left", "made"] | None:
-        """Whether a group overwritten with this identity is still to be made; None if nobody began it."""
+        """Whether a group overwritten with this identity still has to be made; None if it was not begun."""
         if self._begun.get(group) != identity:
             return None
         return "left" if group in self.left else "made"
 
     def take(self, anew: Mapping[str, str], made: str | None = None) -> None:
-        """Records what a line says."""
+        """Apply a line of the journal."""
         self._begun |= anew
         self.left |= anew.keys()
         if made is not None:
@@ -128,6 +128,6 @@ class Overwriting:
 
 
 def identity_of(value: object) -> str:
-    """16 hex digits of a JSON value; equal for equal values."""
+    """A digest of a JSON value, 16 hex digits; equal for equal values."""
     text = json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]

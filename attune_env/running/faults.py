@@ -1,4 +1,4 @@
-"""Faults: what can go wrong with a call, and what the run then does."""
+"""Faults: the ways in which a call can fail, and how the run reacts."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from attune_data.errors import AttuneError, one_line, show
 from attune_episodes.chat_answers import retry_after
 
 Action = Literal["retry", "give_up", "stop"]
-"""`retry`: try again after a while, a bounded number of times. `give_up`: this call fails, and with it its
-conversation. `stop`: no call would do better, so the run ends."""
+"""`retry`: try again after a delay, a limited number of times. `give_up`: this call fails, and so does its
+conversation. `stop`: other calls would fail too, so the run ends."""
 
 KINDS: Final[Mapping[str, tuple[Action, str]]] = {
     # the network and the server
@@ -23,7 +23,7 @@ KINDS: Final[Mapping[str, tuple[Action, str]]] = {
     "connection": ("retry", "is the server running, and --base-url right?"),
     "busy": ("retry", ""),  # 408, 409, 425, 5xx
     "rate_limited": ("retry", "ask for less at once with --concurrency"),  # 429
-    # a status of success without an answer
+    # a success status without an answer
     "web_page": ("retry", "check --base-url: most end in /v1"),
     "bad_json": ("retry", ""),
     "no_choices": ("retry", ""),
@@ -32,14 +32,14 @@ KINDS: Final[Mapping[str, tuple[Action, str]]] = {
     # refused requests; 400, 413, 422 and the like are bad requests
     "bad_request": ("give_up", "does this model take such requests? its answer says what it does not like"),
     "forbidden": ("give_up", ""),  # 403
-    "too_long_wait": ("give_up", ""),  # Retry-After beyond all patience
+    "too_long_wait": ("give_up", ""),  # Retry-After longer than the run waits
     "bad_key": ("stop", "check the key"),  # 401
     "no_credit": ("stop", "the account has no credit left, or its quota is used up"),  # 402
     "not_found": ("stop", "check --base-url: most end in /v1"),  # 404, 405: the model or the address
     "redirect": ("stop", "if the server has moved, give its new address with --base-url"),  # 3xx
 }
-"""Kind of fault -> the reaction, and advice for a run that ends on it. An answer that cannot be read is no
-fault: it is asked again."""
+"""Kind of fault -> the reaction, and advice for a run that it ends. An unreadable answer is not a fault; the
+request is asked again."""
 
 _BY_STATUS: Final = {
     401: "bad_key", 402: "no_credit", 403: "forbidden", 404: "not_found", 405: "not_found", 408: "busy",
@@ -67,7 +67,7 @@ class StopRun(AttuneError):
 
 
 def is_filtered(status: int, body: object) -> bool:
-    """Whether a refusal is about the content: then it counts as the model's own answer."""
+    """Whether a refusal concerns the content; it then counts as the model's own answer."""
     about = error_of(body)
     flagged = status == 403 and "flagged_input" in str(about.get("metadata"))
     return flagged or bool(_codes(about) & _FILTERED)
@@ -76,12 +76,12 @@ def is_filtered(status: int, body: object) -> bool:
 def status_fault(
     status: int, body: object, text: str, headers: Mapping[str, str], hide: Callable[[str], str] = str
 ) -> Fault:
-    """The fault that an HTTP status, or the code of an error object, stands for.
+    """The fault indicated by an HTTP status or the code of an error object.
 
-    `body` is what `text` decodes to; `hide` takes the key out of what the server says.
+    `body` is the decoded `text`; `hide` removes the key from the server's message.
     """
     if 300 <= status < 400:
-        # not followed: prompts and headers are meant for the address that was given
+        # not followed, since prompts and headers are meant for the given address
         address = headers.get("location")
         where = show(hide(address), 200) if address else "no address"
         said = f"redirected to {where}; redirects are not followed"
@@ -108,7 +108,7 @@ def _codes(about: Mapping[str, Any]) -> set[str]:
 
 
 def _said(about: Mapping[str, Any], text: str, hide: Callable[[str], str]) -> str:
-    """The server's own words, short."""
+    """The server's own message, shortened."""
     message = about.get("message")
     if not isinstance(message, str) or not message.strip():
         if text.lstrip()[:1] == "<":
@@ -117,5 +117,5 @@ def _said(about: Mapping[str, Any], text: str, hide: Callable[[str], str]) -> st
             message = json.dumps(json.loads(text), ensure_ascii=False)
         except (ValueError, RecursionError):
             message = text
-    # hidden in the whole text, decoded: a part of a key, or one with escapes in it, would not be recognised
+    # hide the key in the whole decoded text, since a partial or escaped key would not be recognised
     return one_line(" ".join(hide(message)[:2000].split()), 300)

@@ -1,4 +1,4 @@
-"""Jobs: the calls that one result takes, and the record that they come to."""
+"""Jobs: the calls needed for one result, and the record they produce."""
 
 from __future__ import annotations
 
@@ -37,28 +37,28 @@ class Job:
 
     conversation_id: str
     conversations: Mapping[str, Conversation]
-    """By id; it need not be in memory before the job starts, nor after it ends."""
+    """The conversations by id, so that each needs to be in memory only while its job is in progress."""
     settings: Settings
     em_model: str
     path: Path
     facts: Mapping[str, Any]
     askers: Mapping[str, Asker]
-    """"" -> the model's; judge model -> its own."""
+    """"" -> the model's asker; judge model -> the judge's."""
     describe: Callable[[], Mapping[str, Any]]
-    """Everything that tells the result from those of other runs."""
+    """Everything that distinguishes the result from those of other runs."""
     sample: int = 1
     anew: bool = False
-    """Whether it is asked although there is a result, or replies."""
+    """Whether it is asked even if there is a result or replies."""
     waiting: deque[Call] = field(default_factory=deque)
     flying: int = 0
     unanswered: int = 0
-    """Calls without a reply, waiting or under way."""
+    """Calls without a reply, waiting or in flight."""
     failed: tuple[str, str] | None = None
     """(id of the request, why) of the first call that was given up."""
     kept: int = 0
-    """Calls that the journal held."""
+    """Calls found in the journal."""
     done: dict[str, tuple[Call, Finished]] = field(default_factory=dict)
-    """Id of a call -> it and its answer."""
+    """Id of a call -> the call and its answer."""
 
     def __post_init__(self) -> None:
         self.group = group_of(self.conversation_id, self.names[2], self.sample)
@@ -70,12 +70,12 @@ class Job:
         return self.conversation_id, self.em_model, self.settings.mode
 
     def exists(self) -> bool:
-        """Whether its result exists; SettingsError for that of another run."""
+        """Whether its result exists; raises SettingsError for a result of another run."""
         return is_complete(self.path, self.names, self.describe)
 
     @property
     def conversation(self) -> Conversation:
-        """The conversation: read again unless the job is under way."""
+        """The conversation, which is read again unless the job is in progress."""
         held = self._conversation
         return self.conversations[self.conversation_id] if held is None else held
 
@@ -86,24 +86,24 @@ class Job:
 
     @property
     def planned(self) -> int:
-        """How many calls it takes, if every draft can be read."""
+        """The number of calls it takes, if every draft can be read."""
         return calls_of(self.conversation, self.settings, judges=len(self.judges))
 
     @property
     def complete(self) -> bool:
-        """Whether every call has its reply."""
+        """Whether every call has been answered."""
         return not self.unanswered and not self.failed
 
     def start(self, journal: Journal) -> None:
-        """Makes the list of its calls; DataError if the conversation can no longer be read."""
+        """Make the list of its calls; raises DataError if the conversation can no longer be read."""
         self._conversation = self.conversation
         self._add(self.first(), journal)
 
     def take(self, call: Call, finished: Finished, journal: Journal) -> None:
-        """Records a finished call, and adds those that follow from it."""
+        """Record a finished call, and add the calls that follow from it."""
         self.unanswered -= 1
         self.done[call.key.id] = call, finished.without_asides()
-        if not self.failed:  # nothing more is asked of a conversation that is given up
+        if not self.failed:  # no more calls for a conversation that is given up
             self._add(self.after(call, finished), journal)
 
     def _add(self, calls: Iterable[Call], journal: Journal) -> None:
@@ -117,13 +117,13 @@ class Job:
                 self.take(call, finished, journal)
 
     def fail(self, call: Call, why: str) -> None:
-        """Records a call that was given up: the conversation cannot be completed in this run."""
+        """Record a call that was given up; the conversation cannot be completed in this run."""
         self.waiting.clear()
         if self.failed is None:
             self.failed = (call.request.id + (f" (judge {call.judge})" if call.judge else ""), why)
 
     def close(self) -> None:
-        """Frees what a finished conversation no longer needs, so that memory stays flat over a long run."""
+        """Free what a finished conversation no longer needs, so that memory stays constant in a long run."""
         self.done.clear()
         if self._conversation is not None:
             self._conversation.memo.pop("plans", None)
@@ -135,7 +135,7 @@ class Job:
             yield Call(self.askers[""], request, parse, request.stage, self.group, self.sample)
 
     def after(self, call: Call, finished: Finished) -> Iterable[Call]:
-        """The calls that follow from an answered one: a draft is judged."""
+        """The calls that follow from an answered one: those that judge a draft."""
         request = call.request
         if not self.judges or not isinstance(request, Request) or request.turn is None:
             return
@@ -152,7 +152,7 @@ class Job:
                 yield Call(asker, asked, parse_judgement, "judge", self.group, self.sample, judge)
 
     def record(self) -> dict[str, Any]:
-        """The official result record; the engine reads the replies as it does all others."""
+        """The official result record; the engine parses the replies like any others."""
         episode = Episode(self.conversation, self.settings)
         for request in episode.requests:
             episode.submit(self.done[request.id][1].reply)
@@ -186,7 +186,7 @@ class Job:
         return [finished for call, finished in self.done.values() if call.judge]
 
     def judged(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """A result record with the judgements."""
+        """Add the judgements to a result record."""
         judgements: dict[int, dict[str, Any]] = {}
         replies: dict[int, dict[str, str]] = {}
         for call, finished in self.done.values():
@@ -199,16 +199,16 @@ class Job:
 
 
 def _remarkable(call: Finished) -> dict[str, Any]:
-    """The facts about a call that are not as usual."""
+    """The unusual facts about a call."""
     asks = {"asks": call.asks, "unread": [reason for _, reason in call.unread]} if call.asks > 1 else {}
     return asks | ({"finish": call.finish} if call.finish != "stop" else {})
 
 
 def calls_of(conversation: Conversation, settings: Settings, *, judges: int = 0) -> int:
-    """How many calls a conversation takes, re-asks aside.
+    """The number of calls that a conversation takes, not counting re-asks.
 
-    For each fully annotated turn with one judge these are five (draft, judge, assess, assess_hp, prefer), and
-    then one at the end.
+    A fully annotated turn with one judge takes five calls (draft, judge, assess, assess_hp, prefer); one more
+    comes at the end.
     """
     calls = int("reflect" in settings.stages)
     for turn in truth_of(conversation).turns:

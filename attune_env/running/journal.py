@@ -1,8 +1,8 @@
-"""The journal: every finished call of a model in a folder, one line each, durable before it counts.
+"""The journal: every finished call of a model in a folder, one line each, saved to disk before it counts.
 
-`_calls_<provider>_<model>.jsonl`. Lines are only ever appended. A line that is cut off (the process was
-killed, the disk was full) is ignored, so only the call that it would have held is lost. The file
-is locked while a run has it open; the system drops the lock with the process, however it ends.
+Its name is `_calls_<provider>_<model>.jsonl`. Lines are only appended. A truncated line (the process was
+killed, the disk was full) is ignored, so that only its call is lost. The file is locked while a run has it
+open; the operating system releases the lock when the process ends, for whatever reason.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from attune_env.running.answer import Amount, Count, Usage
 from attune_env.running.existing import Overwriting
 
 _OVERWRITING: Final = (b'{"v":1,"anew":', b'{"v":1,"made":')
-"""How lines about overwriting begin, so that all others can be passed over unread."""
+"""The beginning of lines about overwriting, so that all others can be skipped unread."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallKey:
-    """Names a call. Equal keys mean that exactly the same was asked, in the same way."""
+    """The identity of a call. Equal keys mean that exactly the same was asked in the same way."""
 
     group: str
-    """Conversation, mode and sample, as `group_of` has them."""
+    """Conversation, mode and sample, as in `group_of`."""
     id: str
     """The request's id, or that of a judge's call."""
     digest: str
-    """16 hex digits of model, messages and everything else that decides the answer."""
+    """A digest of model, messages and everything else that determines the answer: 16 hex digits."""
 
 
 def group_of(conversation: str, mode: str, sample: int) -> str:
@@ -58,20 +58,20 @@ class Finished:
     usage: Usage = field(default_factory=Usage)
     """Usage of all its answered attempts."""
     asks: Count = 1
-    """How often it was asked until the answer could be read, at least 1."""
+    """Number of attempts until the answer could be read, at least 1."""
     attempts: Count = 1
-    """HTTP requests, failed ones included."""
+    """Number of HTTP requests, including failed ones."""
     seconds: Amount = 0.0
-    """From the first attempt to the end, waiting included."""
+    """Seconds from the first attempt to the end, including waiting."""
     structured: bool = False
-    """Whether the answer was held to its JSON schema by the server."""
+    """Whether the server enforced the JSON schema of the answer."""
     served: str = ""
     """The model that the server named."""
     unread: tuple[tuple[str, str], ...] = ()
-    """(reply, reason) of the answers before the last."""
+    """(reply, reason) for the answers before the last."""
 
     def without_asides(self) -> Finished:
-        """The call without the texts that only the journal keeps: a result needs none of them."""
+        """The call without the texts that only the journal stores, which a result does not need."""
         return replace(self, reasoning="", unread=tuple(("", reason) for _, reason in self.unread))
 
 
@@ -81,7 +81,7 @@ class Line(BaseModel):
     model_config = ConfigDict(strict=True)
 
     v: Literal[1]
-    """Version of the layout; lines of others are passed over."""
+    """Version of the layout; lines of other versions are skipped."""
     group: str = ""
     id: str = ""
     digest: str = ""
@@ -90,7 +90,7 @@ class Line(BaseModel):
     anew: dict[str, str] = {}
     """Group -> identity of its new result."""
     made: str | None = None
-    """A group whose result is written."""
+    """A group whose result has been written."""
 
 
 def journal_name(em_model: str) -> str:
@@ -101,22 +101,22 @@ def journal_name(em_model: str) -> str:
 class Journal(AbstractContextManager["Journal"]):
     """A model's journal in a folder, open and locked.
 
-    Replies stay in the file; only their positions are kept in memory.
+    Replies remain in the file; only their positions are kept in memory.
     """
 
     def __init__(self, folder: Path, em_model: str, option: str = "-o") -> None:
-        """`option` is the one that names the folder, for errors."""
+        """`option` is the option that names the folder, for error messages."""
         self.path = folder / journal_name(em_model)
         self.passed_over = 0
-        """Lines that could not be read."""
+        """Number of lines that could not be read."""
         self.facts: dict[str, bool] = {}
-        """Findings of earlier runs about the server."""
+        """Facts about the server found by earlier runs."""
         self.overwriting = Overwriting()
         self._due: dict[str, str] = {}
-        """Group -> identity of what this run overwrites, until its first answer is written."""
+        """Group -> identity of the result that this run overwrites, until its first answer is written."""
         self._answered = False
         self._places: dict[str, dict[tuple[str, str], tuple[int, int]]] = {}
-        """Group -> id and digest of a call -> where its line begins, and its length."""
+        """Group -> id and digest of a call -> position and length of its line."""
         self._waiting: list[tuple[bytes, asyncio.Future[int]]] = []
         self._writing: asyncio.Task[None] | None = None
         folder.mkdir(parents=True, exist_ok=True)
@@ -132,7 +132,7 @@ class Journal(AbstractContextManager["Journal"]):
             raise
 
     def __exit__(self, *_: object) -> None:
-        """Closes the file, and so gives the lock back."""
+        """Close the file, which releases the lock."""
         self._reader.close()
         os.close(self._file)
 
@@ -143,47 +143,48 @@ class Journal(AbstractContextManager["Journal"]):
             return None
         self._reader.seek(place[0])
         line = _line(self._reader.read(place[1]))
-        return line.call if line else None  # the file has changed under us: it is asked again
+        return line.call if line else None  # the file was changed by another program: ask again
 
     def holds(self, group: str) -> bool:
         """Whether there is any finished call of a group."""
         return group in self._places
 
     async def add(self, key: CallKey, call: Finished) -> None:
-        """Writes a finished call; returns when it is on the disk. OSError if it cannot be written."""
+        """Write a finished call; returns once it is on disk. Raises OSError if it cannot be written."""
         self._answered = True
         data = _encoded({**asdict(key), "call": asdict(call)})
         place = await self._write(data)
         self._places.setdefault(key.group, {})[key.id, key.digest] = (place, len(data))
 
     async def note(self, facts: Mapping[str, bool]) -> None:
-        """Writes findings about the server for later runs."""
+        """Write facts about the server for later runs."""
         self.facts |= facts
         await self._write(_encoded({"facts": dict(facts)}))
 
     def begin(self, groups: Mapping[str, str]) -> None:
-        """Stops earlier calls of these groups from counting; each with the identity of its new result.
+        """Stop earlier calls of these groups from counting; each group has the identity of its new result.
 
-        On disk they count until the first new call is written: a run that gets no answer changes nothing.
+        On disk, they count until the first new call is written, so that a run without an answer changes
+        nothing.
         """
         self._due |= groups
         for group in groups:
             self._places.pop(group, None)
 
     async def made(self, group: str) -> None:
-        """Records that the result of a group that was being overwritten is written."""
+        """Record that the result of a group being overwritten has been written."""
         self._due.pop(group, None)
         if group in self.overwriting.left:
             await self._write(_encoded({"made": group}))
             self.overwriting.take({}, group)
 
     async def _write(self, data: bytes) -> int:
-        """Writes a line together with all others that wait, for one wait for the disk; gives its place."""
+        """Write a line together with all waiting ones in one disk operation; returns its position."""
         future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._waiting.append((data, future))
         if self._writing is None:
             self._writing = asyncio.create_task(self._write_all())
-        # a task that is cancelled meanwhile has its line written all the same
+        # the line of a task that is cancelled meanwhile is written anyway
         return await asyncio.shield(future)
 
     async def _write_all(self) -> None:
@@ -198,7 +199,7 @@ class Journal(AbstractContextManager["Journal"]):
                     for _, future in batch:
                         if not future.done():
                             future.set_exception(error)
-                            future.exception()  # it may have nobody left who waits for it
+                            future.exception()  # there may be no task left that waits for it
                     continue
                 if due:
                     self.overwriting.take(due)
@@ -213,12 +214,12 @@ class Journal(AbstractContextManager["Journal"]):
             self._writing = None
 
     async def settle(self) -> None:
-        """Returns when nothing waits to be written."""
+        """Wait until nothing is left to be written."""
         while self._writing is not None:
             await asyncio.wait([self._writing])
 
     def _append(self, data: bytes) -> None:
-        """Writes at the end and waits for the disk; takes back what was written of it where that fails."""
+        """Append and wait for the disk; if this fails, remove what was written."""
         try:
             os.lseek(self._file, self._end, os.SEEK_SET)
             rest = memoryview(data)
@@ -231,7 +232,7 @@ class Journal(AbstractContextManager["Journal"]):
             raise
 
     def _read(self) -> int:
-        """Notes the place of every call; returns where the next line goes."""
+        """Index the position of every call; returns where the next line goes."""
         place = 0
         torn = False
         for data in self._reader:
@@ -256,7 +257,7 @@ class Journal(AbstractContextManager["Journal"]):
 
 
 def overwriting_in(journal: Path) -> Overwriting:
-    """The overwriting in a journal, read without its calls and its lock; none without a journal."""
+    """Read the overwriting in a journal, without its calls and its lock; empty if there is no journal."""
     found = Overwriting()
     if journal.is_file():
         with journal.open("rb") as lines:
@@ -267,12 +268,12 @@ def overwriting_in(journal: Path) -> Overwriting:
 
 
 def _encoded(line: Mapping[str, Any]) -> bytes:
-    # escaped, so that no text of a model can break a line or be half a character
+    # escaped, so that no text of a model can break a line or contain a lone surrogate
     return (json.dumps({"v": 1, **line}, separators=(",", ":")) + "\n").encode("ascii")
 
 
 def _line(data: bytes) -> Line | None:
-    """The content of a line; None if it is cut off, damaged or of another version."""
+    """Decode a line; None if it is truncated, damaged or of another version."""
     try:
         return Line.model_validate_json(data)
     except ValueError:
@@ -280,12 +281,12 @@ def _line(data: bytes) -> Line | None:
 
 
 def _lock(file: int, path: Path, option: str) -> None:
-    """Locks an open file for this process; SettingsError if another has it."""
+    """Lock an open file for this process; raises SettingsError if another process has the lock."""
     try:
         if sys.platform == "win32":
             import msvcrt
 
-            os.lseek(file, 2**40, os.SEEK_SET)  # a place beyond all lines: readers are not kept out
+            os.lseek(file, 2**40, os.SEEK_SET)  # beyond all lines, so that readers are not locked out
             msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
         else:
             import fcntl

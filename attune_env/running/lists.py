@@ -1,4 +1,4 @@
-"""The files of a run beside its results: the list of skipped conversations, and the run's numbers."""
+"""The files of a run in addition to its results: the list of skipped conversations, and the run's numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from attune_env.results.files import Names, safe_name, write_json
 from attune_env.results.marks import mapping
 
 KEPT_RUNS: Final = 100
-"""Runs whose numbers are kept; the oldest go first."""
+"""How many runs' numbers are kept; the oldest are dropped first."""
 _KEYS: Final = ("conversationId", "em_model", "mode")
 
 
@@ -27,7 +27,7 @@ def _names(entry: Mapping[str, Any]) -> Names:
 
 
 def read_skipped(path: Path) -> list[dict[str, Any]]:
-    """The entries of a list of skipped conversations; [] without a file. DataError if it is not one."""
+    """Read a list of skipped conversations; [] without a file. Raises DataError if it is not one."""
     if not path.exists():
         return []
     entries = mapping(read_json(path)).get("conversations")
@@ -46,13 +46,13 @@ def write_skipped(
 ) -> Path | None:
     """Update the list and return its path; remove it and return None if nothing is left.
 
-    `model` comes without the provider, and `command`, which is to be run again, without a key.
+    `model` does not include the provider, and `command`, the one to run again, does not include a key.
     """
     path = skipped_path(folder, model)
     try:
         before = read_skipped(path)
     except DataError:
-        before = []  # damaged, or somebody else's: a run must not end on it
+        before = []  # damaged, or not ours: a run must not fail because of it
     gone = {*complete, *map(_names, failed)}
     entries = [*(entry for entry in before if _names(entry) not in gone), *failed]
     if not entries:

@@ -1,7 +1,7 @@
 """The loop of a run: as many calls in flight as allowed, until none is left or the run stops.
 
-The requests of a conversation share a growing prefix, which servers cache; so they are sent one after the
-other, with many conversations at once. When no new conversation is left to start, the calls of those in
+The requests of a conversation share a growing prefix, which servers cache; they are therefore sent one after
+another, with many conversations at once. When there is no new conversation to start, the calls of those in
 progress run in parallel.
 """
 
@@ -26,15 +26,15 @@ from attune_env.running.journal import Finished, Journal
 from attune_env.running.settings import Options
 
 BEAT_SECONDS: Final = 1.0
-"""How often the watcher is shown the numbers, also while no call ends."""
+"""Seconds between updates of the watcher, even while no call ends."""
 TERM_SECONDS: Final = 5.0
-"""The time that calls in flight have after SIGTERM; after Ctrl-C they have all they need."""
+"""Seconds that calls in flight have after SIGTERM; after Ctrl-C, they have unlimited time."""
 _NO_ROOM: Final = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _TOO_MANY_FILES: Final = {errno.EMFILE, errno.ENFILE}
 
 
 class Interrupted(StopRun):
-    """The run was told to stop, by Ctrl-C or SIGTERM."""
+    """The run was interrupted by Ctrl-C or SIGTERM."""
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
@@ -42,24 +42,24 @@ class Interrupted(StopRun):
 
 
 class Unwritten(StopRun):
-    """An answer or a result could not be written: what was in flight may be lost."""
+    """An answer or a result could not be written; calls in flight may be lost."""
 
 
 class Watcher:
-    """Receives the progress of a run. This one shows nothing."""
+    """Receives the progress of a run; this base class shows nothing."""
 
     def moved(self, tally: Tally) -> None:
-        """Called after each call, and once a second, so that failed attempts show too."""
+        """Called after each call and once a second, so that failed attempts are shown too."""
 
     def finished(self, job: Job, tally: Tally) -> None:
         """Called after each conversation that is complete or skipped (then `job.failed` says why)."""
 
     def said(self, message: str) -> None:
-        """A message for a person."""
+        """Receives a message for the user."""
 
 
 class Loop:
-    """Makes the calls of a run's jobs and writes a result as soon as one is complete."""
+    """Makes the calls of a run's jobs and writes each result as soon as it is complete."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class Loop:
     ) -> None:
         self.coming = iter(jobs)
         self.active: list[Job] = []
-        """Jobs that have calls waiting or under way, or a result to be written."""
+        """Jobs with calls waiting or in flight, or with a result to be written."""
         self.journal, self.tally, self.control = journal, tally, tally.control
         self.options, self.folder, self.watcher = options, folder, watcher
         self.complete: list[Names] = []
@@ -85,9 +85,9 @@ class Loop:
         self._signalled = False
 
     async def go(self) -> None:
-        """Returns when every job is over, or none of its calls is under way after the run was stopped.
+        """Run until every job has ended or, after the run was stopped, no call is in flight.
 
-        Raises anything that is neither the fault of a call nor a failure to write: a bug.
+        Raises any error that is neither a fault of a call nor a failure to write, since it is a bug.
         """
         loop = asyncio.get_running_loop()
         handled = self._handle_signals(loop)
@@ -110,7 +110,7 @@ class Loop:
             await asyncio.sleep(BEAT_SECONDS)
 
     async def _work(self) -> None:
-        """Asks one call after the other; each answer is written while the next call is asked."""
+        """Make one call after another; each answer is written while the next call is made."""
         writing: asyncio.Task[None] | None = None
         try:
             while (found := await self._next()) is not None:
@@ -133,7 +133,7 @@ class Loop:
                 self.control.stop(Unwritten(disk_message(error, self.folder)))
 
     async def _next(self) -> tuple[Job, Call | None] | None:
-        """The next call, counted as under way; a job without a call is complete. None: nothing is left."""
+        """The next call, counted as in flight, or None if none is left; a job without calls is complete."""
         while not self.control.stopped.is_set():
             if not any(job.waiting and not job.flying for job in self.active):
                 async with self._starting:
@@ -153,7 +153,7 @@ class Loop:
         return None
 
     def _start(self) -> Job | None:
-        """Starts the next conversation that can be read, if there is one."""
+        """Start the next conversation that can be read, if there is one."""
         for job in self.coming:
             try:
                 job.start(self.journal)
@@ -172,7 +172,7 @@ class Loop:
         self._landed = asyncio.Event()
 
     async def _ask(self, job: Job, call: Call) -> Finished | None:
-        """The answer; None if the call is given up, or the next run makes it."""
+        """Get the answer; None if the call is given up or left to the next run."""
         try:
             return await call.asker.ask(call)
         except Fault as fault:
@@ -182,7 +182,7 @@ class Loop:
         return None
 
     async def _keep(self, job: Job, call: Call | None, answered: Finished | None) -> None:
-        """Writes an answer to the journal and, with the last one, the result."""
+        """Write an answer to the journal and, after the last one, the result."""
         try:
             if call is not None and answered is not None:
                 await self.journal.add(call.key, answered)
@@ -206,7 +206,7 @@ class Loop:
             self._conclude(job)
 
     def _conclude(self, job: Job) -> None:
-        """Notes a job that is over, complete or not."""
+        """Record that a job has ended, complete or not."""
         if job.failed:
             self.tally.conversations_failed += 1
             entry: dict[str, Any] = dict(zip(("conversationId", "em_model", "mode"), job.names, strict=True))

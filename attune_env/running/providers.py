@@ -1,6 +1,6 @@
 """Locate a model: base URL, key and conventions of each provider.
 
-A key lives in a `Secret`, which never shows it, and leaves it only for the request's header.
+A key is kept in a `Secret`, which never shows it and releases it only for the request's header.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _PLACES: Final = {
 PROVIDERS: Final = tuple(_PLACES)
 """The providers that are servers; `builtin` is none."""
 SHORTEST_HIDDEN: Final = 8
-"""A shorter key is a stand-in such as EMPTY: hiding it everywhere would spoil ordinary words."""
+"""Shorter keys are placeholders such as EMPTY; hiding them everywhere would garble ordinary words."""
 LONGER_THAN_WORDS: Final = 20
-"""A key of letters only is hidden from this length on: a shorter one may be an ordinary word too."""
+"""Least length at which a key of letters is hidden, since a shorter one may be an ordinary word."""
 PRIME_CONFIG: Final = ".prime/config.json"
-"""Below the user's home."""
+"""Path below the user's home."""
 
 
 class Secret:
@@ -48,34 +48,34 @@ class Secret:
         return bool(self._text)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Refuses: what is pickled is written somewhere."""
+        """Raise an error, since pickles are written to files or sent elsewhere."""
         raise TypeError("a key is not pickled")
 
     def reveal(self) -> str:
-        """The key itself, for the request's header only."""
+        """The key, for the request's header only."""
         return self._text
 
     def hidden_in(self, text: str) -> str:
-        """`text` without the key: servers quote it in their errors."""
+        """Remove the key from `text`, since servers quote it in their errors."""
         shortest = LONGER_THAN_WORDS if self._text.isalpha() else SHORTEST_HIDDEN
         return text.replace(self._text, "[key]") if len(self._text) >= shortest else text
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A server that speaks OpenAI's chat completions, and how it wants to be spoken to."""
+    """A server with OpenAI's chat completions API, and its conventions."""
 
     provider: str
     base_url: str
-    """Without a trailing slash; holds no user name and no password."""
+    """The base URL, without a trailing slash, user name or password."""
     key: Secret = field(default_factory=Secret)
     headers: Mapping[str, str] = field(default_factory=dict)
     tells_cost: bool = False
-    """Whether answers are known to carry their cost in dollars (`usage.cost`)."""
+    """Whether answers are known to include their cost in dollars (`usage.cost`)."""
     limit_field: str = "max_tokens"
-    """The field that bounds the length of an answer."""
+    """The field that limits the length of an answer."""
     extra: Mapping[str, Any] = field(default_factory=dict)
-    """Fields of every request's body."""
+    """Fields added to the body of every request."""
 
 
 def endpoint_of(
@@ -88,12 +88,12 @@ def endpoint_of(
     home: Path | None = None,
     need_key: bool = True,
 ) -> Endpoint:
-    """The endpoint that the arguments and the environment name; SettingsError if something is missing.
+    """The endpoint given by the arguments and the environment; raises SettingsError if anything is missing.
 
-    `base_url` replaces the provider's own (`custom` must have one), `api_key` takes precedence over all other
+    `base_url` replaces the provider's own (`custom` requires one), `api_key` takes precedence over all other
     sources of a key, `api_key_var` replaces the provider's variables, and `home` the user's folder with
-    `.prime/config.json`. `need_key`: whether a provider other than `custom` must have a key (a dry run needs
-    none).
+    `.prime/config.json`. `need_key` says whether a provider other than `custom` must have a key (a dry run
+    does not need one).
     """
     if provider not in PROVIDERS:
         raise UnknownNameError("provider", provider, PROVIDERS)
@@ -103,7 +103,7 @@ def endpoint_of(
     config = _prime_config(home) if provider == "prime" else {}
     places = [(api_key, "--api-key"), *((variables.get(name), name) for name in names)]
     places.append((config.get("api_key"), f"~/{PRIME_CONFIG}"))
-    # files and shells leave line ends behind
+    # files and shells may leave line breaks
     stripped = [((value or "").strip(), source) for value, source in places]
     key, source = next((place for place in stripped if place[0]), ("", ""))
     if not key.isascii() or (key and not key.isprintable()):
@@ -136,7 +136,7 @@ def endpoint_of(
 
 
 def checked_url(url: str) -> str:
-    """A base URL without trailing slash and `/chat/completions`; SettingsError if it is not one."""
+    """A base URL without trailing slash and `/chat/completions`; raises SettingsError if it is invalid."""
     text = url.strip().rstrip("/").removesuffix("/chat/completions")
     try:
         parts = urlsplit(text)
@@ -144,23 +144,23 @@ def checked_url(url: str) -> str:
     except ValueError:
         sound = False
     if sound and (parts.username is not None or parts.password is not None):
-        # not quoted: it holds a password
+        # not quoted, since it contains a password
         raise SettingsError("--base-url holds a user name or password; give the key by --api-key-var instead")
     if not sound or parts.query or parts.fragment:
-        # a part that could hold a key or a password is not quoted either
+        # parts that could contain a key or a password are not quoted either
         shown = "no address" if {"?", "@", "#"} & set(url) else show(url)
         raise SettingsError(f"--base-url is {shown}; expected an address such as http://localhost:8000/v1")
     return text
 
 
 def _prime_config(home: Path | None) -> dict[str, str]:
-    """The texts in Prime's own configuration; {} if there is none."""
+    """The string values in Prime's own configuration; {} if there is none."""
     path = (home or Path.home()) / PRIME_CONFIG
     if not path.is_file():
         return {}
     try:
         content = read_json(path)
     except DataError:
-        # the problem would quote the file, which holds a key
+        # the problem would quote the file, which contains a key
         raise SettingsError(f"{path} is no JSON file; mend it, or set PRIME_API_KEY") from None
     return {name: value for name, value in mapping(content).items() if isinstance(value, str) and value}

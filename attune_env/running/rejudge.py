@@ -23,7 +23,7 @@ from attune_episodes.judging import JudgeRequest, judge_request
 from attune_episodes.settings import MODES, Settings
 
 JOURNAL: Final = "rejudge"
-"""The name of the journal and the lists of rejudging, one for all models in a folder."""
+"""The name used for the journal and lists of rejudging, shared by all models in a folder."""
 
 
 @dataclass
@@ -32,7 +32,7 @@ class RejudgeJob(Job):
 
     before: Mapping[str, Any] = field(default_factory=dict)
     in_place: bool = False
-    """Whether its file is replaced; else another one is written."""
+    """Whether its file is replaced; otherwise a different one is written."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -40,12 +40,12 @@ class RejudgeJob(Job):
 
     @property
     def planned(self) -> int:
-        """How many calls it takes."""
+        """The number of calls it takes."""
         return len(self.judges) * len(self.requests)
 
     @property
     def requests(self) -> list[JudgeRequest]:
-        """The questions to each judge."""
+        """The requests to each judge."""
         asked = (judge_request(self.conversation, *draft, self.settings) for draft in self._drafts)
         return [request for request in asked if request is not None]
 
@@ -54,10 +54,10 @@ class RejudgeJob(Job):
         return [call for draft in self._drafts for call in self.to_judges(*draft)]
 
     def exists(self) -> bool:
-        """Whether the file holds the judgements of exactly these judges, asked in these words.
+        """Whether the file has the judgements of exactly these judges in this wording.
 
-        In another folder the file is always written; earlier judgements are not asked for again. Raises
-        SettingsError if a result with other answers is there, which would be lost.
+        In a different folder, the file is always written, but existing judgements are not asked for again.
+        Raises SettingsError if it would replace a result with other answers.
         """
         if self.in_place:
             marks = mapping(marks_of(self.before).get("judge"))
@@ -67,7 +67,7 @@ class RejudgeJob(Job):
         try:
             there = _answers(read_result(self.path)) if self.path.exists() else None
         except DataError:
-            return False  # cut off: it is made again
+            return False  # truncated: it is made again
         if there is not None and there != _answers(self.before):
             raise SettingsError(
                 f"{self.path} holds different answers from those to be judged; choose another -o, or pass "
@@ -76,9 +76,9 @@ class RejudgeJob(Job):
         return False
 
     def record(self) -> dict[str, Any]:
-        """The record with these judges' judgements instead of the earlier ones.
+        """Replace the earlier judgements in the record by those of these judges.
 
-        Raises DataError if the file holds other answers by now: a run has replaced it meanwhile.
+        Raises DataError if a run has meanwhile replaced the file by one with other answers.
         """
         if self.in_place and _answers(read_result(self.path)) != _answers(self.before):
             raise DataError(
@@ -117,20 +117,20 @@ def rejudge(
     options: Options | None = None,
     watcher: Watcher | None = None,
 ) -> EndpointReport:
-    """Let judges rate the drafts of result files, ours or the official runner's, and write them in.
+    """Let judges rate the drafts in result files, ours or the official runner's, and add their judgements.
 
-    Without an `output`, the files in `results` are replaced, and earlier judgements in them with them.
-    Only results of the conversations `only` are judged, if given. Of `settings` the codebook and the prompt
-    set count. `skip_invalid` leaves out files that are not results. With `options.overwrite` these judges are
-    asked again what they have said before.
+    Without an `output`, the files in `results`, including earlier judgements, are replaced. If `only` is
+    given, only results of those conversations are judged. Of `settings`, only the codebook and the prompt set
+    are used. `skip_invalid` leaves out files that are not results. With `options.overwrite`, judges are asked
+    again even if they have already answered.
 
-    Each judgement is saved at once; the same call continues where an earlier one ended, also with
-    `overwrite`. A file that exactly these judges have already rated, asked in the same words, or that holds
-    no draft to rate, is left as it is.
+    Each judgement is saved immediately; the same call continues where an earlier one ended, also with
+    `overwrite`. A file is not changed if exactly these judges have already rated it in the same wording, or
+    if it has no draft to rate.
 
     Raises:
-        SettingsError: no judge, a judge named twice, or another rejudging of the folder is going on.
-        DataError: files that are not results, or no result of the chosen conversations.
+        SettingsError: no judge, a judge named twice, or another rejudging of the folder in progress.
+        DataError: files that are not results, or no result for the chosen conversations.
     """
     if not judges:
         raise SettingsError("no judge: name at least one with --judge-model")
@@ -162,7 +162,7 @@ def estimate_rejudging(
     settings: Settings | None = None,
     skip_invalid: bool = False,
 ) -> list[Estimate]:
-    """Estimate `rejudge`, per mode of the results; the arguments are its, `judges` is how many."""
+    """Estimate `rejudge` for each mode of the results; same arguments, with the number of `judges`."""
     jobs = _jobs(results, results, conversations, settings or Settings(), {}, {}, only, skip_invalid)
     found = []
     for mode in MODES:
@@ -184,7 +184,7 @@ def _jobs(
     only: Container[str] | None,
     skip_invalid: bool,
 ) -> list[RejudgeJob]:
-    """A job for each result that is to be judged; `by` says who judges, asked in which words."""
+    """Make a job for each result to be judged; `by` identifies the judges and the wording."""
     found, problems, _ = read_results(results, conversations)
     unfit = {result.path: problem for result in found if (problem := _no_turns(result))}
     problems += unfit.values()
@@ -212,7 +212,7 @@ def _jobs(
 
 
 def _no_turns(result: Result) -> Problem | None:
-    """The problem of a record that has no place for judgements; None if it has."""
+    """The problem with a record that cannot hold judgements; None if it can."""
     turns = result.record.get("turns")
     if not isinstance(turns, list):
         where, what = "turns", "no list of turns"
@@ -225,7 +225,7 @@ def _no_turns(result: Result) -> Problem | None:
 
 
 def _answers(record: object) -> Any:
-    """The evaluated model's answers in a record, without the judgements; None if it is no record."""
+    """The evaluated model's answers in a record, without judgements; None if it is not a record."""
     if not isinstance(record, Mapping) or not isinstance(record.get("turns"), list):
         return None
     turns = [

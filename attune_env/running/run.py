@@ -1,4 +1,4 @@
-"""`run_endpoint`: every conversation, mode and sample of a model behind a server, into result files."""
+"""`run_endpoint`: ask a model behind a server about every conversation and write result files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from attune_env.running.client import ChatClient
 
 COUNTED: Final = 500
-"""Conversations whose calls are counted before the first; reading more of them would hold that up."""
+"""How many conversations' calls are counted before the first call; counting more would delay it."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,13 @@ class EndpointReport:
 
     written: int
     complete_before: int
-    """Results that existed already."""
+    """Number of results that already existed."""
     failed: tuple[dict[str, Any], ...]
     """Entries of the list of skipped conversations."""
     skipped_file: Path | None
-    """That list; None if nothing is skipped."""
+    """The path of that list; None if nothing is skipped."""
     stopped: StopRun | None
-    """Why the run ended before its end; None if it did not."""
+    """Why the run stopped early; None if it did not."""
     tally: Tally
 
 
@@ -61,19 +61,19 @@ def run_endpoint(
     options: Options | None = None,
     watcher: Watcher | None = None,
 ) -> EndpointReport:
-    """Ask a model about every conversation and write one result file each; continue where a run ended.
+    """Ask a model about every conversation and write one result file each; continues an earlier run.
 
-    Each mode is a separate result with otherwise the same `settings`, and so is each of the `samples`. The
+    Each mode is a separate result with otherwise equal `settings`, and so is each of the `samples`. The
     first sample is named like a run with one sample, sample k like the model `provider/name@sample<k>`.
     `judges` rate each draft. With `options.overwrite` a result is replaced when the new one is complete, and
     nothing changes before the first answer.
 
-    A call that fails for good leaves its conversation out (`report.failed`); when nothing works at all, or a
-    cap is reached, the run stops early (`report.stopped`). Either way every answer is kept, and the same call
-    of this function continues with the first call that is missing.
+    If a call fails permanently, its conversation is left out (`report.failed`); if nothing works at all or a
+    cap is reached, the run stops early (`report.stopped`). In either case, every answer is kept, and calling
+    this function again continues with the missing calls.
 
     Raises:
-        SettingsError: the folder holds results of another run, or another run is writing to it.
+        SettingsError: the folder has results of another run, or another run is writing to it.
         DataError: a file is in the way.
         OSError: the folder cannot be written to.
     """
@@ -108,39 +108,39 @@ def run_endpoint(
 
 
 def check_judges(judges: Sequence[Model]) -> None:
-    """Raises SettingsError if a judge is named twice."""
+    """Raise SettingsError if a judge is named twice."""
     names = [judge.name for judge in judges]
     if len(set(names)) < len(names):
         raise SettingsError(f"a judge is named twice: {', '.join(map(show, names))}")
 
 
 class Session:
-    """Makes the calls of some jobs, with one journal, and reports the outcome."""
+    """Makes the calls of some jobs with one journal, and reports the outcome."""
 
     def __init__(
         self, name: str, skip_name: str, folder: Path, options: Options | None, watcher: Watcher | None
     ) -> None:
         self.name = name
-        """Name in the journal and in the run's numbers: `provider/model`."""
+        """The name in the journal and in the run's numbers: `provider/model`."""
         self.skip_name = skip_name
-        """Name in the list of skipped conversations: the model's."""
+        """The model's name in the list of skipped conversations."""
         self.folder = folder
         self.options = options or Options()
         self.watcher = watcher or Watcher()
         self.askers: dict[str, Asker] = {}
-        """"" or the judge's model -> who asks; filled when the calls begin."""
+        """"" or the judge's model -> asker; filled when the calls begin."""
         self.complete: list[Names] = []
-        """The results that are complete already."""
+        """The results that are already complete."""
 
     def play(
         self, models: Mapping[str, Model], jobs: Sequence[Job], facts: Mapping[str, Any]
     ) -> EndpointReport:
-        """Plays the jobs whose results are not complete; `facts` are kept with the run's numbers.
+        """Play the jobs whose results are not complete; `facts` are stored with the run's numbers.
 
-        Raises DataError if a result would take the place of another conversation's, model's or mode's.
+        Raises DataError if a result would replace that of another conversation, model or mode.
         """
         options, todo = self.options, self._choose(jobs)
-        if not todo:  # no lock is needed, nothing is loaded
+        if not todo:  # nothing to do, so no lock is needed
             skipped = write_skipped(self.folder, self.skip_name, (), self.complete, options.command)
             return EndpointReport(0, len(self.complete), (), skipped, None, Tally(Control(options)))
         from attune_env.running.client import ChatClient
@@ -177,15 +177,15 @@ class Session:
                 skipped = write_skipped(self.folder, self.skip_name, loop.failed, complete, options.command)
                 add_run(self.folder, self.name, numbers)
             except OSError as error:
-                # a full disk: what the journal and the results hold is there all the same
+                # the disk is full, but the journal and the results are intact
                 control.stop(StopRun(disk_message(error, self.folder)))
         written, failed = len(loop.complete), tuple(loop.failed)
         return EndpointReport(written, len(self.complete), failed, skipped, control.reason, tally)
 
     def _choose(self, jobs: Sequence[Job]) -> list[Job]:
-        """The jobs that are to be played; notes the others as complete.
+        """The jobs to be played; records the others as complete.
 
-        Whether a result exists is not asked where it is to be replaced.
+        Results that will be replaced are not checked.
         """
         earlier = overwriting_in(self.folder / journal_name(self.name))
         states = [
@@ -205,7 +205,7 @@ class Session:
                 if not job.anew and state != "left" and self._exists(job):
                     self.complete.append(job.names)
                 else:
-                    existing_record(job.path, job.names)  # another's is not replaced
+                    existing_record(job.path, job.names)  # a result of another run is not replaced
                     todo.append(job)
         return todo
 
@@ -215,7 +215,7 @@ class Session:
         except SettingsError:
             if not self.options.overwrite:
                 raise
-            job.anew = True  # made once, and since then replaced by another run
+            job.anew = True  # was written, but has since been replaced by another run
             return False
 
     async def _ask(
@@ -242,5 +242,5 @@ async def _remember(journal: Journal, fact: str, found: bool) -> None:
 
 
 def _now() -> str:
-    """The time, UTC, ISO 8601."""
+    """The current time in UTC, ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="seconds")

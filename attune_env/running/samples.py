@@ -1,4 +1,4 @@
-"""The spread of a model over its samples, for `attune run … --samples K`."""
+"""The variation of a model's scores between samples, for `attune run … --samples K`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SAMPLE: Final = re.compile(r"(?P<model>.+)@sample(?P<number>[2-9]|[1-9]\d+)")
 
 @dataclass(frozen=True, slots=True)
 class SampleSpread:
-    """One metric of one model and mode over its samples."""
+    """One metric of one model and mode across its samples."""
 
     em_model: str
     """`provider/model`, without a sample's number."""
@@ -22,27 +22,27 @@ class SampleSpread:
     samples: int
     """At least 2."""
     mean: float
-    """Spread of the samples' means, in the metric's own unit."""
+    """Range of the samples' means, in the metric's unit."""
     sd_samples: float
-    """Standard deviation of the samples' means (n - 1): what asking again changes."""
+    """Standard deviation of the samples' means (n - 1): the variation from asking again."""
     se_conversations: float | None
-    """Standard error over the conversations, of each one's mean over the samples: what other conversations
-    would change; None for a single conversation."""
+    """Standard error over conversations of their means over the samples: the variation from the choice of
+    conversations; None for a single conversation."""
 
 
 def split_sample(em_model: str) -> tuple[str, int]:
-    """(`provider/model`, number of the sample) of a model's name in result files."""
+    """Split a model's name in result files into (`provider/model`, number of the sample)."""
     found = _SAMPLE.fullmatch(em_model)
     return (found["model"], int(found["number"])) if found else (em_model, 1)
 
 
 def sample_spread(scores: Mapping[str, Any], metric: str = "composite_strict") -> list[SampleSpread]:
-    """The spread of a metric over samples beside that over conversations, per model and mode.
+    """Compare the variation of a metric between samples and between conversations, per model and mode.
 
     `metric` is a top-level number of the entries of a scores file, such as `composite_score`.
 
-    Models with one sample are left out, and so are conversations that some sample lacks or in which the
-    metric is undefined: samples are compared on the same conversations.
+    Models with one sample are left out. So are conversations that a sample lacks or in which the metric is
+    undefined, so that samples are compared on the same conversations.
     """
     values: dict[tuple[str, str], dict[int, dict[str, float]]] = {}
     for entry in scores["conversations"]:

@@ -1,4 +1,4 @@
-"""The settings of a run against a server: the model, its sampling and price, patience, caps, options."""
+"""The settings of a run against a server: model, sampling, price, retries, caps and other options."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from attune_env.running.providers import Endpoint
 from attune_episodes.asking import FIRST_PAUSE, LONGEST_PAUSE, pause
 
 _BEFORE_ANY_ANSWER: Final = {"connection": 2, "timeout": 1}
-"""Further attempts after such faults while the server has never answered."""
+"""Retries after such faults as long as the server has never answered."""
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """The settings that decide, with the messages, a model's answer. None: the server's default."""
+    """The settings that, with the messages, determine a model's answer. None: the server's default."""
 
     temperature: float | None = None
     max_tokens: int | None = None
     seed: int | None = None
-    """Seed of the server's drawing, hashed with the request."""
+    """Seed for the server's sampling, hashed with the request."""
     structured: Literal["auto", "on", "off"] = "auto"
-    """Whether answers are held to their JSON schema: `auto` where the server takes it."""
+    """Whether answers are constrained to their JSON schema; with `auto`, if the server supports it."""
 
 
 @dataclass(frozen=True)
@@ -42,27 +42,27 @@ class Price:
 
 @dataclass(frozen=True)
 class Patience:
-    """How often and how long a call is tried; waits are in seconds."""
+    """How often and how long a call is retried; waits are in seconds."""
 
     asks: int = 3
-    """How often a request is asked at most until its answer can be read."""
+    """Maximum number of attempts until an answer can be read."""
     retries: int = 6
-    """Further attempts after a fault that may pass; half as many after a time-out, twice as many after "too
-    many requests"."""
+    """Retries after a transient fault; half as many after a time-out, twice as many after "too many
+    requests"."""
     first_wait: float = FIRST_PAUSE
     longest_wait: float = LONGEST_PAUSE
     longest_asked: float = 120.0
-    """A server that asks to wait longer than this is not waited for."""
+    """Longest wait that a server may ask for."""
 
     def wait(self, attempt: int, asked: float | None) -> float:
-        """Seconds before the attempt after the `attempt`-th (from 1); `asked` is the server's Retry-After."""
+        """Seconds to wait after the `attempt`-th attempt (from 1); `asked` is the server's Retry-After."""
         if asked is None:
             return pause(attempt, self.first_wait, self.longest_wait)
-        # a little more, and not all at once
+        # slightly longer, and spread out
         return asked + random.uniform(0, 0.1) * min(asked, self.longest_wait)
 
     def bounded(self, fault: Fault) -> Fault:
-        """The fault; a different kind if the server asks for too long a wait."""
+        """The fault, changed to a different kind if the server asks for too long a wait."""
         if fault.retry_after is None or fault.retry_after <= self.longest_asked:
             return fault
         return Fault("too_long_wait", f"{fault} and asks to wait {fault.retry_after:g} s")
@@ -70,7 +70,7 @@ class Patience:
     def over(self, fault: Fault, attempt: int, *, ever: bool) -> bool:
         """Whether a call is given up after this fault at its `attempt`-th attempt.
 
-        `ever` says whether the server has answered before: one that has not is probably not there.
+        `ever` says whether the server has ever answered; one that has not is probably unreachable.
         """
         often = {"timeout": self.retries // 2, "rate_limited": self.retries * 2}
         retries = often.get(fault.kind, self.retries)
@@ -81,10 +81,10 @@ class Patience:
 
 @dataclass(frozen=True)
 class Training:
-    """The place of an evaluated model in a training run, for learning curves."""
+    """The position of an evaluated model in a training run, for learning curves."""
 
     step: int
-    """Step of the training run, from 0."""
+    """Step of the training run, counted from 0."""
     run: str | None = None
     """Its name."""
 
@@ -108,7 +108,7 @@ class Model:
     endpoint: Endpoint
     sampling: Sampling = field(default_factory=Sampling)
     price: Price | None = None
-    """For endpoints that do not tell what a call costs."""
+    """The price, for endpoints that do not report the cost of a call."""
     training: Training | None = None
 
     @property
@@ -117,25 +117,25 @@ class Model:
         return f"{self.endpoint.provider}/{self.name}"
 
     def policy(self, judges: list[str], sample: int = 1) -> dict[str, Any]:
-        """The model's own share in what decides its answers: `attune.policy` of a result file."""
+        """The model's settings that determine its answers: `attune.policy` in a result file."""
         facts = {"name": self.full_name, **asdict(self.sampling), "judges": judges}
         return facts | ({"sample": sample} if sample > 1 else {})
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a run is carried out; nothing here changes what is asked."""
+    """The options of a run, none of which changes what is asked."""
 
     concurrency: int = 16
-    """Requests at once, over all conversations."""
+    """Number of concurrent requests, over all conversations."""
     call_timeout: float = 300.0
-    """Seconds for one request."""
+    """Time-out of one request, in seconds."""
     patience: Patience = field(default_factory=Patience)
     max_calls: int | None = None
-    """HTTP requests after which it stops, those of retries included."""
+    """Number of HTTP requests, including retries, after which it stops."""
     max_cost: float | None = None
     """Dollars after which it stops."""
     overwrite: bool = False
-    """Replace existing results and ask everything again; goes on where that was stopped."""
+    """Replace existing results and ask everything again; continues if this was interrupted."""
     command: str = ""
-    """The command that goes on; shown in files and messages, so no key may be in it."""
+    """The command that continues the run; it appears in files and messages, so it must not contain a key."""

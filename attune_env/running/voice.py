@@ -1,8 +1,8 @@
-"""`EndpointVoice`: a model behind a server words simulated texts, read again before they are taken.
+"""`EndpointVoice`: let a model behind a server word simulated texts, which are checked before they are used.
 
-Each text is one call of the asking loop of runs: faults are retried, a text that does not say what its packet
-holds is asked for again, and when none does the grammar's stands. Calls are kept in a journal under the hash
-of everything that decides them, so what was asked once is never asked again.
+Each text is one call in the asking loop of runs: faults are retried, a text that does not match its packet is
+asked for again, and if none matches, the grammar's text is used. Calls are stored in a journal under the hash
+of everything that determines them, so that nothing is asked twice.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from attune_episodes.asking import Asking
 from attune_episodes.voices import VoiceRequest, read_wording
 
 CACHE: Final = Path("voices")
-"""Default folder of the texts."""
+"""Default folder for the texts."""
 WRITERS: Final = frozenset({"timeout", "too_large", "packed", "bad_request", "bad_json", "no_choices"})
-"""Faults of a server that has answered before after which one text is the grammar's and the run goes on."""
+"""Faults after which, if the server has answered before, the grammar's text is used and the run continues."""
 
 
 def provider_and_model(name: str) -> tuple[str, str]:
-    """The two halves of a voice's name, `custom:MODEL`; raises SettingsError for a name without them."""
+    """Split a voice's name, `custom:MODEL`, into its two parts; raises SettingsError if one is missing."""
     provider, _, model = name.partition(":")
     if not (provider and model):
         raise SettingsError(f"voice is {show(name)}; expected PROVIDER:MODEL, such as custom:my-model")
@@ -55,7 +55,7 @@ def endpoint_voice(
     max_calls: int | None = None,
     max_cost: float | None = None,
 ) -> EndpointVoice:
-    """Make a voice of a model behind an OpenAI-compatible server; use it in a `with` block.
+    """Make a voice from a model behind an OpenAI-compatible server; use it in a `with` block.
 
     Args:
         name: `PROVIDER:MODEL`, where the provider is custom, openrouter, openai or prime. The key comes from
@@ -79,17 +79,17 @@ def endpoint_voice(
 
 
 class EndpointVoice(AbstractContextManager["EndpointVoice"]):
-    """A model as a voice, open inside its `with` block; may be called by many threads at once.
+    """A model as a voice, open inside its `with` block; may be called from many threads at once.
 
-    A call raises StopRun once a cap is reached or the server is gone: what was worded is kept, and the same
-    run goes on from there.
+    A call raises StopRun once a cap is reached or the server is unreachable; the texts so far are kept, and
+    the same run continues from there.
     """
 
     def __init__(self, model: Model, folder: Path, options: Options | None = None) -> None:
         self.model, self.folder, self.options = model, folder, options or Options()
         self.name = model.full_name
         self.counts: Counter[str] = Counter()
-        """Texts `taken` and `fallen_back`, and how often one was `asked_again`."""
+        """Counts of texts `taken` and `fallen_back`, and of repeated requests (`asked_again`)."""
         self.tally = Tally(Control(self.options))
 
     def __enter__(self) -> EndpointVoice:
@@ -113,11 +113,11 @@ class EndpointVoice(AbstractContextManager["EndpointVoice"]):
         self._journal.__exit__()
 
     def __call__(self, packet: Packet, transcript: Transcript) -> Wording:
-        """The model's words, or the grammar's where it finds none that say what the packet holds."""
+        """The model's text, or the grammar's if none of the model's matches the packet."""
         return asyncio.run_coroutine_threadsafe(self._word(packet, transcript), self._loop).result()
 
     def conversations(self, world: Simulation, number: int) -> Iterator[Conversation]:
-        """The next conversations of a world that has this voice, in order, several being made at once."""
+        """The next conversations of a world with this voice, in order; several are generated at once."""
         indices = range(world.start, world.start + number * world.step, world.step)
         waiting: deque[Future[Conversation]] = deque()
         with ThreadPoolExecutor(self.options.concurrency, "conversation") as threads:
@@ -145,7 +145,7 @@ class EndpointVoice(AbstractContextManager["EndpointVoice"]):
             self.tally.finished(finished)
         else:
             self.tally.calls_kept += 1
-        # what comes from a file is read again as well
+        # texts from a file are checked again too
         reading = Asking(request, read_wording, 1)
         taken = reading.take(finished.reply, finished.finish) and isinstance(reading.outcome, str)
         found = Wording(str(reading.outcome) if taken else packet.text, finished.asks, taken)
@@ -153,7 +153,7 @@ class EndpointVoice(AbstractContextManager["EndpointVoice"]):
         return found
 
     async def _ask(self, call: Call) -> Finished:
-        """The finished call; a fault that only this text has finishes it without a reply."""
+        """Make the call until it is finished; a fault that affects only this text ends it without a reply."""
         try:
             return await self._asker.ask(call)
         except Fault as fault:
@@ -175,9 +175,9 @@ class EndpointVoice(AbstractContextManager["EndpointVoice"]):
 
 
 def estimate_voice(world: Simulation, number: int, *, live: bool = False) -> Estimate:
-    """Estimate the calls and tokens that wording the next conversations of a world takes.
+    """Estimate the calls and tokens for wording the next conversations of a world.
 
-    For a live conversation, with the recorded one in its place: its messages alone.
+    A live conversation is estimated by the messages of the recorded one.
     """
     calls, usage = 0, Usage()
 
@@ -197,4 +197,4 @@ def estimate_voice(world: Simulation, number: int, *, live: bool = False) -> Est
 
 
 async def _forget(_: bool) -> None:
-    """Texts are held to no schema: nothing is learnt of the server."""
+    """Texts have no schema, so nothing is learnt about the server."""

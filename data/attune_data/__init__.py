@@ -1,6 +1,6 @@
 """Conversations: schema, codebook, affect space, loading, the bundled sample.
 
-The public names load on first use: the command line answers to Ctrl-C before they do.
+The public names load on first use, so that the command line reacts to Ctrl-C before anything heavy is loaded.
 """
 
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ _HOME = {
     **dict.fromkeys(["SAMPLE", "Conversations", "fingerprint", "load"], "attune_data.loading"),
     **dict.fromkeys(["Conversation", "Turn"], "attune_data.schema"),
 }
-"""Public name -> the module that it comes from."""
+"""Public name -> the module that defines it."""
 
 __all__ = [
     "SAMPLE",

@@ -83,7 +83,7 @@ SIMILARITY: Final[dict[tuple[str, str], float]] = {
 
 
 def panas_record(items: Mapping[str, int]) -> dict[str, Any]:
-    """The record of 20 answers and their totals."""
+    """The PANAS record of 20 answers and their totals."""
     return {
         "totalPositiveAffect": sum(items[name] for name in POSITIVE),
         "totalNegativeAffect": sum(items[name] for name in NEGATIVE),
@@ -92,9 +92,10 @@ def panas_record(items: Mapping[str, int]) -> dict[str, Any]:
 
 
 def side_total(items: Mapping[str, int | None], polarity: Polarity, stated: float | None) -> float | None:
-    """Positive or negative affect: the sum of its ten items, or else the stated total, or else unknown.
+    """Positive or negative affect: the sum of its ten items, otherwise the stated total, otherwise unknown.
 
-    All ten known: their sum, whatever total is stated. None known: the stated total. Some known: None.
+    If all ten items are known, the sum counts even if another total is stated; if none is known, the stated
+    total counts; if only some are known, the result is None.
     """
     names = POSITIVE if polarity == "positive" else NEGATIVE
     known = [value for name in names if (value := items.get(name)) is not None]

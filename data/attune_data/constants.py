@@ -1,6 +1,6 @@
 """Fixed identifiers and option lists of the benchmark (AttuneBench v1.0, codebook and README).
 
-The wording is in `codebook/`; these are the names that files and metrics refer to.
+The wording is in `codebook/`; these are the names used in files and metrics.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Provenance = Literal["simulated", "imported", "own", "benchmark"]
 PROVENANCES: Final[tuple[Provenance, ...]] = get_args(Provenance)
 
 RESPONSES: Final[tuple[ResponseName, ...]] = ("original", "alternate", "human")
-"""The reply of the OM, the LLM-improved rewrite, the human-edited one."""
+"""The reply of the OM, the version improved by the LLM, and the version edited by the human."""
 
 BINARY_BRANCHES: Final[dict[str, str]] = {
     **dict.fromkeys(["B1", "B2", "B3"], "perceiving"),

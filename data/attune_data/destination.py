@@ -1,6 +1,6 @@
-"""Where data sets are written to: what may be replaced, and how the new replaces the old.
+"""Where data sets are written: what may be overwritten, and how new data replaces old.
 
-Nothing that is not a data set of this project is ever removed.
+Only data sets of this project are ever removed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from attune_data.sources import file_number
 _DATASET_FILE: Final = re.compile(r"data-\d+-of-\d+\.arrow|cache-[0-9a-f]+\.arrow")
 """Files that `save_to_disk` leaves in a folder, and that `datasets` later puts beside them."""
 _BESIDE_ROWS: Final = ("dataset_info.json", "state.json")
-"""Files that it writes beside the rows; other programs use these names too, so alone they are not ours."""
+"""Files written next to the rows; other programs use these names too, so they do not prove a data set."""
 
 
 def check_folder(folder: Path, *, overwrite: bool = False) -> None:
@@ -92,15 +92,14 @@ def shown(folder: Path) -> list[Path]:
 
 
 def temporary(parent: Path, name: str) -> Path:
-    """A hidden path that nothing else uses, for what is not finished."""
+    """An unused hidden path for unfinished output."""
     return parent / f".{name[:40]}.{secrets.token_hex(8)}.part"
 
 
 def create(fresh: Path, place: Path) -> IO[str]:
-    """Opens the new file `fresh` for text (UTF-8) that will replace `place`.
+    """Open the new file `fresh` for text (UTF-8) that will replace `place`.
 
-    An existing link of that name is an error. The new file keeps the old one's restrictions on who may read
-    it.
+    An existing link of that name is an error. The new file is no more widely readable than the old one.
     """
     try:
         old = place.lstat().st_mode
@@ -114,15 +113,15 @@ def create(fresh: Path, place: Path) -> IO[str]:
 
 @contextmanager
 def in_place_of(folder: Path, *, overwrite: bool) -> Iterator[Path]:
-    """A hidden folder to fill; what is in it then takes the place of the data set in `folder`."""
+    """Yield a hidden folder to fill; its contents then replace the data set in `folder`."""
     check_folder(folder, overwrite=overwrite)
-    home = folder if folder.exists() else folder.parent  # one file system, whatever is linked to what
+    home = folder if folder.exists() else folder.parent  # on the same file system, even if there are links
     home.mkdir(parents=True, exist_ok=True)
     fresh = temporary(home, folder.name)
     fresh.mkdir()
     try:
         yield fresh
-        check_folder(folder, overwrite=overwrite)  # it may have been filled meanwhile
+        check_folder(folder, overwrite=overwrite)  # another process may have filled it meanwhile
         if not folder.exists():
             fresh.rename(folder)
             return

@@ -1,7 +1,7 @@
-"""Every error that this project raises on purpose, and the `Problem`s that data errors consist of.
+"""Every error that this project raises deliberately, and the `Problem`s listed by data errors.
 
-Four kinds are enough: the base, bad data, an unknown name, settings that do not go together.
-Each also inherits the builtin that a caller would expect, so `except ValueError` keeps working.
+There are four kinds: the base, bad data, an unknown name, and conflicting settings. Each also inherits from
+the builtin that a caller would expect, so `except ValueError` keeps working.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Problem:
     severity: Severity = "error"
 
     def __str__(self) -> str:
-        """One line, whatever the parts hold."""
+        """The problem on one line, even if its parts contain line breaks."""
         where = f"{self.file}: {self.place}" if self.place else self.file
         text = f"{where}: found {self.found}, expected {self.expected}"
         if self.advice:
@@ -36,16 +36,16 @@ class Problem:
 
 
 def one_line(text: str, limit: int = 1000) -> str:
-    """`text` on one printable line: control characters, line ends and lone surrogates are escaped."""
-    clean = printable(text[: limit + 1])  # cut before it is escaped: a text may be very long
+    """Make `text` one printable line: control characters, line breaks and lone surrogates are escaped."""
+    clean = printable(text[: limit + 1])  # truncated before escaping: a text may be very long
     return clean if len(clean) <= limit else clean[: limit - 1] + "…"
 
 
 def printable(text: str) -> str:
-    """`text` with every character escaped that would act on a terminal.
+    """Escape every character of `text` that could affect a terminal.
 
-    That is control characters (and so escape sequences and line ends), marks that turn the direction of
-    writing, and what has no glyph.
+    These are control characters (and so escape sequences and line breaks), marks that change the writing
+    direction, and characters without a glyph.
     """
     if text.isprintable():
         return text
@@ -53,7 +53,7 @@ def printable(text: str) -> str:
 
 
 def show(value: object, limit: int = 80) -> str:
-    """`value` as an error message shows it: JSON-like, short, printable."""
+    """Format `value` for an error message: JSON-like, short, printable."""
     try:
         text = f'"{value}"' if isinstance(value, str) else repr(value)
     except (ValueError, RecursionError):  # thousands of digits, or of levels
@@ -63,27 +63,27 @@ def show(value: object, limit: int = 80) -> str:
 
 
 class AttuneError(Exception):
-    """Base of all errors raised on purpose; its message is meant to be read by a person."""
+    """Base of all errors raised deliberately; its message is meant for people."""
 
     def __str__(self) -> str:
-        """The message, printable line by line: it may quote files that others wrote."""
+        """The message with every line printable, since it may quote files written by others."""
         return "\n".join(map(printable, super().__str__().split("\n")))
 
 
 class DataError(AttuneError, ValueError):
-    """Data that cannot be used; `problems` lists every one that was found."""
+    """Data that cannot be used; `problems` lists every problem found."""
 
     def __init__(self, problems: Sequence[Problem] | Problem) -> None:
         self.problems: tuple[Problem, ...] = (problems,) if isinstance(problems, Problem) else tuple(problems)
         super().__init__("\n".join(map(str, self.problems)))
 
     def __reduce__(self) -> tuple[type[DataError], tuple[tuple[Problem, ...]]]:
-        """Pickle by the problems: worker processes hand errors back."""
+        """Pickle by the problems, since worker processes return errors."""
         return type(self), (self.problems,)
 
 
 class UnknownNameError(AttuneError, LookupError):
-    """A name that is not one of the known ones; the message suggests the nearest."""
+    """A name that is not one of the known ones; the message suggests the closest."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         self.kind, self.name, self.known = kind, str(name), tuple(known)
@@ -93,9 +93,9 @@ class UnknownNameError(AttuneError, LookupError):
         super().__init__(f"no {kind} named {show(name)}; {hint}known: {', '.join(map(one_line, self.known))}")
 
     def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, str, tuple[str, ...]]]:
-        """Pickle by the parts."""
+        """Pickle by the arguments."""
         return type(self), (self.kind, self.name, self.known)
 
 
 class SettingsError(AttuneError, ValueError):
-    """Arguments that exclude each other; the message says which, and what would work."""
+    """Arguments that conflict or are invalid; the message says which, and what would work."""

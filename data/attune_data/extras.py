@@ -12,15 +12,15 @@ from attune_data.errors import AttuneError
 
 
 class MissingExtraError(AttuneError, ImportError):
-    """A package that comes with an extra is not installed; the message has the line that installs it."""
+    """A package of an extra is not installed; the message gives the command that installs it."""
 
 
 class UntestedVersionWarning(UserWarning):
-    """A package of an extra has a version that this project was not tested with."""
+    """The installed version of an extra's package was not tested with this project."""
 
 
 def install_line(extra: str) -> str:
-    """The command that installs an extra, of the light distribution where that is installed."""
+    """The command that installs an extra, for the light distribution if that is the one installed."""
     try:
         version("attune-core")
         name = "attune-core"
@@ -30,18 +30,18 @@ def install_line(extra: str) -> str:
 
 
 def missing_extra(extra: str, error: ImportError) -> MissingExtraError:
-    """The error to raise where the import of an extra's package failed with `error`."""
-    absent = isinstance(error, ModuleNotFoundError)  # else a name in a module: it is there, and another one
+    """The error to raise when importing an extra's package failed with `error`."""
+    absent = isinstance(error, ModuleNotFoundError)  # otherwise the installed version lacks a name
     found = "is not installed" if absent else "is installed in another version than the tested"
     return MissingExtraError(f"the extra {extra!r} {found} ({error}): {install_line(extra)}")
 
 
 @contextmanager
 def needs_extra(extra: str, *modules: str) -> Iterator[None]:
-    """Put around imports: MissingExtraError if one fails because an extra is missing or unsuitable.
+    """Context for imports: raises MissingExtraError if one fails because an extra is missing or unsuitable.
 
-    `modules` are the top-level modules that come with the extra; an import that fails in another one raises
-    its own error.
+    `modules` are the top-level modules that come with the extra; an import error in any other module is
+    raised unchanged.
     """
     try:
         yield
@@ -52,10 +52,10 @@ def needs_extra(extra: str, *modules: str) -> Iterator[None]:
 
 
 def warn_if_untested(package: str, lowest: str, below: str, why: str = "") -> None:
-    """Warns where the installed `package` is not at least `lowest` and below `below`.
+    """Warn unless the installed version of `package` is at least `lowest` and below `below`.
 
-    Versions are compared by their leading numbers. Says nothing if the package is not installed. `why`
-    is a sentence on what another version may change.
+    Versions are compared by their leading numbers. There is no warning if the package is not installed. `why`
+    is a sentence about what another version may change.
     """
     try:
         found = version(package)

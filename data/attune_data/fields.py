@@ -1,4 +1,4 @@
-"""How fields of the format are read: every accepted name and spelling, and the errors for all others.
+"""How the format's fields are read: every accepted name and spelling, and the errors for all others.
 
 Older files of the benchmark and results of its public port use other names. Reading maps them to the format's
 own; writing uses the format's own only.
@@ -43,8 +43,8 @@ FIELDS: Final[dict[str, tuple[str, ...]]] = {
     "responseA": ("response_1", "response_a"),
     "responseB": ("response_2", "response_b"),
 }
-"""Format name -> other names, in the order in which they are looked for. `llmValue` stands in for an
-absent observed value when scoring; it is a field of its own, not an alias."""
+"""Format name -> other names, in the order in which they are tried. `llmValue` replaces an absent
+observed value when scoring; it is a separate field, not an alias."""
 
 ANSWERS: Final[dict[object, Answer]] = {
     "yes": "yes",
@@ -57,7 +57,7 @@ ANSWERS: Final[dict[object, Answer]] = {
     "n/a": "na",
     "not applicable": "na",
 }
-"""Folded text -> answer; booleans are read as yes and no."""
+"""Case-folded text -> answer; booleans are read as yes and no."""
 
 WINNERS: Final[dict[object, Side]] = {
     "A": "A",
@@ -84,7 +84,7 @@ INTENSITIES: Final[dict[object, int]] = {"mild": 2, "moderate": 4, "intense": 6}
 
 
 def read_answer(value: object) -> Answer | None:
-    """yes, no or na for any accepted spelling (booleans too); None if `value` is none of them."""
+    """Read yes, no or na in any accepted spelling (booleans too); None if `value` is none of them."""
     if value is True:
         return "yes"
     if value is False:
@@ -95,12 +95,12 @@ def read_answer(value: object) -> Answer | None:
 
 
 def expected(text: str) -> PydanticCustomError:
-    """The error for a refused value; `validate` turns it into a `Problem` with its place."""
+    """The error for an invalid value; `validate` turns it into a `Problem` with its place."""
     return PydanticCustomError("expected", "{expected}", {"expected": text})
 
 
 def _read(look_up: Callable[[Any], object], text: str, *, optional: bool = True) -> BeforeValidator:
-    """Read a value by a table of spellings; null stands where it may be left out."""
+    """Read a value by a table of spellings; null is accepted if the value may be left out."""
 
     def read(value: object) -> object:
         if value is None and optional:
@@ -150,7 +150,7 @@ class Record(BaseModel):
 
 
 def named(name: str, **kwargs: Any) -> Any:
-    """A field called `name` in files, accepted under its aliases too."""
+    """A field that is called `name` in files and also accepted under its aliases."""
     return Field(
         validation_alias=AliasChoices(name, *FIELDS.get(name, ())),
         serialization_alias=name,

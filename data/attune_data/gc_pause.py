@@ -1,4 +1,4 @@
-"""Pauses the cycle collector where it costs much and finds nothing."""
+"""Pause the garbage collector where it costs much and finds nothing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """Pauses it: importing a client or reading many files makes many objects and hardly any cycles."""
+    """Pause it: importing a client or reading many files creates many objects but hardly any cycles."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -21,10 +21,9 @@ def paused() -> Iterator[None]:
 
 @contextmanager
 def settled() -> Iterator[None]:
-    """Makes it skip the existing objects, the conversations and all modules.
+    """Exempt the existing objects, such as the conversations and all modules, from collection.
 
-    It would visit them again and
-    again, delaying all calls (a tenth of the CPU time).
+    Otherwise it would scan them again and again and delay all calls (a tenth of the CPU time).
     """
     gc.freeze()
     try:

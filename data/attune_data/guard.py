@@ -1,10 +1,10 @@
-"""The guard before training: what is for evaluation only is refused.
+"""The guard before training: refuses data that is only for evaluation.
 
-That is benchmark records, by their authors' rule, and the dev and test parts of the written corpus.
+Such data are benchmark records, by their authors' rule, and the dev and test parts of the written corpus.
 
 All code that makes training rows or training episodes passes its conversations through here first. A sequence
-is checked whole, at the call; of a lazy source, the first item is checked at the call and every other item as
-it comes, so that an endless stream can be guarded too.
+is checked completely when it is passed; of a lazy source, the first item is checked then and every other item
+when it is reached, so that endless streams can be guarded too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from attune_data.schema import Conversation
 from attune_data.written.corpus import NAME, held_back
 
 SHOWN: Final = 3
-"""Records that a refusal names; the rest is counted."""
+"""How many records a refusal names; the rest are only counted."""
 _WAYS_ON: Final = (
     "AttuneBench's authors forbid training on any benchmark conversation, annotation or metadata. Three ways "
     "on: simulate conversations (attune data simulate), import annotated data from elsewhere, or, where "
@@ -32,18 +32,18 @@ _WAYS_ON: Final = (
 
 
 class BenchmarkTrainingError(AttuneError, ValueError):
-    """Benchmark conversations were about to be trained on; the message names them and the alternatives."""
+    """Benchmark conversations were to be used for training; the message names them and the alternatives."""
 
 
 def for_training(
     conversations: Conversation | Sequence[Conversation], *, allow_benchmark_training: bool = False
 ) -> Provenance:
-    """The provenance of data that is about to be trained on, once that is known to be allowed.
+    """Check that data may be used for training; returns its provenance.
 
     Args:
         conversations: one conversation, or all of them.
-        allow_benchmark_training: pass benchmark records too. The mark returned is then "benchmark" for the
-            whole set, and belongs in everything made from it.
+        allow_benchmark_training: accept benchmark records too. The mark returned is then "benchmark" for the
+            whole set, and everything made from it must carry that mark.
 
     Raises:
         BenchmarkTrainingError: a record is marked benchmark, or not marked at all.
@@ -77,17 +77,17 @@ def for_training(
 def training_stream(
     conversations: Iterable[Conversation], *, allow_benchmark_training: bool = False
 ) -> Iterable[Conversation]:
-    """A lazy source of conversations, each checked by `for_training` as it comes.
+    """Wrap a lazy source of conversations so that each is checked by `for_training` when it is reached.
 
-    The first one is checked now, so that a source of benchmark records is refused at the call. What can
-    be iterated again (any object whose `__iter__` starts again) can be iterated again here; an iterator or
-    generator gives its items once, and a second pass raises SettingsError rather than giving nothing.
+    The first one is checked at once, so that a source of benchmark records is refused immediately. A source
+    that can be iterated repeatedly (its `__iter__` starts again) stays so; an iterator or generator yields
+    its items only once, and a second pass raises SettingsError instead of yielding nothing.
     """
     items = iter(conversations)
     first = next(items, None)
     if first is None:
         raise _nothing()
-    # an iterator, or what hands the same one out each time
+    # an iterator, or an object that returns the same one each time
     once = iter(conversations) is items
     stream = _Checked(chain([first], items) if once else conversations, allow_benchmark_training, once)
     stream.check(first, 0)
@@ -95,7 +95,7 @@ def training_stream(
 
 
 class _Checked(Iterable[Conversation]):
-    """A source whose every item passes the guard; an iterator says so when it is read a second time."""
+    """A source whose items are all checked; reading an iterator a second time raises an error."""
 
     def __init__(self, source: Iterable[Conversation] | None, allowed: bool, once: bool) -> None:
         self.source = source
@@ -116,7 +116,7 @@ class _Checked(Iterable[Conversation]):
             yield item
 
     def __reduce__(self) -> tuple[type[_Checked], tuple[Iterable[Conversation] | None, bool, bool]]:
-        """Pickles (`datasets` takes fingerprints so) an iterator as read: its items stay here."""
+        """Pickle an iterator as already read: its items stay here (`datasets` pickles for fingerprints)."""
         return _Checked, (None if self.once else self.source, self.allowed, self.once)
 
     def check(self, item: object, index: int) -> None:

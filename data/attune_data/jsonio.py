@@ -1,7 +1,7 @@
-"""Reading JSON that other people wrote: strict where `json.loads` is lax, exact about the place.
+"""Read JSON written by others: strict where `json.loads` is lax, and exact about the place of each problem.
 
 `json.loads` accepts NaN, duplicate keys and lone surrogates; here each of them is a `Problem`. A text
-that would take many times its own memory is refused before it is decoded.
+that would need many times its size in memory is refused before it is decoded.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ MAX_BYTES = 20_000_000
 MAX_DEPTH = 64
 """Deepest nesting accepted; the formats here use nine levels."""
 MAX_LISTED: Final = 1_000
-"""Problems listed of one file."""
+"""Most problems listed for one file."""
 CHARS_PER_VALUE: Final = 25
-"""A long text with fewer characters per value is refused: short values take 30 times their length."""
+"""Fewest characters per value in a long text: short values take 30 times their length in memory."""
 CUT: Final = "it is cut off: fetch it or make it again"
 JSON_TOKEN: Final = re.compile(r'[][{},]|"(?:[^"\\\n]|\\.)*+"?')
-"""A bracket, a comma or a string; possessive, so that a search stays linear where a string has no end."""
+"""A bracket, a comma or a string; possessive, so that an unterminated string is searched in linear time."""
 _BLANK: Final = re.compile(r"\s*+")
 
 
 def read_text(path: Path, max_bytes: int | None = MAX_BYTES) -> str:
-    """The file's text (UTF-8, a byte-order mark allowed); raises DataError naming the first bad byte."""
+    """Read a file's text (UTF-8, a byte-order mark allowed); raises DataError naming the first bad byte."""
     try:
         check_regular(path)
         size = path.stat().st_size
@@ -49,14 +49,14 @@ def read_text(path: Path, max_bytes: int | None = MAX_BYTES) -> str:
 
 
 def check_size(size: int, file: str, max_bytes: int, advice: str) -> None:
-    """Raises DataError for a file of more than `max_bytes`."""
+    """Raise DataError for a file of more than `max_bytes`."""
     if size > max_bytes:
         found, expected = f"{size / 1e6:.1f} MB", f"at most {max_bytes / 1e6:.0f} MB"
         raise DataError(Problem(file, "", found, expected, advice))
 
 
 def check_regular(path: Path) -> None:
-    """Raises DataError for a pipe, a device or a socket: reading one might never end."""
+    """Raise DataError for a pipe, a device or a socket: reading one might never end."""
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise DataError(
             Problem(str(path), "", "a pipe or a device", "a file", "save its output to a file first")
@@ -76,16 +76,16 @@ def bad_byte(file: str, offset: int, error: UnicodeDecodeError) -> DataError:
 
 
 def parse_json(text: str, file: str, *, any_density: bool = False, if_cut: str = CUT) -> Any:
-    """Return the value that `text` holds; raises DataError listing every problem found.
+    """Parse `text`; raises DataError listing every problem found.
 
     Problems: empty, not JSON (with line and column), duplicate keys in one object, NaN or Infinity,
     nesting deeper than `MAX_DEPTH`, lone surrogates in strings or keys; without `any_density`, a long text
-    of very many short values. `if_cut` is the advice for a text that ends too early.
+    of very many short values. `if_cut` is the advice given for a truncated text.
     """
     if not text or text.isspace():
         raise DataError(Problem(file, "", "an empty file", "a JSON object", "remove it or fetch it again"))
     most = 10_000 + len(text) // CHARS_PER_VALUE
-    # the quick count takes commas inside strings for values
+    # the quick count mistakes commas inside strings for values
     dense = not any_density and len(text) > 100_000 and sum(map(text.count, ",[{")) > most
     if dense and sum(token[0][0] in ",[{" for token in JSON_TOKEN.finditer(text)) > most:
         found = f"more than {most} values in {len(text) / 1e6:.1f} million characters"
@@ -101,7 +101,7 @@ def parse_json(text: str, file: str, *, any_density: bool = False, if_cut: str =
             parse_constant=reader.real,
         )
     except json.JSONDecodeError as error:
-        # a string may not hold a line end: one without an end runs to the end of the file
+        # a string may not contain a line break: an unterminated one runs to the end of the file
         at_end = _BLANK.fullmatch(text, error.pos) or error.msg.startswith("Unterminated string")
         what = error.msg.lower().removesuffix(" at")
         broken = f"broken JSON ({what}) at {show(text[error.pos : error.pos + 20])}"
@@ -114,7 +114,7 @@ def parse_json(text: str, file: str, *, any_density: bool = False, if_cut: str =
         raise DataError(
             Problem(file, "", "nesting too deep to read", f"at most {MAX_DEPTH} levels")
         ) from error
-    # the search for places is slow: only where something was seen that json.loads lets through
+    # searching for places is slow, so only if json.loads let a problem through
     doubtful = reader.suspicious or "\\u" in text or not depth_ok(value, MAX_DEPTH)
     if doubtful and (problems := list(islice(_unsound(value, file, ""), MAX_LISTED))):
         raise DataError(problems)
@@ -122,17 +122,17 @@ def parse_json(text: str, file: str, *, any_density: bool = False, if_cut: str =
 
 
 class _Twice(dict[str, Any]):
-    """An object that gave some keys twice."""
+    """An object in which some keys occurred twice."""
 
     keys_twice: tuple[str, ...] = ()
 
 
 class _TooLong(int):
-    """Stands for a number of digits that Python refuses to read."""
+    """Placeholder for a number with more digits than Python reads."""
 
 
 class _Reader:
-    """Hooks of the JSON parser that notice what it would let through."""
+    """Hooks of the JSON parser that record what it would let through."""
 
     suspicious = False
 
@@ -157,7 +157,7 @@ class _Reader:
 
 
 def depth_ok(value: Any, deepest: int) -> bool:
-    """Whether lists and objects, as the parser makes them, are nested no deeper than this."""
+    """Whether parsed lists and objects are nested at most this deep."""
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(deepest + 1):
         level = [
@@ -172,7 +172,7 @@ def depth_ok(value: Any, deepest: int) -> bool:
 
 
 def _unsound(value: Any, file: str, place: str, depth: int = 0) -> Iterator[Problem]:
-    """Duplicate keys, numbers that are none, lone surrogates, too deep nesting, with their places."""
+    """Find duplicate keys, NaN and Infinity, lone surrogates and excessive nesting, with their places."""
     if isinstance(value, dict | list):
         if depth > MAX_DEPTH:
             yield Problem(file, place[:60], f"nesting deeper than {MAX_DEPTH}", "the conversation format")
@@ -195,7 +195,7 @@ def _unsound(value: Any, file: str, place: str, depth: int = 0) -> Iterator[Prob
 
 
 def is_sound(text: str) -> bool:
-    """Whether the text holds no lone surrogate (half of a character), so that it can be written to a file."""
+    """Whether the text has no lone surrogate (half of a character) and so can be written to a file."""
     try:
         return text.isascii() or bool(text.encode("utf-8"))
     except UnicodeEncodeError:
@@ -203,5 +203,5 @@ def is_sound(text: str) -> bool:
 
 
 def read_json(path: Path, max_bytes: int | None = MAX_BYTES) -> Any:
-    """`parse_json(read_text(path))`: the value in a file, or DataError; None reads a file of any size."""
+    """Parse a JSON file: `parse_json(read_text(path))`. Raises DataError; None allows any size."""
     return parse_json(read_text(path, max_bytes), str(path), any_density=max_bytes is None)

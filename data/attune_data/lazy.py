@@ -1,4 +1,4 @@
-"""`lazy_names`: public names that load on first use, so that importing a package costs next to nothing."""
+"""`lazy_names`: load public names on first use, so that importing a package costs almost nothing."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def lazy_names(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` for the `__init__.py` of the package of that `__name__`.
 
-    `homes` maps each name to the module that it comes from: of the package (`.module`), beside it
-    (`..module`), or in full. A name stays in the package once it has been loaded.
+    `homes` maps each name to the module that defines it: in the package (`.module`), next to it
+    (`..module`), or by its full name. A name is kept in the package once it has been loaded.
     """
 
     def load(name: str) -> Any:

@@ -32,7 +32,7 @@ _DATASET_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The place of a conversation that was read once and found valid; it is read again when asked for."""
+    """The place of a conversation that has been validated; it is read again on access."""
 
     conversation_id: str
     origin: Provenance
@@ -41,7 +41,7 @@ class Place:
 
 
 def _conversation(item: Conversation | Place) -> Conversation:
-    """Read it if it stays in its file; raises DataError if that has changed since."""
+    """Read a conversation that is not in memory; raises DataError if its file has changed since."""
     if isinstance(item, Conversation):
         return item
     found = item.read()
@@ -76,9 +76,9 @@ class _ById(Mapping[str, Conversation]):
 class Conversations(Sequence[Conversation]):
     """Conversations in a fixed order, with where they came from.
 
-    An immutable sequence: indexing, iterating, `len` and slicing (which gives `Conversations`) work as
-    for a tuple; `a + b` merges two sets. `by_id` finds one by its conversation id. A set loaded with
-    `in_memory=False` reads each conversation again whenever it is asked for.
+    An immutable sequence: indexing, iterating, `len` and slicing (which returns `Conversations`) work as
+    for a tuple; `a + b` merges two sets. `by_id` finds a conversation by its id. A set loaded with
+    `in_memory=False` reads each conversation again on every access.
     """
 
     def __init__(
@@ -93,16 +93,16 @@ class Conversations(Sequence[Conversation]):
         self.files = dict(files or {})
         """Conversation id -> the file (or line, or row) that it was read from."""
         self.source = source
-        """The source, as the caller named it."""
+        """The source as given by the caller."""
         self.left_out = tuple(left_out)
-        """Why records are missing, where `skip_invalid` left any out."""
+        """Which records `skip_invalid` left out, and why."""
 
     @overload
     def __getitem__(self, index: int) -> Conversation: ...
     @overload
     def __getitem__(self, index: slice) -> Conversations: ...
     def __getitem__(self, index: int | slice) -> Conversation | Conversations:
-        """One conversation, or a slice as `Conversations`; by id: `.by_id[…]`."""
+        """Get one conversation, or a slice as `Conversations`; to look up an id, use `.by_id[…]`."""
         if isinstance(index, str):
             raise TypeError(f"index by number or slice; by id it is .by_id[{index!r}]")
         found = self._items[index]
@@ -115,7 +115,7 @@ class Conversations(Sequence[Conversation]):
         return map(_conversation, self._items)
 
     def __add__(self, other: Conversations) -> Conversations:
-        """Both, these first, each record with its own mark; DataError if they share an id."""
+        """Merge two sets, each record keeping its mark; raises DataError if they share an id."""
         if not isinstance(other, Conversations):
             return NotImplemented
         shared = [key for key in other.by_id if key in self.by_id]
@@ -134,7 +134,7 @@ class Conversations(Sequence[Conversation]):
         )
 
     def chosen(self, indices: Iterable[int]) -> Conversations:
-        """The conversations at these positions, in this order; none is read from disk."""
+        """The conversations at these positions, in this order; nothing is read from disk."""
         return self._of(self._items[index] for index in indices)
 
     def _of(self, items: Iterable[Conversation | Place]) -> Conversations:
@@ -150,20 +150,20 @@ class Conversations(Sequence[Conversation]):
 
     @property
     def provenance(self) -> Provenance:
-        """The mark of the whole, from `common_mark`."""
+        """The provenance of the whole set, from `common_mark`."""
         return common_mark(item.origin for item in self._items)
 
     @cached_property
     def fingerprint(self) -> str:
-        """16 hex digits that name the content: same records, same fingerprint, whatever their order."""
+        """A fingerprint of the content, independent of the order of the records: 16 hex digits."""
         digests = sorted(fingerprint(item) for item in self)
         return hashlib.sha256("\n".join(digests).encode()).hexdigest()[:16]
 
 
 def common_mark(origins: Iterable[Provenance]) -> Provenance:
-    """The mark of a whole: one benchmark record makes it benchmark; otherwise the common mark.
+    """The mark of a whole set: "benchmark" if any record has it, otherwise the common mark.
 
-    A mix of other marks counts as "imported", the most restricted of those that may be trained on.
+    A mix of other marks counts as "imported", the most restrictive mark that may be used for training.
     """
     marks = set(origins)
     if not marks or "benchmark" in marks:
@@ -172,7 +172,7 @@ def common_mark(origins: Iterable[Provenance]) -> Provenance:
 
 
 def fingerprint(conversation: Conversation) -> str:
-    """16 hex digits that name one record's content (key order and layout of the file do not matter)."""
+    """A fingerprint of one record's content, 16 hex digits (key order and file layout do not matter)."""
     record = without_nulls(conversation.to_record())  # null and absent mean the same
     text = json.dumps(record, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -195,10 +195,10 @@ def load(
             loads. An existing path takes precedence over a name.
         provenance: the mark of records that have none. Without it such records count as benchmark.
             Records below a folder called `Test Samples` are benchmark data in any case.
-        skip_invalid: leave out what cannot be read instead of raising; `.left_out` says what and why.
+        skip_invalid: leave out records that cannot be read instead of raising; `.left_out` lists them.
         split: the split of a dataset that has several.
-        in_memory: False checks every record but keeps none: each is read again when it is asked for. For
-            sets larger than memory; the files must not change meanwhile.
+        in_memory: False validates every record but keeps none; each is read again on access. For sets
+            larger than memory; the files must not change meanwhile.
 
     Returns:
         The conversations, ordered by file number (folder) or in the order of the source (JSONL, datasets).
@@ -247,7 +247,7 @@ def load(
 
 
 def _records(name: str, path: Path, split: str | None) -> Iterable[Row]:
-    """The records of a source, by what it is."""
+    """The records of a source, depending on its kind."""
     if is_written(name):
         return written_rows(name, split)
     try:
@@ -276,7 +276,7 @@ def _records(name: str, path: Path, split: str | None) -> Iterable[Row]:
 
 def is_benchmark(path: Path) -> bool:
     """Whether a path, or what it links to, is below `Test Samples`."""
-    real = os.path.realpath(path)  # unlike Path.resolve, it takes links that lead in a circle
+    real = os.path.realpath(path)  # unlike Path.resolve, it accepts circular links
     parts = (*path.absolute().parts, *Path(real).parts)
     return "test samples" in {part.casefold() for part in parts}
 
@@ -284,7 +284,7 @@ def is_benchmark(path: Path) -> bool:
 def _marked(
     file: str, read: Callable[[], Any], default: Provenance | None, forced: Provenance | None
 ) -> Conversation:
-    """The record with its provenance."""
+    """Set the provenance of a record."""
     value = read()
     turns = value.get("turns") if isinstance(value, dict) else None
     if isinstance(turns, list) and len(turns) > MAX_TURNS:

@@ -1,7 +1,7 @@
-"""Numbers as floats; mean and variance of the defined ones, the same to the last bit on every interpreter.
+"""Mean and variance of the defined values, bit for bit the same on every interpreter.
 
-Sums of floats are exact (`math.fsum`) here and wherever else they reach a result: Python 3.12 sums
-differently from 3.11.
+Sums of floats that reach a result use `math.fsum`, here and elsewhere, because `sum` differs between Python
+3.11 and 3.12.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from collections.abc import Iterable, Sequence
 
 
 def mean(values: Iterable[float | None]) -> float | None:
-    """Mean of the defined values; None without any."""
+    """Mean of the defined values; None if there are none."""
     known = [value for value in values if value is not None]
     return math.fsum(known) / len(known) if known else None
 
 
 def variance(values: Sequence[float]) -> float:
-    """Sample variance (n - 1 degrees of freedom) of two values or more."""
+    """Sample variance (n - 1 degrees of freedom) of two or more values."""
     center = math.fsum(values) / len(values)
     return math.fsum((value - center) ** 2 for value in values) / (len(values) - 1)
 

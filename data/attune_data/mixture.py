@@ -1,4 +1,4 @@
-"""`Mixture`: conversations of several sources in turn, such as the written corpus and simulated people."""
+"""`Mixture`: alternate between sources of conversations, such as the written corpus and simulated people."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TERM: Final = re.compile(r"(?:(\d+) ?\* ?)?(.+)")
 
 
 def terms(name: str) -> list[tuple[str, int]]:
-    """The sources that a name such as "3*written + simulated" joins, each with its weight.
+    """Parse a name such as "3*written + simulated" into sources and their weights.
 
     >>> terms("3*written+simulated")
     [('written', 3), ('simulated', 1)]
@@ -35,10 +35,10 @@ def terms(name: str) -> list[tuple[str, int]]:
 
 
 class Mixture:
-    """Conversations of several sources in rotation, without end, by weight.
+    """An endless stream that rotates through several sources according to their weights.
 
-    A source that ends starts again; a `Simulation` continues. Conversation i is always the same, and a
-    mixture can be pickled.
+    A finite source starts again at its end; a `Simulation` continues. Conversation i is always the same, and
+    a mixture can be pickled.
 
     >>> mixture = Mixture([(Simulation(1), 2), (Simulation(2), 1)])
     >>> mixture[3] == Simulation(1)[2], mixture[1] == Simulation(2)[0]
@@ -46,12 +46,12 @@ class Mixture:
     """
 
     def __init__(self, parts: Sequence[tuple[Conversations | Simulation, int]]) -> None:
-        """Mixes (source, weight) pairs: weights are whole numbers from 1, and no source is empty."""
+        """Mix (source, weight) pairs; weights are whole numbers from 1, and no source may be empty."""
         self.parts = tuple(parts)
         joined = (f"{weight} × {part.source}" for part, weight in self.parts)
         self.source = " + ".join(joined)
-        """The mixture in a few words."""
-        # the turns of one round, spread: the k-th of w turns stands at (2k + 1) / 2w
+        """A short description of the mixture."""
+        # spread each source evenly over a round: the k-th of its w turns is at (2k + 1) / 2w
         turns = [
             ((2 * k + 1) / (2 * weight), number, k)
             for number, (_, weight) in enumerate(self.parts)
@@ -63,11 +63,11 @@ class Mixture:
         return f"Mixture({self.source})"
 
     def __getitem__(self, index: int) -> Conversation:
-        """Conversation `index`, from 0; SettingsError below 0."""
+        """Conversation `index`, counted from 0; raises SettingsError for a negative one."""
         return self.placed(index)[0]
 
     def placed(self, index: int) -> tuple[Conversation, str | None]:
-        """Conversation `index`, and the level of the simulated world that it comes from."""
+        """Conversation `index`, and the level of the simulated world from which it comes."""
         if type(index) is not int or index < 0:
             raise SettingsError(f"index is {show(index)}; it must be a whole number from 0")
         rounds, turn = divmod(index, len(self._turns))
@@ -82,7 +82,7 @@ class Mixture:
         return map(self.__getitem__, count())
 
     def take(self, number: int) -> Conversations:
-        """The first `number` conversations, in memory; SettingsError if one would come twice."""
+        """The first `number` conversations, in memory; raises SettingsError if one would occur twice."""
         found = [self[index] for index in range(number)]
         different = len({one.conversation_id for one in found})
         if different < number:
@@ -94,7 +94,7 @@ class Mixture:
 
     @property
     def provenance(self) -> Provenance:
-        """The mark of the whole, as for `Conversations`."""
+        """The provenance of the whole mixture, as for `Conversations`."""
         return common_mark(
             "simulated" if isinstance(part, Simulation) else part.provenance for part, _ in self.parts
         )

@@ -17,12 +17,12 @@ class Questionnaire:
     low: float
     high: float
     cut: float | None = None
-    """Published screening cut; None if there is none."""
+    """Published screening cut-off; None if there is none."""
     below: bool = False
-    """Whether the screen is positive below the cut; else at the cut and above."""
+    """Whether the screen is positive below the cut-off; otherwise it is positive at or above it."""
 
     def positive(self, value: float) -> bool:
-        """Whether a score is on the positive side of the screening cut; ValueError without a cut."""
+        """Whether a score counts as a positive screen; raises ValueError if there is no cut-off."""
         if self.cut is None:
             raise ValueError(f"{self.name} has no screening cut")
         return value < self.cut if self.below else value >= self.cut
@@ -46,5 +46,5 @@ QUESTIONNAIRES: Final[Mapping[str, Questionnaire]] = {
         Questionnaire("tipi_openness", "TIPI openness", 2, 14),
     )
 }
-"""By name. Cuts: WHO-5 raw below 13 (Topp et al. 2015), ASRS six-item screener 4 (Kessler et al. 2005), AQ-10
-6 (Allison et al. 2012), PROMIS T 60, one standard deviation above the population's mean."""
+"""By name. Cut-offs: WHO-5 raw below 13 (Topp et al. 2015), ASRS six-item screener 4 (Kessler et al. 2005),
+AQ-10 6 (Allison et al. 2012), PROMIS T 60, one standard deviation above the population's mean."""

@@ -1,8 +1,8 @@
-"""The schema of conversations: the benchmark's record as frozen, typed models.
+"""The schema of conversations: the benchmark's records as frozen, typed models.
 
-Python names are snake_case, files keep the benchmark's camelCase (`to_record` writes it); every other
-accepted name is in `fields.py`. Unknown fields are kept and written back. Absent or null in the annotations
-means *unannotated*; an empty list means *annotated as none*.
+Python names are snake_case; files keep the benchmark's camelCase (`to_record` writes it); all other
+accepted names are in `fields.py`. Unknown fields are kept and written back. In annotations, absent or null
+means *unannotated*, whereas an empty list means *annotated as none*.
 
 HP stands for the person who took part, OM for the model whose replies were recorded.
 """
@@ -31,7 +31,7 @@ from attune_data.fields import (
 
 T = TypeVar("T")
 KEPT: Final = 8
-"""Values memoised per kind: one is in use, or all presets in turn; the oldest goes first."""
+"""How many values are cached per kind, enough to use all presets in turn; the oldest is dropped first."""
 
 
 class MoodTag(Record):
@@ -56,17 +56,17 @@ class BinaryJudgement(Record):
 
     @property
     def observed_truth(self) -> Answer | None:
-        """The observed answer used in scoring: the HP's label, or else the model's."""
+        """The observed answer used in scoring: the HP's label, otherwise the model's."""
         return self.observed if self.observed is not None else self.llm_value
 
     @property
     def preferred_truth(self) -> Answer | None:
-        """The preferred answer used in scoring: the HP's label (`na` too), or else the observed one."""
+        """The preferred answer used in scoring: the HP's label (`na` counts), otherwise the observed one."""
         return self.preferred if self.preferred is not None else self.observed
 
     @property
     def applicable(self) -> bool:
-        """Whether the question is asked: if both values are absent, or either is yes/no."""
+        """Whether the question is asked: both values are absent, or at least one is yes/no."""
         values = (self.observed_truth, self.preferred)
         return values == (None, None) or not {"yes", "no"}.isdisjoint(values)
 
@@ -82,7 +82,7 @@ class PairwiseComparison(Record):
 
 
 class AlternateResponses(Record):
-    """The two other replies that the HP compared with the original."""
+    """The two alternative replies that the HP compared with the original."""
 
     llm_improved: StrictStr | None = named("llmImproved", default=None)
     human_edited: StrictStr | None = named("humanEdited", default=None)
@@ -106,7 +106,7 @@ class Turn(Record):
     user_message: StrictStr = named("userMessage")
     llm_response: StrictStr = named("llmResponse")
     mood_shift_tags: tuple[MoodTag, ...] | None = named("moodShiftTags", default=None)
-    """() = the HP marked the turn as neutral; None = not annotated."""
+    """() means that the HP marked the turn as neutral, None that it is not annotated."""
     annotations: Annotations | None = None
 
     @property
@@ -116,7 +116,7 @@ class Turn(Record):
 
     @property
     def comparisons(self) -> tuple[PairwiseComparison, ...]:
-        """The pairwise comparisons, () if there are none; their index is their key in results."""
+        """The pairwise comparisons, () if there are none; results refer to them by their index."""
         return (self.annotations.pairwise_comparisons or ()) if self.annotations else ()
 
     @property
@@ -131,12 +131,12 @@ class Turn(Record):
 
 
 class Panas(Record):
-    """Positive and negative affect at one moment: 20 items 1–7 and their two totals (10–70)."""
+    """Positive and negative affect at one moment: 20 items (1–7) and their two totals (10–70)."""
 
     total_positive_affect: float | None = named("totalPositiveAffect", default=None)
     total_negative_affect: float | None = named("totalNegativeAffect", default=None)
     responses: dict[StrictStr, Rating] | None = None
-    """Item (benchmark spelling) -> 1–7, or None if it was left out. Unknown keys are kept, unread."""
+    """Item (benchmark spelling) -> 1–7, or None if it was left out. Unknown keys are kept but not read."""
 
     @field_validator("total_positive_affect", "total_negative_affect", mode="before")
     @classmethod
@@ -167,7 +167,7 @@ class Panas(Record):
         return self.responses.get(name) if self.responses else None
 
     def total(self, polarity: affect.Polarity) -> float | None:
-        """The total of one side, from `affect.side_total`."""
+        """The total of positive or negative affect, from `affect.side_total`."""
         stated = self.total_positive_affect if polarity == "positive" else self.total_negative_affect
         return affect.side_total(self.responses or {}, polarity, stated)
 
@@ -183,7 +183,7 @@ class ConversationWide(Record):
 
 
 class Metadata(Record):
-    """Where the conversation comes from: the OM and the topic."""
+    """Context of the conversation: the OM and the topic."""
 
     model: StrictStr | None = None
     category: StrictStr | None = None
@@ -192,7 +192,7 @@ class Metadata(Record):
 
 
 class Demographics(Record):
-    """Who the participant is, coarsely; all parts optional."""
+    """Coarse demographics of the participant; all parts are optional."""
 
     country: StrictStr | None = None
     education: StrictStr | None = None
@@ -219,27 +219,27 @@ class Conversation(Record):
 
     conversation_id: Annotated[StrictStr, Field(min_length=1, max_length=200)] = named("conversationId")
     provenance: Provenance | None = None
-    """The mark as the file has it; None counts as "benchmark" (see `origin`)."""
+    """The mark in the file; None counts as "benchmark" (see `origin`)."""
     metadata: Metadata | None = None
     participant_profile: ParticipantProfile | None = named("participant_profile", default=None)
     pre_panas: Panas | None = named("prePanas", default=None)
     post_panas: Panas | None = named("postPanas", default=None)
     conversation_wide: ConversationWide | None = named("conversationWideQuestions", default=None)
     turns: Annotated[tuple[Turn, ...], Field(min_length=1)]
-    """In the order of their numbers."""
+    """In the order of their turn numbers."""
 
     @cached_property
     def memo(self) -> dict[Any, Any]:
-        """Values of pure functions of this frozen record (scoring keys, plans).
+        """Cached values of pure functions of this frozen record (scoring keys, plans).
 
-        Never part of the record: copies, pickles and comparisons leave it out.
+        Not part of the record: copies, pickles and comparisons ignore it.
         """
         return {}
 
     def memoised(self, kind: str, key: Hashable, make: Callable[[], T]) -> T:
-        """`make()`, kept as long as it is among the last `KEPT` of its kind.
+        """Return `make()`, cached as long as it is among the last `KEPT` of its kind.
 
-        `make` is a pure function of the conversation and `key`; its value is not None and is never changed.
+        `make` must be a pure function of the conversation and `key`; its value must not be None or mutable.
         """
         kept: dict[Hashable, T] = self.memo.setdefault(kind, {})
         if (known := kept.get(key)) is not None:
@@ -280,27 +280,27 @@ class Conversation(Record):
 
     @property
     def origin(self) -> Provenance:
-        """The effective provenance: a record without a mark is a benchmark record."""
+        """The effective provenance: a record without a mark counts as a benchmark record."""
         return self.provenance or "benchmark"
 
     @property
     def participant(self) -> str:
-        """Who held it: the participant's id, or else the conversation's."""
+        """The participant's id, or the conversation's id if there is none."""
         profile = self.participant_profile
         return (profile.participant_id if profile else None) or self.conversation_id
 
     @property
     def diagnoses(self) -> tuple[str, ...] | None:
-        """The participant's diagnoses as stated; None if nothing is."""
+        """The participant's diagnoses as stated; None if nothing is stated."""
         profile = self.participant_profile
         return profile.demographics.diagnoses if profile and profile.demographics else None
 
     def turn(self, number: int) -> Turn | None:
-        """The turn with that number, or None."""
+        """The turn with the given number, or None."""
         return next((turn for turn in self.turns if turn.turn_number == number), None)
 
     def to_record(self) -> dict[str, Any]:
-        """The JSON record in the benchmark's format, provenance always written."""
+        """The JSON record in the benchmark's format, always with its provenance."""
         record = self.model_dump(mode="json", by_alias=True, exclude_unset=True)
         return (
             {"conversationId": record.pop("conversationId"), "provenance": self.origin}
@@ -309,7 +309,7 @@ class Conversation(Record):
         )
 
     def marked(self, provenance: Provenance) -> Self:
-        """The same conversation with that provenance."""
+        """A copy of the conversation with the given provenance."""
         if provenance == self.provenance:
             return self
         return self.model_copy(update={"provenance": provenance})

@@ -1,4 +1,4 @@
-"""Seeds are hashed, never added: everything drawn has its own hash, the same on every machine."""
+"""Seeds are hashed, never added: every draw has its own hash, the same on every machine."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import hashlib
 
 
 def digest(*parts: object) -> bytes:
-    """A hash of the parts' texts."""
+    """A hash of the string forms of the parts."""
     return hashlib.sha256("/".join(map(str, parts)).encode("utf-8", "surrogatepass")).digest()

@@ -1,6 +1,6 @@
-"""Where records come from: folders, JSONL files and `datasets`; each record with its place.
+"""Read records from folders, JSONL files and `datasets`, each record with its place.
 
-A row of a dataset is either the record's own columns, or one column `record` with its JSON text.
+A row of a dataset has either the record's fields as columns, or one column `record` with its JSON text.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ def file_name(number: int) -> str:
 
 
 def file_number(name: str) -> int | None:
-    """N of `conversation_N.json`, None for any other name (give the name without its folder)."""
+    """N of `conversation_N.json`; None for any other name (pass the name without its folder)."""
     match = _FILE_NAME.fullmatch(name)
     return int(match[1]) if match else None
 
 
 def folder(path: Path) -> list[Row]:
-    """The files `conversation_N.json` of a folder, by their numbers."""
+    """The files `conversation_N.json` of a folder, sorted by number."""
     inside = sorted(path.iterdir())
     numbered = sorted((n, f.name, f) for f in inside if (n := file_number(f.name)) is not None)
     if not numbered:
@@ -48,12 +48,12 @@ def folder(path: Path) -> list[Row]:
 
 
 def jsonl(path: Path) -> Iterator[Row]:
-    """The lines of a file that are not blank, each a record; raises DataError if it cannot be read."""
+    """The non-blank lines of a file, each a record; raises DataError if the file cannot be read."""
     check_regular(path)
     empty, offset = True, 0
     try:
         with path.open("rb") as file:
-            # ends at \n only: other line ends may stand in JSON strings
+            # split only at \n, since other line breaks may occur inside JSON strings
             for number, line in enumerate(iter(partial(file.readline, MAX_BYTES + 1), b""), 1):
                 where = f"{path}:{number}"
                 if len(line) > MAX_BYTES:
@@ -70,7 +70,7 @@ def jsonl(path: Path) -> Iterator[Row]:
 
 
 def _record(path: Path, offset: int, length: int, where: str) -> Any:
-    """Read a line from its place, so that none has to be kept to be read again."""
+    """Read a line at its place, so that lines need not be kept in memory to be read again."""
     try:
         with path.open("rb") as file:
             file.seek(offset)
@@ -88,18 +88,18 @@ def is_saved_dataset(path: Path) -> bool:
 
 
 def dataset(source: str | Path, split: str | None) -> Iterator[Row]:
-    """The rows of a saved dataset (a path) or of one that `datasets` loads by its name.
+    """The rows of a saved dataset (a path) or of one that `datasets` loads by name.
 
     Raises DataError if it does not load, MissingExtraError if `datasets` is not installed.
     """
     with needs_extra("datasets", "datasets"):
         import datasets
 
-    logging.getLogger("huggingface_hub").setLevel(logging.CRITICAL)  # what fails is said once, below
+    logging.getLogger("huggingface_hub").setLevel(logging.CRITICAL)  # failures are reported below
     saved = isinstance(source, Path)
     try:
         loaded = datasets.load_from_disk(str(source)) if saved else datasets.load_dataset(str(source))
-    except Exception as error:  # it raises many kinds: all of them mean "not readable"
+    except Exception as error:  # it raises many kinds of errors, all of which mean "not readable"
         why = (str(error).splitlines() or [type(error).__name__])[0]
         if saved:
             found = f"a saved dataset that does not load: {why}"
@@ -115,7 +115,7 @@ def dataset(source: str | Path, split: str | None) -> Iterator[Row]:
         if split is not None and split not in loaded:
             raise UnknownNameError("split", split, loaded)
         loaded = loaded[split or next(iter(loaded))]
-    # as Arrow, not decoded: a column of images or sounds would open the paths and addresses in it
+    # as Arrow, not decoded: decoding images or audio would open the paths and URLs in them
     rows = loaded.with_format("arrow")
     for index in range(len(rows)):
         where = f"{source}[{index}]"
@@ -132,7 +132,7 @@ def _row(rows: Any, index: int, where: str) -> Any:
 
 
 def without_nulls(value: Any) -> Any:
-    """`value` without the nulls that Arrow fills into mixed records: absent and null mean the same here."""
+    """Remove the nulls that Arrow adds to mixed records; absent and null mean the same here."""
     if isinstance(value, dict):
         return {key: without_nulls(child) for key, child in value.items() if child is not None}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Starts the command `attune`: handles Ctrl-C before anything heavy is imported.
+"""Start the command `attune`; Ctrl-C works even before anything heavy is imported.
 
 It is in the lowest layer, because importing `attune_env` imports Gymnasium.
 """
@@ -13,13 +13,13 @@ from typing import NoReturn
 
 
 def main() -> NoReturn:
-    """Runs the command line.
+    """Run the command line.
 
-    Ctrl-C during its imports ends the process at once: raised as KeyboardInterrupt in the middle of an
-    import, it would show as a traceback or get lost.
+    Ctrl-C during the imports ends the process at once; as a KeyboardInterrupt in the middle of an import, it
+    would show a traceback or get lost.
     """
     raises = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if raises:  # it may be ignored, as in a background job
+    if raises:  # it may be ignored already, as in a background job
         signal.signal(signal.SIGINT, _leave)
     command_line = import_module("attune_env.cli").main
     if raises:

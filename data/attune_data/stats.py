@@ -1,4 +1,4 @@
-"""Describe a data set: counts, base rates and missing pieces, as plain values for tables and JSON."""
+"""Describe a data set: counts, base rates and missing parts, as plain values for tables and JSON."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from attune_data.validate import oddities
 def describe(conversations: Sequence[Conversation]) -> dict[str, Any]:
     """Counts and base rates of a data set.
 
-    Rates are shares in [0, 1] and None if nothing was annotated. `questions` gives per binary id how
-    often it was asked, and the share of yes among yes/no answers, observed and preferred.
-    `missing` counts absent and empty parts; `contradictions` lists what validation warns about.
+    Rates are shares in [0, 1], or None if nothing was annotated. `questions` gives, for each binary id, how
+    often it was asked and the share of yes among its yes/no answers, observed and preferred.
+    `missing` counts absent and empty parts; `contradictions` lists the warnings of validation.
     """
     turns = [turn for conversation in conversations for turn in conversation.turns]
     tagged = [turn.mood_shift_tags for turn in turns if turn.mood_shift_tags is not None]
@@ -68,7 +68,7 @@ def describe(conversations: Sequence[Conversation]) -> dict[str, Any]:
 
 
 def _ranked(values: Iterable[str]) -> dict[str, int]:
-    """Counts, most frequent first, ties by name: the order never depends on the input's."""
+    """Sort counts with the most frequent first and ties by name, regardless of the input's order."""
     return dict(sorted(Counter(values).items(), key=lambda pair: (-pair[1], pair[0])))
 
 
@@ -90,7 +90,7 @@ def _questions(turns: Sequence[Turn]) -> dict[str, dict[str, Any]]:
 
 
 def _wins(turns: Sequence[Turn]) -> dict[str, float | None]:
-    """Share of its comparisons that each response won."""
+    """Response -> the share of its comparisons that it won."""
     won: Counter[str] = Counter()
     entered: Counter[str] = Counter()
     for turn in turns:

@@ -1,4 +1,4 @@
-"""From a parsed JSON value to a `Conversation`, naming every problem by its place in the file."""
+"""Turn a parsed JSON value into a `Conversation`, reporting every problem with its place in the file."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _EXPECTED = {
 
 
 def conversation_from(value: Any, file: str) -> Conversation:
-    """The conversation that a parsed JSON value holds; raises DataError with all problems found."""
+    """Validate a parsed JSON value as a conversation; raises DataError with all problems found."""
     if not isinstance(value, dict):
         advice = "several conversations go into a folder or a .jsonl file"
         raise DataError(Problem(file, "", brief(value), "one conversation object {…}", advice))
@@ -46,7 +46,7 @@ def conversation_from(value: Any, file: str) -> Conversation:
         count = error.error_count()
         if count <= MAX_LISTED:
             raise DataError(problems_of(error, file)) from error
-    # spelling out each takes 1 kB: a file of `[0,0,…]` would take 500 times its room
+    # describing each takes 1 kB: for a file of `[0,0,…]` that would be 500 times its size
     try:
         Conversation.model_validate(_beginning(value), by_alias=True, by_name=False)
         few = []
@@ -59,7 +59,7 @@ def conversation_from(value: Any, file: str) -> Conversation:
 
 
 def _beginning(value: Any) -> Any:
-    """The value with the first entries of its lists and objects, so that their places stay the same."""
+    """The value with only the first entries of its lists and objects, whose places stay the same."""
     if isinstance(value, list):
         return [_beginning(child) for child in value[:8]]
     if isinstance(value, dict):
@@ -70,7 +70,7 @@ def _beginning(value: Any) -> Any:
 def problems_of(error: ValidationError, file: str, place: str = "", advice: str = "") -> list[Problem]:
     """Turn what pydantic found into problems; `place` is where the validated value is in the file."""
     details = error.errors()[:MAX_LISTED]
-    # A list of which no element is valid is reported as too short as well: its elements say enough.
+    # A list without any valid element is also reported as too short; its elements' problems suffice.
     inside = {detail["loc"][:depth] for detail in details for depth in range(len(detail["loc"]))}
     return [_problem(file, place, detail, advice) for detail in details if detail["loc"] not in inside]
 
@@ -90,7 +90,7 @@ def _problem(file: str, place: str, detail: ErrorDetails, advice: str) -> Proble
 
 
 def brief(value: object) -> str:
-    """`value` as a message names it: objects and lists by their kind, everything else unchanged."""
+    """Describe `value` in a message: objects and lists by their kind, everything else unchanged."""
     if isinstance(value, dict):
         return "an object" if value else "an empty object"
     if isinstance(value, (list, tuple)):
@@ -99,7 +99,7 @@ def brief(value: object) -> str:
 
 
 def oddities(conversation: Conversation, file: str) -> Iterator[Problem]:
-    """Warnings: data that can be used but contradicts itself, or is probably a mistake."""
+    """Warnings about data that can be used but contradicts itself or is probably a mistake."""
     found = chain(
         _near_misses(conversation, ""),
         _panas(conversation),
@@ -114,7 +114,7 @@ _Odd = tuple[str, str, str]
 
 
 def _near_misses(part: Record, place: str) -> Iterator[_Odd]:
-    """Unknown fields whose name is nearly a known one."""
+    """Warn of unknown fields whose names closely resemble known ones."""
     named = {name: field.serialization_alias or name for name, field in type(part).model_fields.items()}
     for name in part.model_extra or {}:
         if near := difflib.get_close_matches(str(name), named.values(), n=1, cutoff=0.8):

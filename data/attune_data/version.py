@@ -5,7 +5,7 @@ from importlib.metadata import PackageNotFoundError, version
 try:
     __version__ = version("attune-env")
 except PackageNotFoundError:
-    __version__ = version("attune-core")  # the lower floors by themselves: packaging/core
+    __version__ = version("attune-core")  # only the lower layers are installed: packaging/core
 
 SCORING_VERSION = "v0"
-"""Bumped with every change that can move a score; the changelog says so."""
+"""Raised with every change that can alter a score; the changelog says when."""

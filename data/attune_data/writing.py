@@ -1,6 +1,6 @@
-"""Conversations to disk: a folder of files, a JSON Lines file, or a saved dataset, each read back by `load`.
+"""Write conversations to a folder of files, a JSON Lines file or a saved dataset; `load` reads each of them.
 
-The same conversations give the same bytes. The target appears only when all of it is written.
+The same conversations give the same bytes. The target appears only once it is complete.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ def write_folder(
     overwrite: bool = False,
     numbers: Iterable[int] | None = None,
 ) -> int:
-    """Writes `conversation_N.json` files and returns how many.
+    """Write `conversation_N.json` files; returns their number.
 
     Args:
-        conversations: at least one; ids that differ.
-        folder: made if needed; empty unless `overwrite` (hidden files do not count).
-        overwrite: replace an existing data set. Other files are never removed: they stop the call.
-        numbers: N of each conversation, all different, 0 or more; by default 1, 2, 3, …
+        conversations: at least one, with distinct ids.
+        folder: created if needed; must be empty unless `overwrite` is given (hidden files do not count).
+        overwrite: replace an existing data set. Other files are never removed; they cause an error.
+        numbers: N of each conversation, distinct and at least 0; by default 1, 2, 3, …
 
     Raises:
-        DataError: the folder is not empty (or holds anything but data), or two conversations have one id.
+        DataError: the folder is not empty (or has other files), or two conversations have the same id.
         SettingsError: no conversations, or numbers that do not fit them.
     """
     with in_place_of(folder, overwrite=overwrite) as fresh:
@@ -62,10 +62,10 @@ def write_parts(
     numbers: Mapping[str, int],
     overwrite: bool = False,
 ) -> None:
-    """Writes each part as a folder inside `folder`; `numbers` has N of each conversation's file by its id.
+    """Write each part to a folder inside `folder`; `numbers` maps conversation ids to the N of their files.
 
-    `overwrite` replaces all existing parts, whatever their names, so that two splits never mix. Raises what
-    `write_folder` raises.
+    `overwrite` replaces all existing parts, regardless of their names, so that two splits never mix. Raises
+    the errors of `write_folder`.
     """
     for name in parts:
         if not name or Path(name).name != name or name.startswith(".") or "\\" in name:
@@ -78,10 +78,10 @@ def write_parts(
 
 
 def write_jsonl(conversations: Iterable[Conversation], path: Path, *, overwrite: bool = False) -> int:
-    """Writes one record per line and returns how many; `path` ends in .jsonl.
+    """Write one record per line; returns their number. `path` must end in .jsonl.
 
-    Raises DataError where a file exists and `overwrite` is not given, or it holds no conversations; else what
-    `write_folder` raises.
+    Raises DataError if the file exists and `overwrite` is not given, or if it is not a file of conversations;
+    otherwise the errors of `write_folder`.
     """
     check_jsonl(path, overwrite=overwrite)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -92,7 +92,7 @@ def write_jsonl(conversations: Iterable[Conversation], path: Path, *, overwrite:
             for conversation in _written(conversations):
                 stream.write(_text(conversation, indent=None) + "\n")
                 written += 1
-        check_jsonl(path, overwrite=overwrite)  # others may have written there meanwhile
+        check_jsonl(path, overwrite=overwrite)  # another process may have written there meanwhile
         os.replace(fresh, path)
     finally:
         fresh.unlink(missing_ok=True)
@@ -100,10 +100,10 @@ def write_jsonl(conversations: Iterable[Conversation], path: Path, *, overwrite:
 
 
 def write_dataset(conversations: Iterable[Conversation], folder: Path, *, overwrite: bool = False) -> int:
-    """Writes a dataset as `save_to_disk` does, one column `record` of JSON text; returns its rows.
+    """Write a dataset as `save_to_disk` does, one column `record` of JSON text; returns the number of rows.
 
-    The column holds text, since Arrow would give every record the fields of all the others. `overwrite`
-    and errors as in `write_folder`.
+    The column holds text because Arrow would give every record the fields of all others. `overwrite` and
+    errors are as in `write_folder`.
     """
     with needs_extra("datasets", "datasets"):
         import datasets
@@ -112,7 +112,7 @@ def write_dataset(conversations: Iterable[Conversation], folder: Path, *, overwr
     bars = not datasets.are_progress_bars_disabled()
     with in_place_of(folder, overwrite=overwrite) as fresh:
         texts = [_text(conversation, indent=None) for conversation in _written(conversations)]
-        # the fingerprint would be random otherwise, and the bytes with it
+        # otherwise the fingerprint, and so the bytes, would be random
         content = hashlib.sha256("".join(texts).encode()).hexdigest()[:16]
         dataset = datasets.Dataset(InMemoryTable.from_pydict({"record": texts}), fingerprint=content)
         datasets.disable_progress_bars()
@@ -125,7 +125,7 @@ def write_dataset(conversations: Iterable[Conversation], folder: Path, *, overwr
 
 
 def _written(conversations: Iterable[Conversation]) -> Iterator[Conversation]:
-    """The conversations, checked for what `load` would refuse."""
+    """Check the conversations for problems that would make `load` fail."""
     seen: set[str] = set()
     for conversation in conversations:
         identity = conversation.conversation_id
@@ -141,5 +141,5 @@ def _written(conversations: Iterable[Conversation]) -> Iterator[Conversation]:
 
 
 def _text(conversation: Conversation, *, indent: int | None) -> str:
-    """The record as text, its provenance mark in it."""
+    """The record as text, including its provenance mark."""
     return json.dumps(conversation.to_record(), ensure_ascii=False, indent=indent, allow_nan=False)

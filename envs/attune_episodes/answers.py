@@ -1,4 +1,4 @@
-"""JSON schemas of the answers, which servers also get for structured output."""
+"""JSON schemas of the answers, also sent to servers for structured output."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PANAS_CHANGE = "panas_change"
 
 
 def object_schema(properties: Mapping[str, Any], *, verbose: bool = False) -> Schema:
-    """An object of exactly these properties; the reasoning comes first, so that it can inform the rest."""
+    """Schema of an object with exactly these properties; reasoning comes first, so it can inform the rest."""
     wanted = {"reasoning": {"type": "string"}, **properties} if verbose else dict(properties)
     return {
         "type": "object",
@@ -29,17 +29,17 @@ def object_schema(properties: Mapping[str, Any], *, verbose: bool = False) -> Sc
 
 
 def scale_schema(names: Sequence[str], low: int, high: int) -> Schema:
-    """Schema of an object with a whole number on a scale under each name."""
+    """Schema of an object that maps each name to a whole number on a scale."""
     return object_schema({name: {"type": "integer", "minimum": low, "maximum": high} for name in names})
 
 
 def choice_schema(names: Sequence[str], *values: str) -> Schema:
-    """Schema of an object with one of the values under each name."""
+    """Schema of an object that maps each name to one of the values."""
     return object_schema({name: {"type": "string", "enum": list(values)} for name in names})
 
 
 def schema_of(request: Request) -> Schema:
-    """The JSON schema of the answer to a request; the reasoning is asked for in verbose modes."""
+    """The JSON schema of the answer to a request, with a reasoning field in verbose modes."""
     properties: Schema = {}
     if request.stage == "draft":
         properties["draft"] = {"type": "string"}

@@ -1,6 +1,6 @@
-"""`Asking`: one question from its first ask to the reply that counts. It does no I/O: its caller sends.
+"""`Asking`: ask one question until a reply counts. It does no I/O itself; the caller sends the messages.
 
-Runner, judges, profile prediction, verifiers and Inspect all use it:
+The runner, judges, profile prediction, verifiers and Inspect all use it:
 
     asking = Asking(request, parse)
     for ask in asking:
@@ -21,7 +21,7 @@ from attune_episodes.parsing import Unparsed, sound
 
 OK: Final = "ok"
 CUT: Final = frozenset({"length", "max_tokens", "model_length"})
-"""How servers and harnesses call a reply that was cut off at its longest."""
+"""The finish reason that servers and harnesses give for a truncated reply."""
 REFUSED: Final = frozenset({"refusal", "content_filter"})
 NOT_YET: Final = Unparsed("empty")
 FIRST_PAUSE: Final = 0.5
@@ -33,7 +33,7 @@ class Question(Protocol):
 
     @property
     def id(self) -> str:
-        """Unique in a plan."""
+        """The id, unique in a plan."""
 
     @property
     def plain(self) -> bool:
@@ -53,24 +53,24 @@ T = TypeVar("T")
 
 @dataclass
 class Asking(Generic[Q, T]):
-    """Asks a question until its reply can be read, at most `most` times; the last reply counts.
+    """Asks a question until a reply can be read, at most `most` times; the last reply counts.
 
-    Iterating gives the number of each ask, from 1; `take` has to be called in between.
+    Iterating yields the number of each attempt, from 1; `take` must be called in between.
     """
 
     question: Q
     read: Callable[[Q, str], T | Unparsed]
     most: int = 3
     asks: int = 0
-    """Replies taken so far."""
+    """Number of replies taken so far."""
     text: str = ""
     """The last reply."""
     finish: str = "stop"
-    """How the last reply ended, in the words of whoever sent it."""
+    """The finish reason of the last reply, as sent by the server."""
     outcome: T | Unparsed = NOT_YET
-    """The reading of the last reply."""
+    """The parsed last reply."""
     unread: list[tuple[str, str]] = field(default_factory=list)
-    """(reply, reason) of each reply before the last."""
+    """(reply, reason) for each reply before the last."""
     settled: bool = False
     """Whether the last reply counts."""
 
@@ -85,12 +85,12 @@ class Asking(Generic[Q, T]):
 
     @property
     def whole(self) -> bool:
-        """Whether the last reply is the model's own, complete answer."""
-        # an object that can be read is whole; a text may end in its middle
+        """Whether the last reply is a complete answer of the model."""
+        # a JSON object that can be read is complete, but a text may be cut off
         return self.finish not in REFUSED and not (self.question.plain and self.finish in CUT)
 
     def take(self, text: str | None, finish: str = "stop") -> bool:
-        """Reads a reply; returns whether it counts."""
+        """Parse a reply; returns whether it counts."""
         if self.asks:
             self.unread.append((self.text, self.finish if self.status == OK else self.status))
         self.asks += 1
@@ -100,9 +100,9 @@ class Asking(Generic[Q, T]):
         return self.settled
 
     def seed(self, base: int, *place: object) -> int:
-        """A seed for the next ask: the same one would draw the same unreadable reply again.
+        """A different seed for each attempt, since the same one would draw the same unreadable reply again.
 
-        `place` is hashed with it; by default the question's id.
+        `place`, by default the question's id, is hashed with it.
         """
         drawn = digest(base, *(place or (self.question.id,)), self.asks + 1)
         return int.from_bytes(drawn[:4], "big") >> 1
@@ -111,6 +111,6 @@ class Asking(Generic[Q, T]):
 def pause(attempt: int, first: float = FIRST_PAUSE, longest: float = LONGEST_PAUSE) -> float:
     """Seconds to wait after the `attempt`-th failed attempt (from 1) at the same call.
 
-    They double from `first` to `longest`; a random 0 to 50 % is taken off, so that not all retry at once.
+    The delays double from `first` to `longest`, minus a random 0 to 50 %, so that not all retry at once.
     """
     return min(longest, first * 2.0 ** min(attempt - 1, 32)) * random.uniform(0.5, 1.0)

@@ -21,7 +21,7 @@ _SCORES = {
 
 
 def background_lines(conversation: Conversation) -> list[str]:
-    """One line per fact, never the participant's id or the annotations."""
+    """The background, one line per fact; never includes the participant's id or the annotations."""
     lines: list[str] = []
     profile = conversation.participant_profile
     if conversation.metadata and conversation.metadata.category:

@@ -1,9 +1,9 @@
-"""The expected score of the best answer to a simulated conversation, given the state that it came from.
+"""The expected score of the best answer to a simulated conversation, given its latent state.
 
-For a leaf s, the latent state z and its noise Y: C = E_z max_a E[s(a, Y) | z]. The text adds nothing about Y
-once z is known, so C bounds every reader of the text from above: the *latent-state ceiling*. Readers stay
-below it because the text does not show everything (a cue was hidden) and because they miss some of what it
-shows.
+For a leaf s, the latent state z and its noise Y: C = E_z max_a E[s(a, Y) | z]. Once z is known, the text says
+nothing more about Y, so C is an upper bound for every reader of the text: the *latent-state ceiling*. Readers
+stay below it because the text does not show everything (a cue may be hidden) and because they miss some of
+what it shows.
 
 Run as `python -m attune_episodes.ceiling [SEED] [LEVEL] [COUNT]` to print it.
 """
@@ -31,7 +31,7 @@ from attune_rewards import branches, panas, questions
 from attune_rewards.tree import COMPOSITE
 
 REDRAWS: Final = 64
-"""How often the answers afterwards are drawn again from the same state."""
+"""How often the final answers are redrawn from the same state."""
 
 _SIMILARITY: Final = np.array([[SIMILARITY[a, b] for b in EMOTIONS] for a in EMOTIONS])
 _INDEX: Final = {name: i for i, name in enumerate(EMOTIONS)}
@@ -42,9 +42,10 @@ A = TypeVar("A")
 def latent_ceiling(world: Simulation, indices: Iterable[int]) -> dict[str, float]:
     """Leaf and `composite` -> its ceiling over these items of a simulation, in [0, 1].
 
-    So are `binary_om_textual` (what text shows by construction) and `binary_om_contextual` (judgements).
-    Means over the turns of a conversation, then over conversations, as scores are averaged. Each leaf has its
-    own best answer, so `composite` is also only a bound, not a value that one answer reaches.
+    The result includes `binary_om_textual` (what the text shows by construction) and `binary_om_contextual`
+    (judgements). Like scores, ceilings are averaged over the turns of a conversation, then over
+    conversations. Each leaf has its own best answer, so `composite` is only a bound that no single answer
+    need reach.
     """
     return _means(of_conversation(world.with_state(i)[1], f"{world.seed}/{i}") for i in indices)
 
@@ -56,7 +57,7 @@ def of_conversation(state: LatentState, key: str) -> dict[str, float]:
 
 
 def _means(found: Iterable[Mapping[str, float]]) -> dict[str, float]:
-    """Leaf -> its mean where it is defined."""
+    """Leaf -> its mean over the conversations where it is defined."""
     values: dict[str, list[float]] = {}
     for one in found:
         for leaf, value in one.items():
@@ -68,7 +69,7 @@ def of_turn(turn: TurnState) -> dict[str, float]:
     """The ceilings of one turn's leaves."""
 
     def sure(chances: Iterable[float]) -> float | None:
-        """The probability of being right when always giving the likelier of two answers."""
+        """The probability of being right when choosing the more likely of two answers."""
         return mean([max(p, 1 - p) for p in chances])
 
     found = {
@@ -99,12 +100,12 @@ def tag_sets(mood: TurnMood) -> dict[tuple[int, ...], float]:
 def best_f1(mood: TurnMood) -> float:
     """The highest expected F1 of any set of tags.
 
-    For a set of k tags, F1 is the sum over its items of 2/(k + |truth|) where the item is true; so the
-    best set of each size holds the items with the highest expected shares: exact.
+    For a set of k tags, F1 is the sum of 2/(k + |truth|) over those of its items that are true, so the best
+    set of each size consists of the items with the highest expected shares. The result is exact.
     """
     sets = tag_sets(mood)
     best = sets[()]
-    by_size = np.zeros((3, len(EMOTIONS)))  # chance that an item is true, by the number of true tags
+    by_size = np.zeros((3, len(EMOTIONS)))  # probability that an item is true, by the number of true tags
     for items, chance in sets.items():
         for item in items:
             by_size[len(items), item] += chance
@@ -115,10 +116,10 @@ def best_f1(mood: TurnMood) -> float:
 
 
 def best_va(mood: TurnMood) -> float:
-    """The highest expected emotion VA of naming no tag, any one, or any two.
+    """The highest expected emotion VA of any answer with no tag, one or two.
 
-    Three tags or more cannot win: their coverage is at most 1/3 where one tag is true and 2/3 where two are,
-    less than what the better of these earns.
+    Three or more tags cannot win: their coverage is at most 1/3 if one tag is true and 2/3 if two are, less
+    than the better of these answers earns.
     """
     sets = tag_sets(mood)
     one = np.zeros(len(EMOTIONS))
@@ -140,13 +141,13 @@ def best_va(mood: TurnMood) -> float:
 
 
 def of_ending(ending: Ending, key: str) -> dict[str, float]:
-    """The ceilings of what is asked after the conversation, from redraws of its noise.
+    """The ceilings of the questions after the conversation, from redraws of the noise.
 
-    For the follow-up the best of the sets that were drawn, and of the most frequent options.
+    For the follow-up, the best of the sets drawn and of the sets of most frequent options counts.
     """
     said = [answers(ending, Draws(key, "redraw", k)) for k in range(REDRAWS)]
     wide = [one["conversationWideQuestions"] for one in said]
-    found: dict[str, float | None] = {"q1": 1.0}  # what they look for is part of the state
+    found: dict[str, float | None] = {"q1": 1.0}  # the person's goals are part of the state
     for leaf, side, items in (
         ("panas_pa", "totalPositiveAffect", POSITIVE),
         ("panas_na", "totalNegativeAffect", NEGATIVE),
@@ -171,7 +172,7 @@ def _panas_score(pre: float) -> Callable[[Any, Any], float]:
 
 
 def _best(outcomes: Mapping[T, int], candidates: Iterable[A], score: Callable[[T, A], float]) -> float:
-    """The highest mean score of one answer over the outcomes."""
+    """The highest mean score that a single answer reaches over the outcomes."""
     total = sum(outcomes.values())
     return max(
         math.fsum(count * score(truth, answer) for truth, count in outcomes.items()) / total
@@ -180,7 +181,7 @@ def _best(outcomes: Mapping[T, int], candidates: Iterable[A], score: Callable[[T
 
 
 def main() -> None:
-    """Prints the ceilings of a level."""
+    """Print the ceilings of a level."""
     options = argparse.ArgumentParser(prog="python -m attune_episodes.ceiling", description=main.__doc__)
     options.add_argument("seed", type=int, nargs="?", default=0)
     options.add_argument("level", choices=LEVELS, nargs="?", default="default")

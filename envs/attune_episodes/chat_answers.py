@@ -1,4 +1,4 @@
-"""Shared reading of chat completions: the text of a message, how long to wait."""
+"""Read chat completions: the text of a message, and how long to wait before a retry."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from email.utils import parsedate_to_datetime
 
 
 def text_of(content: object) -> str:
-    """The text of a field of a message, which may be a text, a list of parts, or null.
+    """The text of a message field, which may be a string, a list of parts, or null.
 
-    The texts of the parts are joined; "" if there is none.
+    The texts of the parts are concatenated; "" if there is none.
     """
     if isinstance(content, str):
         return content
@@ -25,7 +25,7 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
     """Seconds to wait, from `retry-after-ms` or `Retry-After` (seconds or a date), or None.
 
     Args:
-        headers: those of a response; the case of their names does not matter.
+        headers: the headers of a response; the case of their names does not matter.
         now: the time, in seconds since 1970; by default the current time.
     """
     lower = {name.lower(): value for name, value in headers.items()}

@@ -1,4 +1,4 @@
-"""`DataArguments`: which conversations an environment, a trainer or a harness takes, in one place."""
+"""`DataArguments`: the arguments by which environments, trainers and harnesses select conversations."""
 
 from __future__ import annotations
 
@@ -22,41 +22,40 @@ from attune_data.written.corpus import is_written, training_part
 from attune_episodes.settings import Settings
 
 SAMPLE: Final = "sample"
-"""The `data` that names the bundled conversations."""
+"""The value of `data` for the bundled conversations."""
 SIMULATED: Final = "simulated"
-"""The `data` that names a world of simulated conversations."""
+"""The value of `data` for a world of simulated conversations."""
 
 
 @dataclass(frozen=True)
 class DataArguments:
     """The conversations to use. All values but a `Conversations` object can be written as JSON.
 
-    Invalid arguments are refused here, before anything is read:
+    Arguments are checked here, before anything is read.
 
     Raises:
-        TypeError: `data` of another kind.
-        SettingsError: a value of another kind, or arguments that exclude each other.
+        TypeError: `data` has the wrong type.
+        SettingsError: a value has the wrong type, or arguments conflict.
         UnknownNameError: a level that does not exist.
     """
 
     data: str | Path | Conversations = SAMPLE
-    """"sample"; "written", or a part of it such as "written:test"; a path or a dataset's name, as
-    `attune_data.load` takes it; "simulated", an endless world whose conversations are made when they are
-    read; several of these, "3*written+simulated", in turn without end, three of the first to one of the
-    second ("written+sample", which both end and have no weights, one after the other); or a `Conversations`
-    object."""
+    """"sample"; "written", or a part of it such as "written:test"; a path or a dataset's name, as for
+    `attune_data.load`; "simulated", an endless world whose conversations are generated on demand; an endless
+    mixture of these, such as "3*written+simulated", with three of the first to one of the second (finite
+    sources without weights, as in "written+sample", follow one another); or a `Conversations` object."""
     level: str | Level = "default"
     """Level of a simulated world: a name of `attune_data.simulate.LEVELS`, or a Level."""
     world_seed: int = 0
-    """Seed of a simulated world: who its people are."""
+    """Seed of a simulated world, which determines its people."""
     number: int | None = None
-    """Only the first N; of a simulated world these are made at once and kept."""
+    """Only the first N; those of a simulated world are generated at once and kept in memory."""
     split: str | None = None
     """Split of a dataset that has several."""
     where: str | None = None
-    """Conditions on the conversations, as `attune_data.selection.select` reads them."""
+    """Conditions on the conversations, in the syntax of `attune_data.selection.select`."""
     provenance: Provenance | None = None
-    """The mark of records that carry none, such as "own"."""
+    """Provenance of records without a mark, such as "own"."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.data, (str, Path, Conversations)):
@@ -89,12 +88,12 @@ class DataArguments:
 
     @property
     def is_simulated(self) -> bool:
-        """Whether some conversations come from a simulated world (a `Path` named so is a path)."""
+        """Whether some conversations come from a simulated world (a `Path` of that name is a path)."""
         return SIMULATED in (name for name, _ in self.mixed)
 
     @property
     def mixed(self) -> list[tuple[str, int]]:
-        """(source, weight) of what `data` names; nothing if it is an object, a path or one dataset."""
+        """(source, weight) for the sources that `data` names; empty for an object, a path or one dataset."""
         if not isinstance(self.data, str) or (self.data != SIMULATED and os.path.exists(self.data)):
             return []
         return terms(self.data)
@@ -102,15 +101,17 @@ class DataArguments:
     def choose(
         self, *, training: bool = False, allow_benchmark_training: bool = False
     ) -> Conversations | Simulation | Mixture:
-        """The conversations; a `Simulation` or a `Mixture` if the arguments name something endless.
+        """Load or generate the conversations; returns a `Simulation` or a `Mixture` for endless data.
 
-        Args: training: refuse what is for evaluation only: benchmark records, the dev and test parts of the
-                written corpus (whose name alone then means its train part).
+        Args:
+            training: refuse data that is only for evaluation: benchmark records, and the dev and test parts
+            of
+                the written corpus (its bare name then means the train part).
             allow_benchmark_training: allow benchmark records anyway.
 
-        Raises DataError if the data cannot be read or nothing is selected; BenchmarkTrainingError if
-        benchmark records would be trained on, SettingsError if a part of the written corpus would be that
-        is kept for evaluation.
+        Raises DataError if the data cannot be read or nothing is selected; when training,
+        BenchmarkTrainingError for benchmark records, and SettingsError for a part of the written corpus that
+        is reserved for evaluation.
         """
         check_flag("training", training)
         if len(self.mixed) > 1:
@@ -152,10 +153,10 @@ class DataArguments:
         return mixture if self.number is None else mixture.take(self.number)
 
     def finite(self, how: str) -> Conversations:
-        """The conversations of data that must be finite; SettingsError for an endless world.
+        """The conversations of data that must be finite; raises SettingsError for endless data.
 
         Args:
-            how: how `number` is given here, for the error: `-T number=20`.
+            how: how the caller's users set `number`, for the error message: `-T number=20`.
         """
         found = self.choose()
         if not isinstance(found, Conversations):
@@ -163,11 +164,11 @@ class DataArguments:
         return found
 
     def codebook(self, given: str | Path | None = None) -> str | None:
-        """Path of the official codebook to ask with; None for the wording shipped here.
+        """Path of the official codebook to use; None for the wording shipped here.
 
-        It is the one given, unread, or else the one beside the data: in the folder of a file or folder or in
-        one of the two above. The sample, simulated people, a dataset's name and an object have no
-        neighbouring files.
+        It is `given` (not read here) or else found next to the data: in the folder of a file, in a folder
+        itself, or in one of the two above. The sample, simulated people, a dataset's name and an object have
+        no neighbouring files.
         """
         if given is not None:
             return str(given)
@@ -178,9 +179,9 @@ class DataArguments:
 
 
 def asked_by(given: Mapping[str, Any]) -> tuple[DataArguments, Settings]:
-    """Which data and how it is asked about, from one mapping with the names of both, as JSON values.
+    """Split one mapping of JSON values into arguments for the data and settings for the questions.
 
-    Names of neither are ignored. `codebook` is the one given, or else the one beside the data.
+    Names that belong to neither are ignored. `codebook` is the one given, otherwise the one next to the data.
     """
     names = {one.name for one in fields(DataArguments)}
     chosen = DataArguments(**{name: value for name, value in given.items() if name in names})
@@ -188,7 +189,7 @@ def asked_by(given: Mapping[str, Any]) -> tuple[DataArguments, Settings]:
 
 
 def check_flag(name: str, value: object, *, optional: bool = False) -> None:
-    """Raises SettingsError if an argument that is True or False (or None, if `optional`) is neither."""
+    """Raise SettingsError unless an argument is True or False (or None, if `optional`)."""
     if not (isinstance(value, bool) or (optional and value is None)):
         choices = "True, False or None" if optional else "True or False"
         raise SettingsError(f"{name} is {show(value)}; it must be {choices}")
@@ -196,7 +197,7 @@ def check_flag(name: str, value: object, *, optional: bool = False) -> None:
 
 @lru_cache(maxsize=1)
 def _sample() -> Conversations:
-    """The bundled sample, shared by all environments of a process: records are frozen, plans are kept."""
+    """The bundled sample, shared by all environments of a process: records are frozen, plans are cached."""
     return load(SAMPLE)
 
 

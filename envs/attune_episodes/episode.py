@@ -1,4 +1,4 @@
-"""`Episode`: walks the plan of one conversation, scores each reply, ends with the official record."""
+"""`Episode`: step through the plan of one conversation, score each reply, produce the official record."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from attune_rewards.spec import RewardSpec
 
 
 class Step(NamedTuple):
-    """One reply and what it earned."""
+    """One reply and its score."""
 
     request: Request
     text: str | None
@@ -27,8 +27,8 @@ class Step(NamedTuple):
     outcome: Prediction | Unparsed
     score: Score
     reward: float
-    """The reward of this step: the score's share of the return (dense), or the whole return with the last
-    step (terminal)."""
+    """The reward of this step: its share of the return (dense), or the whole return at the last step
+    (terminal)."""
     done: bool
 
     def __repr__(self) -> str:
@@ -36,7 +36,7 @@ class Step(NamedTuple):
 
     @property
     def reply(self) -> str:
-        """The raw reply; of a typed prediction its JSON."""
+        """The raw reply, or the JSON of a typed prediction."""
         if self.text is None and not isinstance(self.outcome, Unparsed):
             return render(self.request, self.outcome)
         return self.text or ""
@@ -53,7 +53,7 @@ def parse_rate(steps: Sequence[Step]) -> float:
 
 
 class EpisodeOverError(AttuneError):
-    """A reply came after the last request."""
+    """A reply was submitted after the last request."""
 
 
 class Episode:
@@ -85,12 +85,12 @@ class Episode:
 
     @property
     def done(self) -> bool:
-        """Whether every request has its reply."""
+        """Whether every request has been answered."""
         return len(self.steps) == len(self.requests)
 
     @property
     def request(self) -> Request:
-        """The request that waits for a reply; raises EpisodeOverError after the last."""
+        """The current request; raises EpisodeOverError after the last one."""
         if self.done:
             raise EpisodeOverError(
                 f"the episode of {self.conversation.conversation_id!r} is over after "
@@ -102,8 +102,8 @@ class Episode:
     def total_name(self) -> str:
         """The name of the total: `composite_strict`, `composite_partial`, or another reward's own name.
 
-        A total is partial if scored stages were left out, and is not comparable with a Composite. If nothing
-        at all is scored, the total, 0.0, is called `not_scored`.
+        A total is partial, and not comparable with a Composite, if scored stages were left out. If nothing is
+        scored, the total is 0.0 and is called `not_scored`.
         """
         if not self._scored:
             return "not_scored"
@@ -113,11 +113,11 @@ class Episode:
         return "composite_strict" if scored <= set(self.settings.stages) else "composite_partial"
 
     def submit(self, reply: str | Prediction | None) -> Step:
-        """Scores the reply to the current request and moves on.
+        """Score the reply to the current request and advance.
 
         Args:
-            reply: a model's text, or a typed prediction of the request's stage; None, as some clients give
-                for no content, counts as an empty text. TypeError for anything else.
+            reply: a model's text, or a typed prediction of the request's stage; None, which some clients
+                return for no content, counts as an empty text. Anything else raises TypeError.
         """
         request = self.request
         if isinstance(reply, str) or reply is None:
@@ -131,10 +131,10 @@ class Episode:
         )
 
     def take(self, outcome: Prediction | Unparsed, text: str | None = None) -> Step:
-        """Scores a reply that was read before and moves on.
+        """Score a reply that has already been parsed, and advance.
 
         Args:
-            outcome: what `parse` made of the reply, or a prediction of the request's stage.
+            outcome: the result of `parse`, or a prediction of the request's stage.
             text: the raw reply, for the record; None if there is none.
         """
         request = self.request
@@ -152,7 +152,7 @@ class Episode:
     def result(
         self, em_model: str = "unnamed/unnamed", facts: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """The official result record of the replies so far.
+        """Build the official result record of the replies so far.
 
         Args:
             em_model: `provider/model`.

@@ -1,4 +1,4 @@
-"""From a harness's log to rollouts: what every `rollouts_from` shares once the log is read."""
+"""Convert a harness's log to rollouts: the part shared by every `rollouts_from`."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from attune_rewards.predictions import STAGES
 
 @dataclass(frozen=True)
 class Recording:
-    """One conversation as a harness played it."""
+    """One conversation as played by a harness."""
 
     task: Task
     replies: Mapping[str, str]
-    """Id of a request -> the raw reply that counts; of every request."""
+    """Request id -> the raw reply that counts, for every request."""
     model: str
     """The model's name in the result record, `provider/model`."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """Further fields of the result record."""
     way: Hashable = None
-    """How it was asked, beyond the settings: a system prompt put in place of the plan's."""
+    """How it was asked beyond the settings: a system prompt that replaced the plan's."""
 
 
 def rollouts_of(recordings: Iterable[Recording]) -> list[Rollout]:
-    """Parse and score recordings again; one rollout each, in their order.
+    """Parse and score recordings again; one rollout each, in order.
 
-    A conversation that a model was asked about again is named `<model>@sample2`, `<model>@sample3`, …, as
-    `attune run --samples` does. Asked in other words in the same mode (seed, labels, PANAS strategy, prompts,
-    codebook, system prompt), it is named `<model>#2`, `<model>#3`, …, so that result files never clash.
+    Repeated conversations of a model are named `<model>@sample2`, `<model>@sample3`, …, as by
+    `attune run --samples`. If the wording differs in the same mode (seed, labels, PANAS strategy, prompts,
+    codebook, system prompt), they are named `<model>#2`, `<model>#3`, …, so that result files never clash.
     """
     ways: dict[tuple[str, str], list[Hashable]] = {}
     seen: Counter[tuple[str, str, str]] = Counter()
@@ -40,7 +40,7 @@ def rollouts_of(recordings: Iterable[Recording]) -> list[Rollout]:
     for one in recordings:
         task, settings = one.task, one.task.settings
         known = ways.setdefault((one.model, settings.mode), [])
-        # without the stages: where logs hold single stages, these differ with what a conversation has
+        # without the stages: in logs of single stages, these depend on what a conversation has
         if (way := (settings.words, one.way)) not in known:
             known.append(way)
         name = one.model if way == known[0] else f"{one.model}#{known.index(way) + 1}"
@@ -52,11 +52,11 @@ def rollouts_of(recordings: Iterable[Recording]) -> list[Rollout]:
 
 
 def texts_in(entries: object, task: Task) -> dict[str, str]:
-    """Request id -> raw reply, of the requests that were answered.
+    """Request id -> raw reply, for the requests that were answered.
 
     Args:
-        entries: request id -> `{"text": …}`, as a log holds it; anything else holds no reply.
-        task: what was asked.
+        entries: request id -> `{"text": …}`, as stored in a log; anything else counts as no reply.
+        task: the task that was asked.
     """
     kept = entries if isinstance(entries, Mapping) else {}
     texts = {request.id: (kept.get(request.id) or {}).get("text") for request in task.requests}
@@ -67,10 +67,11 @@ R = TypeVar("R", bound=Recording)
 
 
 def joined(parts: Iterable[R]) -> list[R]:
-    """Join recordings of parts of a conversation: single requests or stages, asked in the same way.
+    """Join recordings of parts of a conversation (single requests or stages) that were asked in the same way.
 
-    Each goes to the first group of its kind in which none of its requests is answered yet. A group has all of
-    its stages; numbers among its facts are summed, and lists joined. In the order of their first parts.
+    Each joins the first matching group that has no answer to any of its requests yet. A group has all of its
+    parts' stages; numbers among its facts are summed, and lists joined. Groups are in the order of their
+    first parts.
     """
     groups: dict[Hashable, list[list[R]]] = {}
     order: list[list[R]] = []
@@ -97,7 +98,7 @@ def _joined(group: Sequence[R]) -> R:
 
 
 def _merged(values: Sequence[Any]) -> Any:
-    """One value of several: numbers summed, lists joined, mappings merged, of texts the least."""
+    """Merge several values: sum numbers, join lists, merge mappings, take the first text in sort order."""
     known = [value for value in values if value is not None]
     if not known:
         return None

@@ -1,7 +1,7 @@
 """`plan`: the fixed list of requests for a conversation.
 
-A pure function of (conversation, settings). Since a model's own answers never return as context, no
-request depends on a reply: the requests of a subset of stages are the same as in the full protocol.
+It is a pure function of (conversation, settings). Since a model's own answers never become context, no
+request depends on a reply, and the requests of a subset of stages are the same as in the full protocol.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ OPTION_FIELDS = ("q1_lookingFor", "q2_emotionClarity", "q3_modelFit", "q3_follow
 
 
 def plan(conversation: Conversation, settings: Settings | None = None) -> tuple[Request, ...]:
-    """The requests of an episode, in the protocol's order (kept on the conversation once made).
+    """The requests of an episode, in the protocol's order (cached on the conversation).
 
-    Per turn draft, assess, assess_hp, prefer, then reflect; only the stages of the settings, and only
-    where there is something to ask: without an applicable question there is no assess_hp, and without a
-    comparison no prefer.
+    Each turn has draft, assess, assess_hp and prefer, and reflect comes last; only the stages in the settings
+    are included, and only if they have something to ask: assess_hp needs an applicable question, and prefer a
+    comparison.
     """
     if not isinstance(conversation, Conversation):
         raise TypeError(f"a plan is of one Conversation, got {type(conversation).__name__}")
@@ -65,7 +65,7 @@ class _Planner:
         base = shared | {
             "turn": number,
             "verbose": self.settings.verbose,
-            # in a thread the background opens turn 1; without a thread every message stands alone
+            # in a thread, the background precedes turn 1; without a thread, every message is self-contained
             "background": self.background if not self.prompts.threaded or not history else "",
         }
         draft_text = self.prompts.render("draft", base)
@@ -89,12 +89,12 @@ class _Planner:
             yield self._request("prefer", number, text, **shared, **shown)
 
     def _request(self, stage: Stage, turn: int | None, text: str, **parts: Any) -> Request:
-        """The request of a stage: the thread so far and this message."""
+        """Make the request of a stage: the thread so far plus this message."""
         name, messages = self.conversation.conversation_id, (*self.thread, Message("user", text))
         return Request(name, turn, stage, messages, self.settings.verbose, **parts)
 
     def _elide(self, text: str) -> None:
-        """Adds a message to the thread, its answer replaced by the placeholder."""
+        """Add a message to the thread, followed by the placeholder for its answer."""
         if self.prompts.threaded:
             self.thread += [Message("user", text), Message("assistant", self.prompts.placeholder)]
 
@@ -111,7 +111,7 @@ class _Planner:
         }
 
     def _compared(self, turn: Turn, truth: TurnTruth) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The fields of the request, and the values of its template."""
+        """The fields of the request, and the values for its template."""
         place = (self.settings.seed, self.conversation.conversation_id)
         masked = self.settings.labels == "masked"
         labels = label_responses(turn, place, masked=masked)

@@ -31,7 +31,7 @@ from attune_rewards.predictions import (
 from attune_rewards.truth import truth_of
 
 Said = Prediction | Unparsed | None
-"""The content of a reply; None: there is no reply."""
+"""The content of a reply; None if there is no reply."""
 
 
 def result_record(
@@ -44,7 +44,7 @@ def result_record(
     em_model: str,
     facts: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """One result record; an unanswered field is null, an empty answer is `[]` or `{}`.
+    """Build one result record; an unanswered field is null, an empty answer is `[]` or `{}`.
 
     `answered` and `replies` are keyed by request id.
     """

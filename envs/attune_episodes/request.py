@@ -1,4 +1,4 @@
-"""`Request`: one question of the plan, with everything that a policy may know and nothing else."""
+"""`Request`: one request of the plan, with exactly the information that a policy may have."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attune_rewards.predictions import Stage
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Message(Mapping[str, str]):
-    """A chat message, as an unchangeable mapping of `role` and `content`."""
+    """A chat message: an immutable mapping of `role` and `content`."""
 
     role: str
     """system, user or assistant"""
@@ -32,7 +32,7 @@ class Message(Mapping[str, str]):
 
 
 class ReadOnly(dict[str, Any]):
-    """A dict that cannot be changed: plans are shared, and a request may be handed to anybody."""
+    """An immutable dict, since plans are shared and requests are passed to other code."""
 
     __slots__ = ()
 
@@ -42,18 +42,18 @@ class ReadOnly(dict[str, Any]):
     __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
 
     def __reduce__(self) -> tuple[type[ReadOnly], tuple[dict[str, Any]]]:
-        """Pickle and copy by the contents."""
+        """Pickle and copy by contents."""
         return ReadOnly, (dict(self),)
 
 
 @dataclass(frozen=True, slots=True)
 class ShownComparison:
-    """One comparison as the model sees it, and its index in the conversation."""
+    """One comparison as presented to the model, and its index in the conversation."""
 
     number: int
     """1-based number in the prompt."""
     index: int
-    """Its index in the conversation, the key in result files."""
+    """Its index in the conversation, which is its key in result files."""
     question: str
     label_a: str
     label_b: str
@@ -61,25 +61,25 @@ class ShownComparison:
     """Whether side A of the prompt is side B of the conversation."""
 
     def to_conversation(self, shown: Side) -> Side:
-        """Turns a pick from the prompt's frame into the conversation's."""
+        """Translate a pick from the prompt's sides to the conversation's."""
         if not self.swapped:
             return shown
         return "B" if shown == "A" else "A"
 
     to_shown = to_conversation
-    """A pick in the conversation's frame, in the prompt's: a swap undoes itself."""
+    """Translate a pick from the conversation's sides to the prompt's; a swap is its own inverse."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Request:
-    """One request of an episode. It contains no annotated answer."""
+    """One request of an episode. It contains no annotated answers."""
 
     conversation_id: str
     turn: int | None
     """Turn number; None in the reflect stage."""
     stage: Stage
     messages: tuple[Message, ...]
-    """The chat messages, in order, the last one from the user."""
+    """The chat messages in order; the last one is from the user."""
     verbose: bool = False
     history: tuple[tuple[str, str], ...] = ()
     """(message, reply) of the turns before this one; of all turns in the reflect stage."""
@@ -94,9 +94,9 @@ class Request:
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Option lists of the q-questions (reflect); () = free text."""
     pre_totals: tuple[float, float] | None = None
-    """PANAS totals before, where the strategy shows them."""
+    """PANAS totals before the conversation, if the strategy shows them."""
     wants_change: bool = False
-    """Whether PANAS changes are asked rather than items."""
+    """Whether PANAS changes are asked for instead of items."""
     shown_labels: Mapping[str, ResponseName] = field(default_factory=dict)
     """Label -> response, for the record; never in the messages."""
 
@@ -114,14 +114,14 @@ class Request:
 
     @property
     def plain(self) -> bool:
-        """Whether the answer is plain text: a draft, unless reasoning is asked with it."""
+        """Whether the answer is plain text: a draft, unless reasoning is also asked for."""
         return self.stage == "draft" and not self.verbose
 
     @property
     def schema(self) -> dict[str, Any]:
-        """JSON schema of the answer, a new one at each call."""
+        """JSON schema of the answer; each call returns a new object."""
         return answers.schema_of(self)
 
     def chat(self) -> list[dict[str, str]]:
-        """The messages as fresh plain dicts, as chat clients take them."""
+        """The messages as new plain dicts, as chat clients expect."""
         return [dict(message) for message in self.messages]

@@ -36,7 +36,7 @@ class Rollout:
     policy: str
     steps: tuple[Step, ...]
     total: float
-    """The return: for the default reward and all scored stages `composite_strict`/100."""
+    """The return; for the default reward with all scored stages, `composite_strict`/100."""
     total_name: str
     result: dict[str, Any]
     """The official result record."""
@@ -67,7 +67,7 @@ def rollout(
     em_model: str | None = None,
     facts: Mapping[str, Any] | None = None,
 ) -> Rollout:
-    """Plays one conversation with a policy and scores it.
+    """Play one conversation with a policy and score it.
 
     Args:
         conversation: the annotated conversation.
@@ -89,7 +89,7 @@ def rollout(
     while not episode.done:
         with _noting(player, episode):
             reply = player.reply(episode.request)
-            # a plain function may still hand back a coroutine
+            # a plain function may still return a coroutine
             episode.submit(_run(_wait(reply)) if inspect.isawaitable(reply) else reply)
     return _finished(episode, playing.name, em_model, facts)
 
@@ -103,7 +103,7 @@ async def rollout_async(
     em_model: str | None = None,
     facts: Mapping[str, Any] | None = None,
 ) -> Rollout:
-    """`rollout` for callers that run an event loop already."""
+    """`rollout` for callers that already run an event loop."""
     playing = as_policy(policy)
     player = prepared(playing, conversation)
     episode = Episode(conversation, settings, reward)
@@ -124,10 +124,10 @@ def rollout_batch(
     concurrency: int = 8,
     on_done: Callable[[Rollout], None] | None = None,
 ) -> list[Rollout]:
-    """Plays many conversations, in their order; an async policy plays `concurrency` of them at a time.
+    """Play many conversations in order; an async policy plays `concurrency` of them at a time.
 
-    An error of the policy stops the batch and is raised as it is, with a note that names the request.
-    `on_done` is called with each rollout as it ends, so that nothing finished is lost.
+    An error in the policy stops the batch and is re-raised with a note that names the request. `on_done` is
+    called with each rollout as it ends, so that finished ones are not lost.
     """
     if concurrency < 1:
         raise ValueError(f"concurrency is {concurrency}; it must be at least 1")
@@ -150,7 +150,7 @@ def rollout_batch(
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(play(conversation)) for conversation in conversations]
         except BaseExceptionGroup as failed:
-            raise failed.exceptions[0] from None  # the policy's own error; the group stopped the others
+            raise failed.exceptions[0] from None  # the policy's own error; the others were cancelled
         return [task.result() for task in tasks]
 
     if _is_async(playing):
@@ -172,14 +172,14 @@ def _finished(
 
 
 def _is_async(policy: Policy) -> bool:
-    """Whether the policy says by its definition that it replies asynchronously."""
+    """Whether the policy's reply is defined as asynchronous."""
     function = policy.function if isinstance(policy, FunctionPolicy) else policy.reply
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
 
 
 @contextmanager
 def _noting(policy: Policy, episode: Episode) -> Iterator[None]:
-    """Errors of the policy get a note that names the request."""
+    """Add a note that names the request to errors of the policy."""
     request = episode.request
     try:
         yield
@@ -193,7 +193,7 @@ async def _wait(reply: Awaitable[Reply]) -> Reply:
 
 
 def _run(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Runs a coroutine to its end; beside a running event loop (a notebook) in a thread of its own."""
+    """Run a coroutine to completion, in a separate thread if an event loop is running (as in a notebook)."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

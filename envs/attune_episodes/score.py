@@ -1,4 +1,4 @@
-"""`score`: what a parsed reply earns. The metrics live in `attune_rewards`; this only joins the two."""
+"""`score`: score a parsed reply with the metrics in `attune_rewards`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from attune_rewards.truth import ConversationTruth
 
 Outcome = TypeVar("Outcome", bound=Prediction | Unparsed)
 LIVE: Final = "live"
-"""The name of the reward of live conversations, and of its one part."""
+"""The name of the reward for live conversations, and of its only part."""
 
 
 @cache
@@ -28,7 +28,7 @@ def default_spec() -> RewardSpec:
 
 
 def reward_spec(reward: object) -> RewardSpec:
-    """A reward from a spec or the name of a preset; UnknownNameError or TypeError for anything else."""
+    """A reward, given as a spec or a preset's name; UnknownNameError or TypeError for anything else."""
     if isinstance(reward, str):
         return RewardSpec.preset(reward)
     if not isinstance(reward, RewardSpec):
@@ -49,7 +49,7 @@ def as_scored(
 ) -> tuple[Prediction | None, str]:
     """Split a parsed reply for scoring: the prediction, or None if there is none, and the reason.
 
-    A draft is read if a part of the reward depends on what a reader finds in it.
+    A draft is read if a part of the reward depends on a reader's answers.
     """
     if isinstance(outcome, Unparsed):
         return None, outcome.reason
@@ -66,7 +66,7 @@ def score(
     *,
     stages: tuple[Stage, ...] = STAGES,
 ) -> Score:
-    """The score of one reply under a reward spec (the strict Composite by default).
+    """Score one reply under a reward spec (the strict Composite by default).
 
     `value` is the weighted mean of the request's parts in [0, 1]; a reply that could not be parsed
     earns 0.0 with its reason; `None` means that nothing here is scored (stage without weight, nothing

@@ -22,22 +22,22 @@ LABELS: Final[tuple[Labels, ...]] = get_args(Labels)
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that decides what a request says, besides the conversation itself."""
+    """Everything besides the conversation that determines the content of a request."""
 
     mode: Mode = "default"
     """`verbose` adds reasoning to each answer, `omniscient` the participant's background at turn 1."""
     stages: tuple[Stage, ...] = STAGES
-    """The stages that are asked, in the protocol's order whatever the order given."""
+    """The stages that are asked, always in the protocol's order."""
     panas_strategy: PanasStrategy = "absolute"
-    """`absolute` predicts the items, `delta` changes (both are shown the totals before), `blind_delta`
-    changes with nothing shown."""
+    """`absolute` predicts the items and `delta` the changes, both given the earlier totals; `blind_delta`
+    predicts the changes without them."""
     labels: Labels = "masked"
-    """`masked`: neutral labels permuted once a turn, sides and order shuffled. `official`: the public
-    port's fixed labels, sides and order, which betray the source of each response."""
+    """`masked`: neutral labels permuted in each turn, with sides and order shuffled. `official`: the public
+    port's fixed labels, sides and order, which reveal the source of each response."""
     seed: int = 0
     """Seeds labels, sides and order, together with conversation and turn."""
     prompts: str = "full"
-    """`full`, `compact`, or the path of a folder with templates of one's own."""
+    """`full`, `compact`, or the path of a folder with your own templates."""
     codebook: Codebook = field(default_factory=Codebook.own)
     """The wording of all questions."""
 
@@ -66,19 +66,19 @@ class Settings:
         if not self.stages:
             raise SettingsError(f"no stage is asked; choose from {', '.join(STAGES)}")
         object.__setattr__(self, "stages", tuple(s for s in STAGES if s in self.stages))
-        _ = self.prompt_set  # a wrong name is told here, not at the first plan
+        _ = self.prompt_set  # report a wrong name here rather than at the first plan
 
     def __hash__(self) -> int:
         return hash(self.key)
 
     @property
     def verbose(self) -> bool:
-        """Whether answers carry reasoning."""
+        """Whether answers include reasoning."""
         return self.mode.startswith("verbose")
 
     @property
     def omniscient(self) -> bool:
-        """Whether the participant's background is shown."""
+        """Whether prompts include the participant's background."""
         return self.mode.endswith("omniscient")
 
     @cached_property
@@ -88,13 +88,13 @@ class Settings:
 
     @cached_property
     def words(self) -> Hashable:
-        """Equal for settings that ask a stage in the same words, regardless of which stages they ask."""
+        """A key that is equal for settings with the same wording, regardless of which stages they ask."""
         fingerprints = tuple(self._fingerprints.values())
         return (self.mode, self.panas_strategy, self.labels, self.seed, *fingerprints)
 
     @cached_property
     def key(self) -> Hashable:
-        """A key that is equal for settings that ask the same: plans are kept by it."""
+        """A key that is equal for equivalent settings, under which plans are cached."""
         return (self.stages, self.words)
 
     def describe(self) -> dict[str, Any]:
@@ -107,8 +107,8 @@ class Settings:
     def to_json(self) -> dict[str, Any]:
         """The settings as JSON values that `from_json` reads.
 
-        Prompts and codebook travel as names, paths and fingerprints: `check_same` finds a process that has
-        other files under these names.
+        Prompts and codebook are represented by names, paths and fingerprints; `check_same` detects a process
+        that has other files under these names.
         """
         return {
             **{name: getattr(self, name) for name in _WRITTEN},
@@ -119,9 +119,10 @@ class Settings:
 
     @staticmethod
     def from_json(written: Mapping[str, Any]) -> Settings:
-        """The settings that `to_json` wrote, or any mapping with their names; fingerprints are not compared.
+        """Read the settings from the output of `to_json`, or any mapping with their names.
 
-        Raises UnknownNameError, SettingsError or DataError for a value that names nothing.
+        Fingerprints are not compared. Raises UnknownNameError, SettingsError or DataError for an invalid
+        value.
         """
         if not isinstance(written, Mapping):
             raise SettingsError(f"settings are {show(written)}; expected a mapping, such as to_json() gives")
@@ -132,11 +133,11 @@ class Settings:
     def check_same(
         self, written: Mapping[str, Any], place: str, *names: Literal["prompts", "codebook"]
     ) -> None:
-        """Raises DataError if prompts or codebook have changed since `written` was made by `to_json`.
+        """Raise DataError if prompts or codebook have changed since `written` was made by `to_json`.
 
         Args:
-            written: the settings as they were.
-            place: where they were found, for the error.
+            written: the earlier settings.
+            place: where they were found, for the error message.
             names: which of the two to compare.
         """
         for name in names:

@@ -26,7 +26,7 @@ Place = tuple[int, str]
 
 
 def label_responses(turn: Turn, place: Place, *, masked: bool) -> dict[str, ResponseName]:
-    """Label -> response, for the responses that the turn's comparisons name, in label order."""
+    """Label -> response, for the responses in the turn's comparisons, in the order of labels."""
     used = {name for c in turn.comparisons for name in (c.response_a, c.response_b)}
     names = [name for name in RESPONSES if name in used]
     if not masked:
@@ -38,7 +38,7 @@ def label_responses(turn: Turn, place: Place, *, masked: bool) -> dict[str, Resp
 def show_comparisons(
     turn: Turn, labels: Mapping[str, ResponseName], place: Place, *, masked: bool
 ) -> tuple[ShownComparison, ...]:
-    """The comparisons as they are shown: numbered from 1, order and sides shuffled unless official."""
+    """The comparisons as presented: numbered from 1, with order and sides shuffled unless official."""
     comparisons, number_of_turn = turn.comparisons, turn.turn_number
     label_of = {name: label for label, name in labels.items()}
     order = list(range(len(comparisons)))

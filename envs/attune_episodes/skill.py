@@ -1,4 +1,4 @@
-"""Measure a reward from what the `prior` policy earns: the baselines of the `skill` preset.
+"""Measure a reward relative to the scores of the `prior` policy: the baselines of the `skill` preset.
 
 Run as `python -m attune_episodes.skill` to print the preset's file, which is frozen in
 `attune_rewards/presets/skill.json`; with a PATH, to print one for your own reference data.
@@ -21,7 +21,7 @@ from attune_episodes.settings import Settings
 from attune_rewards.spec import RewardSpec, skill_spec
 
 REFERENCE_SIZE: Final = 500
-"""Conversations that the package's own preset is measured on."""
+"""Number of conversations on which the package's own preset is measured."""
 
 
 def prior_scores(
@@ -56,12 +56,12 @@ def _reference(conversations: Conversations) -> str:
 
 
 def reference_data() -> Conversations:
-    """The data that the package's own preset is measured on: simulated participants only."""
+    """The data on which the package's own preset is measured: simulated participants only."""
     return Simulation(0).take(REFERENCE_SIZE)
 
 
 def main(source: str | None = None) -> None:
-    """Prints the preset file for a reference data set."""
+    """Print the preset file for a reference data set."""
     conversations = load(source) if source else reference_data()
     scores = prior_scores(conversations)
     print(json.dumps({"reference": _reference(conversations), "baselines": scores}, indent=1))

@@ -1,7 +1,7 @@
-"""`ConversationSource`: which conversations an environment plays, and in which order.
+"""`ConversationSource`: the conversations that an environment plays, and their order.
 
-All its arguments can be written as JSON (a `Conversations` object aside), so that an environment's spec
-can. Orders depend on the generator handed in and on nothing else.
+All its arguments except a `Conversations` object can be written as JSON, and so can an environment's spec.
+Orders depend only on the generator passed in.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from attune_episodes.settings import Settings
 Sampling = Literal["sequential", "shuffled"]
 SAMPLINGS: Final[tuple[Sampling, ...]] = get_args(Sampling)
 OPTIONS: Final = ("conversation_id", "index")
-"""How a reset names a conversation."""
+"""The options with which a reset names a conversation."""
 WORLD: Final = 2**32
 """An endless world is shuffled by drawing indices below this."""
 KEPT: Final = 64
-"""Conversations of an endless world that are kept once made, and found by id."""
+"""How many recent conversations of an endless world are cached and can be found by id."""
 TRIES: Final = 100
-"""Conversations without a question that are passed over before an endless world is given up."""
+"""How many conversations without a question are skipped before the search in an endless world stops."""
 LISTED: Final = 100
-"""An error names only a few of more conversations than this."""
+"""Most conversations that an error names in full."""
 
 
 class ConversationSource:
-    """Conversations in an order, without end.
+    """An endless sequence of conversations.
 
-    `next` gives the next one: sequential and shuffled orders go through all of them exactly once, then
-    begin again (a *pass*; shuffled again each time). `passes` counts.
+    `next` returns the next one. Sequential and shuffled orders go through all conversations exactly once per
+    *pass*, then start again (shuffled differently each time); `passes` counts them.
     """
 
     def __init__(
@@ -50,21 +50,21 @@ class ConversationSource:
         training: bool = False,
         **selection: Any,
     ) -> None:
-        """Loads the data, or describes the world.
+        """Load the data, or define the world.
 
         Args:
-            data: as `DataArguments` has it; an endless world makes its conversations when they are played.
-            sampling: "sequential", in their order; "shuffled", each pass in an order of its own (an endless
-                world: independent draws of an index below 2**32).
+            data: as in `DataArguments`; an endless world generates its conversations when they are played.
+            sampling: "sequential", in their order; "shuffled", in a different order each pass (in an endless
+                world, independent draws of an index below 2**32).
             shard: (index, count) takes every count-th conversation from index on. The shards of a count are
                 disjoint, and together they are everything.
             training: refuse benchmark records, which are for evaluation only.
             selection: the other fields of `DataArguments`, such as `level`, `number`, `where`.
 
         Raises:
-            SettingsError: arguments that do not go together, or that select nothing.
+            SettingsError: arguments that conflict or select nothing.
             UnknownNameError: no such sampling, level or conversation id.
-            DataError: the data cannot be read, or holds nothing.
+            DataError: the data cannot be read, or is empty.
             BenchmarkTrainingError: `training` and a benchmark record.
         """
         if sampling not in SAMPLINGS:
@@ -79,9 +79,9 @@ class ConversationSource:
         self.start, self.step = given
         chosen = DataArguments(data, **selection).choose(training=training)
         self.world = None if isinstance(chosen, Conversations) else chosen
-        """The world or mixture, if it is endless; None if the conversations are known and counted."""
+        """The world or mixture if the data is endless; None if it is finite."""
         self.conversations = chosen if isinstance(chosen, Conversations) else Conversations([])
-        """All conversations of all shards; none of an endless world."""
+        """All conversations of all shards; empty for endless data."""
         self._size = len(range(self.start, len(self.conversations), self.step))
         if not self._size and not self.endless:
             raise SettingsError(
@@ -97,22 +97,22 @@ class ConversationSource:
 
     @property
     def name(self) -> str:
-        """Where the conversations come from, in a few words."""
+        """A short description of where the conversations come from."""
         return self.conversations.source if self.world is None else self.world.source
 
     @property
     def endless(self) -> bool:
-        """Whether there is no last conversation."""
+        """Whether the data is endless."""
         return self.world is not None
 
     def __len__(self) -> int:
-        """Conversations of this shard; TypeError if there is no end of them."""
+        """The number of conversations in this shard; raises TypeError if the data is endless."""
         if self.endless:
             raise TypeError(f"{self.name} has no end; limit it with number=…")
         return self._size
 
     def conversation(self, index: int) -> Conversation:
-        """Conversation `index` of the data, whatever the shard; SettingsError if there is none."""
+        """Conversation `index` of the data, regardless of the shard; SettingsError if there is none."""
         if type(index) is not int or index < 0:
             raise SettingsError(f"index is {show(index)}; it must be a whole number from 0")
         if self.world is None:
@@ -128,10 +128,10 @@ class ConversationSource:
         return made
 
     def by_id(self, conversation_id: str) -> Conversation:
-        """The conversation with that id, whatever the shard.
+        """The conversation with that id, regardless of the shard.
 
-        Raises UnknownNameError naming the nearest. An endless world knows only those it made recently; find
-        others by their index.
+        Raises UnknownNameError suggesting the closest id. In endless data, only recent conversations can be
+        found by id; find others by their index.
         """
         known = self.conversations.by_id
         if self.endless:
@@ -148,13 +148,13 @@ class ConversationSource:
     def choose(
         self, options: object, settings: Settings, draw: Callable[[], Conversation] | None = None
     ) -> Conversation:
-        """The conversation that a reset names, or else the next one in which the settings ask something.
+        """The conversation that a reset names, otherwise the next one in which the settings ask something.
 
         Args:
             options: None or {}, `{"conversation_id": id}` or `{"index": i}`. After a named one, the order
                 continues as if it had not been played.
-            settings: how it is asked about.
-            draw: gives the next conversation; `next` if None.
+            settings: the settings with which it will be asked.
+            draw: returns the next conversation; by default `next`.
 
         Raises UnknownNameError for another option or conversation, SettingsError if nothing is asked.
         """
@@ -182,18 +182,17 @@ class ConversationSource:
         return self.by_id(named)
 
     def reset_order(self, seed: int | None = None) -> None:
-        """Begins again at the first pass.
+        """Start again at the first pass.
 
         Args:
-            seed: seed of the generator that `next` uses if it is given none, a whole number from 0; random if
-                None.
+            seed: seed of the generator that `next` uses by default, a whole number from 0; random if None.
 
         Raises SettingsError for another seed.
         """
         if seed is not None and (type(seed) is not int or seed < 0):
             raise SettingsError(f"seed is {show(seed)}; it must be a whole number from 0")
         self.passes = 0
-        """The pass that the last conversation belongs to, from 0; always 0 if there are no passes."""
+        """The pass of the last conversation, counted from 0; always 0 if there are no passes."""
         self._own = np.random.default_rng(seed)
         self._position = 0
         self._shared: Iterator[int] | None = None
@@ -208,17 +207,17 @@ class ConversationSource:
         self._shared = positions
 
     def next(self, np_random: np.random.Generator | None = None) -> Conversation:
-        """The next conversation; the order is drawn by `np_random`, or else by the seeded generator."""
+        """Return the next conversation; `np_random`, or else the seeded generator, draws the order."""
         return self.conversation(self.next_index(np_random))
 
     def next_index(self, np_random: np.random.Generator | None = None) -> int:
-        """The index of the next conversation, which is not made."""
+        """The index of the next conversation, without generating it."""
         generator = np_random or self._own
         place = self._position if self._shared is None else next(self._shared)
         self._position += 1
         shuffled = self.sampling == "shuffled"
         if self.endless:
-            while shuffled and self._drawn <= place:  # positions that other processes took are drawn too
+            while shuffled and self._drawn <= place:  # draw also for the positions that other processes took
                 drawn = int(generator.integers(WORLD // self.step))
                 self._drawn += 1
             place = drawn if shuffled else place

@@ -1,7 +1,7 @@
-"""`Task`: a conversation, how it is asked about, what is rewarded. `replay` scores recorded replies to one.
+"""`Task`: a conversation with its settings and reward. `replay` scores recorded replies to a task.
 
-Whatever is sent to another process to be played (a task of verifiers, a sample of Inspect) contains a task as
-JSON. Prompts, weights and truths are pure functions of it and are made again when needed.
+Anything sent to another process to be played (a verifiers task, an Inspect sample) contains a task as JSON.
+Prompts, weights and truths are pure functions of it and are computed again when needed.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from attune_rewards.spec import RewardSpec
 from attune_rewards.spec_files import describe_reward, reward_from
 
 KEPT: Final = 256
-"""Conversations that a process keeps read, with their plans: the rollouts of a group share one."""
+"""How many parsed conversations a process caches with their plans; the rollouts of a group share one."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """One conversation to play, or one request of it."""
+    """One conversation to play, or a single request of it."""
 
     conversation: Conversation
     settings: Settings
     spec: RewardSpec
     only: str | None = None
-    """The id of the one request that is asked; None: all of them."""
+    """The id of the single request to ask; None for all requests."""
 
     @cached_property
     def requests(self) -> tuple[Request, ...]:
@@ -46,10 +46,10 @@ class Task:
         return planned if self.only is None else tuple(r for r in planned if r.id == self.only)
 
     def to_json(self) -> dict[str, Any]:
-        """The task as JSON values: `id`, `conversation`, `settings`, `reward`, and `request` of a single one.
+        """The task as JSON values: `id`, `conversation`, `settings`, `reward`, and `request` if it is single.
 
-        The conversation holds its annotated answers: never show it to a model. Raises SettingsError for a
-        reward with parts that are Python functions.
+        The conversation includes its annotated answers, so never show it to a model. Raises SettingsError for
+        a reward with parts that are Python functions.
         """
         return {
             "id": self.only or self.conversation.conversation_id,
@@ -61,14 +61,14 @@ class Task:
 
     @staticmethod
     def from_json(data: Mapping[str, Any], *, asking: bool = False) -> Task:
-        """The task that `to_json` wrote.
+        """Read a task from the output of `to_json`.
 
         Args:
-            data: with `id`, `conversation`, `settings`, `reward` and, of a single request, `request`.
-            asking: the prompts are about to be sent, so they must be those that the task was made with.
+            data: `id`, `conversation`, `settings`, `reward` and, for a single request, `request`.
+            asking: the prompts are about to be sent and must be those with which the task was made.
 
-        Raises DataError if this process has another codebook than the task was made with (its option lists
-        decide what a number in a reply means), or other prompts if `asking`.
+        Raises DataError if this process has a different codebook from the one with which the task was made
+        (its option lists determine the meaning of numbers in a reply), or different prompts if `asking`.
         """
         task = _read(
             json.dumps(data["conversation"], ensure_ascii=False, sort_keys=True),
@@ -96,11 +96,11 @@ def replay(
     em_model: str | None = None,
     facts: Mapping[str, Any] | None = None,
 ) -> Rollout:
-    """Score recorded replies: the rollout in which the model gives them again.
+    """Score recorded replies by replaying them in a rollout.
 
     Args:
-        task: that of a whole conversation.
-        replies: id of a request -> raw reply, of every request; KeyError for one that is missing.
+        task: a task with a whole conversation.
+        replies: request id -> raw reply, for every request; raises KeyError if one is missing.
         em_model: the model's name in the result record; `policy/recorded` if None.
         facts: further fields of the result record.
     """
@@ -109,14 +109,14 @@ def replay(
 
 
 def scores_of(played: Rollout) -> dict[str, float | None]:
-    """Metric, by its name in score files -> what `attune score` gives for the rollout's result record."""
+    """Name of a metric in score files -> the value that `attune score` gives the rollout's result record."""
     prediction, _ = read_record(played.result, played.conversation)
     return flatten(score_conversation(played.conversation, with_readings(played.conversation, prediction)))
 
 
 @dataclass(frozen=True)
 class _Recorded:
-    """A policy that says what was said."""
+    """A policy that repeats recorded replies."""
 
     replies: Mapping[str, str]
     name: str = "recorded"

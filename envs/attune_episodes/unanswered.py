@@ -1,4 +1,4 @@
-"""A conversation without its annotated answers, which is all that prompts may depend on."""
+"""Remove the annotated answers from a conversation; prompts may depend only on the rest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from attune_data.schema import Conversation
 
 
 def unanswered(conversation: Conversation) -> Conversation:
-    """The conversation with every annotated answer taken out; which questions apply stays as it is."""
+    """The conversation without any annotated answer; the questions that apply remain."""
     record = conversation.to_record()
     record |= {"postPanas": None, "conversationWideQuestions": None}
     for known, turn in zip(conversation.turns, record["turns"], strict=True):
@@ -16,7 +16,7 @@ def unanswered(conversation: Conversation) -> Conversation:
         annotations: dict[str, Any] = turn.get("annotations") or {}
         raw = annotations.get("binaryJudgements") or ()
         for judgement, asked in zip(raw, known.judgements, strict=True):
-            if asked.applicable:  # and so are questions without any answer
+            if asked.applicable:  # this includes questions without any answer
                 judgement |= {"observedBehavior": None, "preferredBehavior": None, "llmValue": None}
         for comparison in annotations.get("pairwiseComparisons") or ():
             comparison["winner"] = None

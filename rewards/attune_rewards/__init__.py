@@ -1,6 +1,6 @@
 """Scoring of predictions: the benchmark's metrics, the strict Composite, and rewards made of them.
 
-Light on its own: importing it loads pydantic and nothing heavier.
+Importing it is cheap: it loads nothing heavier than pydantic.
 """
 
 from attune_rewards.aggregate import aggregate, flatten

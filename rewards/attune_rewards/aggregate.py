@@ -1,8 +1,8 @@
-"""Means per (model, mode) over conversations, under the names of the official score files.
+"""Means per (model, mode) over conversations, under the names used in official score files.
 
-Undefined values are left out of means. Standard errors are sd/sqrt(n) with n - 1 degrees of freedom,
-None for n < 2. Yes/no counts are summed and their ratios computed from the sums; neither is a mean or has a
-standard error. The z-score places a model's mean Composite among the models of its mode.
+Undefined values are left out of means. Standard errors are sd/sqrt(n) with n - 1 degrees of freedom, and
+None for n < 2. Yes/no counts are summed, and their ratios are computed from the sums; neither is averaged or
+has a standard error. The z-score compares a model's mean Composite with the other models of its mode.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from attune_data.means import mean, variance
 from attune_rewards.binary import confusion
 
 COUNTS: Final = ("tp", "tn", "fp", "fn")
-"""Counts that `confusion` makes ratios of."""
+"""Counts from which `confusion` computes ratios."""
 NOT_METRICS: Final = frozenset({"turnNumber", "conversationId", "em_model", "mode", "source_result"})
 
 
 def flatten(scores: Mapping[str, Any]) -> dict[str, float | None]:
-    """Every scalar metric of one conversation's scores: name -> value, None = undefined.
+    """Flatten one conversation's scores into scalar metrics: name -> value, None = undefined.
 
     Post scores keep their names; strict leaves become `strict_<leaf>`, pooled ratios
     `<pooled>.<ratio>`, branch errors `four_branch_error_<branch>`.
@@ -53,7 +53,7 @@ def standard_error(values: Sequence[float | None]) -> float | None:
 
 
 def aggregate(conversations: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """One entry per (em_model, mode), sorted, from per-conversation scores.
+    """Average per-conversation scores: one entry per (em_model, mode), sorted.
 
     Each holds `em_model`, `mode`, `n_conversations`, the mean of every metric of `flatten` (for pooled
     ratios, of all conversations together), `se_composite`, `z_score`, and under `standard_errors` and
@@ -85,7 +85,7 @@ def _entry(model: str, mode: str, rows: Sequence[Mapping[str, float | None]]) ->
 
 
 def _pooled(columns: Mapping[str, Sequence[float | None]]) -> dict[str, float]:
-    """The sums of yes/no counts over conversations, and the ratios that follow from them, by flat name."""
+    """Sums of yes/no counts over conversations and the ratios computed from them, by flat name."""
     found: dict[str, float] = {}
     for name in columns:
         group, _, last = name.rpartition(".")
@@ -96,7 +96,7 @@ def _pooled(columns: Mapping[str, Sequence[float | None]]) -> dict[str, float]:
 
 
 def _z_score(entry: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> float | None:
-    """(own mean - mean of the models) / their standard deviation (n - 1); None for one model or no spread."""
+    """(own mean - mean of the models) / their standard deviation (n - 1); None without any spread."""
     peers = [e["composite_score"] for e in entries if e["mode"] == entry["mode"]]
     known = [value for value in peers if value is not None]
     if len(known) < 2 or entry["composite_score"] is None:

@@ -18,13 +18,13 @@ from attune_rewards.truth import TurnTruth
 
 K = TypeVar("K", str, int)
 TruthPairs = Sequence[tuple[str, YesNo]]
-"""(question id, true answer) of every judgement with a yes/no truth, in the file's order."""
+"""(question id, true answer) for every judgement with a yes/no truth, in the file's order."""
 
 
 def accuracy(truth: TruthPairs, answers: Mapping[str, str]) -> float:
-    """Share of questions answered right, a missing answer counting as "no"; in [0, 1].
+    """Share of questions answered correctly, in [0, 1]; a missing answer counts as "no".
 
-    Judgements without any yes/no truth: 0.0 (as in the benchmark). Callers decide the value of turns without
+    0.0 if no judgement has a yes/no truth (as in the benchmark). Callers decide the value of turns without
     any judgement.
     """
     if not truth:
@@ -34,8 +34,8 @@ def accuracy(truth: TruthPairs, answers: Mapping[str, str]) -> float:
 
 
 def right_share(wanted: Sequence[tuple[K, str]], answers: Mapping[K, str]) -> float:
-    """Share of (key, wanted answer) pairs that `answers` holds: no answer is wrong. `wanted` is not empty."""
-    hits, given = 0, answers.get  # a plain loop: nothing shorter is as fast, and every reward runs it
+    """Share of (key, true answer) pairs that `answers` gets right; `wanted` must not be empty."""
+    hits, given = 0, answers.get  # a plain loop, because it is the fastest and every reward runs it
     for key, want in wanted:
         if given(key) == want:
             hits += 1
@@ -43,7 +43,7 @@ def right_share(wanted: Sequence[tuple[K, str]], answers: Mapping[K, str]) -> fl
 
 
 def confusion(tp: int, tn: int, fp: int, fn: int) -> dict[str, float]:
-    """Counts of yes/no outcomes ("yes" is positive) with their ratios, as the official score files name them.
+    """Counts of yes/no outcomes ("yes" is positive) and their ratios, named as in official score files.
 
     A ratio without a denominator is 0, and so is the Matthews correlation if a margin is empty.
     """
@@ -60,7 +60,7 @@ def confusion(tp: int, tn: int, fp: int, fn: int) -> dict[str, float]:
 
 
 def pooled(turns: Iterable[tuple[TruthPairs, Mapping[str, str]]]) -> dict[str, float]:
-    """`confusion` over all questions of several turns, a missing answer counting as "no"."""
+    """`confusion` over all questions of several turns; a missing answer counts as "no"."""
     counts = {"tp": 0, "tn": 0, "fp": 0, "fn": 0}
     for truth, answers in turns:
         for question, want in truth:
@@ -74,7 +74,7 @@ def _ratio(part: float, whole: float) -> float:
 
 
 def given_share(wanted: Sequence[tuple[K, str]], answers: Mapping[K, str]) -> float:
-    """Share of (key, wanted answer) pairs that have any answer; `wanted` is not empty."""
+    """Share of (key, true answer) pairs that have any answer; `wanted` is not empty."""
     return sum(key in answers for key, _ in wanted) / len(wanted)
 
 
@@ -89,19 +89,19 @@ _SIDES: Final[tuple[tuple[str, Side, str, str], ...]] = (
     ),
 )
 _ASKED: Final[tuple[tuple[str, Stage], ...]] = (("", "assess"), ("_hp", "assess_hp"))
-"""Ending of a name, and the stage that asks."""
+"""Suffix of metric names -> the stage that asks."""
 
 
 def _pairs(
     side: Side, stage: Stage, turn: TurnTruth, said: TurnPrediction
 ) -> tuple[TruthPairs, Mapping[str, YesNo]]:
-    """The true answers of a turn about what was done (or wanted), and those given in one stage."""
+    """A turn's true answers about what was done (or wanted), and the answers given in one stage."""
     answers = getattr(said, stage)
     return getattr(turn, side), getattr(answers, side) if answers else {}
 
 
 def _accuracy(side: Side, stage: Stage, turn: TurnTruth, said: TurnPrediction) -> float:
-    """A turn without any judgement scores 1 at first, and 0 if it is asked again: so the benchmark."""
+    """A turn without any judgement scores 1 when first asked and 0 when asked again, as in the benchmark."""
     if not turn.has_judgements:
         return 1.0 if stage == "assess" else 0.0
     return accuracy(*_pairs(side, stage, turn, said))

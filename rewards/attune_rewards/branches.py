@@ -1,4 +1,4 @@
-"""Four-branch scores: the HP's ratings, 1–7, of how the OM perceived, facilitated, understood, managed.
+"""Four-branch scores: the HP's ratings (1–7) of how well the OM perceived, facilitated, understood, managed.
 
 Source: AttuneBench v1.0, 4-Branch.
 """
@@ -18,11 +18,11 @@ from attune_rewards.truth import ConversationTruth
 
 SPAN = SCALE[1] - SCALE[0]
 MIDPOINT = sum(SCALE) // 2
-"""A missing prediction counts as this in the canonical variant."""
+"""The value of a missing prediction in the canonical variant."""
 
 
 def errors(truth: Mapping[str, int | None], predicted: Mapping[str, int]) -> dict[str, int]:
-    """Absolute error, 0–6, of every branch that has a truth; a missing prediction counts as 4."""
+    """Absolute error (0–6) of every branch that was rated; a missing prediction counts as 4."""
     return {
         branch: abs(want - predicted.get(branch, MIDPOINT))
         for branch in BRANCHES
@@ -38,7 +38,7 @@ def normalized(branch_errors: Mapping[str, int]) -> float:
 
 
 def strict_score(truth: int, predicted: int | None) -> float:
-    """1 - error/6 of one branch; a prediction that is missing or outside 1–7 is 0."""
+    """1 - error/6 of one branch; 0 if the prediction is missing or outside 1–7."""
     if predicted is None or not SCALE[0] <= predicted <= SCALE[1]:
         return 0.0
     return 1.0 - abs(truth - predicted) / SPAN

@@ -1,8 +1,8 @@
-"""The canonical Composite as a reward, request by request, for the preset `canonical`.
+"""The canonical Composite as a reward per request, for the preset `canonical`.
 
-Each part is a metric of the benchmark in its own conventions, defined in every request of its stage: an
-unreadable reply counts as an empty answer, which may earn something. Over an episode whose turns were all
-asked the parts sum to `composite_exact` / 100.
+Each part is one of the benchmark's metrics, follows the benchmark's conventions, and is defined in every
+request of its stage: an unreadable reply counts as an empty answer, which may earn something. Over an episode
+in which all turns were asked, the parts sum to `composite_exact` / 100.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _REFLECT: Final = {metric.name: metric for metric in METRICS if isinstance(metri
 
 @dataclass(frozen=True)
 class CanonicalPart(Part):
-    """The canonical score of one leaf, or of one node that the canonical Composite takes as a whole."""
+    """The canonical score of one leaf, or of a node that the canonical Composite scores as a whole."""
 
     of: Node
     scores_silence: ClassVar[bool] = True
 
     def score(self, truth: ConversationTruth, stage: Stage, turn: TurnTruth | None, said: Any) -> float:
-        """Its score, in [0, 1]; an unreadable reply (None) is read as an empty answer."""
+        """The score, in [0, 1]; an unreadable reply (None) counts as an empty answer."""
         empty: Any = PREDICTION_OF[stage]
         answer = empty() if said is None else said
         if turn is not None:
@@ -41,7 +41,7 @@ class CanonicalPart(Part):
 
 
 def canonical_root(node: Node = COMPOSITE) -> Node:
-    """The tree of the canonical Composite: the strict one's, `panas` and `branches` being leaves."""
+    """The tree of the canonical Composite: the strict one, but with `panas` and `branches` as leaves."""
     if node.name in WHOLE or not node.children:
         return Node(f"canonical_{node.name}", node.weight)
     return replace(node, children=tuple(map(canonical_root, node.children)))
@@ -53,4 +53,4 @@ def _parts() -> tuple[CanonicalPart, ...]:
 
 
 CANONICAL: Final = _parts()
-"""Its parts, in the order of the tree."""
+"""The parts of the canonical Composite, in the order of the tree."""

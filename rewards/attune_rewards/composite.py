@@ -1,7 +1,7 @@
-"""The Composite, canonical and strict: the metrics of a conversation joined into one number.
+"""The Composite, canonical and strict: the metrics of a conversation combined into one number.
 
-The canonical one has the benchmark's own conventions; the strict one is the mean of the tree's leaves. Both
-take their weights from `tree.COMPOSITE`.
+The canonical one follows the benchmark's own conventions; the strict one is the weighted mean of the tree's
+leaves. Both take their weights from `tree.COMPOSITE`.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ WHOLE: Final[dict[str, Callable[[Case], float]]] = {
     "panas": _panas,
     "branches": lambda case: float(case["four_branch_normalized"]),
 }
-"""Nodes that the canonical Composite takes as a whole."""
+"""Nodes that the canonical Composite scores as a whole."""
 
 
 def _counting(node: Node) -> list[Node]:
-    """The children that enter the canonical Composite: nodes, and leaves that name a score for it."""
+    """The children that enter the canonical Composite: nodes, and leaves with a canonical score."""
     return [child for child in node.children if child.children or LEAF[child.name].canonical is not None]
 
 
 def canonical(node: Node, case: Case) -> float:
-    """The canonical value of a node, in [0, 1]: the weighted mean of those below."""
+    """The canonical value of a node, in [0, 1]: the weighted mean of its children."""
     if node.name in WHOLE:
         return WHOLE[node.name](case)
     if not node.children:
@@ -44,7 +44,7 @@ def canonical(node: Node, case: Case) -> float:
 
 def _weighted(nodes: Sequence[Node], values: Sequence[float]) -> float:
     total, mean = math.fsum(node.weight for node in nodes), 0.0
-    for node, value in zip(nodes, values, strict=True):  # `sum` adds up otherwise from Python 3.12 on
+    for node, value in zip(nodes, values, strict=True):  # `sum` rounds differently from Python 3.12 on
         mean += node.weight / total * value
     return mean
 

@@ -1,6 +1,6 @@
-"""The model's own draft: how close it is to the three responses, and what a judge said about it.
+"""Metrics of the model's own draft: its similarity to the three responses, and a judge's assessment.
 
-None of these enters the Composite.
+None of them enters the Composite.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from attune_rewards.truth import TurnTruth
 READING_FILE: Final = Path(__file__).parent / "presets" / "reading.json"
 _READING: Final[Mapping[str, Any]] = json.loads(READING_FILE.read_text("utf-8"))
 READ: Final = frozenset(_READING["questions"])
-"""Questions that the reader `fitted` reads well enough, as `python -m attune_episodes.reading.fit` finds."""
+"""Questions that the reader `fitted` reads reliably, according to `python -m attune_episodes.reading.fit`."""
 ALL_NO: Final[float] = _READING["all_no"]
-"""The agreement of a draft that does nothing, all of whose answers are no, on the written train part.
+"""The score of a draft for which all answers are no, on the train part of the written corpus.
 
-The baseline to measure the part `draft_binary_alignment_read` from.
+It is the baseline of the part `draft_binary_alignment_read`.
 """
 
 
 def similarity(draft: str, response: str | None) -> float | None:
-    """Token Jaccard of the draft with a response; None if that is absent."""
+    """Token Jaccard similarity of the draft and a response; None if the response is absent."""
     return None if response is None else jaccard(tokens(draft), tokens(response))
 
 
@@ -52,9 +52,9 @@ def judge_score(scores: Mapping[str, float]) -> float | None:
 
 
 def binary_alignment(truth: TruthPairs, answers: Mapping[str, str] | None) -> float | None:
-    """Share of preferred behaviours that the judge found in the draft as wanted; in [0, 1].
+    """Share of preferred behaviours, in [0, 1], on which the judge's assessment of the draft agrees.
 
-    A missing answer disagrees. None without an assessment or without a yes/no truth.
+    A missing answer counts as disagreement. None without an assessment or without a yes/no truth.
     """
     if answers is None or not truth:
         return None
@@ -62,19 +62,19 @@ def binary_alignment(truth: TruthPairs, answers: Mapping[str, str] | None) -> fl
 
 
 def read_of(truth: TruthPairs) -> TruthPairs:
-    """The pairs whose questions a reader reads well enough for them to be rewarded or penalised."""
+    """The pairs whose questions a reader reads reliably enough to be rewarded or penalised."""
     return [(question, want) for question, want in truth if question in READ]
 
 
 def read_alignment(truth: TruthPairs, answers: Mapping[str, str] | None) -> float | None:
-    """`binary_alignment` over the questions of `READ`, with the answers of a reader in place of a judge's."""
+    """`binary_alignment` over the questions in `READ`, with a reader's answers instead of a judge's."""
     return binary_alignment(read_of(truth), answers)
 
 
 def agreement(judged: Mapping[str, str] | None, read: Mapping[str, str] | None) -> float | None:
-    """Share of the questions of `READ` that a judge and a reader answer alike, of those both answered.
+    """Share of agreement between a judge and a reader over the questions in `READ` that both answered.
 
-    None if there is none.
+    None if both answered none of them.
     """
     both = [q for q in READ if q in (judged or {}) and q in (read or {})]
     return sum((judged or {})[q] == (read or {})[q] for q in both) / len(both) if both else None

@@ -1,8 +1,8 @@
-"""Emotion tags: how well the predicted set of PANAS items matches the one that the HP felt.
+"""Emotion tags: how well the predicted set of PANAS items matches what the HP felt.
 
-Truth and prediction are lists of tags, whose order does not matter as long as each emotion occurs once. Names
-are compared without case; a predicted name outside the 20 items is a wrong tag and stays. Source:
-AttuneBench v1.0, turn-by-turn metrics. All values are in [0, 1] except the intensity MAE (0–6).
+Truth and prediction are lists of tags, whose order does not matter as long as each emotion occurs only once.
+Names are compared without regard to case; a predicted name outside the 20 items counts as a wrong tag.
+Source: AttuneBench v1.0, turn-by-turn metrics. All values are in [0, 1] except the intensity MAE (0–6).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Overlap(NamedTuple):
 def overlap(truth: Sequence[Tag], predicted: Sequence[Tag]) -> Overlap:
     """Precision, recall and F1 over the tag sets.
 
-    Both empty: 1 each. Exactly one empty, or nothing in common: 0 each.
+    If both are empty, all three are 1. If only one is empty, or they have nothing in common, all are 0.
 
     >>> overlap([Tag("Upset"), Tag("Nervous")], [Tag("upset")])
     Overlap(precision=1.0, recall=0.5, f1=0.6666666666666666)
@@ -51,7 +51,7 @@ def overlap(truth: Sequence[Tag], predicted: Sequence[Tag]) -> Overlap:
 
 
 def f1(truth: Sequence[Tag], predicted: Sequence[Tag]) -> float:
-    """The F1 of `overlap` alone, 2·shared / (true + predicted), which rewards need most often."""
+    """Only the F1 of `overlap`, 2·shared / (true + predicted), which rewards need most often."""
     want = {tag.emotion.casefold() for tag in truth}
     got = {tag.emotion.casefold() for tag in predicted}
     return 2 * len(want & got) / (len(want) + len(got)) if want or got else 1.0
@@ -60,7 +60,7 @@ def f1(truth: Sequence[Tag], predicted: Sequence[Tag]) -> float:
 def intensity_errors(truth: Sequence[Tag], predicted: Sequence[Tag]) -> list[int]:
     """Absolute intensity errors (0–6) of the emotions named on both sides with known intensities.
 
-    An emotion named twice on one side counts with its first known intensity.
+    If an emotion is named twice on one side, its first known intensity counts.
     """
     want, got = _intensities(truth), _intensities(predicted)
     return [abs(want[name] - got[name]) for name in want if name in got]
@@ -83,7 +83,7 @@ def intensity_mae(truth: Sequence[Tag], predicted: Sequence[Tag]) -> float | Non
 def f1_intensity(truth: Sequence[Tag], predicted: Sequence[Tag]) -> float:
     """F1 times the mean of 1 - error/6 over `intensity_errors`.
 
-    Both empty: 1. No emotion with known intensities on both sides: 0.
+    1 if both are empty; 0 if no emotion has known intensities on both sides.
     """
     if not truth and not predicted:
         return 1.0
@@ -97,7 +97,7 @@ def va_score(truth: Sequence[Tag], predicted: Sequence[Tag]) -> float:
     """Valence-arousal score: mean similarity of the best one-to-one matching, times coverage.
 
     Matching is over the tag lists (Hungarian algorithm), similarity as in `attune_data.affect`,
-    coverage = shorter length / longer length. Both empty: 1; one empty: 0.
+    coverage = shorter length / longer length. 1 if both are empty, 0 if only one is.
 
     >>> va_score([Tag("Distressed")], [Tag("Upset")])
     0.9233
@@ -110,9 +110,9 @@ def va_score(truth: Sequence[Tag], predicted: Sequence[Tag]) -> float:
 
 
 def va_intensity_score(truth: Sequence[Tag], predicted: Sequence[Tag]) -> float:
-    """As `va_score`, a pair being worth 0.7 similarity + 0.3 (1 - intensity error/6).
+    """Like `va_score`, but a pair is worth 0.7 similarity + 0.3 (1 - intensity error/6).
 
-    The matching maximises that worth. An unknown intensity on either side counts 0 for its term.
+    The matching maximises this worth. If either intensity is unknown, the intensity term is 0.
     """
     if not truth or not predicted:
         return 1.0 if not truth and not predicted else 0.0
@@ -139,7 +139,7 @@ Score = Callable[[Sequence[Tag], Sequence[Tag]], float]
 def _canonical(
     score: Callable[[Sequence[Tag], Sequence[Tag]], float | None], turn: TurnTruth, said: TurnPrediction
 ) -> float | None:
-    """A score in the canonical variant: unannotated and unanswered tags are an empty list."""
+    """A score in the canonical variant: missing tags, annotated or predicted, count as an empty list."""
     return score(turn.tags or (), (said.assess.tags if said.assess else None) or ())
 
 

@@ -1,7 +1,7 @@
 """Best one-to-one matching of emotions by valence-arousal similarity, with or without intensity.
 
-Up to two tags on a side are solved in closed form, the rest by SciPy's Hungarian algorithm (imported late); a
-bounded cache serves repeats, which are nearly all calls.
+Up to two tags per side are matched in closed form, more by SciPy's Hungarian algorithm (imported lazily); a
+bounded cache answers repeated calls, which are the great majority.
 """
 
 from __future__ import annotations
@@ -15,24 +15,26 @@ from attune_data.affect import EMOTIONS, SIMILARITY, canonical_emotion
 
 
 def matched_similarity(truth: Sequence[str], predicted: Sequence[str]) -> float:
-    """Total similarity of the best matching of two lists of emotion names, each with at least one.
+    """Total similarity of the best matching between two non-empty lists of emotion names.
 
-    Names outside the 20 items match at 0.
+    Names outside the 20 items have similarity 0.
     """
-    # keys of the cache come from 21 short strings, whatever a model writes
+    # cache keys consist of only 21 short strings, regardless of what a model writes
     rows, columns = _known(truth), _known(predicted)
     return (_kept_similarity if len(rows) + len(columns) <= LONGEST_KEPT else _total)(rows, columns)
 
 
 LONGEST_KEPT: Final = 24
-"""Pairs of lists with more names than this together are matched each time."""
+"""Pairs of lists with more names in total than this are not cached."""
 
 
 def _total(rows: tuple[str, ...], columns: tuple[str, ...]) -> float:
     table = _table(rows, columns)
     nearest = [max(row) for row in table]
     if len({row.index(most) for row, most in zip(table, nearest, strict=True)}) == len(table):
-        return math.fsum(nearest)  # each true emotion has a nearest of its own: nothing to weigh up
+        return math.fsum(
+            nearest
+        )  # each true emotion has a different nearest one, so this matching is the best
     return matched_total(table)
 
 
@@ -45,7 +47,7 @@ def similarities(truth: Sequence[str], predicted: Sequence[str]) -> list[list[fl
 
 
 def _known(names: Sequence[str]) -> tuple[str, ...]:
-    """The names as the 20 items have them, "" for every other name."""
+    """The names in the spelling of the 20 items; "" for any other name."""
     return tuple([name if name in _NEAR else canonical_emotion(name) or "" for name in names])
 
 
@@ -56,7 +58,7 @@ def _table(rows: Sequence[str], columns: Sequence[str]) -> list[list[float]]:
 _NEAR: Final = {
     row: {column: SIMILARITY.get((row, column), 0.0) for column in (*EMOTIONS, "")} for row in (*EMOTIONS, "")
 }
-"""Emotion -> emotion -> similarity; "" stands for every other name."""
+"""Emotion -> emotion -> similarity; "" is any other name."""
 
 
 def matched_total(table: Sequence[Sequence[float]]) -> float:

@@ -1,7 +1,7 @@
-"""`Metric`: everything about one number of a score file, in one object with the function that computes it.
+"""`Metric`: the full description of one number in score files, with the function that computes it.
 
-Metrics are defined in the module of their topic. `metrics.METRICS` collects them, and score files, means,
-blanks, reports, the lists of lm-eval and Inspect and the tables of `docs/metrics.md` are derived from it.
+Metrics are defined in the module of their topic. `metrics.METRICS` collects them; score files, means, blanks,
+reports, the metric lists for lm-eval and Inspect, and the tables in `docs/metrics.md` are derived from it.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ class Metric:
     formula: str
     _: KW_ONLY
     group: Group
-    """The section of reports and of the reference page that it stands in."""
+    """Its section in reports and on the reference page."""
     needs: tuple[Stage, ...]
-    """Stages without which it means nothing: it is None if one of them was not asked."""
+    """Stages that it requires: it is None if one of them was not asked."""
     label: str = ""
     """Its name in reports."""
     role: Role | None = None
-    """Its role in reports; None: it stands in score files only."""
+    """Its role in reports; None if it is only in score files."""
     harness: bool = True
-    """Whether lm-eval and Inspect list it, given that it has a role."""
+    """Whether lm-eval and Inspect list it, provided that it has a role."""
     better: Literal["higher", "lower"] | None = "higher"
     low: float = 0.0
     high: float = 1.0
     scale: float = 1.0
-    """The factor that reports multiply it by."""
+    """The factor by which reports multiply it."""
     edges: str = ""
-    """Values where truth or answer is missing."""
+    """Its values when truth or answer is missing."""
     undefined: str = ""
-    """When it is None although its stages were asked; empty: never."""
+    """When it is None even though its stages were asked; empty if never."""
     source: str = BENCHMARK
 
     @property
@@ -72,39 +72,39 @@ class TurnMetric(Metric):
     _: KW_ONLY
     group: Group = "turn"
     averaged: bool = True
-    """Whether its mean over the answered turns is written too, as `avg_<name>`."""
+    """Whether its mean over the answered turns is also written, as `avg_<name>`."""
 
     @property
     def column(self) -> str:
-        """Name of the mean, if it is averaged."""
+        """The name of the mean, if it is averaged."""
         return f"avg_{self.name}" if self.averaged else self.name
 
 
 @dataclass(frozen=True)
 class ReflectMetric(Metric):
-    """A metric of what is asked after the conversation: written under `post_score`."""
+    """A metric of the answers given after the conversation, written under `post_score`."""
 
     value: Callable[[ConversationTruth, Reflect], Value]
     _: KW_ONLY
     group: Group = "wide"
     needs: tuple[Stage, ...] = ("reflect",)
     by_setting: Mapping[str, Callable[[ConversationTruth, Reflect], Value]] = field(default_factory=dict)
-    """Value of the setting `q1_overlap` -> the function that takes the place of `value`."""
+    """Value of the setting `q1_overlap` -> the function that replaces `value`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A conversation, its prediction, and the scores so far: what a metric of the whole is computed from."""
+    """The input to a metric of a whole conversation: conversation, prediction, and the scores so far."""
 
     truth: ConversationTruth
     prediction: ConversationPrediction
     answered: Sequence[tuple[TurnTruth, TurnPrediction]]
-    """The turns that the prediction holds."""
+    """The turns in the prediction."""
     scores: Mapping[str, Any]
     """The scores computed so far, under their names in score files."""
 
     def __getitem__(self, column: str) -> Any:
-        """A score by its name, be it of the whole or of the end."""
+        """A score by its name, either of the whole conversation or of the questions after it."""
         return self.scores[column] if column in self.scores else self.scores["post_score"][column]
 
 
@@ -112,8 +112,8 @@ class Case:
 class ConversationMetric(Metric):
     """A metric of a whole conversation, computed from its turns or from other scores.
 
-    Those of the group `turn` are computed before the end, the others after it, each from those computed
-    before it.
+    Those in the group `turn` are computed before the post-conversation scores, the others after them; each
+    may use those computed before it.
     """
 
     value: Callable[[Case], Any]

@@ -1,6 +1,6 @@
-"""Every metric, and what is derived from them: the columns of a row of scores, and who lists which.
+"""All metrics, with the columns of score rows and the lists for reports and harnesses derived from them.
 
-A topic's module lists its metrics under `METRICS`; a new module is named in `TOPICS`.
+Each topic's module lists its metrics under `METRICS`; a new module must be added to `TOPICS`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ SHOWN: Final = tuple(
         key=lambda metric: (_GROUPS.index(metric.group), _ROLES.index(metric.role)),
     )
 )
-"""Those that reports show, by group and role."""
+"""The metrics that reports show, by group and role."""
 LISTED: Final = tuple(metric for metric in SHOWN if metric.harness)
-"""Those of them that lm-eval and Inspect list."""
+"""The metrics among these that lm-eval and Inspect list."""
 _BY_COLUMN: Final[Mapping[str, Metric]] = {
     **{metric.column: metric for metric in METRICS},
     **{
@@ -38,7 +38,7 @@ _BY_COLUMN: Final[Mapping[str, Metric]] = {
 
 
 def better(column: str) -> Literal["higher", "lower"] | None:
-    """Which values of a column of `aggregate.flatten` are better; None: neither.
+    """Whether higher or lower values of a column of `aggregate.flatten` are better; None if neither.
 
     >>> better("avg_emotion_f1"), better("panas_mae"), better("perspective_gap_om_hp")
     ('higher', 'lower', None)

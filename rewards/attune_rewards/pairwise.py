@@ -1,7 +1,7 @@
 """Pairwise preference: which of two responses the HP chose, and the ranking that the choices imply.
 
-Letters are in the frame of the conversation's comparisons. Source: AttuneBench v1.0, Pairwise Accuracy
-and Kendall Tau. Picks are A or B, so the chance level of the accuracy is 0.5.
+The letters A and B refer to the sides in the conversation's own comparisons, and the chance level of the
+accuracy is 0.5. Source: AttuneBench v1.0, Pairwise Accuracy and Kendall Tau.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from attune_rewards.truth import TurnTruth
 
 
 def accuracy(comparisons: Sequence[PairwiseComparison], picks: Mapping[int, Side]) -> float:
-    """Share of all comparisons whose pick is the HP's; in [0, 1].
+    """Share of all comparisons, in [0, 1], in which the pick matches the HP's.
 
-    A missing pick or a missing winner is wrong; no comparisons: 1.
+    A missing pick or a missing winner counts as wrong; 1 if there are no comparisons.
     """
     if not comparisons:
         return 1.0
@@ -33,8 +33,8 @@ def accuracy(comparisons: Sequence[PairwiseComparison], picks: Mapping[int, Side
 def kendall_tau(comparisons: Sequence[PairwiseComparison], picks: Mapping[int, Side]) -> float | None:
     """Kendall's tau, -1 to 1, between the HP's and the model's ranking of the responses.
 
-    Responses are ranked by their wins over the turn; ties fall back to the alphabetical order of the
-    names, so rankings hold no ties. None without any pick or with fewer than two responses.
+    Responses are ranked by their wins in the turn; ties are broken by the alphabetical order of the names, so
+    that rankings have no ties. None without any pick or with fewer than two responses.
     """
     used = {index: side for index, side in picks.items() if 0 <= index < len(comparisons)}
     names = _labels(comparisons)
@@ -85,7 +85,7 @@ METRICS: Final = (
 
 
 def _strict_tau(turn: TurnTruth, said: Prefer) -> float:
-    """τ of the picks in comparisons with a winner, so that the annotations' own answers earn 1."""
+    """τ over the comparisons with a winner, so that the annotations' own answers earn 1."""
     picks = {index: said.picks[index] for index, _ in turn.winners if index in said.picks}
     tau = kendall_tau(turn.comparisons, picks)
     return 0.0 if tau is None else (tau + 1) / 2

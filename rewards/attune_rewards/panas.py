@@ -20,11 +20,11 @@ from attune_rewards.truth import ConversationTruth, Totals
 ITEM_SPAN = SCALE[1] - SCALE[0]
 TOTAL_SPAN = TOTALS[1] - TOTALS[0]
 MIDPOINT = sum(TOTALS) / 2
-"""A missing total counts as this in the normalized score."""
+"""The value of a missing total in the normalized score."""
 
 
 def totals(items: Mapping[str, int | None], stated: tuple[float | None, float | None]) -> Totals:
-    """Both totals, each as `attune_data.affect.side_total` gives it."""
+    """Both totals, as `attune_data.affect.side_total` defines them."""
     return Totals(side_total(items, "positive", stated[0]), side_total(items, "negative", stated[1]))
 
 
@@ -38,7 +38,7 @@ def valid_total(items: Mapping[str, int], side: int) -> int | None:
 
 
 _TEN: Final = (itemgetter(*POSITIVE), itemgetter(*NEGATIVE))
-"""The ten items of a side at once: this runs in every reward."""
+"""A getter for the ten items of a side, since this runs in every reward."""
 
 
 def total_mae(post: Totals, predicted: Totals) -> float:
@@ -51,7 +51,7 @@ def total_mae(post: Totals, predicted: Totals) -> float:
 
 
 def normalized(mae: float, span: float = TOTAL_SPAN) -> float:
-    """1 - MAE/span: 1 identical, 0 a full span apart."""
+    """1 - MAE/span: 1 if identical, 0 if a full span apart."""
     return 1.0 - mae / span
 
 
@@ -66,10 +66,10 @@ def item_mae(post: Mapping[str, int | None], predicted: Mapping[str, int | None]
 
 
 def baseline_adjusted(pre: float | None, post: float | None, predicted: float | None) -> float | None:
-    """How much better than "no change" a prediction is: 1 perfect, 0 no better, -1 at worst (clamped).
+    """How much better than "no change" a prediction is: 1 if perfect, 0 if no better, clamped at -1.
 
     (score - naive) / (1 - naive) with score = 1 - |post - predicted|/span, naive = 1 - |post - pre|/span.
-    None if a value is unknown or post = pre (no change leaves nothing to explain).
+    None if a value is unknown or post = pre (then there is no change to predict).
     """
     if pre is None or post is None or predicted is None or pre == post:
         return None
@@ -81,15 +81,15 @@ def baseline_adjusted(pre: float | None, post: float | None, predicted: float | 
 def items_baseline_adjusted(
     pre: Mapping[str, int | None], post: Mapping[str, int | None], predicted: Mapping[str, int | None]
 ) -> float | None:
-    """Mean of `baseline_adjusted` over the items where it is defined, span 6; None without any."""
+    """Mean of `baseline_adjusted` over the items where it is defined, with span 6; None if there are none."""
     return mean(baseline_adjusted(pre.get(name), post.get(name), predicted.get(name)) for name in EMOTIONS)
 
 
 def changed(pre: Mapping[str, int | None], pre_totals: Totals, change: Mapping[str, int]) -> dict[str, int]:
-    """Items after the conversation, from predicted changes: clamp(pre + change, 1–7).
+    """Compute the items after the conversation from predicted changes: clamp(pre + change, 1–7).
 
-    If only the total before is known for a side, and all ten changes are given, its items are chosen to sum
-    to that total plus the changes.
+    If only a side's total before is known and all ten changes are given, its items are chosen so that they
+    sum to that total plus the changes.
     """
     low, high = SCALE
     items = {
@@ -105,7 +105,7 @@ def changed(pre: Mapping[str, int | None], pre_totals: Totals, change: Mapping[s
 
 
 def spread(total: int, names: Sequence[str], *, low: int = SCALE[0], high: int = SCALE[1]) -> dict[str, int]:
-    """Whole numbers from low to high, as equal as can be, that sum to `total` (cut to what fits).
+    """Divide `total`, clamped to the possible range, into whole numbers from low to high, as equal as can be.
 
     >>> spread(23, ["a", "b", "c"], low=1, high=10)
     {'a': 8, 'b': 8, 'c': 7}
@@ -173,7 +173,7 @@ METRICS: Final = (
 
 
 def _side(side: int, name: str, polarity: Polarity) -> Leaf[ConversationTruth, Reflect]:
-    """The leaf of one side: 0 positive, 1 negative."""
+    """The leaf of one side: 0 for positive, 1 for negative affect."""
 
     def value(truth: ConversationTruth, said: Reflect) -> float:
         predicted = valid_total(said.panas, side)
@@ -204,7 +204,7 @@ def _side(side: int, name: str, polarity: Polarity) -> Leaf[ConversationTruth, R
 
 
 def _items(truth: ConversationTruth, said: Reflect) -> float:
-    """Over the items rated; one without a valid answer counts as a whole span off."""
+    """Score over the rated items; an item without a valid answer counts as a full span off."""
     rated = [name for name in EMOTIONS if truth.post.get(name) is not None]
     valid = {n: v for n in rated if (v := said.panas.get(n)) is not None and SCALE[0] <= v <= SCALE[1]}
     mae = item_mae(truth.post, valid)

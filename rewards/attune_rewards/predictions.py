@@ -1,8 +1,8 @@
 """Typed predictions: one frozen class per stage, and the record of a whole conversation.
 
-A field that is None has no valid answer; a question id or index that is not in a mapping was not
-answered. `()` for tags or options is an answer: none. Letters of picks are always in the frame of the
-conversation's own comparisons.
+A field is None if it has no valid answer; a question id or index that is missing from a mapping was not
+answered. `()` for tags or options is an answer, namely none. The letters of picks always refer to the sides
+in the conversation's own comparisons.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from attune_data.constants import Side
 
 Stage = Literal["draft", "assess", "assess_hp", "prefer", "reflect"]
 STAGES: Final[tuple[Stage, ...]] = ("draft", "assess", "assess_hp", "prefer", "reflect")
-"""The stages of the protocol in the order in which they are asked; reflect comes once, at the end."""
+"""The stages of the protocol in the order in which they are asked; `reflect` comes once, at the end."""
 TURN_STAGES: Final[tuple[Stage, ...]] = STAGES[:-1]
 
 YesNo = Literal["yes", "no"]
@@ -27,7 +27,7 @@ class Tag:
 
     emotion: str
     intensity: int | None = None
-    """1–7, or None if it was not given validly."""
+    """1–7, or None if no valid one was given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +37,12 @@ class Draft:
     text: str
     reasoning: str | None = None
     read: Mapping[str, YesNo] | None = field(default=None, repr=False)
-    """Question id -> what a reader found in it; None = nobody read it."""
+    """Question id -> a reader's answer about the draft; None if no reader was used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assess:
-    """Answers to what the HP felt, what the OM did, what the HP would have wanted."""
+    """Predictions of what the HP felt, what the OM did, and what the HP would have wanted."""
 
     tags: tuple[Tag, ...] | None = None
     observed: Mapping[str, YesNo] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class AssessHP:
 
 @dataclass(frozen=True, slots=True)
 class Prefer:
-    """The HP's choice in each comparison: index in the conversation -> A or B in its frame."""
+    """The HP's predicted choices: index of the comparison -> A or B, by its sides in the conversation."""
 
     picks: Mapping[int, Side] = field(default_factory=dict)
     reasoning: str | None = None
@@ -69,14 +69,14 @@ class Prefer:
 
 @dataclass(frozen=True, slots=True)
 class Reflect:
-    """How the HP felt after the conversation and what they said about it."""
+    """Predictions of how the HP felt after the conversation and what they said about it."""
 
     panas: Mapping[str, int] = field(default_factory=dict)
     """Item -> 1–7 after the conversation."""
     panas_totals: tuple[float | None, float | None] = (None, None)
-    """Stated totals, positive and negative (10–70); count only where no item of that side is known."""
+    """Stated totals, positive and negative (10–70); used only if no item of that side is known."""
     panas_change: Mapping[str, int] | None = None
-    """Item -> change, -6 to 6, where changes were asked; `panas` is then derived from the pre items."""
+    """Item -> change (-6 to 6) if changes were asked for; `panas` is then derived from the pre items."""
     q1: tuple[str, ...] | None = None
     q2: str | None = None
     q3: str | None = None
@@ -101,14 +101,14 @@ class Judged:
     """The answers of a judge model about the draft."""
 
     scores: Mapping[str, float] = field(default_factory=dict)
-    """Dimension -> 1–7 (the mean where several judges rated)."""
+    """Dimension -> 1–7 (the mean if there are several judges)."""
     binary: Mapping[str, YesNo] | None = None
-    """Question id -> answer about the draft; None = no assessment."""
+    """Question id -> answer about the draft; None without an assessment."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnPrediction:
-    """Everything a result file says about one turn; None = that stage holds no answer."""
+    """Everything a result file says about one turn; a stage without an answer is None."""
 
     turn: int
     draft: Draft | None = None
@@ -126,12 +126,12 @@ class ConversationPrediction:
 
     conversation_id: str
     turns: Mapping[int, TurnPrediction] = field(default_factory=dict)
-    """Turn number -> prediction. A turn that is not here is one the model never answered."""
+    """Turn number -> prediction. A missing turn is one that the model never answered."""
     reflect: Reflect | None = None
     not_asked: frozenset[Stage] = frozenset()
-    """Stages left out for the whole conversation (a run with a subset of stages)."""
+    """Stages left out of the whole conversation (in a run with a subset of stages)."""
 
     def not_asked_in(self, turn: int) -> frozenset[Stage]:
-        """Stages that were not asked in that turn, whether in the whole run or only there."""
+        """Stages that were not asked in that turn, including those left out of the whole run."""
         said = self.turns.get(turn)
         return self.not_asked | said.not_asked if said else self.not_asked

@@ -1,7 +1,7 @@
 """The conversation-wide questions: goals (Q1), clarity (Q2), fit (Q3) and what felt off.
 
-Options and texts are compared without case and outer blanks. Source: AttuneBench v1.0, Q1 Goals, Q2
-Clarity, Q3 Fit, Q3 Follow-up. All scores in [0, 1].
+Options and texts are compared without regard to case and surrounding white space. Source: AttuneBench v1.0,
+Q1 Goals, Q2 Clarity, Q3 Fit, Q3 Follow-up. All scores are in [0, 1].
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from attune_rewards.text import jaccard, tokens
 from attune_rewards.truth import ConversationTruth
 
 FUZZY_FLOOR = 0.3
-"""Token Jaccard under which two texts count as different answers."""
+"""Token Jaccard similarity below which two texts count as different answers."""
 
 _Q3_RANK = {option.casefold(): rank for rank, option in enumerate(Q3_OPTIONS)}
 
@@ -40,14 +40,14 @@ def set_f1(truth: Sequence[str], predicted: Sequence[str]) -> float:
 
 
 def exact_match(truth: str | None, predicted: str | None) -> float:
-    """1 if the same; both absent 1, one absent 0."""
+    """1 if equal or both absent, otherwise 0."""
     if truth is None or predicted is None:
         return float(truth is predicted)
     return float(truth == predicted or _fold(truth) == _fold(predicted))
 
 
 def fit_distance(truth: str | None, predicted: str | None) -> int:
-    """Steps between two Q3 options, 0–3; one side unknown 3, both 0."""
+    """Number of steps between two Q3 options, 0–3; 3 if one is unknown, 0 if both are."""
     want = _Q3_RANK.get(_fold(truth)) if truth is not None else None
     got = _Q3_RANK.get(_fold(predicted)) if predicted is not None else None
     if want is None or got is None:
@@ -56,9 +56,9 @@ def fit_distance(truth: str | None, predicted: str | None) -> int:
 
 
 def fuzzy_f1(truth: Sequence[str], predicted: Sequence[str]) -> float:
-    """F1 over free texts: an item earns 1 for an exact match, else its best token Jaccard if >= 0.3.
+    """F1 over free texts: an item earns 1 for an exact match, otherwise its best token Jaccard if >= 0.3.
 
-    Precision is the mean over predicted items, recall over true ones. Both empty 1, one empty 0.
+    Precision is the mean over predicted items, recall over true ones. 1 if both are empty, 0 if one is.
     """
     if not truth or not predicted:
         return 0.0 if truth or predicted else 1.0
@@ -132,7 +132,7 @@ METRICS: Final = (
 def _leaf(
     field: str, score: Callable[[Any, Any], float], canonical: str, text: PartText, name: str = ""
 ) -> Leaf[ConversationTruth, Reflect]:
-    """A leaf that is called as its truth and its answer are, or another one by its name."""
+    """Make a leaf that compares a field of the truth with the field of that name in the answer."""
 
     def value(truth: ConversationTruth, said: Reflect) -> float:
         given = getattr(said, field)

@@ -1,8 +1,8 @@
-"""Reading an official result record (one model, one conversation, one mode) into predictions.
+"""Read an official result record (one model, one conversation, one mode) into predictions.
 
-Lenient where the benchmark's own files vary: a missing key or null is unanswered, `[]` is an answer,
-wrong types are unanswered and named in a warning. This project's additions are under the key `attune`, in the
-file, each turn and the post part; files without it read the same.
+Reading is lenient where the benchmark's own files vary: a missing key or null counts as unanswered, `[]` is
+an answer, and wrong types count as unanswered with a warning. This project's additions are under the key
+`attune` of the file, of each turn and of the post part; files without it are read in the same way.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from attune_rewards.predictions import (
 
 T = TypeVar("T")
 _Reader = Callable[[Any], T]
-"""Reads a value that is not null; raises `_Wrong` for what counts as unanswered."""
+"""Reads a value that is not null; raises `_Wrong` if it counts as unanswered."""
 
 
 class _Wrong(ValueError):
-    """Says what was expected."""
+    """Raised for an unusable value; the message says what was expected."""
 
 
 def read_intensity(value: object) -> int | None:
-    """Read 1–7 from a whole number (digits in quotes too) or mild, moderate, intense; else None."""
+    """Read 1–7 from a whole number (also as a string) or from mild, moderate, intense; otherwise None."""
     if isinstance(value, str):
         text = value[:20].strip().casefold()
         value = int(text) if len(text) == 1 and text in "1234567" else INTENSITIES.get(text)
@@ -87,7 +87,7 @@ def _intensity(value: object) -> int:
 
 
 class _Part:
-    """An object of the record with its place; what has a wrong type is unanswered and warned of."""
+    """An object of the record with its place; values of a wrong type count as unanswered, with a warning."""
 
     def __init__(
         self, fields: Mapping[str, Any], place: str, warn: Callable[[str, object, str], None]
@@ -100,11 +100,11 @@ class _Part:
         return f"{self.place}.{name}".lstrip(".")
 
     def warn(self, name: str, value: object, expected: str) -> None:
-        """Note that the value of a field, or in it, is not as expected and counts as unanswered."""
+        """Warn that the value of a field, or one inside it, is not as expected and counts as unanswered."""
         self._warn(self.at(name), value, expected)
 
     def read(self, name: str, reader: _Reader[T | None]) -> T | None:
-        """The value of a field; None if it is absent, null or wrong."""
+        """The value of a field; None if it is absent, null or invalid."""
         value = self.fields.get(name)
         try:
             return None if value is None else reader(value)
@@ -113,16 +113,16 @@ class _Part:
             return None
 
     def all(self, reader: _Reader[T | None]) -> dict[str, T]:
-        """Field -> value, of those that have one."""
+        """Field -> value, for the fields that have one."""
         found = {name: self.read(name, reader) for name in self.fields}
         return {name: value for name, value in found.items() if value is not None}
 
     def answers(self) -> dict[str, YesNo]:
-        """Question id -> yes/no."""
+        """Question id -> yes or no."""
         return self.all(_yes_no)
 
     def part(self, name: str) -> _Part:
-        """An object; an empty one if there is none."""
+        """The object in a field; an empty one if there is none."""
         return _Part(self.read(name, _object) or {}, self.at(name), self._warn)
 
     def items(self, name: str, expected: str) -> _Part | None:
@@ -133,12 +133,12 @@ class _Part:
         return _Part({f"{name}[{i}]": value for i, value in enumerate(values)}, self.place, self._warn)
 
     def texts(self, name: str) -> tuple[str, ...] | None:
-        """A list of texts; other elements are left out."""
+        """Read a list of texts; other elements are left out."""
         items = self.items(name, "a list of texts")
         return None if items is None else tuple(items.all(_text).values())
 
     def tags(self, name: str) -> tuple[Tag, ...] | None:
-        """A list of emotions, with an intensity or alone; other elements are left out."""
+        """Read a list of emotions with or without intensity; other elements are left out."""
         items = self.items(name, "a list of tags")
         if items is None:
             return None
@@ -156,9 +156,9 @@ class _Part:
 def read_record(
     record: Mapping[str, Any], conversation: Conversation, file: str = "result"
 ) -> tuple[ConversationPrediction, tuple[Problem, ...]]:
-    """Return the predictions that an official result record holds for a conversation, and warnings.
+    """Return the predictions of an official result record for a conversation, and warnings.
 
-    Turns that the conversation does not have are left out with a warning; if a turn occurs twice, the first
+    Turns that the conversation does not have are left out with a warning; of a repeated turn, the first one
     counts.
     """
     if not isinstance(record, Mapping):
@@ -197,7 +197,7 @@ def read_record(
 
 
 def _mark(fields: Mapping[str, Any], name: str) -> Any:
-    """One of this project's own entries in a part of a record; None if it is missing."""
+    """One of this project's entries in a part of a record; None if it is missing."""
     marks = fields.get("attune")
     return marks.get(name) if isinstance(marks, Mapping) else None
 
@@ -207,7 +207,7 @@ def _stages(names: object) -> frozenset[Stage]:
 
 
 def _not_asked(fields: Mapping[str, Any]) -> frozenset[Stage]:
-    """Stages whose outcome is noted as not asked."""
+    """Stages whose outcome is recorded as not asked."""
     outcomes = _mark(fields, "outcomes")
     noted = outcomes.items() if isinstance(outcomes, Mapping) else ()
     return _stages([stage for stage, outcome in noted if outcome == "not_asked"])
@@ -232,9 +232,9 @@ def _turn(entry: _Part, number: int, comparisons: tuple[PairwiseComparison, ...]
 
 
 def _picks(entry: _Part, comparisons: tuple[PairwiseComparison, ...]) -> Iterator[tuple[int, Side]]:
-    """Picks in the conversation's frame, translated by `pairwise_assignment` where that is swapped."""
+    """Picks by the conversation's own sides; swapped ones are translated with `pairwise_assignment`."""
     assignment, given = entry.part("pairwise_assignment"), entry.part("em_pairwise_selections")
-    index_of = {str(index): index for index in range(len(comparisons))}  # "00" is no second name of "0"
+    index_of = {str(index): index for index in range(len(comparisons))}  # "00" is not another name for "0"
     for key, value in given.fields.items():
         side = WINNERS.get(value) if isinstance(value, str) else None
         if side is None or key not in index_of:

@@ -1,4 +1,4 @@
-"""`score_request`: the reward of one request, its parts and its reason. All rewards come from here."""
+"""`score_request` scores one request: value, parts and reason. All rewards are computed here."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from attune_rewards.truth import ConversationTruth, TurnTruth, truth_of
 
 OK = "ok"
 NOT_SCORED = "not_scored"
-"""Reason of a request that no part of the reward scores: value None, reward 0."""
+"""Reason for a request that no part of the reward scores: its value is None, its reward 0."""
 _NO_PARTS: Final[Mapping[str, float]] = {}
 
 
 class Score(NamedTuple):
     """The score of one request.
 
-    `value` is None if there was nothing to judge (`reason` says why: nothing annotated, or a stage
-    without weight), which is never the same as 0: a malformed answer of the model is 0.0.
+    `value` is None if there was nothing to score, because nothing is annotated or the stage has no weight
+    (`reason` says so). This differs from 0.0, which a malformed answer of the model gets.
     """
 
     value: float | None
@@ -34,7 +34,7 @@ class Score(NamedTuple):
     parts: Mapping[str, float] = _NO_PARTS
     """Part -> score in [0, 1], before baselines are subtracted."""
     weight: float = 0.0
-    """Σ w: this request's share of the episode. Σ weight·value over an episode is its total."""
+    """Σ w: this request's share of the episode; Σ weight·value over an episode is its total."""
 
     @property
     def reward(self) -> float:
@@ -43,7 +43,7 @@ class Score(NamedTuple):
 
 
 def part_means(scores: Iterable[Score]) -> dict[str, float]:
-    """Part -> mean over the requests where it was scored, in [0, 1]; a part scored nowhere is left out."""
+    """Part -> mean in [0, 1] over the requests that scored it; a part that was never scored is left out."""
     scored: dict[str, list[float]] = {}
     for score in scores:
         for name, value in score.parts.items():
@@ -53,7 +53,7 @@ def part_means(scores: Iterable[Score]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class ScoredRequest:
-    """The parts of a reward in one request: fixed before the episode starts."""
+    """The parts of a reward in one request, fixed before the episode starts."""
 
     stage: Stage
     weighted: tuple[tuple[Part, float, float], ...]
@@ -62,7 +62,7 @@ class ScoredRequest:
     turn: TurnTruth | None
     """The truth of its turn; None in the reflect stage."""
     floor: float | None = None
-    """Lowest paid score of a part that has a baseline."""
+    """Lowest rewarded score of a part that has a baseline."""
 
     @cached_property
     def parts(self) -> tuple[tuple[str, float, float], ...]:
@@ -70,7 +70,7 @@ class ScoredRequest:
         return tuple((part.name, weight, baseline) for part, weight, baseline in self.weighted)
 
     def has(self, part: str) -> bool:
-        """Whether a part of that name is scored here."""
+        """Whether a part with that name is scored here."""
         return any(name == part for name, _, _ in self.parts)
 
     @cached_property
@@ -81,7 +81,7 @@ class ScoredRequest:
     def score(self, said: Prediction | None, reason: str = OK) -> Score:
         """Score a prediction; None is a reply that could not be parsed.
 
-        Raises TypeError for a prediction of another stage: that is a bug, not a model's mistake.
+        Raises TypeError for a prediction of another stage, which is a bug and not a mistake of the model.
         """
         if said is not None and not isinstance(said, PREDICTION_OF[self.stage]):
             wanted = PREDICTION_OF[self.stage].__name__
@@ -100,9 +100,9 @@ _Place = tuple[Stage, int | None]
 def scored_requests(
     conversation: Conversation, spec: RewardSpec, stages: tuple[Stage, ...] = STAGES
 ) -> Mapping[_Place, ScoredRequest]:
-    """(stage, turn) -> what is scored there (kept on the conversation).
+    """(stage, turn) -> the parts scored there (cached on the conversation).
 
-    Requests that no part scores are not in it.
+    Requests that no part scores are left out.
     """
     return conversation.memoised("rewards", (spec, stages), lambda: _table(conversation, spec, stages))
 
@@ -126,7 +126,7 @@ def _table(
 def request_weights(
     conversation: Conversation, spec: RewardSpec, stages: tuple[Stage, ...] = STAGES
 ) -> dict[_Place, dict[str, float]]:
-    """(stage, turn) -> part -> weight, over a whole episode; all together they sum to 1."""
+    """(stage, turn) -> part -> weight over a whole episode; together the weights sum to 1."""
     return {
         place: {name: weight for name, weight, _ in scored.parts}
         for place, scored in scored_requests(conversation, spec, stages).items()
@@ -143,16 +143,16 @@ def score_request(
     stages: tuple[Stage, ...] = STAGES,
     reason: str = OK,
 ) -> Score:
-    """The score of one request under a reward spec.
+    """Score one request under a reward spec.
 
     Args:
         conversation: the annotated conversation.
-        stage: which request.
+        stage: the stage of the request.
         turn: its turn number; None for reflect.
-        said: the prediction, None if the reply could not be parsed (every part then scores 0).
+        said: the prediction; None if the reply could not be parsed (then every part scores 0).
         spec: parts and weights.
         stages: the stages of the plan, which fix the weights.
-        reason: what to report beside an unparsed reply's 0.
+        reason: the reason to report for an unparsed reply.
 
     Raises LookupError for a stage or turn that the conversation does not have.
     """

@@ -1,7 +1,7 @@
-"""The scores of one conversation in both variants, under the names of the official score files plus ours.
+"""Score one conversation in both variants, under the names used in official score files and our own.
 
-Canonical conventions: means are over the turns that the result holds; undefined values are left out of
-them; without any turn the means that are always defined are 0. Source: AttuneBench v1.0, scoring.
+Canonical conventions: means are over the turns in the result; undefined values are left out of them; if there
+is no turn, means that are otherwise always defined are 0. Source: AttuneBench v1.0, scoring.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _WHOLE: Final = tuple(metric for metric in METRICS if isinstance(metric, Convers
 def score_conversation(
     conversation: Conversation, prediction: ConversationPrediction, *, q1_overlap: Q1Overlap = "jaccard"
 ) -> dict[str, Any]:
-    """Every metric of one conversation under its name in score files; None = undefined.
+    """Compute every metric of one conversation, under its name in score files; None = undefined.
 
-    Turn metrics are in `turn_scores` and, averaged, under `avg_<name>`; those of the end are in `post_score`,
-    the strict leaves in `strict_parts`. Where stages were left out of the whole run, what depends on them is
-    None rather than scored as silence, and the strict total of the rest is called `composite_partial`, since
-    it is not a Composite.
+    Turn metrics are in `turn_scores` and, averaged, under `avg_<name>`; post-conversation metrics are in
+    `post_score`, the strict leaves in `strict_parts`. If stages were left out of the whole run, metrics that
+    depend on them are None rather than scored as silence, and the strict total of the rest is called
+    `composite_partial`, since it is not a Composite.
     """
     truth, blank = truth_of(conversation), _blank(prediction.not_asked)
     answered = [(turn, prediction.turns[turn.turn]) for turn in truth.turns if turn.turn in prediction.turns]
@@ -67,5 +67,5 @@ def score_conversation(
 
 @cache
 def _blank(left_out: frozenset[Stage]) -> frozenset[str]:
-    """Names of the metrics that mean nothing without these stages."""
+    """Names of the metrics that require these stages."""
     return frozenset(metric.name for metric in METRICS if not left_out.isdisjoint(metric.needs))

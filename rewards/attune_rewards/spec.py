@@ -1,7 +1,7 @@
-"""`RewardSpec`: which parts make up the reward, and what each weighs. Presets by name.
+"""`RewardSpec`: the parts of a reward and their weights, and the presets.
 
-The reward of a request is the weighted mean of its parts; the weights of a whole conversation sum to 1,
-so that the weighted sum over an episode is the spec's total (for `composite`: `composite_strict`/100).
+The reward of a request is the weighted mean of its parts; the weights of a whole conversation sum to 1, so
+that the weighted sum over an episode is the total reward (for `composite`, this is `composite_strict`/100).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from attune_rewards.truth import ConversationTruth, TurnTruth
 
 SKILL_FILE: Final = Path(__file__).parent / "presets" / "skill.json"
 MAX_BASELINE: Final = 0.95
-"""A part on which the prior earns more than this teaches nothing under `skill` and is left out."""
+"""`skill` leaves out parts on which the prior earns more than this, since there is nothing to learn."""
 MAX_WEIGHT: Final = 1e100
-"""Heaviest weight: sums of such weights stay finite."""
+"""Largest weight, so that sums of weights stay finite."""
 MIN_SHARE: Final = 1e-12
-"""Least share of a part in the whole reward: a smaller one is nothing beside the others in a float."""
+"""Smallest share of a part in the whole reward; a smaller one would be lost in floating-point sums."""
 
 _ROOTS: Final[Mapping[str, Node]] = {
     "composite": COMPOSITE,
@@ -49,13 +49,13 @@ PRESET_TEXTS: Final[Mapping[str, str]] = {
 }
 """Preset -> what it is for."""
 PRESETS: Final[tuple[str, ...]] = tuple(name for name in PRESET_TEXTS if name != "canonical")
-"""Presets under which silence earns nothing and gold 1: all but `canonical`."""
+"""Presets under which silence earns nothing and perfect answers 1: all but `canonical`."""
 FLOOR: Final = -1.0
-"""Lowest paid score of a part under `skill_bounded`: as far below reading nothing as gold is above it."""
+"""Lowest rewarded score of a part under `skill_bounded`: as far below 0 as a perfect one is above."""
 
 
 class Slot(NamedTuple):
-    """One scored place of an episode: a part in a request (turn None = the reflect stage)."""
+    """A place where an episode is scored: one part of one request (a turn of None is the reflect stage)."""
 
     stage: Stage
     turn: int | None
@@ -66,25 +66,25 @@ class Slot(NamedTuple):
 class RewardSpec:
     """Parts and weights of a reward.
 
-    `RewardSpec.preset(name)` gives the named ones; `with_part`, `with_format` and `terminal` build on
-    them. Frozen and picklable (custom parts as far as their functions are).
+    `RewardSpec.preset(name)` returns the named ones; `with_part`, `with_format` and `terminal` build on
+    them. Specs are frozen and picklable (with custom parts, if their functions are).
     """
 
     name: str
     root: Node = field(hash=False)
-    """Weights over parts; a part's name is a leaf of this tree."""
+    """The tree of weights; its leaves are the names of parts."""
     extra: tuple[Part, ...] = field(default=(), hash=False)
-    """Parts beside the benchmark's own leaves."""
+    """Parts in addition to the benchmark's own leaves."""
     baselines: Mapping[str, float] = field(default_factory=dict, hash=False)
-    """Part -> n: its score s becomes (s - n)/(1 - n), unclamped, so that the baseline earns 0 and gold 1."""
+    """Part -> n: its score s becomes (s - n)/(1 - n), so that the baseline earns 0 and a perfect score 1."""
     left_out: tuple[str, ...] = ()
-    """Leaves of the tree that are not scored, because their baseline is above `MAX_BASELINE`."""
+    """Leaves of the tree that are not scored because their baseline exceeds `MAX_BASELINE`."""
     dense: bool = True
-    """True: every step earns its share at once; False: the whole return comes with the last step."""
+    """If True, every step earns its share immediately; if False, the last step earns the whole return."""
     reference: str = ""
-    """The data that `baselines` were measured on, by name and fingerprint."""
+    """Name and fingerprint of the data on which `baselines` were measured."""
     floor: float | None = None
-    """Lowest paid score of a part that has a baseline; None: as low as its baseline makes it."""
+    """Lowest rewarded score of a part that has a baseline; None for no limit."""
 
     def __post_init__(self) -> None:
         known = {*LEAF, *(part.name for part in self.extra)}
@@ -112,12 +112,12 @@ class RewardSpec:
 
     @staticmethod
     def preset(name: str) -> RewardSpec:
-        """Return a named spec: `skill` or `skill_bounded` for training, any other for measuring.
+        """Return a named spec: `skill` or `skill_bounded` for training, the others for measuring.
 
-        According to the audit (`docs/audit.md`), under none of them does a policy that reads nothing earn
-        more than `prior`, but only the two `skill` presets leave the prior near 0. The others give constant
-        answers about half of the full reward, and `canonical` also rewards silence. Raises UnknownNameError
-        naming the choices.
+        According to the audit (`docs/audit.md`), a policy that reads nothing earns no more than `prior` under
+        any of them, but only under the two `skill` presets is that near 0. The others give constant answers
+        about half of the full reward, and `canonical` also rewards silence. Raises UnknownNameError listing
+        the choices.
         """
         if name not in tuple(PRESET_TEXTS):
             raise UnknownNameError("reward preset", name, PRESET_TEXTS)
@@ -125,7 +125,7 @@ class RewardSpec:
 
     @staticmethod
     def weighted(name: str, weights: Mapping[str, float]) -> RewardSpec:
-        """A spec from part names and positive weights, such as {"emotion_va": 2, "pairwise": 1}."""
+        """Make a spec from part names and positive weights, such as {"emotion_va": 2, "pairwise": 1}."""
         if not isinstance(weights, Mapping):
             raise SettingsError(f"weights are {show(weights)}; they must map parts to numbers")
         if not weights:
@@ -140,19 +140,19 @@ class RewardSpec:
         function: Callable[[ConversationTruth, TurnTruth | None, Prediction], float],
         weight: float,
     ) -> RewardSpec:
-        """This reward plus your own part: the old parts together weigh 1, the new one `weight`."""
+        """Add your own part: the existing parts together weigh 1, the new one `weight`."""
         if stage not in STAGES:
             raise UnknownNameError("stage", stage, STAGES)
         return self._plus(CustomPart(name, stage, function), weight)
 
     def with_format(self, weight: float) -> RewardSpec:
-        """This reward plus `format`, the share of requested fields that have a valid answer."""
+        """Add the part `format`, the share of requested fields that have a valid answer."""
         return self._plus(Format(), weight)
 
     def _plus(self, part: Part, weight: float) -> RewardSpec:
         if part.name in {*LEAF, *(other.name for other in self.extra)}:
             raise SettingsError(f"there is a part named {part.name!r} already")
-        # the old parts weigh 1 together beside the new one, whatever their root weighed in a larger tree
+        # the existing parts together weigh 1, even if their root had another weight in a larger tree
         old, new = replace(self.root, weight=1.0), Node(part.name, weight_of(part.name, weight))
         root = Node(f"{self.name}+{part.name}", children=(old, new))
         return replace(self, name=root.name, root=root, extra=(*self.extra, part))
@@ -160,12 +160,12 @@ class RewardSpec:
     def measured_from(
         self, baselines: Mapping[str, float], reference: str = "", left_out: tuple[str, ...] = ()
     ) -> RewardSpec:
-        """The same parts and weights, each part's score s rewarded as (s - n)/(1 - n).
+        """The same parts and weights, with each part's score s rewarded as (s - n)/(1 - n).
 
         Args:
             baselines: part -> n in [0, 1); parts without one are rewarded as they are.
-            reference: the data that they were measured on.
-            left_out: parts that are not scored.
+            reference: the data on which the baselines were measured.
+            left_out: parts that will not be scored.
         """
         return replace(self, baselines=dict(baselines), reference=reference, left_out=left_out)
 
@@ -174,24 +174,24 @@ class RewardSpec:
         return replace(self, name=name)
 
     def terminal(self) -> RewardSpec:
-        """The same reward, given in full with the last step."""
+        """The same reward, but given in full at the last step."""
         return replace(self, dense=False)
 
     @property
     def parts(self) -> dict[str, Part]:
-        """Name -> part, for every part that this reward scores."""
+        """Name -> part for every part that this reward scores."""
         named: dict[str, Part] = {**LEAF, **{part.name: part for part in self.extra}}
         return {name: named[name] for name in self.root.leaves() if name not in self.left_out}
 
     def transform(self, part: str, score: float) -> float:
-        """A part's score as it is rewarded: (s - n)/(1 - n), or s itself if the part has no baseline."""
+        """Rewarded value of a part's score s: (s - n)/(1 - n), or s itself if the part has no baseline."""
         return above_baseline(score, self.baselines.get(part, 0.0), self.floor)
 
     def weights(self, truth: ConversationTruth, stages: Collection[Stage] = STAGES) -> dict[Slot, float]:
-        """Weight of every slot of an episode, summing to 1 ({} if nothing is scored).
+        """The weights of all slots of an episode, which sum to 1 ({} if nothing is scored).
 
-        A part's weight is spread evenly over the requests where it is defined; the weight of a part that is
-        defined nowhere goes to its siblings.
+        A part's weight is divided equally among the requests in which it is defined; if there are none, its
+        weight goes to its siblings.
         """
         places: list[tuple[Stage, TurnTruth | None]] = [
             (s, turn) for turn in truth.turns for s in TURN_STAGES
@@ -209,7 +209,7 @@ class RewardSpec:
 
 
 def above_baseline(score: float, baseline: float, floor: float | None = None) -> float:
-    """(s - n)/(1 - n): 0 for the baseline's score, 1 for a perfect one, below 0 (to the floor) for less."""
+    """(s - n)/(1 - n): 0 for the baseline's score, 1 for a perfect one, never below the floor."""
     paid = (score - baseline) / (1.0 - baseline)
     return paid if floor is None or not baseline else max(floor, paid)
 
@@ -229,7 +229,7 @@ def _number(what: str, value: Any, expected: str, fits: Callable[[float], bool])
 
 
 def is_asked(stage: Stage, turn: TurnTruth | None) -> bool:
-    """Whether a stage has something to ask in this turn; otherwise it is not in the plan."""
+    """Whether a stage has anything to ask in this turn; otherwise it is not in the plan."""
     if turn is None or stage in ("draft", "assess", "reflect"):
         return True
     return bool(turn.applicable) if stage == "assess_hp" else bool(turn.comparisons)
@@ -246,7 +246,7 @@ def _preset(name: str) -> RewardSpec:
 
 
 def skill_spec(baselines: Mapping[str, float], reference: str, spec: RewardSpec | None = None) -> RewardSpec:
-    """The Composite (or another reward) measured from baselines: part -> the prior's mean."""
+    """The Composite (or another reward) relative to baselines: part -> the prior's mean."""
     spec = RewardSpec("skill", COMPOSITE) if spec is None else spec.renamed(f"{spec.name}-skill")
     left_out = tuple(part for part in spec.parts if baselines.get(part, 0.0) > MAX_BASELINE)
     kept = {part: baseline for part, baseline in baselines.items() if part not in left_out}

@@ -1,4 +1,4 @@
-"""Rewards from files: a preset's name, a JSON description, or a Python file that makes a `RewardSpec`."""
+"""Read rewards: a preset's name, a JSON description, or a Python file that makes a `RewardSpec`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from attune_rewards.spec import PRESET_TEXTS, RewardSpec, weight_of
 from attune_rewards.tree import Node
 
 _NAMED: Final[Mapping[str, Part]] = {**{part.name: part for part in CANONICAL}, "format": Format()}
-"""Parts beside the leaves that a file can name."""
+"""Parts other than leaves that a file can name."""
 EXAMPLE: Final = '{"name": "reading", "weights": {"emotion_va": 2, "binary_hp": 1}, "format": 0.1}'
 
 
@@ -38,7 +38,7 @@ class _Tree(BaseModel):
 
 
 class _File(BaseModel):
-    """The keys of a file; numbers are checked by the spec."""
+    """The keys of a file; the spec checks the numbers."""
 
     model_config = ConfigDict(extra="forbid")
     name: StrictStr = ""
@@ -53,7 +53,7 @@ class _File(BaseModel):
     reference: StrictStr | None = None
 
     def spec(self, name: str) -> RewardSpec:
-        """The reward; `name` is that of the file, if it states none."""
+        """Build the reward; `name` is used if the file does not state one."""
         made_of = [key for key in ("preset", "weights", "tree") if getattr(self, key) is not None]
         if len(made_of) != 1:
             raise SettingsError(f"{', '.join(made_of) or 'none'} of preset, weights, tree; give one of them")
@@ -61,7 +61,7 @@ class _File(BaseModel):
         if self.preset is not None:
             spec = RewardSpec.preset(self.preset)
             if len(self.model_fields_set) > 1:
-                spec = spec.renamed(name)  # no longer the preset, so no longer its name
+                spec = spec.renamed(name)  # no longer the preset, so it cannot have its name
         elif self.weights is not None:
             spec = RewardSpec.weighted(name, self.weights)
         elif self.tree is not None:
@@ -71,7 +71,7 @@ class _File(BaseModel):
             spec = spec.with_format(self.format)
             spec = spec.renamed(self.name or spec.name)
         left_out = spec.left_out if self.left_out is None else self.left_out
-        baselines = {**spec.baselines, **self.baselines}  # on top of what a preset has
+        baselines = {**spec.baselines, **self.baselines}  # in addition to those of a preset
         return replace(
             spec,
             baselines={part: baseline for part, baseline in baselines.items() if part not in left_out},
@@ -83,15 +83,17 @@ class _File(BaseModel):
 
 
 def read_reward(source: str, *, also: Iterable[str] = ()) -> RewardSpec:
-    """A reward by preset name, or from a file.
+    """Get a reward by preset name or from a file.
 
     Args:
-        source: the name of a preset; a `.json` file that `describe_reward` wrote or in its short forms; or a
-            `.py` file, followed by `:NAME` if it makes several. Python is executed: read it first.
-        also: further names that the caller takes, for the error.
+        source: the name of a preset; a `.json` file written by `describe_reward` or in one of its short
+        forms;
+            or a `.py` file, followed by `:NAME` if it defines several. The Python file is executed, so read
+            it first.
+        also: other names that the caller accepts, for the error message.
 
-    Raises UnknownNameError for what is neither a preset nor a file, DataError for a file that describes no
-    reward, SettingsError for one that describes an impossible one.
+    Raises UnknownNameError if it is neither a preset nor a file, DataError for a file that does not describe
+    a reward, SettingsError for one that describes an impossible reward.
     """
     if source in PRESET_TEXTS:
         return RewardSpec.preset(source)
@@ -104,9 +106,9 @@ def read_reward(source: str, *, also: Iterable[str] = ()) -> RewardSpec:
 
 
 def describe_reward(spec: RewardSpec) -> dict[str, Any]:
-    """A reward as JSON values, of which `reward_from` makes the same one.
+    """Describe a reward as JSON values, from which `reward_from` restores it.
 
-    Raises SettingsError for your own parts, since they are Python functions.
+    Raises SettingsError for custom parts, since they are Python functions.
     """
     for part in spec.extra:
         if part != _NAMED.get(part.name):
@@ -132,12 +134,12 @@ def _plain(node: Node) -> dict[str, Any]:
 
 
 def reward_from(plain: object, file: str = "reward") -> RewardSpec:
-    """The reward that JSON values describe: one of `preset`, `weights` or `tree`, and changes to it.
+    """Build a reward from JSON values: one of `preset`, `weights` or `tree`, with optional changes.
 
     `weights` maps part names to positive weights; `tree` nests `{"name", "weight", "children"}`; `format`
-    adds the part `format` with that weight; `baselines` (or, in older files, `nulls`) maps parts to what they
-    are measured from, `floor` is the lowest value of such a part; `terminal` gives the whole reward at the
-    end. Raises DataError naming the place.
+    adds the part `format` with that weight; `baselines` (in older files, `nulls`) maps parts to their
+    baselines, and `floor` is the lowest value of such a part; `terminal` gives the whole reward at the end.
+    Raises DataError naming the place.
     """
     advice = f"for example {EXAMPLE}"
     try:
@@ -149,14 +151,14 @@ def reward_from(plain: object, file: str = "reward") -> RewardSpec:
 
 
 def _from_python(path: Path, name: str) -> RewardSpec:
-    """The spec that a Python file makes: the one named, else `reward`, else the only one."""
+    """The spec defined by a Python file: the one named, otherwise `reward`, otherwise the only one."""
     if not path.is_file():
         found = "a folder" if path.is_dir() else "no such file"
         raise DataError(Problem(str(path), "", found, "a Python file that makes a RewardSpec"))
-    sys.path.insert(0, str(path.resolve().parent))  # as `python FILE` has it: files beside it can be imported
+    sys.path.insert(0, str(path.resolve().parent))  # like `python FILE`: its folder is importable
     try:
         made = runpy.run_path(str(path), run_name="attune_reward")
-    except (Exception, SystemExit) as error:  # whatever its code raises; leaving would look like success
+    except (Exception, SystemExit) as error:  # also SystemExit, which would look like success
         lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
         line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
         place, found = f"line {line}" if line else "", f"{type(error).__name__}: {error}"

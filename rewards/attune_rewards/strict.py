@@ -1,4 +1,4 @@
-"""The strict variant of a whole conversation: its leaves, and how much of it was annotated and answered."""
+"""The strict variant for a whole conversation: its leaves, and the shares annotated and answered."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attune_rewards.tree import COMPOSITE, LEAF, LEAVES
 from attune_rewards.truth import ConversationTruth, TurnTruth
 
 Place = TurnTruth | ConversationTruth
-"""The truth that a leaf reads: of a turn, or of the conversation in the reflect stage."""
+"""The truth for a leaf: that of a turn, or of the conversation in the reflect stage."""
 
 
 def _places(leaf: Leaf[Any, Any], truth: ConversationTruth) -> tuple[Place, ...]:
@@ -25,7 +25,7 @@ def _places(leaf: Leaf[Any, Any], truth: ConversationTruth) -> tuple[Place, ...]
 def _asked(
     leaf: Leaf[Any, Any], truth: ConversationTruth, prediction: ConversationPrediction
 ) -> Iterator[tuple[Place, Prediction | None]]:
-    """Each place that the annotations define and the plan asked, with its answer."""
+    """Yield each place that is annotated and was asked, with its answer."""
     for place in filter(leaf.annotated, _places(leaf, truth)):
         if isinstance(place, ConversationTruth):
             if "reflect" not in prediction.not_asked:
@@ -38,8 +38,8 @@ def _asked(
 def strict_parts(truth: ConversationTruth, prediction: ConversationPrediction) -> dict[str, float]:
     """Leaf -> its strict score in [0, 1], for the leaves that are defined and were asked.
 
-    A turn leaf is the mean over its turns. A turn absent from the result was asked and not answered, so it
-    counts 0. Stages that the run left out (`not_asked`) are ignored.
+    A turn leaf is the mean over its turns. A turn missing from the result was asked but not answered, so it
+    counts as 0. Stages that the run left out (`not_asked`) are ignored.
     """
     parts = {}
     for name in LEAVES:
@@ -54,13 +54,13 @@ def strict_parts(truth: ConversationTruth, prediction: ConversationPrediction) -
 
 
 def unscored_share(truth: ConversationTruth) -> float:
-    """Share, in [0, 1], of the places that could be scored but are not annotated; each counts once."""
+    """Share, in [0, 1], of places that could be scored but are not annotated; each place counts once."""
     defined = [LEAF[name].annotated(place) for name in LEAVES for place in _places(LEAF[name], truth)]
     return 1 - sum(defined) / len(defined)
 
 
 def answered_share(truth: ConversationTruth, prediction: ConversationPrediction) -> float | None:
-    """Share, in [0, 1], of what is scored that was answered validly, whatever it says; None without any."""
+    """Share, in [0, 1], of scored places with a valid answer, right or wrong; None if nothing is scored."""
     return mean(
         0.0 if said is None else LEAF[name].answered(place, said)
         for name in LEAVES
@@ -71,8 +71,9 @@ def answered_share(truth: ConversationTruth, prediction: ConversationPrediction)
 def fully_annotated(truth: ConversationTruth) -> bool:
     """Whether every part of the protocol is annotated, so that strict = canonical on complete answers.
 
-    In each turn the tags, a yes or no on the observed and on the preferred side, and a winner of every
-    comparison; at the end a PANAS total that changed, the four questions and the four branch scores.
+    This requires in each turn the tags, a yes or no on both the observed and the preferred side, and a winner
+    of every comparison; at the end, a PANAS total that changed, the four questions and the four branch
+    scores.
     """
     missing = {name for name in LEAVES if not all(map(LEAF[name].annotated, _places(LEAF[name], truth)))}
     winners = all(len(turn.winners) == len(turn.comparisons) for turn in truth.turns)

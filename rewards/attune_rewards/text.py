@@ -1,4 +1,4 @@
-"""Words of texts and how many two texts share."""
+"""Token overlap of texts."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The tree of the Composite: its nodes with their weights, and the leaves that topics hang under them.
+"""The tree of the Composite: nodes with weights, and the leaves that each topic adds to them.
 
-Values flow upwards as weighted means. A part that the annotations do not define is left out, and its weight
-goes to its siblings. Source: AttuneBench v1.0 (pillars), a public port of its scorer (the weights within
+A node's value is the weighted mean of its children. A part that is not annotated is left out, and its weight
+goes to its siblings. Source: AttuneBench v1.0 (pillars), a public port of its scorer (weights within
 holistic).
 """
 
@@ -21,7 +21,7 @@ LEAF: Final[Mapping[str, Leaf[Any, Any]]] = {
     for topic in (emotion, binary, pairwise, panas, questions, branches, draft)
     for leaf in topic.LEAVES
 }
-"""Name -> leaf, those beside the Composite (`node` None) included."""
+"""Name -> leaf, including those outside the Composite (`node` None)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,27 +33,27 @@ class Node:
     children: tuple[Node, ...] = ()
 
     def leaves(self) -> Iterator[str]:
-        """Names of the leaves below, in order; a leaf names itself."""
+        """Names of the leaves below this node, in order; a leaf yields its own name."""
         if not self.children:
             yield self.name
         for child in self.children:
             yield from child.leaves()
 
     def nodes(self) -> Iterator[Node]:
-        """This node and all below it."""
+        """This node and all its descendants."""
         yield self
         for child in self.children:
             yield from child.nodes()
 
     def part(self, name: str) -> Node:
-        """The node with that name at or below this one; raises LookupError if there is none."""
+        """Find the node with that name at or below this one; raises LookupError if there is none."""
         for node in self.nodes():
             if node.name == name:
                 return node
         raise LookupError(f"no part {name!r} in {self.name!r}")
 
     def weights(self, defined: Collection[str]) -> dict[str, float]:
-        """Weight of each defined leaf, summing to 1 ({} if none is defined)."""
+        """The weights of the defined leaves, which sum to 1 ({} if none is defined)."""
         if not self.children:
             return {self.name: 1.0} if self.name in defined else {}
         below = [(child.weight, inner) for child in self.children if (inner := child.weights(defined))]
@@ -67,7 +67,7 @@ class Node:
 
 
 def _node(name: str, weight: float, *nodes: Node) -> Node:
-    """A node with these below it, and the leaves that belong there."""
+    """Make a node with these children and the leaves that belong to it."""
     leaves = [Node(leaf.name, leaf.weight) for leaf in LEAF.values() if leaf.node == name]
     return Node(name, weight, (*nodes, *leaves))
 
@@ -80,14 +80,14 @@ COMPOSITE: Final = _node(
 )  # fmt: skip
 """The whole tree; `COMPOSITE.part("emotion")` is a pillar."""
 LEAVES: Final[tuple[str, ...]] = tuple(COMPOSITE.leaves())
-"""Names of the leaves of the Composite, in their order."""
+"""Names of the leaves of the Composite, in order."""
 
 
 def stages_of(node: Node) -> tuple[Stage, ...]:
-    """The stages that the leaves at or below a node are asked in."""
+    """The stages in which the leaves at or below a node are asked."""
     asked = {LEAF[name].stage for name in node.leaves()}
     return tuple(stage for stage in STAGES if stage in asked)
 
 
 SCORED_STAGES: Final = frozenset(stages_of(COMPOSITE))
-"""Stages without which there is no Composite."""
+"""The stages that the Composite requires."""

@@ -1,6 +1,6 @@
-"""A conversation's annotations in the shape that scoring reads, made once per conversation.
+"""A conversation's annotations in the form used for scoring, computed once per conversation.
 
-Absent or null in the annotations is *unannotated*: it appears here as None or as a leaf that is not
+Annotations that are absent or null are *unannotated*: they appear here as None or as a leaf that is not
 defined. An empty list is an annotation.
 """
 
@@ -32,25 +32,25 @@ class TurnTruth:
     tags: tuple[Tag, ...] | None
     """None = not annotated; () = neutral."""
     has_judgements: bool
-    """Whether the turn has any binary judgement, yes/no truth or not."""
+    """Whether the turn has any binary judgement, with or without a yes/no truth."""
     observed: tuple[tuple[str, YesNo], ...]
-    """(question id, answer) where what the OM did is a yes or a no."""
+    """(question id, answer) where the observed behaviour is yes or no."""
     preferred: tuple[tuple[str, YesNo], ...]
     comparisons: tuple[PairwiseComparison, ...]
     winners: tuple[tuple[int, Side], ...]
-    """(index, winner) of the comparisons that have one."""
+    """(index, winner) of the comparisons that have a winner."""
     responses: Mapping[ResponseName, str | None]
     applicable: tuple[str, ...]
     """Ids of the yes/no questions that are asked, in the file's order."""
     message: str = ""
-    """The person's message, for who reads a draft."""
+    """The person's message, for reading a draft."""
     history: tuple[tuple[str, str], ...] = ()
     """The exchanges before it: (message, recorded reply)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationTruth:
-    """The annotations of a whole conversation; None = not annotated."""
+    """The annotations of a whole conversation; None means not annotated."""
 
     conversation_id: str
     turns: tuple[TurnTruth, ...]
@@ -66,7 +66,7 @@ class ConversationTruth:
     branches: Mapping[str, int]
     """Branch -> 1–7, annotated ones only."""
     by_number: Mapping[int, TurnTruth]
-    """Turn number -> its truth."""
+    """Turn number -> truth."""
 
     def turn(self, number: int) -> TurnTruth | None:
         """The truth of the turn with that number, or None."""
@@ -74,7 +74,7 @@ class ConversationTruth:
 
 
 def truth_of(conversation: Conversation) -> ConversationTruth:
-    """The annotations of a conversation as scoring reads them (kept on the conversation)."""
+    """The annotations of a conversation in the form used for scoring (cached on the conversation)."""
     return conversation.memoised("truth", None, lambda: _compile(conversation))
 
 

@@ -1,9 +1,9 @@
-"""The wording of every question: our own, or the official codebook's if the user has it.
+"""The wording of every question: ours, or that of the official codebook if the user has it.
 
 The nesting of the official `annotation_codebook.json` is not fixed: an entry is found wherever it sits, as
 the value under its id (`"B1": "…"` or `"B1": {"text": …}`), or as an object that carries the id
 (`{"id": "B1", "text": …}`). `text` is the HP-facing wording, `observerText` the observer wording if it
-differs. Option lists go by the names of their fields.
+differs. Option lists are found under the names of their fields.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "q3_modelFit": ("q3_modelfit", "q3modelfit", "q3", "modelfit"),
     "q3_followUp_whatFeltOff": ("q3_followup_whatfeltoff", "q3_followup", "q3followup", "whatfeltoff"),
 }
-"""Question that is no yes/no or comparison -> its names in official files, folded."""
+"""Question that is neither yes/no nor a comparison -> its names in official files, folded."""
 _ID_KEYS = ("id", "questionId", "question_id", "key", "code")
 _TEXT_KEYS = ("text", "question", "questionText", "label", "wording", "definition", "description")
 _OBSERVER_KEYS = ("observerText", "observer_text", "observer")
@@ -42,24 +42,24 @@ _HP_SECTION = re.compile(r"(^|_)hp(_|$)|participant", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Wording:
-    """One question in its two stances."""
+    """One question in its two wordings."""
 
     text: str
     """HP-facing: asked of the participant ("in your message")."""
     observer: str
-    """Asked about the participant ("in the person's message"); the same as `text` where none differs."""
+    """Asked about the participant ("in the person's message"); `text` if there is no separate wording."""
 
 
 @dataclass(frozen=True)
 class Codebook:
-    """Every question text and option list that a run asks with.
+    """Every question text and option list that a run uses.
 
-    `own()` is the wording shipped here; `load_official(path)` replaces what an official
-    `annotation_codebook.json` holds and names the rest in `missing`.
+    `own()` is the wording shipped here; `load_official(path)` takes what an official
+    `annotation_codebook.json` contains and names the rest in `missing`.
     """
 
     name: str
-    """Which wording: "attune-env 1.0", or "official" and the file's name."""
+    """Name of the wording: "attune-env 1.0", or "official" and the file's name."""
     binary: Mapping[str, Wording]
     pairwise: Mapping[str, str]
     """HP-facing only, as the benchmark has it."""
@@ -68,17 +68,17 @@ class Codebook:
     options: Mapping[str, tuple[str, ...]]
     """Option lists of the four q-questions; Q3's from best to worst. () = asked as free text."""
     panas: Mapping[str, str]
-    """Item -> a gloss of what it means ("" where the codebook has none)."""
+    """Item -> a short explanation ("" where the codebook has none)."""
     branches: Mapping[str, Wording]
     judge: Mapping[str, str]
     missing: tuple[str, ...] = ()
-    """Texts that an official file lacked, taken from our own wording."""
+    """Texts that the official file lacks and that are taken from our own wording."""
     path: str | None = field(default=None, compare=False)
     """The official file that was read; None for the wording shipped here."""
 
     @cached_property
     def fingerprint(self) -> str:
-        """16 hex digits that name the texts."""
+        """A fingerprint of the texts: 16 hex digits."""
         parts: list[Any] = [dict(part) for part in (self.pairwise, self.options, self.panas, self.judge)]
         for group in (self.binary, self.questions, self.branches):
             parts.append({key: [wording.text, wording.observer] for key, wording in group.items()})
@@ -89,7 +89,7 @@ class Codebook:
         return hash(self.fingerprint)
 
     def binary_text(self, question: str, *, observer: bool) -> str:
-        """The wording of a yes/no question; an id without wording is named as such, never left out."""
+        """The wording of a yes/no question; for an id without one, the text says so."""
         wording = self.binary.get(question)
         if wording is None:
             return f"Question {question} (this codebook has no wording for it)"
@@ -133,10 +133,10 @@ def find_official(data: Path) -> Path | None:
 
 
 def load_official(path: str | Path) -> Codebook:
-    """Our codebook, with every text that the official file has replaced by it.
+    """Our codebook with every text replaced for which the official file has one.
 
     `.missing` names what the file lacks (kept in our wording). Raises DataError if the file cannot be
-    read, or holds not one question id that the benchmark knows.
+    read, or contains no question id of the benchmark.
     """
     path = Path(path)
     own = Codebook.own()
@@ -146,7 +146,7 @@ def load_official(path: str | Path) -> Codebook:
         if key not in found or _rank(entry) > _rank(found[key]):
             found[key] = entry
         if _HP_SECTION.search(section) and isinstance(entry, str):
-            facing[key] = entry  # a map of its own for the HP-facing wording
+            facing[key] = entry  # a separate map for the HP-facing wording
     missing: list[str] = []
 
     def taken(key: str, own_wording: Wording, *names: str) -> Wording:
@@ -168,7 +168,7 @@ def load_official(path: str | Path) -> Codebook:
         questions[key] = taken(key, own.questions[key], *names)
         listed = next((_options(found[name]) for name in names if name in found), ())
         if listed or key == "q3_followUp_whatFeltOff":
-            options[key] = listed  # (): asked as free text, since ours are not what people chose from
+            options[key] = listed  # (): asked as free text, since people did not choose from our options
         elif key in options:
             missing.append(f"{key}.options")
     branches = {key: taken(key, own.branches[key]) for key in constants.BRANCHES}
@@ -181,7 +181,7 @@ def load_official(path: str | Path) -> Codebook:
 
 
 def _entries(node: Any, section: str = "") -> Iterator[tuple[str, Any, str]]:
-    """Every (id, entry, key above it) in the file; ids of questions as written, other names folded.
+    """Every (id, entry, parent key) in the file; question ids as written, other names folded.
 
     Maps of HP-facing wording come last, so that an observer map beside one gives the observer text.
     """
@@ -198,7 +198,7 @@ def _entries(node: Any, section: str = "") -> Iterator[tuple[str, Any, str]]:
 
 
 def _rank(entry: Any) -> int:
-    """How well an entry says what its id is: 2 a text or options, 1 a section of questions, 0 nothing."""
+    """How much an entry says about its id: 2 for a text or options, 1 for a section of questions, else 0."""
     if not (_wording(entry) or _options(entry)):
         return 0
     inside = entry if isinstance(entry, Mapping) else {}
@@ -212,7 +212,7 @@ def _fold(name: str) -> str:
 
 
 def _first(entry: Mapping[str, Any], names: Sequence[str]) -> str | None:
-    """The first of these fields that holds text."""
+    """The text of the first of these fields that has one."""
     given = (entry.get(name) for name in names)
     return next((text.strip() for text in given if isinstance(text, str) and text.strip()), None)
 

@@ -1,7 +1,7 @@
-"""Other data sets, converted to this format: what their files say and nothing more.
+"""Convert other data sets to this format, without adding anything to their content.
 
-Each importer gives `Imported`: the conversations, marked `imported`, and a count of what they are annotated
-with, what the source holds besides, and why that was left out.
+Each importer returns `Imported`: the conversations, marked `imported`, with counts of their annotations and
+of what was left out, and why.
 """
 
 from attune_data.importing.esconv import import_esconv

@@ -1,7 +1,7 @@
 """Import ESConv (Liu et al., ACL 2021): a seeker of emotional support chats with a human supporter.
 
-The seeker is the HP, the supporter the OM. Strategies become the observed behaviours that they entail,
-intensities the PANAS item that the emotion's own name is; docs/importing.md has the table.
+The seeker is the HP, the supporter the OM. Strategies become the observed behaviours that they imply, and
+intensities become ratings of the PANAS item of the same name; docs/importing.md has the table.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ ENTAILED: Final[Mapping[str, str]] = {
     "providing suggestions": "B11",
     "reflection of feelings": "B1",
 }
-"""Strategy -> the question whose observed answer is yes wherever the strategy is used."""
+"""Strategy -> the question whose observed answer is yes whenever the strategy is used."""
 _PLURALS: Final[Mapping[str, str]] = {"questions": "question", "others": "other"}
 PANAS_ITEM: Final[Mapping[str, str]] = {
     "nervousness": "nervous",
@@ -48,7 +48,7 @@ PANAS_ITEM: Final[Mapping[str, str]] = {
     "shame": "ashamed",
     "guilt": "guilty",
 }
-"""Emotion type -> the PANAS item that is its adjective."""
+"""Emotion type -> the PANAS item with the corresponding adjective."""
 RATING: Final[Mapping[int, int]] = {1: 1, 2: 3, 3: 4, 4: 5, 5: 7}
 """Intensity 1–5 -> 1–7: 1 + 1.5 (x - 1), halves rounded towards the middle."""
 _ADVICE: Final = (
@@ -122,7 +122,7 @@ class _Chat(Foreign):
     survey_score: _Survey | None = None
 
     def sides(self) -> tuple[_Side, _Side]:
-        """Answers of the seeker and the supporter in the survey."""
+        """The survey answers of the seeker and the supporter."""
         survey = self.survey_score or _Survey()
         return survey.seeker or _Side(), survey.supporter or _Side()
 
@@ -136,11 +136,11 @@ def import_esconv(path: str | Path, *, skip_invalid: bool = False) -> Imported:
             one.
 
     Returns:
-        The conversations in the file's order, `FILE-INDEX` their ids. One in which no message is answered is
-        left out; that is not an error.
+        The conversations in the file's order, with `FILE-INDEX` as their ids. One in which no message is
+        answered is left out without an error.
 
     Raises:
-        DataError: the file cannot be read, or a conversation does not follow the format; or none is left.
+        DataError: the file cannot be read, a conversation does not follow the format, or none is left.
     """
     file = Path(path)
     records = ((f"{file}[{i}]", partial(_made, value, file, i)) for i, value in enumerate(_records(file)))
@@ -163,7 +163,7 @@ def _records(file: Path) -> list[Any]:
 
 
 def _made(value: object, file: Path, index: int, left: Left) -> Conversation:
-    """One conversation; counts what is left out of it and raises Unusable if it has no turn."""
+    """Convert one conversation; counts what is left out and raises Unusable if it has no turn."""
     place = f"[{index}]"
     chat = read_as(_Chat, value, str(file), place, _ADVICE)
     runs = [
@@ -178,7 +178,7 @@ def _made(value: object, file: Path, index: int, left: Left) -> Conversation:
     for (_, said), (_, replied) in zip(runs[::2], runs[1::2], strict=True):
         answers = set(_entailed(replied, left))
         judgements = [
-            # an absent preferred answer would be read as the observed one; na is read as no answer
+            # an absent preferred answer would default to the observed one; na counts as no answer
             {"questionId": question, "observedBehavior": "yes", "preferredBehavior": "na"}
             for question in BINARY_IDS
             if question in answers
@@ -219,7 +219,7 @@ def _made(value: object, file: Path, index: int, left: Left) -> Conversation:
 
 
 def _entailed(replied: list[_Message], left: Left) -> Iterator[str]:
-    """The questions that the strategies of a reply answer with yes; counts the other strategies."""
+    """The questions answered with yes by the strategies of a reply; counts the other strategies."""
     for message in replied:
         if plain := (message.notes.strategy or "").strip("[] ").casefold():
             name = _PLURALS.get(plain, plain)
@@ -231,7 +231,7 @@ def _entailed(replied: list[_Message], left: Left) -> Iterator[str]:
 
 
 def _panas(chat: _Chat, left: Left) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
-    """The item concerned before and after, as far as the seeker rated it."""
+    """The rating of the item before and after, as far as the seeker gave one."""
     seeker, _ = chat.sides()
     rated = (seeker.initial_emotion_intensity, seeker.final_emotion_intensity)
     item = PANAS_ITEM.get((chat.emotion_type or "").strip().casefold())

@@ -19,25 +19,25 @@ from attune_data.validate import problems_of
 
 YES_NO: Final = ("yes", "no")
 ALTERNATES: Final = "alternates"
-"""The field of `metadata` that says what the alternates are; without it they are what their names say."""
+"""The field of `metadata` that says what the alternates are, if their names do not apply."""
 MODEL_REPLIES: Final = "replies of models"
-"""Its value if neither alternate was improved or edited: both are replies of other models."""
+"""Its value if both alternates are replies of other models, neither improved nor edited."""
 
 
 def are_model_replies(conversation: Conversation) -> bool:
-    """Whether the conversation says that its alternates are replies of models."""
+    """Whether the conversation declares its alternates to be replies of models."""
     extra = (conversation.metadata.model_extra if conversation.metadata else None) or {}
     return extra.get(ALTERNATES) == MODEL_REPLIES
 
 
 class Foreign(BaseModel):
-    """Base of the records of other data sets. Absent and null mean the same; unknown fields are kept."""
+    """Base of the records of other data sets. Absent and null are equivalent; unknown fields are kept."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
     @property
     def unread(self) -> int:
-        """How many fields the importer does not know."""
+        """Number of fields that the importer does not know."""
         return len(self.model_extra or {})
 
 
@@ -72,18 +72,18 @@ def read_as(model: type[F], value: object, file: str, place: str, advice: str) -
 
 
 def stated(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The record without the fields whose value is None."""
+    """A copy of the record without the fields whose value is None."""
     return {key: value for key, value in record.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How often something was annotated, or left out."""
+    """A count of something annotated or left out."""
 
     what: str
     count: int
     why: str
-    """Its source, or why nothing was made of it."""
+    """Where it comes from, or why it was left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +91,16 @@ class Imported:
     """A data set converted to this format."""
 
     conversations: Conversations
-    """All marked `imported`; `.left_out` names what is not among them, and `.files` where each stood."""
+    """All marked `imported`; `.left_out` names what is missing, and `.files` the place of each."""
     dataset: str
     licence: str
-    """As its authors state it."""
+    """As stated by its authors."""
     annotated: tuple[Count, ...]
-    """Field by field of the format; what is not annotated counts 0."""
+    """One entry per field of the format; fields without annotations count 0."""
     left: tuple[Count, ...]
-    """What was left out of the source, each with the reason."""
+    """What was left out, with the reason for each."""
     notes: tuple[str, ...]
-    """Warnings before use, measured on the conversations: above all, what gives answers away."""
+    """Warnings measured on the conversations, mainly about what gives answers away."""
 
 
 UNUSABLE: Final = "conversations that make none"
@@ -112,14 +112,14 @@ _WHOLE: Final[Mapping[str, str]] = {
 
 
 class Unusable(DataError):
-    """A valid record that makes no conversation here: it is left out and counted; that is not an error."""
+    """A valid record from which no conversation can be made: it is left out and counted, without an error."""
 
     def __init__(self, file: str, place: str, found: str, wanted: str) -> None:
         super().__init__(Problem(file, place, found, wanted, "it is left out", severity="warning"))
 
 
 Left = Counter[str]
-"""What was left out -> how often."""
+"""Kind of what was left out -> how often."""
 
 
 def gathered(
@@ -133,16 +133,16 @@ def gathered(
     skip_invalid: bool,
     notes: Callable[[Conversations], Iterable[str]] = lambda conversations: (),
 ) -> Imported:
-    """Imports records, each given as its place and a function that converts it.
+    """Import records, each given as its place and a function that converts it.
 
-    `reasons` has all that can be left out, and why; `left` what was left out before any record was read.
-    Raises DataError for an invalid record unless those are skipped, and if no conversation is left.
+    `reasons` lists everything that can be left out, and why; `left` counts what was left out earlier.
+    Raises DataError for an invalid record (unless these are skipped) and if no conversation is left.
     """
     good: dict[str, Conversation] = {}
     files: dict[str, str] = {}
     problems: list[Problem] = []
     for where, make in records:
-        counted: Left = Counter()  # of this one alone: a record left out whole counts as one thing
+        counted: Left = Counter()  # counts of this record only: one that is left out completely counts once
         try:
             made = make(counted)
             if first := files.get(made.conversation_id):
@@ -175,7 +175,7 @@ def gathered(
 
 
 def _count_annotated(conversations: Conversations) -> Iterator[Count]:
-    """How much of each field of the format the conversations hold, in the format's order."""
+    """Count how often the conversations have each field of the format, in the format's order."""
     turns = [turn for conversation in conversations for turn in conversation.turns]
     judgements = [judgement for turn in turns for judgement in turn.judgements]
     winners = [comparison.winner for turn in turns for comparison in turn.comparisons]

@@ -1,7 +1,7 @@
-"""Import PRISM (Kirk et al., 2024): people talk with several language models at once and score every reply.
+"""Import PRISM (Kirk et al., 2024): people chat with several language models at once and score every reply.
 
 The reply with which the conversation continued is the original, two of the others are its alternates, and
-scores become winners of the comparison "general"; docs/importing.md has the table.
+scores determine the winners of the comparison "general"; docs/importing.md has the table.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class _Participant(Foreign):
 
     @property
     def demographics(self) -> dict[str, str]:
-        """Their answers about themselves, by the names of this format."""
+        """Their answers about themselves, under the names of this format."""
         said = {
             "age_range": self.age and self.age.removesuffix(" years old"),
             "gender": self.gender,
@@ -130,10 +130,10 @@ def import_prism(path: str | Path, *, skip_invalid: bool = False, pairs: Pairs =
 
     Returns:
         The conversations in the file's order; their ids and those of participants begin with `prism-`.
-        One without a turn is left out; that is not an error.
+        One without a turn is left out without an error.
 
     Raises:
-        DataError: a file cannot be read, or a line does not follow the format; or no conversation is left.
+        DataError: a file cannot be read, a line does not follow the format, or no conversation is left.
         UnknownNameError: `pairs` is neither of its values.
     """
     if pairs not in get_args(Pairs):
@@ -148,7 +148,7 @@ def import_prism(path: str | Path, *, skip_invalid: bool = False, pairs: Pairs =
 
 
 def _survey(path: Path) -> dict[str, _Participant]:
-    """The lines of the survey by participant; {} if there is no such file."""
+    """The lines of the survey by participant; {} if the file is missing."""
     found: dict[str, _Participant] = {}
     for where, read in jsonl(path) if path.exists() else ():
         one = read_as(_Participant, read(), where, "", _SURVEY_ADVICE)
@@ -169,7 +169,7 @@ def _notes(conversations: Conversations) -> Iterator[str]:
 
 
 def _conversations_in(path: Path) -> Path:
-    """The file of conversations: `path`, or the one of its name in the folder `path`."""
+    """The file of conversations: `path` itself, or `conversations.jsonl` in the folder `path`."""
     if not path.is_dir():
         return path
     if (path / CONVERSATIONS).exists():
@@ -185,7 +185,7 @@ def _conversations_in(path: Path) -> Path:
 def _made(
     read: Callable[[], Any], where: str, survey: Mapping[str, _Participant], pairs: Pairs, left: Left
 ) -> Conversation:
-    """One conversation; counts what is left out of it and raises Unusable if it has no turn."""
+    """Convert one conversation; counts what is left out and raises Unusable if it has no turn."""
     source = read_as(_Conversation, read(), where, "", _ADVICE)
     turns: list[dict[str, Any]] = []
     models = set()
@@ -256,7 +256,7 @@ def _turns(source: _Conversation, where: str, left: Left) -> Iterator[tuple[str,
 
 
 def _alternates(thread: _Message, replies: Sequence[_Message], left: Left) -> list[_Message]:
-    """Two replies at most, of other words than the thread's and each other's."""
+    """At most two replies whose texts differ from the thread's and from each other."""
     others: dict[str, _Message] = {}
     for reply in replies:
         if reply is thread:
@@ -279,7 +279,7 @@ def _comparisons(
         if pairs == "alternates" and one == "original":
             left["comparisons with the reply in the thread"] += 1
             continue
-        # sides by a hash: the reply in the thread is mostly the winner and would always stand on one
+        # sides by a hash: the reply in the thread usually wins and would otherwise always be on the same side
         first, second = (two, one) if digest("prism", place, one, two)[0] & 1 else (one, two)
         a, b = named[first].score, named[second].score
         if a is None or b is None:

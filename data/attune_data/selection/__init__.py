@@ -1,4 +1,4 @@
-"""Choose conversations: by their fields, by participant into parts, or by the benchmark's own lists."""
+"""Choose conversations: by their fields, by splitting participants, or by the benchmark's own lists."""
 
 from attune_data.selection.split import STRATA, parse_shares, split
 from attune_data.selection.subsets import SUBSETS, official_subset

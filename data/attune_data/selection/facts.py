@@ -1,4 +1,4 @@
-"""Facts to select by: the fields of profile and metadata, by their names in files; what diagnoses state."""
+"""Facts to select by: the fields of profile and metadata under their names in files, and diagnoses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DECLINED: Final = frozenset({"prefer not to say", "prefer not to answer", "decli
 
 Value = str | float
 Facts = Mapping[str, tuple[Value, ...]]
-"""Field -> its values: one, or those of a list. A field that is absent or null is not in it."""
+"""Field -> its values: one, or those of a list. Fields that are absent or null are left out."""
 
 ALIASES: Final[Mapping[str, str]] = {
     "diagnosis": "diagnoses",
@@ -33,19 +33,19 @@ _INNER: Final = {"demographics", "computed_scores"}
 KNOWN: Final = frozenset(
     {*OWN, *Metadata.model_fields, *ParticipantProfile.model_fields, *Demographics.model_fields} - _INNER
 )
-"""Fields that can be asked for in any data, whether a conversation has them or not."""
+"""Fields that can be selected by in any data, even if no conversation has them."""
 
 
 def folded(text: str) -> str:
-    """`text` as values and names are compared: without case, outer blanks and differing inner ones."""
+    """Normalise `text` for comparison: case and white space do not matter."""
     return " ".join(unicodedata.normalize("NFC", text).casefold().split())
 
 
 def stated(diagnoses: Iterable[str] | None) -> Stated:
     """`any` with at least one diagnosis, `none` if none was stated explicitly, otherwise `unknown`.
 
-    The questionnaire's own option for none is "None of the above"; an empty list says the same. An absent
-    list, or a declined answer, states nothing.
+    The questionnaire's own option for none is "None of the above"; an empty list means the same. An absent
+    list or a declined answer counts as `unknown`.
     """
     if diagnoses is None:
         return "unknown"
@@ -56,15 +56,16 @@ def stated(diagnoses: Iterable[str] | None) -> Stated:
 
 
 def field_name(name: str) -> str:
-    """The field that a name stands for, aliases resolved: `Age-Range` and `ageRange` are `age_range`."""
+    """Resolve a field's name, including aliases: `Age-Range` and `ageRange` are `age_range`."""
     plain = _HUMP.sub("_", name.strip()).casefold().replace("-", "_").replace(" ", "_")
     return ALIASES.get(plain, plain)
 
 
 def facts_of(conversation: Conversation) -> Facts:
-    """Every field that the conversation states.
+    """Collect every field that the conversation states.
 
-    If a name occurs in several places, the conversation's own fields win, then metadata, then profile.
+    If a name occurs in several places, the conversation's own fields take precedence, then metadata, then
+    the profile.
     """
     facts: dict[str, tuple[Value, ...]] = {
         "conversation_id": (conversation.conversation_id,),
@@ -80,12 +81,12 @@ def facts_of(conversation: Conversation) -> Facts:
 
 
 def fields_of(facts: Iterable[Facts]) -> list[str]:
-    """The fields that can be asked for: those of the format and those the data has, sorted."""
+    """The fields that can be selected by, sorted: those of the format and those in the data."""
     return sorted(KNOWN.union(*facts))
 
 
 def _leaves(record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """(name, value) of everything in nested objects that is no object itself."""
+    """Yield (name, value) for every value in nested objects that is not itself an object."""
     for name, value in record.items():
         if isinstance(value, dict):
             yield from _leaves(value)
@@ -94,7 +95,7 @@ def _leaves(record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _values(value: Any) -> tuple[Value, ...] | None:
-    """The values of a field; None if it says nothing, or something that cannot be compared."""
+    """The values of a field; None if it is empty or cannot be compared."""
     if isinstance(value, (list, tuple)):
         values = tuple(single for item in value if (single := _single(item)) is not None)
         return values if values or not value else None

@@ -22,7 +22,7 @@ from attune_data.selection.facts import folded, stated
 Strata = Literal["topic", "category", "diagnosis"]
 STRATA: Final[tuple[Strata, ...]] = ("topic", "category", "diagnosis")
 _Stratum = tuple[str, ...]
-"""From the coarse to the fine: a category and its topic; whether there is a diagnosis, and which."""
+"""From coarse to fine: a category and its topic; whether there is a diagnosis, and which."""
 _PART: Final = re.compile(r"[A-Za-z0-9_][\w.-]{0,59}", re.ASCII)
 
 
@@ -33,24 +33,24 @@ def split(
     seed: int = 0,
     stratify: Strata | None = None,
 ) -> dict[str, Conversations]:
-    """Divides conversations into parts; nobody's conversations are in two of them.
+    """Divide conversations into parts so that each participant is in only one part.
 
-    Participants are ordered by hashes of the seed and their ids; the first part takes the first of them until
-    it has its share of the conversations, and so on. So neither the order of the input nor the machine
-    matters. If participants are added, those near a cut change sides and nobody else does: the conversations
-    that move at a cut are at most about as many as were added.
+    Participants are ordered by hashes of the seed and their ids; the first part takes participants from the
+    start until it has its share of the conversations, and so on. So neither the order of the input nor the
+    machine matters. If participants are added, only those near a cut change sides: at each cut, at most about
+    as many conversations move as were added.
 
     Args:
-        conversations: what is divided. Participants are identified by `Conversation.participant`.
+        conversations: the conversations to divide. `Conversation.participant` identifies participants.
         shares: part -> its share of the conversations, above 0; they sum to 1. A part misses its share by no
             more than the conversations of the participant with the most (twice as many with `stratify`),
             and gets at least one participant.
-        seed: another seed, another order.
+        seed: determines the order of the participants.
         stratify: divide each group of participants by these shares: by `category`; by `topic` (the
             metadata's text, and so by category as well); or by `diagnosis` (the set of them, and so by
-            having one as well). A participant counts where most of their conversations do. What a small group
-            cannot supply, the next one does, so the parts keep their sizes. The order of the groups depends
-            on all of them, so a new one may move participants of others.
+            having one as well). A participant belongs to the group of most of their conversations. What a
+            small group cannot supply, the next one does, so the parts keep their sizes. The order of the
+            groups depends on all of them, so a new group may move participants of others.
 
     Returns:
         Part -> its conversations, in the order of the input.
@@ -77,7 +77,7 @@ def split(
         strata.setdefault(mostly, []).append(who)
     sizes = {who: len(theirs) for who, theirs in owned.items()}
 
-    def place_of(stratum: _Stratum) -> list[bytes]:  # by chance, those that share the coarse side by side
+    def place_of(stratum: _Stratum) -> list[bytes]:  # random, but coarse kinds stay together
         return [_hash(seed, *stratum[:depth]) for depth in range(1, len(stratum) + 1)]
 
     ordered = [
@@ -93,7 +93,7 @@ def split(
 
 
 def parse_shares(text: str) -> dict[str, float]:
-    """`train=0.8,test=0.2` as a mapping; raises SettingsError if it cannot be read."""
+    """Parse `train=0.8,test=0.2` into a mapping; raises SettingsError if it is invalid."""
     shares: dict[str, float] = {}
     for piece in text.split(","):
         name, _, share = (side.strip() for side in piece.partition("="))
@@ -129,7 +129,7 @@ def _checked(shares: Mapping[str, float]) -> dict[str, Fraction]:
     total = math.fsum(shares.values())
     if not math.isclose(total, 1, abs_tol=1e-6):
         raise SettingsError(f"shares {said} sum to {total:g}, expected 1")
-    # by their digits: 0.1 is a tenth, so that equal shares cut equally
+    # from their decimal digits, so that 0.1 is exactly a tenth and equal shares cut equally
     return {name: Fraction(repr(float(share))) for name, share in shares.items()}
 
 
@@ -153,14 +153,13 @@ def _hash(*parts: object) -> bytes:
 def _cut(
     strata: list[list[str]], sizes: Mapping[str, int], shares: Mapping[str, Fraction]
 ) -> dict[str, list[str]]:
-    """Part -> participants: each stratum cut where the conversations so far come nearest to the shares.
+    """Part -> participants: each stratum is cut where the conversations so far come closest to the shares.
 
-    A cut is placed by what all strata up to this one should have given, so what one rounds off the next
-    makes up for.
+    A cut takes all strata so far into account, so that rounding in one is made up for in the next.
     """
     upto = list(accumulate(shares.values()))
     given = [0] * len(upto)
-    """Conversations before each cut, over the strata so far."""
+    """Target number of conversations before each cut, over the strata so far."""
     before = 0
     parts: dict[str, list[str]] = {name: [] for name in shares}
     for members in strata:
@@ -178,14 +177,14 @@ def _cut(
 
 
 def _nearest(edges: list[int], target: Fraction) -> int:
-    """Index of the edge nearest to a target, the lower of two that are equally near."""
+    """Index of the edge closest to a target; of two equally close ones, the lower."""
     above = min(bisect_right(edges, target), len(edges) - 1)
     below = max(above - 1, 0)
     return below if target - edges[below] <= edges[above] - target else above
 
 
 def _filled(parts: dict[str, list[str]], sizes: Mapping[str, int]) -> dict[str, list[str]]:
-    """Gives each empty part the smallest participant of the part with the most participants."""
+    """Move the smallest participant of the part with the most participants to each empty part."""
     for members in parts.values():
         if not members:
             richest = max(parts.values(), key=len)

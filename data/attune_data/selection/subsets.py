@@ -1,4 +1,4 @@
-"""The benchmark's own subsets, by the number in the file name."""
+"""The benchmark's own subsets, identified by the numbers in file names."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ SUBSETS: Final[Mapping[str, tuple[int, ...]]] = {
 }
 """Name -> numbers N of its `conversation_N.json`, ascending.
 
-Sample200 is the benchmark; Subsample50 and Subsample25 are what verbose and omniscient runs of the paper
-covered. 25 ⊂ 50 ⊂ 200 and 20 ⊂ 200; Subsample100 holds number 106, which Sample200 lacks. None of them
+Sample200 is the benchmark; Subsample50 and Subsample25 are the subsets used in the paper's verbose and
+omniscient runs. 25 ⊂ 50 ⊂ 200 and 20 ⊂ 200; Subsample100 has number 106, which Sample200 lacks. None of them
 is a training split.
 """
 
 
 def numbered(conversations: Conversations) -> dict[int, str]:
-    """File number -> conversation id; {} unless each comes from a `conversation_N.json` of its own number."""
+    """File number -> conversation id; {} unless each is from a `conversation_N.json` with a distinct N."""
     found: dict[int, str] = {}
     for identity in conversations.by_id:
         number = file_number(Path(conversations.files.get(identity, "")).name)

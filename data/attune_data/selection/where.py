@@ -1,4 +1,4 @@
-"""Select conversations by what they state: `diagnosis=ADHD|Anxiety,category=Family,who_5<13`."""
+"""Select conversations by their fields: `diagnosis=ADHD|Anxiety,category=Family,who_5<13`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _VALUE: Final = re.compile(
     re.DOTALL,
 )
 _LISTED: Final = 12
-"""Values that a message names before it counts the rest."""
+"""How many values a message names before it only counts the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Wanted:
 
     text: str
     quoted: bool = False
-    """A quoted word is always the word itself, never `any`, `none` or `unknown`."""
+    """A quoted word is taken literally, never as `any`, `none` or `unknown`."""
 
     def __str__(self) -> str:
         return '"' + self.text.replace('"', '""') + '"' if self.quoted else self.text
@@ -58,7 +58,7 @@ class Condition:
     """`name comparison wanted|wanted…`; an ordering has exactly one wanted value, a number."""
 
     name: str
-    """As the caller wrote it; `field` is what it stands for."""
+    """The name as the caller wrote it; `field` is the resolved name."""
     comparison: str
     """=, !=, <, <=, > or >=."""
     wanted: tuple[Wanted, ...]
@@ -111,10 +111,10 @@ class Where:
 
     @classmethod
     def parse(cls, text: str) -> Where:
-        """Read `field=value,field<number,…`; raises SettingsError naming the place that cannot be read.
+        """Parse `field=value,field<number,…`; raises SettingsError naming the place that cannot be read.
 
-        A value is written as it is, or in quotes (" or ') if it contains a comma or a bar; inside quotes the
-        same quote is written twice.
+        A value that contains a comma or a bar must be quoted (" or '); inside quotes, the same quote is
+        doubled.
         """
         if not isinstance(text, str):
             raise SettingsError(f'where is {show(text)}; expected a text such as "diagnosis=ADHD,who_5<13"')
@@ -151,18 +151,18 @@ def select(conversations: Conversations, where: str | Where) -> Conversations:
     """Return the conversations that meet every condition of `where`, in their order.
 
     Conditions are separated by commas: `diagnosis=ADHD|Anxiety,category=Family,who_5<13`. `=` and `!=` take
-    alternatives (`|`); on lists `=` asks whether one of the entries is it, `!=` whether none is. Text
-    compares without case. `<`, `<=`, `>`, `>=` compare numbers. A field that a conversation does not state
-    meets no condition except `field=unknown`; `diagnosis=any` and `diagnosis=none` ask for some or no
-    diagnosis. A quoted word has no special meaning.
+    alternatives (`|`); on lists, `=` means that an entry matches, `!=` that none does. Text is compared
+    without regard to case; `<`, `<=`, `>`, `>=` compare numbers. A field that a conversation does not state
+    meets no condition except `field=unknown`; `diagnosis=any` and `diagnosis=none` select people with and
+    without a diagnosis. A quoted word has no special meaning.
 
-    Fields: every one of profile, demographics, scores and metadata by its name in the file, also those
-    the format does not know; `conversation_id`, `provenance`, `turns` (their number); `diagnosis`,
-    `attitude`, `participant` and `topic` (the metadata's text) for short.
+    Fields: everything in profile, demographics, scores and metadata under its name in the file, including
+    fields unknown to the format; `conversation_id`, `provenance`, `turns` (their number); and the short
+    names `diagnosis`, `attitude`, `participant` and `topic` (the metadata's text).
 
     Raises:
         UnknownNameError: no such field in these conversations.
-        SettingsError: `where` cannot be read; a value that none of them has; or nothing is left.
+        SettingsError: `where` cannot be read, a value occurs in none of them, or nothing is left.
     """
     if not isinstance(conversations, Conversations):
         raise TypeError(f"select takes Conversations, as load gives them; got {type(conversations).__name__}")
@@ -184,7 +184,7 @@ def select(conversations: Conversations, where: str | Where) -> Conversations:
 
 
 def _check(condition: Condition, facts: Sequence[Facts]) -> None:
-    """Raises an error if a condition does not fit this data: unknown field, value or type."""
+    """Raise an error if a condition does not fit this data: unknown field, value or type."""
     known = fields_of(facts)
     if condition.field not in known:
         raise UnknownNameError("field", condition.name, map(one_line, sorted({*known, *ALIASES})))
@@ -202,7 +202,7 @@ def _check(condition: Condition, facts: Sequence[Facts]) -> None:
         if condition.is_word(wanted) or any(wanted.equals(value) for value in values):
             continue
         if not texts and wanted.number is not None:
-            continue  # a number that happens not to occur is no slip
+            continue  # a number that happens not to occur is not a mistake
         near = difflib.get_close_matches(folded(wanted.text), texts, n=1)
         hint = f"did you mean {show(texts[near[0]])}? " if near else ""
         raise _refused(
@@ -211,7 +211,7 @@ def _check(condition: Condition, facts: Sequence[Facts]) -> None:
 
 
 def _listed(values: Sequence[Value]) -> str:
-    """Numbers by their range; text by how often it occurs, most frequent first."""
+    """Describe numbers by their range and texts by their frequency, most frequent first."""
     numbers = [value for value in values if isinstance(value, float)]
     texts = sorted(value for value in values if isinstance(value, str))
     spelt = {folded(text): text.strip() for text in texts}
@@ -223,7 +223,7 @@ def _listed(values: Sequence[Value]) -> str:
 
 
 def _refused(message: str) -> SettingsError:
-    """The error for a selection that cannot be used, on one line whatever it quotes."""
+    """The error for an invalid selection, always on one line."""
     return SettingsError(one_line(message))
 
 

@@ -18,7 +18,7 @@ ORDER: Final = (
 STYLES: Final[dict[str, Mapping[str, float]]] = read_text("styles.toml")
 """Model -> act -> probability in a turn."""
 IMPROVEMENTS: Final[Mapping[str, float]] = STYLES.pop("improvements")
-"""Acts that an assistant adds when it is to do better, whatever the person wants."""
+"""Acts that an assistant adds when asked to do better, regardless of what the person wants."""
 
 ACT_OF: Final[Mapping[str, str]] = {
     "B1": "claim", "B4": "claim_second", "B6": "infer", "B11": "advise", "B12": "reason", "B13": "ask_fact",
@@ -35,9 +35,9 @@ NEEDS: Final[Mapping[str, frozenset[str]]] = {
     "claim_second": NAMING, "emote": NAMING, "shift": NAMING,
     "hard": frozenset({"advise"}), "safety": frozenset({"risk"}),
 }  # fmt: skip
-"""Act -> acts of which one must stand in the reply too."""
+"""Act -> acts of which at least one must also be in the reply."""
 WEARING: Final = frozenset({"aside", "cheer", "clinical", "drift", "generic", "heat", "moral", "reflect"})
-"""Acts that wear thin: less likely where they stood in the last reply."""
+"""Acts that wear thin: less likely if they were in the last reply."""
 
 BESIDE_ADVICE: Final = {"hard": 0.3, "reason": 0.85}
 """Act -> probability that it comes with advice."""
@@ -48,7 +48,7 @@ def original(story: Story) -> set[str]:
     chances = dict(STYLES[story.style])
     message, goal = story.message, story.goals[0]
     chances["generic"] += 0.15 * (story.number / story.count)
-    if message.asks:  # it reads what is asked of it, mostly
+    if message.asks:  # the model mostly notices what it is asked for
         if goal in ("decide", "info"):
             chances["advise"] += 0.25
         elif goal == "vent":
@@ -80,12 +80,12 @@ def improved(first: Collection[str], story: Story) -> set[str]:
 
 
 def edited(first: Collection[str], wish: Mapping[str, float], story: Story) -> set[str]:
-    """The acts after the person has edited the reply: each unwanted one may go, each missed one may come."""
+    """The acts after the person has edited the reply: unwanted ones may be removed, missing ones added."""
     draws, acts = story.draws, set(first)
     effort = 0.15 + 0.5 * draws.uniform()
     for construct, act in ACT_OF.items():
         if act == "claim_second" and len(story.message.shown) < 2:
-            continue  # nobody adds a second feeling if there is none
+            continue  # nobody adds a second feeling when there is only one
         wanted = wish[construct] > 0
         if wanted != (act in acts) and abs(wish[construct]) > 0.3 and draws.yes(effort):
             acts ^= {act}
@@ -94,11 +94,11 @@ def edited(first: Collection[str], wish: Mapping[str, float], story: Story) -> s
 
 
 def _settled(acts: set[str], story: Story) -> set[str]:
-    """The acts that can stand together here; at least one."""
+    """The acts that can occur together here; at least one."""
     message = story.message
     if not message.named:
         acts.discard("own_word")
-    if "own_word" in acts:  # one naming of the feeling is enough
+    if "own_word" in acts:  # naming the feeling once is enough
         acts.discard("claim")
     if story.number == 0:
         acts -= {"shift", "correct"}

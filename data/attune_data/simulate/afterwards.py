@@ -26,7 +26,7 @@ Q1_OF: Final[Mapping[str, str]] = {
     "calm": Q1_OPTIONS[5],
 }  # fmt: skip
 Q3_CUTS: Final = (0.42, 0.12, -0.25)
-"""Mean fit from which the answer is the first, second, third option."""
+"""Mean fit above which the answer is the first, second or third option."""
 FELT_OFF: Final[tuple[tuple[str, str, float], ...]] = (
     ("It gave advice before it understood", "early_advice", 0.3),
     ("It missed what I was feeling", "wrong", 0.7),
@@ -39,19 +39,19 @@ FELT_OFF: Final[tuple[tuple[str, str, float], ...]] = (
     ("It asked too many questions", "questions", 0.7),
     ("It made my feelings seem smaller", "", 0.35),
 )
-"""The options of the follow-up in this project's codebook, each with its cause: a share of the turns above
-a bound, of the last one a mean fit below its negative."""
+"""(option, cause, bound): an option of the follow-up in this project's codebook applies if the share of turns
+with that cause exceeds the bound; the last one applies if the mean fit is below the negative of its bound."""
 BRANCHES: Final[Mapping[str, tuple[float, str]]] = {
     "perceiving": (3.9, "right"), "facilitating": (3.0, "toned"), "understanding": (2.7, "mirrored"),
     "managing": (3.3, "managed"),
 }  # fmt: skip
-"""Branch -> score of a middling reply (noticing is judged the easiest, understanding the hardest, as
-published), and the share of the turns that raises it."""
+"""Branch -> score of an average reply (perceiving is rated the easiest, understanding the hardest, as
+published), and the name of the share of turns that raises it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The state that everything afterwards is drawn from: known to the ceiling, without the noise."""
+    """The state from which the final answers are drawn; the ceiling knows it, but not the noise."""
 
     person: Person
     positive: float
@@ -67,7 +67,7 @@ class Ending:
 
     @property
     def mean_fit(self) -> float:
-        """How well the replies fitted, the last one counting more; in [-1, 1]."""
+        """Weighted mean of how well the replies fitted, in [-1, 1]; the last one has the most weight."""
         return 0.7 * math.fsum(self.fits) / len(self.fits) + 0.3 * self.fits[-1]
 
 
@@ -79,9 +79,9 @@ def panas_items(
     draws: Draws,
     end: Ending | None = None,
 ) -> dict[str, int]:
-    """Item -> 1-7: loading·factor + the item's own part.
+    """Draw the PANAS answers: item -> 1-7, from loading·factor plus an item-specific residual.
 
-    At the end of a conversation, tags have left a trace, and some answers are as before.
+    At the end of a conversation, earlier tags raise their items, and some answers repeat those given before.
     """
     items = {}
     for item in EMOTIONS:
@@ -97,7 +97,7 @@ def panas_items(
 
 
 def answers(end: Ending, draws: Draws) -> dict[str, Any]:
-    """Everything said afterwards: `postPanas` and `conversationWideQuestions`, as the record has them."""
+    """Draw all answers after the conversation: `postPanas` and `conversationWideQuestions` of the record."""
     post = panas_items(end.person, end.positive, end.negative, end.residuals, draws, end)
     x = end.mean_fit + 0.2 * draws.normal()
     fit = Q3_OPTIONS[sum(x <= cut for cut in Q3_CUTS)]
@@ -114,7 +114,7 @@ def answers(end: Ending, draws: Draws) -> dict[str, Any]:
 
 
 def _clarity(share: Mapping[str, float], draws: Draws) -> str:
-    """Scores of the four options: feelings named, shown, mixed, moving; the best one wins."""
+    """Choose the option with the highest noisy score: feelings named, shown, mixed or shifting."""
     scores = (
         1.6 * share["named"] + 0.6 * share["shown"] - 0.3 * share["mixed"] + 0.2,
         0.8 * share["indirect"] + 0.1,
@@ -126,7 +126,7 @@ def _clarity(share: Mapping[str, float], draws: Draws) -> str:
 
 
 def _felt_off(end: Ending, draws: Draws) -> list[str]:
-    """Each option on its cause, and now and then without one."""
+    """Choose the options whose cause applies, and occasionally one without a cause."""
     chosen = [
         text
         for text, cause, least in FELT_OFF

@@ -1,4 +1,4 @@
-"""A reply's words in a live conversation: the kind of answer that a question calls for, and what is alike."""
+"""Read a reply in a live conversation: the kind of answer a question calls for, and similar phrases."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ Kind = Literal["yes_no", "either", "amount", "place", "past", "open"]
 """Yes or no; this or that; how much, often or long; where or when; what happened or was said; any other."""
 
 FEWEST: Final = 2
-"""Words that a text must have beside facts and common words, to be compared."""
+"""Fewest content words, not counting facts, that a text needs to be compared."""
 LONGEST: Final = 2_000
-"""Characters of a text that are read: the last ones of a question to tell its kind, else the first."""
+"""Characters of a text that are read: the last ones to classify a question, otherwise the first ones."""
 ALIKE: Final = 0.6
-"""Share of a text's words that a phrase must have, to be taken for the same."""
+"""Share of a text's content words that a phrase must contain to count as the same."""
 STEM: Final = 5
-"""Letters of a word by which it counts as taken up, in whatever form."""
+"""Leading letters by which two forms of a word count as the same."""
 TAKEN_UP: Final = 2
-"""Words of what was told that a reply must have, to have taken it up; fewer if there are fewer."""
+"""Words of the person's message that a reply must contain to have taken it up (all of them if fewer)."""
 _WORD: Final = re.compile(r"[a-z]{4,}")
 _COMMON: Final = frozenset({
     "about", "anybody", "anyone", "anything", "been", "could", "does", "ever", "everybody", "everyone",
@@ -30,7 +30,7 @@ _COMMON: Final = frozenset({
     "such", "tell", "than", "that", "their", "them", "then", "there", "they", "thing", "think", "this",
     "thought", "want", "were", "what", "when", "where", "which", "will", "with", "would", "your", "yours",
 })  # fmt: skip
-"""Words that say nothing of what a text is about."""
+"""Words that say nothing about a text's topic."""
 _SLOT: Final = re.compile(r"\{[^}]*\}")
 
 _BREAK: Final = re.compile(r"[^\w\s'-]+| - |\n")
@@ -71,9 +71,10 @@ _OR: Final = re.compile(r"\bor\b(?! (?:not|so|anything|something|anyone|anybody|
 
 
 def kind_of(question: str) -> Kind:
-    """The kind of answer that a question calls for, by its first words; of several, the last one counts.
+    """Classify a question by its first words: the kind of answer it calls for.
 
-    A statement with a question mark is asked for a yes or a no; what has no letters of this alphabet is open.
+    If there are several questions, the last one counts. A statement with a question mark asks for yes or no;
+    a text without Latin letters counts as an open question.
 
     >>> kind_of("You said it's late: did you call, or write?"), kind_of("So how long was that?")
     ('either', 'amount')
@@ -94,9 +95,10 @@ def kind_of(question: str) -> Kind:
 def like(
     text: str, pairs: Sequence[Said], facts: Set[str] = frozenset(), *, question: bool = False
 ) -> Said | None:
-    """The pair whose first half has most of a text's words, `facts` aside; None if none has enough.
+    """Find the pair whose first half shares the most content words with a text; None if none shares enough.
 
-    Of long texts the beginning counts. With `question` the two must also be questions of one kind.
+    Words in `facts` do not count, and only the beginning of a long text is read. With `question`, both must
+    also be questions of the same kind.
     """
     words = content(text) - facts
     if len(words) < FEWEST:
@@ -110,13 +112,13 @@ def like(
 
 
 def takes_up(told: str, reply: str, facts: Set[str] = frozenset()) -> bool:
-    """Whether a reply has words of what was told, facts aside."""
+    """Whether a reply takes up enough of the words in `told`, not counting facts."""
     words = {word[:STEM] for word in content(told) - facts}
     return bool(words) and len(words & {word[:STEM] for word in content(reply)}) >= min(TAKEN_UP, len(words))
 
 
 def content(text: str) -> frozenset[str]:
-    """The words of a text, or of a template's source, that say what it is about."""
+    """The content words of a text or of a template's source."""
     return _content(text[:LONGEST])
 
 
@@ -131,7 +133,7 @@ def _clauses(question: str) -> list[str]:
 
 
 def _last(clauses: Sequence[str]) -> tuple[int, str]:
-    """The place and the words of the last clause that asks; of the last clause if none does."""
+    """The index and the words of the last clause that asks something, or else of the last clause."""
     asking = [(place, said) for place, clause in enumerate(clauses) if (said := _begins(clause))]
     if len(asking) > 1 and _TAG.fullmatch(asking[-1][1]) and re.match(rf"{_WH}\b", asking[-2][1]):
         asking.pop()  # "what did he say, do you know"
@@ -139,7 +141,7 @@ def _last(clauses: Sequence[str]) -> tuple[int, str]:
 
 
 def _begins(clause: str) -> str:
-    """A clause from the word on that asks; "" if it does not begin as a question."""
+    """The clause from its question word on; "" if it does not begin like a question."""
     for filler in (_FILLER, _ASKING_TO_SAY, _BEFORE_WH):
         found = filler.match(clause)
         clause = clause[found.end() :] if found else clause
@@ -147,7 +149,7 @@ def _begins(clause: str) -> str:
 
 
 def _kind(asked: str) -> Kind:
-    """The kind of one clause, which may offer a choice as well."""
+    """Classify one clause, without regard to a choice that it may offer."""
     if not re.match(rf"{_WH}\b|how come\b", asked) and (inside := _INSIDE.search(asked)):
         begun = re.match(rf"(?:{_AUXILIARY}|whether)\b", asked)
         asked = asked if begun else asked[inside.start() :]
@@ -163,7 +165,7 @@ def _kind(asked: str) -> Kind:
 
 @lru_cache(maxsize=4096)
 def _begun(source: str) -> str:
-    """A template's source with the first of each choice, as a clause that asks."""
+    """The asking clause of a template's source, with the first option of each choice."""
     while (plain := re.sub(r"\[([^][|]*)\|?[^][]*\]", r"\1", source)) != source:
         source = plain
     return _last(_clauses(_SLOT.sub("it", source)))[1]

@@ -1,4 +1,4 @@
-"""Which reply a person picks: a utility per question, and a Bradley-Terry choice with stated noise."""
+"""Which reply a person prefers: a utility per question, and a Bradley-Terry choice with known noise."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from attune_data.simulate.replies import Reply
 from attune_data.simulate.story import Story
 
 COMMON: Final = ("B1", "B3", "B4", "B6", "B11", "B12", "B13", "B15", "B19", "B502", "B505")
-"""Constructs that most replies could show: having or lacking one counts."""
+"""Constructs that most replies could show: both their presence and their absence count."""
 RARE: Final = (
     "B14", "B16", "B206", "B207", "B310", "B311", "B313", "B315", "B316", "B406", "B408", "B503", "B504",
 )  # fmt: skip
-"""Constructs that count where they occur."""
+"""Constructs that count only when present."""
 HALO: Final = 0.33
-"""Spread of what a reply gains or loses on all questions of a turn alike."""
+"""Standard deviation of the noise that a reply shares across all questions of a turn."""
 OWN: Final = 0.25
-"""Utility added to the reply that was really received."""
+"""Utility added to the reply that was actually received."""
 
-# What each question looks at beside the general utility; `match`, `length` and `jars` are no constructs.
+# The weights of each question beside the general utility; `match`, `length` and `jars` are not constructs.
 QUESTIONS: Final[Mapping[str, Mapping[str, float]]] = {
     "PW1": {"B1": 1.0, "B15": 1.0, "match": 1.5},
     "PW2": {"B4": 1.6, "B504": 0.8, "B7": 0.4},
@@ -59,7 +59,7 @@ class Appeal:
 
 
 _NOISE: Final = tuple(((heads - 32) / 4.0, math.comb(64, heads) / 2.0**64) for heads in range(65))
-"""N(0, 1) as 64 coins: (value, probability)."""
+"""N(0, 1) approximated by 64 coin flips: (value, probability)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +71,13 @@ class Comparison:
     b: ResponseName
     winner: Side
     advantage: float
-    """γ·(V_A - V_B): how much more the person sees in A."""
+    """γ·(V_A - V_B): by how much the person prefers A, without the noise."""
     gain: float
     """γ"""
 
     @property
     def probability_a(self) -> float:
-        """That A wins, given everything but the noise: the mean of σ(advantage + noise of the two halos)."""
+        """Probability that A wins: the mean of σ(advantage + noise) over the noise of the two halos."""
         spread = self.gain * HALO * math.sqrt(2.0)
         return math.fsum(weight * squash(self.advantage + spread * value) for value, weight in _NOISE)
 
@@ -90,9 +90,9 @@ def appeal(
     *,
     own: bool,
 ) -> Appeal:
-    """The appeal of a reply: 0.55·(Σ wish·(done - ½) + Σ wish·done(rare)) + 0.5·match - length - jarring."""
+    """Appeal of a reply: 0.55·(Σ wish·(done - ½) + Σ wish·done(rare)) + 0.5·match - length - jarring."""
     right, jars = match(story, reply), off_key(story, reply)
-    length = (reply.text.count(" ") - 54) / 30  # words, less 55
+    length = (reply.text.count(" ") - 54) / 30  # words minus 55
     terse = story.person.typing.register == "terse"
     utility = 0.5 * right - 0.22 * length * (1.4 if terse else 1.0) - 0.5 * jars + OWN * own
     for construct in COMMON:
@@ -106,7 +106,7 @@ def appeal(
 
 
 def chosen_questions(story: Story) -> list[str]:
-    """General, and three of PW1-PW16 that suit the moment."""
+    """Draw the questions of a turn: general, and three of PW1-PW16 that suit the moment."""
     message = story.message
     weights = dict.fromkeys(QUESTIONS, 1.0) | {"PW12": 6.0 if message.risk else 0.0}
     weights |= {"PW2": 2.0 if len(story.mood.tags) > 1 else 0.5, "PW14": 2.0 if message.reaction else 0.5}
@@ -118,7 +118,7 @@ def chosen_questions(story: Story) -> list[str]:
 
 
 def value(question: str, of: Appeal) -> float:
-    """The value of a reply to a person who is asked this question."""
+    """The value of a reply to the person with regard to one question."""
     if question == "general":
         return of.utility
     looked_at = QUESTIONS[question].items()
@@ -126,7 +126,7 @@ def value(question: str, of: Appeal) -> float:
 
 
 def compare(story: Story, questions: list[str], appeals: Mapping[ResponseName, Appeal]) -> list[Comparison]:
-    """All choices of a turn, sides at random.
+    """Draw all choices of a turn, with random sides.
 
     A wins with σ(γ·(V_A - V_B) + γ·(ε_A - ε_B)).
     """

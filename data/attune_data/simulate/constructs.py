@@ -1,7 +1,7 @@
-"""Constructs of a reply: whether it shows them, people judge that it does, and they wanted it.
+"""Constructs of a reply: whether it shows them, whether people judge that it does, and if they wanted it.
 
-*Textual* constructs are functions of the acts, of what was said before, and of the message: they are true of
-the text. *Contextual* ones are judgements of the person, drawn from the state with stated noise.
+*Textual* constructs follow from the acts, from what was said before and from the message: they are facts
+about the text. *Contextual* ones are the person's judgements, drawn from the state with known noise.
 
 Wish = 0.8·(base + by goal) + by activation·need + 0.35·(by agreeableness, neuroticism, openness) + own taste.
 All its numbers are guesses based on what people report to like, as docs/simulator.md says.
@@ -68,11 +68,11 @@ WISHES: Final[Mapping[str, Wish]] = {
     "B505": Wish(-0.1, {"sort": 1.0, "info": -0.8, "vent": -0.3}, -0.1, (0, 0, 0.5)),
 }
 ACCEPTANCE: Final = 1.1
-"""How far people endorse what a reply did that suited them."""
+"""How strongly people endorse what a reply did if the reply suited them."""
 
 
 def wishes(story: Story) -> dict[str, float]:
-    """Construct -> wish, in this moment."""
+    """Construct -> the person's wish for it at this moment."""
     person, goal, need = story.person, story.goals[0], story.mood.need
     a, n, o = person.traits
     return {
@@ -85,17 +85,17 @@ def wishes(story: Story) -> dict[str, float]:
 
 
 def preferred_probability(wish: float, observed: bool, fit: float, noise: float) -> float:
-    """Probability that the person would have wanted it, given what the reply did and how well it fitted."""
+    """Probability that the person wanted a construct, given whether the reply showed it and how it fitted."""
     swayed = ACCEPTANCE * (1.0 if observed else -1.0) * (0.55 + 0.45 * fit)
     return squash(1.7 * (wish + swayed) / noise)
 
 
 CONTEXTUAL: Final = ("B2", "B8", "B9", "B10", "B20", "B109")
-"""Judgements; all other constructs are textual."""
+"""Constructs that the person judges; all others are textual."""
 
 
 def applies(story: Story) -> dict[str, bool]:
-    """Construct -> whether this moment calls for it, for those that not every moment calls for."""
+    """Construct -> whether it applies at this moment; holds only those that do not always apply."""
     message, begun = story.message, story.number > 0
     return {
         "B4": len(story.mood.tags) > 1,
@@ -111,7 +111,7 @@ def applies(story: Story) -> dict[str, bool]:
 
 
 def textual(story: Story, reply: Reply) -> dict[str, bool | None]:
-    """Construct -> yes, no, or None for not applicable, of everything that text can show."""
+    """Textual construct -> whether the reply shows it; None where it does not apply."""
     acts, message = reply.acts, story.message
     named = bool(acts & NAMING)
     advises = bool(acts & {"advise", "generic"})
@@ -170,7 +170,7 @@ def rightness(story: Story, claim: str) -> float:
 
 
 def off_key(story: Story, reply: Reply) -> float:
-    """How much the reply's tone jars: cheering up the sad, anger, jargon, other topics. 0 or more."""
+    """How much the reply's tone jars, 0 or more: from forced cheer, anger, jargon and changes of topic."""
     acts = reply.acts
     cheers = "cheer" in acts and story.mood.sign < 0
     return 1.0 * cheers + 0.7 * ("heat" in acts) + 0.5 * ("clinical" in acts) + 1.2 * ("drift" in acts)

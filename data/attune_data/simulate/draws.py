@@ -1,4 +1,4 @@
-"""Random draws that are the same on every machine: hashed seeds, one stream, no mathematics library.
+"""Random draws that are identical on every machine: hashed seeds, one stream, no math library.
 
 Python guarantees the stream of `Random(int).random()` across versions and platforms, and IEEE guarantees
 +, -, *, / and the square root. Everything here uses only these: no `choice`, `shuffle`, `gauss`,
@@ -18,17 +18,17 @@ T = TypeVar("T")
 
 
 def squash(x: float) -> float:
-    """An S-curve from 0 to 1 through ½ at 0, close to the logistic: ½ + ½·(x/2)/√(1 + x²/4)."""
+    """Map a number to (0, 1) by an S-curve close to the logistic function: ½ + ½·(x/2)/√(1 + x²/4)."""
     return 0.5 + 0.25 * x / math.sqrt(1.0 + 0.25 * x * x)
 
 
 def clip(x: float, low: float, high: float) -> float:
-    """`x` held between two bounds."""
+    """Limit `x` to a range."""
     return low if x < low else high if x > high else x
 
 
 def rating(x: float) -> int:
-    """A number as an answer on the scale 1–7."""
+    """Round a number to an answer on the 1–7 scale."""
     return int(clip(round(x), 1, 7))
 
 
@@ -42,10 +42,10 @@ class Draws:
         """A number in [0, 1)."""
 
     def turn_to(self, *place: object) -> None:
-        """Says what is drawn next. Here it changes nothing: one stream runs on through all of it."""
+        """Declare what is drawn next. It has no effect here, since everything comes from one stream."""
 
     def yes(self, probability: float) -> bool:
-        """True with that probability."""
+        """True with the given probability."""
         return self.uniform() < probability
 
     def below(self, n: int) -> int:
@@ -53,16 +53,16 @@ class Draws:
         return int(self.uniform() * n)
 
     def pick(self, items: Sequence[T]) -> T:
-        """One of the items, all equally likely."""
+        """Draw one of the items, all equally likely."""
         return items[int(self.uniform() * len(items))]
 
     def normal(self) -> float:
-        """About N(0, 1): the sum of twelve uniforms less 6 (variance exactly 1, within ±6)."""
+        """Draw from about N(0, 1): the sum of twelve uniforms minus 6 (variance exactly 1, within ±6)."""
         u = self.uniform
         return u() + u() + u() + u() + u() + u() + u() + u() + u() + u() + u() + u() - 6.0
 
     def weighted(self, weights: Mapping[T, float]) -> T:
-        """A key with probability proportional to its weight."""
+        """Draw a key with probability proportional to its weight."""
         rest = self.uniform() * math.fsum(weights.values())
         last = None
         for key, weight in weights.items():

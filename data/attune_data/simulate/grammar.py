@@ -1,7 +1,7 @@
-"""Templates: `[a|b]` chooses, `{slot}` inserts a fact of the conversation or a phrase of a word list.
+"""Templates: `[a|b]` chooses, `{slot}` inserts a fact of the conversation or a phrase from a word list.
 
-A template is compiled once into nested tuples, so that saying it costs a walk. `{Slot}` begins with a
-capital letter. A choice may be empty: `[|, again]`.
+A template is compiled once into nested tuples, so that rendering it is cheap. The text of `{Slot}` begins
+with a capital letter. An option may be empty: `[|, again]`.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ class Slot:
     name: str
     capital: bool
     exact: bool
-    """Whether "it" may not stand in its place: in quotation marks, in a list, after "like" or "bring up"."""
+    """Whether "it" cannot replace it: in quotation marks, in a list, after "like" or "bring up"."""
     case: Case = ""
-    """The pronoun that may stand in the place of a name; "" for none."""
+    """The pronoun that may replace a name; "" for none."""
     possessive: bool = False
-    """Whether "'s" belongs to it."""
+    """Whether "'s" follows it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A compiled phrase: text, slots, and choices between phrases, in a row."""
+    """A compiled phrase: a sequence of texts, slots and choices between phrases."""
 
     pieces: tuple[Piece, ...]
     needs: frozenset[frozenset[str]]
-    """Sets of slots of which one must be known: the least that some surface of it says."""
+    """Minimal sets of slots: all slots of at least one set must be known for some variant to be possible."""
     slots: frozenset[str]
     """The names of all its slots."""
     source: str = ""
-    """Set for a whole template, not for a phrase to choose."""
+    """The source text of a whole template; empty for a phrase inside a choice."""
 
     def fits(self, known: Set[str]) -> bool:
         """Whether some variant mentions only known facts."""
         return any(need <= known for need in self.needs)
 
     def say(self, facts: Facts, draws: Draws, used: set[str]) -> str:
-        """One variant of it, made from only these facts; adds the names of the slots said to `used`.
+        """Draw one variant that needs only these facts; adds the names of the slots used to `used`.
 
-        A fact that is a template, or a list of them, is drawn from each time.
+        A fact that is a template, or a list of templates, is drawn again at each use.
         """
         out: list[str] = []
         for piece in self.pieces:
@@ -87,10 +87,11 @@ Facts = Mapping[str, Fact]
 
 
 class Mentions(dict[str, Fact]):
-    """Facts that are given in full first and in short form afterwards.
+    """Facts that are given in full at first mention and in short form afterwards.
 
-    `{thing}` is "it" once it was mentioned, until `recent` is cleared. People in `introductions` (fact ->
-    such as "my manager Dana") are introduced once, and are pronouns while nobody else is mentioned.
+    `{thing}` becomes "it" after its first mention, until `recent` is cleared. People in `introductions` (fact
+    -> a phrase such as "my manager Dana") are introduced once, and become pronouns until somebody else is
+    mentioned.
     """
 
     def __init__(
@@ -104,25 +105,25 @@ class Mentions(dict[str, Fact]):
         """Fact that names a person -> he, him, his -> the pronoun."""
         self.introductions = dict(introductions or {})
         self.introduced: dict[str, str] = {}
-        """Those that were given."""
+        """Introductions already made."""
         self.recent: set[str] = set()
-        """Facts that were mentioned just now."""
+        """Facts mentioned just now."""
         self.person = ""
-        """The fact that names the person who was mentioned last."""
+        """The fact that names the person mentioned last."""
         self.echo_names_thing = False
-        """Whether the fact `echo` has the thing in it."""
+        """Whether the fact `echo` mentions the thing."""
         self.echo_person = ""
         """The person whom the fact `echo` mentions."""
 
     def copy(self) -> Mentions:
-        """The same facts, mentioned so far alike."""
+        """The same facts with the same history of mentions."""
         made = Mentions(self, self.introductions, self.pronouns)
         made.introduced, made.recent, made.person = dict(self.introduced), set(self.recent), self.person
         made.echo_names_thing, made.echo_person = self.echo_names_thing, self.echo_person
         return made
 
     def mention(self, slot: Slot) -> Fact:
-        """The fact as it is given in this place."""
+        """The form of a fact for this slot: in full, introduced, or a pronoun."""
         if slot.name in ("name", "friend"):
             self.person = slot.name
         elif slot.name == "echo":
@@ -138,7 +139,7 @@ class Mentions(dict[str, Fact]):
 
 
 def capital(text: str) -> str:
-    """The text with its first letter in upper case, also after a quotation mark."""
+    """Capitalise the first letter of a text, even after a quotation mark."""
     at = 1 if text[:1] in "'\"" else 0
     return text[:at] + text[at : at + 1].upper() + text[at + 1 :]
 
@@ -156,7 +157,7 @@ def compile_template(source: str) -> Template:
     """Compiles one template; raises TemplateError saying what does not match and where."""
     pieces: list[Piece] = []
     opened: list[tuple[list[Piece], list[Template]]] = []
-    """For each bracket around here the pieces before it, and the options that it has so far."""
+    """For each enclosing bracket: the pieces before it, and its options so far."""
     at = 0
     for token, following in pairwise([*_TOKEN.findall(source), ""]):
         at += len(token)
@@ -194,7 +195,7 @@ def compile_template(source: str) -> Template:
 
 
 def _end(pieces: Sequence[Piece]) -> str:
-    """The last words of some pieces."""
+    """The text at the end of a sequence of pieces."""
     match pieces:
         case [*_, str(text)]:
             return text
@@ -206,14 +207,14 @@ def _end(pieces: Sequence[Piece]) -> str:
 
 
 def _next(source: str) -> str:
-    """The words that follow in a template: a choice's first option, or what follows its end."""
+    """The text that follows in a template: a choice's first option, or what comes after the choice."""
     while source[:1] in ("[", "]", "|") and source:
         source = source.partition("]")[2] if source[0] == "|" else source[1:]
     return source
 
 
 def _phrase(pieces: Sequence[Piece], source: str = "") -> Template:
-    """The pieces with what they need: one way for each choice, the larger of two nested ways left out."""
+    """Build a phrase and the minimal sets of slots it needs, one per combination of options."""
     needs, slots = {frozenset[str]()}, set[str]()
     for piece in pieces:
         if isinstance(piece, Slot):

@@ -1,10 +1,10 @@
-"""How a person takes a reply in a live conversation: what they want from it, and what it is worth to them.
+"""How a person receives a reply in a live conversation: what they want from it, and what it is worth to them.
 
     wants    V = W - price above the price, W below 0, 0 between;  W = wish - wear·worn + moves of the moment
              (the price is the attention that any act asks: what is merely welcome earns nothing)
     worth    Σ V·done + claim·match·(1, or calm if nothing shifted) - length - brevity - staleness
 
-Wishes are those of `constructs.wishes`. The worth lies in [-1.5, 2.5]. All numbers are guesses.
+The wishes come from `constructs.wishes`. The worth lies in [-1.5, 2.5]. All numbers are guesses.
 """
 
 from __future__ import annotations
@@ -19,40 +19,40 @@ from attune_data.simulate.draws import clip
 from attune_data.simulate.story import Story
 
 PRICE: Final = 0.7
-"""The attention that any act of a reply takes: it earns what it is wished beyond this."""
+"""The attention that every act of a reply costs: an act earns only the part of its wish above this."""
 BORNE: Final = 0.4
-"""How much people bear of an act that they do not want before it costs anything."""
+"""How unwanted an act may be before it costs anything."""
 LEFT_OUT: Final = frozenset({*CONTEXTUAL, "B7"})
-"""Constructs that do not count: what they judge counts by itself, or they mean nothing alone."""
+"""Constructs that do not count: what they judge is counted separately, or they mean nothing on their own."""
 AT_ONCE: Final = 3
-"""How many things people want at a time: the ones they want most."""
+"""How many wanted acts count at a time: the most wanted ones."""
 WEAR: Final = 0.9
-"""Taken off the wish for an act that was just done."""
+"""Subtracted from the wish for an act that the last reply performed."""
 FADES: Final = 0.6
-"""The share of the wear that is left a turn later."""
+"""The share of the wear that remains one turn later."""
 SUPPORT: Final = frozenset({"B1", "B3", "B15", "B19", "B108"})
-"""Acts that people want until they have been heard."""
+"""Acts that people want until they feel heard."""
 WORK: Final = frozenset({"B11", "B12", "B316", "B501", "B505"})
-"""Acts that people want once they have been heard, or when they ask for them."""
+"""Acts that people want once they feel heard, or when they ask for them."""
 TURN: Final = 0.5
-"""How far being heard moves the wish for both."""
+"""How much feeling heard changes the wish for SUPPORT and WORK."""
 ASKED: Final = 0.7
-"""Added to the wish for work in a message that asks for it, taken off the one for questions."""
+"""Added to the wish for WORK if the message asks for it, and subtracted from the wish for questions."""
 CLAIM: Final = 2.2
 SIGN: Final = 0.05
-"""Being right in the sign alone, where the family is worth 1: a coin is right half of the time."""
+"""Value of a claim that is right only in its sign (the right family is worth 1): guessing gets half right."""
 UNSEEN: Final = 0.35
-"""The cost of saying nothing of a feeling that shifted."""
+"""The cost of not mentioning a feeling that shifted."""
 OMITTED: Final = 0.2
-"""The share of what is wanted that anybody expects: doing less costs."""
+"""The share of a wanted act that is taken for granted: doing less costs."""
 CALM: Final = 0.4
-"""The weight of a claim about the feeling where none shifted, against one where one did."""
+"""The weight of a claim about the feeling when no feeling shifted, relative to when one did."""
 LENGTH: Final = (80, 30, 0.22)
-"""Words from which a reply is long, and what so many more of them cost (1.4 times that, for terse people)."""
+"""(words above which a reply is long, step, cost per step of extra words); terse people mind more."""
 BRIEF: Final = (8, 0.6)
-"""Words of its own below which a reply is no answer, and what none at all costs."""
+"""(original words below which a reply is too short, cost of a reply without any)."""
 STALE: Final = 0.8
-"""The cost of a reply all of which was said before."""
+"""The cost of a reply that only repeats earlier ones."""
 BOUNDS: Final = (-1.5, 2.5)
 
 
@@ -60,18 +60,18 @@ class Heard(NamedTuple):
     """The acts found in a reply."""
 
     done: Mapping[str, float]
-    """Construct -> how surely the reply shows it, in [0, 1]; those not named were not read."""
+    """Construct -> how certainly the reply shows it, in [0, 1]; constructs that were not read are absent."""
     claims: tuple[str, ...]
-    """The families of feelings that it says the person has."""
+    """The families of feelings that the reply attributes to the person."""
     words: int
     own: int
-    """Those of them that are neither copied nor said before."""
+    """Number of words that are neither copied nor repeated."""
     stale: float = 0.0
-    """The share of it that earlier replies said, in [0, 1]."""
+    """The share of the reply that repeats earlier replies, in [0, 1]."""
     question: str = ""
-    """The last question that it asks."""
+    """The last question in the reply."""
     advice: str = ""
-    """The advice in it."""
+    """The advice in the reply."""
 
 
 @dataclass(slots=True)
@@ -83,13 +83,13 @@ class Bond:
     heard: float = 0.0
     """How far they feel understood, in [0, 1]."""
     lift: float = 0.0
-    """Positive less negative affect, less what it would be without any reply: moved by fit alone."""
+    """Change in positive minus negative affect due to the replies; depends only on their fit."""
     misses: int = 0
-    """Replies in a row that missed, less those that did not."""
+    """Number of replies that missed minus those that did not, never below 0."""
     disclosed: bool = False
-    """Whether what was held back is told."""
+    """Whether the person has disclosed what they held back."""
     worn: dict[str, float] = field(default_factory=dict)
-    """Construct -> how much it has been done, the last turn counting most."""
+    """Construct -> how much replies have shown it so far, with the most weight on the last turn."""
 
 
 class Taken(NamedTuple):
@@ -105,11 +105,11 @@ class Taken(NamedTuple):
     length: float
     """The cost of being too long or too short, 0 or less."""
     stale: float
-    """The cost of saying it again, 0 or less."""
+    """The cost of repeating earlier replies, 0 or less."""
 
 
 def wants(story: Story, bond: Bond) -> dict[str, float]:
-    """Construct -> what doing it is worth to the person in this moment; below 0 if it is unwanted.
+    """Construct -> what it is worth to the person at this moment; below 0 if it is unwanted.
 
     Judgements are left out: what they judge (the claim, the tone) counts separately.
     """
@@ -120,7 +120,7 @@ def wants(story: Story, bond: Bond) -> dict[str, float]:
         if construct in LEFT_OUT or (construct == "B206" and not occasion[construct]):
             continue
         if wish > 0 and not occasion.get(construct, True):
-            wish = 0.0  # nobody misses it here
+            wish = 0.0  # not called for here
         if construct in SUPPORT:
             wish += TURN * (0.5 - bond.heard)
         elif construct in WORK:
@@ -134,16 +134,16 @@ def wants(story: Story, bond: Bond) -> dict[str, float]:
 
 
 def match(story: Story, claims: tuple[str, ...]) -> float:
-    """How right claims about the feeling are: 1 the family, `SIGN` its sign, -1.2 neither; 0 without any.
+    """How right the claims about the feeling are: 1 the family, `SIGN` only its sign, -1.2 neither.
 
-    The worst of them counts.
+    The worst claim counts; 0 without any.
     """
     worst = min((rightness(story, claim) for claim in claims), default=0.0)
     return SIGN if 0 < worst < 1 else worst
 
 
 def take(story: Story, wants: Mapping[str, float], heard: Heard) -> Taken:
-    """Value a reply for a person with these wants."""
+    """Compute the worth of a reply to a person with these wants."""
     right = match(story, heard.claims)
     wanted, unwanted = [], []
     now = {q: value for q, value in wants.items() if q in heard.done}
@@ -153,7 +153,7 @@ def take(story: Story, wants: Mapping[str, float], heard: Heard) -> Taken:
         if value > 0:
             if construct not in most:
                 continue
-            # a wrong claim spoils what was said around it, and naming no feeling, or another, names none
+            # a wrong claim cancels the support around it, and B1 counts only if the feeling named is right
             if right < 0 and construct in SUPPORT:
                 done = 0.0
             elif construct == "B1":
@@ -177,7 +177,7 @@ def _length(words: int) -> float:
 
 
 def remember(story: Story, bond: Bond, heard: Heard, fit: float) -> None:
-    """Take a reply: update trust, being heard, wear and misses."""
+    """Update trust, feeling heard, lift and wear after a reply."""
     right = match(story, heard.claims)
     bond.trust = clip(0.7 * bond.trust + 0.45 * fit, -1.0, 1.0)
     gain = 0.45 * max(0.0, right) + 0.25 * (heard.done.get("B15", 0.0) + heard.done.get("B19", 0.0))

@@ -1,8 +1,9 @@
-"""A live conversation: the person hears a reply, is affected by it, and says the next thing, or leaves.
+"""A live conversation: the person hears a reply, is affected by it, and answers or leaves.
 
-The matter, the person and the first message are those of the recorded conversation of the same item.
-From then on random draws depend only on their place (world, item, turn, purpose), never on earlier turns or
-the words of a reply: these decide only what is drawn from. Eight replies to one message have the same luck.
+The situation, the person and the first message are those of the recorded conversation with the same index.
+From then on, random numbers depend only on their place (world, item, turn, purpose), never on earlier turns
+or on the words of a reply; those only decide what is drawn from. Eight replies to one message therefore meet
+the same random numbers.
 """
 
 from __future__ import annotations
@@ -31,18 +32,18 @@ Answer = Literal["goes on", "repeats", "withdraws", "discloses", "leaves", "ends
 
 GAIN: Final = 0.6
 CENTRE: Final = 0.2
-"""The worth of a reply that fits neither well nor badly."""
+"""The worth of a reply with a fit of 0."""
 NOISE: Final = 0.2
 MISS: Final = -0.25
-"""The fit below which a reply has missed."""
+"""The fit below which a reply counts as a miss."""
 FITS: Final = 0.3
-"""The fit from which one may bring out what was held back."""
+"""The least fit after which the person may disclose what they hold back."""
 HOLDS_BACK: Final = 0.8
-"""Probability that a person holds something back."""
+"""Probability that a person holds a feeling back."""
 DARK: Final = 0.75
-"""Probability that it is unpleasant."""
+"""Probability that the feeling held back is unpleasant."""
 BEGUN: Final = 64
-"""How many beginnings of conversations are kept, for the next reply to the same message."""
+"""How many started conversations are cached, for further replies to the same message."""
 
 
 class Step(NamedTuple):
@@ -58,10 +59,10 @@ class Talk:
     """One live conversation with a simulated person."""
 
     def __init__(self, world: Simulation, index: int, turn: int = 0) -> None:
-        """Begins at a turn of the recorded conversation, from 0.
+        """Begin at a turn of the recorded conversation, counted from 0.
 
-        The turns before it went as recorded: what was said and felt is the record's, and trust, being heard
-        and wear are those of a person who heard in each reply the acts that it was made of.
+        The turns before it are played as recorded: what was said and felt comes from the record, and the
+        person's trust, feeling heard and wear result from the acts of which each recorded reply was made.
 
         Raises SettingsError for a turn that the conversation does not have.
         """
@@ -87,16 +88,16 @@ class Talk:
         story.draws = self.mood.draws = PlacedDraws(*self.key, "live")
         story.draws.turn_to("held")
         self.held = self._held()
-        """The family of feelings behind what is held back, and the words for it; None if nothing is."""
+        """The family of feelings that the person holds back, and its cue; None if there is none."""
         self.guard = 0.15 + 0.4 * story.draws.uniform() - 0.2 * (story.person.outspoken - 0.4)
-        """The trust from which it may come out."""
+        """The trust needed before the person discloses it."""
         self.done = False
         self._carried = ""
-        """The family of feelings behind what came out, until the person has told something more of it."""
+        """The family of feelings just disclosed, until the person has said more about it."""
         self._wants: dict[str, float] | None = None
 
     def copy(self) -> Talk:
-        """The same conversation in the same state; whatever happens in one does not happen in the other."""
+        """Copy the conversation with its state; the two continue independently."""
         made = copy.copy(self)
         made.story = self.story.copy()
         made.mood = copy.copy(self.mood)
@@ -112,19 +113,20 @@ class Talk:
 
     @property
     def wants(self) -> dict[str, float]:
-        """Construct -> what doing it is worth to the person now."""
+        """Construct -> what it is worth to the person now."""
         if self._wants is None:
             self._wants = wants(self.story, self.bond)
         return self._wants
 
     def take(self, heard: Heard) -> Taken:
-        """The worth of a reply to the person now, without saying it."""
+        """Compute the worth of a reply to the person now, without continuing the conversation."""
         return take(self.story, self.wants, heard)
 
     def hear(self, heard: Heard, reply: str = "") -> Step:
-        """Take a reply: the person is affected by it and says the next thing. ValueError after the end.
+        """Give the person a reply: it affects them, and they answer. Raises ValueError after the end.
 
-        The words of the reply tell whether it took up what was told, and are for the voice's transcript.
+        The text of the reply shows whether it took up what the person said, and goes into the transcript for
+        the voice.
         """
         if self.done:
             raise ValueError("the person has gone")
@@ -143,7 +145,7 @@ class Talk:
         return Step(taken, fit, answer)
 
     def _as_recorded(self) -> None:
-        """The present turn goes as it was recorded, its reply heard as the acts that it is made of."""
+        """Play the current turn as recorded; the person hears the acts of which its reply was made."""
         story, message = self.story, self.story.message.text
         _, state, _ = reply_as_recorded(story, self.mood)
         reply = state.replies["original"]
@@ -155,7 +157,7 @@ class Talk:
         self.said = (*self.said, (message, said.text))
 
     def _about(self) -> tuple[str, str, Person]:
-        """The turn's id, the topic and the person, as packets have them."""
+        """The turn's id, the topic and the person, in the form that packets use."""
         story = self.story
         topic = f"{story.situation.category}: {story.situation.name}"
         return f"{self._id}/{story.number + 1}", topic, story.person
@@ -164,13 +166,13 @@ class Talk:
         return tuple((who, text) for pair in self.said for who, text in zip(SPEAKERS, pair, strict=True))
 
     def _word(self) -> None:
-        """The person's message in the voice's words."""
+        """Put the person's message into the voice's words."""
         story = self.story
         packet = message_packet(*self._about(), story.mood, story.message)
         story.message.text = wording(self._voice, packet, self._transcript()).text
 
     def _move(self, heard: Heard, fit: float) -> None:
-        """Change the bond by what a reply did."""
+        """Update the bond after a reply."""
         bond = self.bond
         remember(self.story, bond, heard, fit)
         bond.misses = bond.misses + 1 if fit < MISS else max(0, bond.misses - 1)
@@ -191,7 +193,7 @@ class Talk:
         return name, story.fresh_pair(cues)
 
     def _answers(self, fit: float) -> Answer:
-        """The person's next move; misses make people repeat, close up, object, or go."""
+        """Choose the person's next move; misses make people repeat themselves, withdraw or leave."""
         story, bond, draws = self.story, self.bond, self.story.draws
         last = story.number + 1 == story.count
         if fit < MISS:
@@ -213,7 +215,7 @@ class Talk:
         return "goes on"
 
     def _keep(self, heard: Heard, fit: float) -> None:
-        """The story remembers the reply as it remembers a recorded one."""
+        """Store the reply in the story, as is done for a recorded one."""
         story = self.story
         answer = plan = None
         did: set[Done] = {"said"} if heard.words else set()
@@ -231,25 +233,25 @@ class Talk:
         story.last = LastReply(fit, answer, plan, frozenset(did))
 
     def _answer_to(self, question: str) -> Template:
-        """The topic's answer to a question like this one; to one that nobody foresaw, a short one."""
+        """The topic's answer to a similar question, or else a short generic answer."""
         story = self.story
         pairs = story.situation.pairs
         known = like(question, [*pairs["ask_fact"], *pairs["ask_reflect"]], self._facts(), question=True)
         return known.other if known else story.fresh(story.texts.frames[f"answers_{kind_of(question)}"])
 
     def _facts(self) -> frozenset[str]:
-        """The words of the conversation's facts, which say nothing of what is asked or advised."""
+        """The words of the conversation's facts, which do not help to compare questions or advice."""
         return content(" ".join(self.story.reply_facts.values()))
 
     def _say(self, answer: Answer, reply: str) -> None:
-        """The next message, with the feelings that go with it."""
+        """Write the next message, and draw the feelings behind it."""
         story, frames = self.story, self.story.texts.frames
         if answer == "ends":
             self.done = True
             return
         core, shown = story.message.core, story.message.shown
         story.number += 1
-        if answer != "repeats":  # who says it again feels as before
+        if answer != "repeats":  # a person who repeats a message still feels the same
             feel(story, self.mood)
             if self._carried:
                 self._come_to(self._carried)
@@ -276,7 +278,7 @@ class Talk:
         self._word()
 
     def _come_to(self, family: str) -> None:
-        """The feeling behind what was held back is the one that is felt now."""
+        """Make the feeling that was held back the one that is felt now."""
         story, mood, draws = self.story, self.mood, self.story.draws
         mood.family = family
         first = mood.first_shares()
@@ -290,9 +292,9 @@ class Talk:
 
 
 def talk_at(world: Simulation, index: int, turn: int = 0) -> Talk:
-    """`Talk(world, index, turn)`, with the recorded turns before gone through once for several replies."""
+    """`Talk(world, index, turn)`, with the recorded turns before it played only once for several replies."""
     if type(index) is not int or type(turn) is not int:
-        return Talk(world, index, turn)  # which says what is wrong
+        return Talk(world, index, turn)  # raises the error
     return _begun(world, index, turn).copy()
 
 

@@ -1,4 +1,4 @@
-"""The message of a turn: an answer, a reaction, what happened, how the feeling shows, what they ask for."""
+"""Write the message of a turn: answer, reaction, events, cues for the feeling, request."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from attune_data.simulate.texts import Said
 from attune_data.simulate.typed import Clause, smoothed, typed
 
 STILL = 0.95
-"""Probability that a message begins with a pronoun for the person whom the one before spoke of last."""
+"""Probability that the person mentioned last in the previous message can be a pronoun in this one."""
 REACTION_FIT = 0.25
-"""From how far a reply fitted, or missed, people may say so."""
+"""The least absolute fit of a reply to which people may react."""
 ANSWERS: Final = (0.75, 0.3)
-"""Probability that a question is answered, without a reaction to the reply and after one."""
+"""Probability that a question is answered: (without a reaction to the reply, after one)."""
 ANSWERS_LIVE: Final = (0.95, 0.7)
 TRUE_CUE = 0.9
-"""Probability that what shows is the family that is felt, and not another of its sign."""
+"""Probability that the cue belongs to the family that is felt, not to another one of the same sign."""
 RISK = 0.04
 """Probability that an opening message mentions a mild risk in passing."""
 INTRODUCED = frozenset({"name", "thing", "soon", "he", "him", "his"})
-"""Facts that a request may mention although nothing was told of them yet."""
+"""Facts that a request may mention although the person has not told them yet."""
 
 
 def write(story: Story, *, carries: bool = False) -> Message:
-    """The message of the story's present turn; what it tells is then known.
+    """Write the message of the story's current turn; the facts it tells are known from then on.
 
-    With `carries` it shows what is felt, with a cue, however little the person usually shows.
+    With `carries`, it always has a cue for the feeling, however little the person usually shows.
     """
     draws, mood, person, last = story.draws, story.mood, story.person, story.last
     draws.turn_to(story.number, "reaction")
@@ -39,7 +39,7 @@ def write(story: Story, *, carries: bool = False) -> Message:
     clarity = story.level.clarity - (story.level.blunt if person.diagnosed else 0.0)
     shows = draws.yes(clarity if mood.tags else story.level.leak)
     if last is None and mood.tags and mood.sign != story.tilt:
-        shows = True  # the opening event alone would tell the opposite
+        shows = True  # the opening event alone would suggest the opposite
     shows = shows or carries
     if last is None:
         writer.open()
@@ -72,13 +72,13 @@ class Writer:
         self.message = Message()
         self.clauses: list[Clause] = []
         self.sign = 0
-        """+1 or -1 of what was told last; 0 if it is neither."""
+        """Sign of what was told last: +1, -1, or 0 if neither."""
         story.facts.recent.clear()
         if not (story.last and self.draws.yes(STILL)):
             story.facts.person = ""
 
     def finish(self) -> Message:
-        """The clauses as this person types them; what they tell is known from now on."""
+        """Type the clauses the way this person does; the facts they tell are known from now on."""
         story, out = self.story, self.message
         out.person = story.facts.person
         out.told -= set(self.texts.words)
@@ -93,7 +93,7 @@ class Writer:
     def say(
         self, role: str, template: Template, *, apart: bool = False, family: str | None = None, **extra: str
     ) -> str:
-        """A clause, or a separate sentence; its facts count as told. Returns its words."""
+        """Add a clause, or a separate sentence if `apart`; its facts count as told. Returns its text."""
         self.story.facts.update(extra)
         text = template.say(self.story.facts, self.draws, self.message.told)
         self.clauses.append(Clause(text, apart))
@@ -110,7 +110,7 @@ class Writer:
         first: bool = False,
         family: str | None = None,
     ) -> None:
-        """A clause that a reply can echo, as its first choice or after others."""
+        """Add a clause that a reply can echo: in preference to others if `first`, otherwise after them."""
         if frame:
             cue = said.say.say(self.story.facts, self.draws, self.message.told)
             self.say(role, frame, family=family, cue=cue)
@@ -122,7 +122,7 @@ class Writer:
         self.message.echoes.insert(0 if first else len(self.message.echoes), echo)
 
     def again(self, core: Core, shown: tuple[str, ...], frame: Template) -> None:
-        """The same words as before in a frame, without introducing anybody again; the same feelings show."""
+        """Repeat the core of the last message in a frame, with the same feelings and no new introductions."""
         facts, text = self.story.facts, core.text
         for who, introduced in facts.introduced.items():
             text = re.sub(re.escape(introduced.removesuffix(",")) + ",?", str(facts[who]), text)
@@ -131,7 +131,7 @@ class Writer:
         self.say("repeats", frame, family=core.family, cue=text)
 
     def take_up(self, last: LastReply) -> None:
-        """Responds to the last reply: a reaction, an answer, or what came of a plan."""
+        """Respond to the last reply: with a reaction, an answer, or the outcome of a plan."""
         draws, story, out = self.draws, self.story, self.message
         reactions = self.texts.reactions
         if abs(last.fit) > REACTION_FIT and draws.yes(story.person.outspoken):
@@ -147,14 +147,14 @@ class Writer:
             self.say("answers", last.answer, apart=True)
         elif last.plan and out.reaction >= 0 and draws.yes(0.45):
             frames = reactions["done_good" if self.mood.sign > 0 else "done_bad"]
-            if "name" not in last.plan.other.slots:  # nothing was done with them: no word on how they took it
+            if "name" not in last.plan.other.slots:  # a plan without them: not how they took it
                 frames = tuple(frame for frame in frames if "name" not in frame.slots)
             done = last.plan.other.say(story.facts, draws, out.told)
             self.say("reports", story.fresh(frames), apart=True, done=done)
             story.done.append(last.plan)
 
     def open(self) -> None:
-        """The opening event, and background where the matter was not named or the person likes to tell."""
+        """Tell the opening event, and often background: always if the event did not mention the thing."""
         story, events = self.story, self.events
         self.tell(story.fresh_pair(events["good" if story.tilt > 0 else "bad"]))
         self.sign = story.tilt
@@ -165,7 +165,7 @@ class Writer:
             self.background()
 
     def develop(self) -> None:
-        """Something new that goes with the mood, or background."""
+        """Tell something new that matches the mood, or background."""
         if not self.draws.yes(0.3 + 0.5 * self.mood.tag_probability):
             self.background()
         else:
@@ -175,11 +175,11 @@ class Writer:
             self.background()
 
     def background(self, rather: list[Said] | None = None) -> None:
-        """A fact without any feeling in it."""
+        """Tell an emotionally neutral fact."""
         self.tell(self.story.fresh_pair(rather or self.events["flat"]), moving=False)
 
     def show(self) -> None:
-        """Show or name the feeling; now and then another shows instead."""
+        """Show or name the feeling; occasionally show another one instead."""
         mood, draws, families = self.mood, self.draws, self.texts.families
         shown = mood.family
         if not draws.yes(TRUE_CUE):
@@ -195,7 +195,7 @@ class Writer:
             self.cue(shown)
 
     def cue(self, name: str) -> None:
-        """A cue for a feeling, in a frame that joins it to another cue or to what was told."""
+        """Add a cue for a feeling, in a frame that links it to another cue or to the events."""
         story, family, shown = self.story, self.texts.families[name], self.message.shown
         pools = [story.situation.cues[name]]
         if name not in story.situation.own_cues:
@@ -210,7 +210,7 @@ class Writer:
         self.sign = family.sign
 
     def ask(self) -> None:
-        """Say what the person wants from the conversation."""
+        """Add a request: what the person wants from the conversation."""
         story, good = self.story, self.texts.asks_good
         goal = self.draws.pick(story.goals)
         asks = [*story.situation.asks[goal], *self.texts.asks[goal]]

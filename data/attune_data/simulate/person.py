@@ -47,13 +47,13 @@ class Typing:
     register: str
     """plain, casual, terse, chatty or formal"""
     typos: float
-    """Probability of a slip per letter of a long word, 0-0.012."""
+    """Probability of a typo per letter of a long word, 0-0.012."""
     emoji: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """One participant; the same in all their conversations."""
+    """One participant, unchanged across all their conversations."""
 
     participant_id: str
     profile: Mapping[str, Any]
@@ -66,15 +66,15 @@ class Person:
     item_habit: Mapping[str, float]
     """PANAS item -> how readily they use it as a tag, 0.3-1.3."""
     family_habit: Mapping[str, float]
-    """Family of feelings -> how readily they fall into it, 0.3-1.3."""
+    """Family of feelings -> how prone they are to it, 0.3-1.3."""
     taste: Mapping[str, float]
-    """Construct -> lasting like or dislike, N(0, 0.45)."""
+    """Construct -> stable personal preference, N(0, 0.45)."""
     leniency: float
-    """N(0, 0.5): how kindly they judge."""
+    """How leniently they judge, N(0, 0.5)."""
     outspoken: float
-    """0.15-0.65: probability of saying what they think of a reply."""
+    """Probability of saying what they think of a reply, 0.15-0.65."""
     inertia: float
-    """0.2-0.5: probability that a PANAS answer repeats the earlier one."""
+    """Probability that a PANAS answer repeats the earlier one, 0.2-0.5."""
     names_feelings: float
     """Probability that they name what they feel rather than show it."""
     typing: Typing
@@ -90,7 +90,7 @@ def make_person(seed: int, number: int, participant_id: str) -> Person:
     lean = {"tipi_agreeableness": agreeable, "tipi_stability": -neurotic, "tipi_openness": open_}
 
     def mixed(loading: float, own: float | None = None) -> float:
-        """A standard score that correlates with distress by its loading."""
+        """Draw a standard score whose correlation with distress is `loading`."""
         own = d.normal() if own is None else own
         return loading * distress + math.sqrt(1.0 - loading * loading) * own
 
@@ -143,7 +143,7 @@ def make_person(seed: int, number: int, participant_id: str) -> Person:
 
 
 def _diagnoses(d: Draws, has_any: bool, anxiety: float, depression: float) -> tuple[str, ...]:
-    """Which ones, given that there is any; several are common."""
+    """Draw the diagnoses of a person who has at least one; having several is common."""
     chances = {
         "Anxiety": 0.6 * (0.6 + 0.8 * squash(anxiety)),
         "Depression": 0.5 * (0.6 + 0.8 * squash(depression)),
@@ -163,14 +163,14 @@ def _typing(d: Draws) -> Typing:
 
 
 THRESHOLD = 0.44
-"""Activation from which a shift is noticed and tagged half of the time."""
+"""Activation at which a shift is noticed and tagged half the time."""
 THRESHOLD_DIAGNOSED = 0.20
-"""Added to it by a diagnosis (fewer tags)."""
+"""Added to the threshold by a diagnosis (fewer tags)."""
 STEEPNESS = 6.0
 PERSISTENCE = 0.55
-"""Probability that a family of feelings stays while its sign fits."""
+"""Probability that a family of feelings persists while its sign still fits."""
 OTHER_SIGN = 0.3
-"""Weight of a second feeling of the other sign, against one of the same sign."""
+"""Weight of a second feeling of the opposite sign, relative to one of the same sign."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,13 +184,13 @@ class TurnMood:
     tags: tuple[tuple[str, int], ...]
     """(item, intensity 1-7)"""
     tag_probability: float
-    """That any shift is tagged."""
+    """Probability that a shift is tagged."""
     second_probability: float
-    """That a second tag joins the first."""
+    """Probability that a second tag is added to the first."""
     first: Mapping[str, float]
     """Item -> probability of being the first tag."""
     second: Mapping[str, float]
-    """Item -> probability of being the second one."""
+    """Item -> probability of being the second tag."""
 
     @property
     def need(self) -> float:
@@ -208,14 +208,14 @@ class Mood:
         self.base = self.positive, self.negative
         self.family = ""
         self.traces: dict[str, float] = {}
-        """PANAS item -> what tags on it have left behind."""
+        """PANAS item -> lasting effect of earlier tags."""
 
     def turn(self, level: Level, *, first: bool, last: bool) -> TurnMood:
         """Draw the feelings of the next turn."""
         draws, families = self.draws, self.families
         valence = 0.85 * self.tilt + 0.55 * (self.positive - self.negative) + 0.8 * draws.normal()
         if first and valence * self.tilt < 0 and draws.yes(0.8):
-            valence = -valence  # the opening event mostly sets the mood
+            valence = -valence  # the opening event usually determines the mood
         sign = 1 if valence > 0 else -1
         stays = draws.yes(PERSISTENCE)
         if not (self.family and families[self.family].sign == sign and stays):
@@ -238,7 +238,7 @@ class Mood:
         )
 
     def first_shares(self) -> dict[str, float]:
-        """Item -> probability of being the first tag, in the present family."""
+        """Item of the current family -> probability of being the first tag."""
         return _shares({item: self._readiness(item) for item in self.families[self.family].named})
 
     def _second(self, sign: int) -> dict[str, float]:
@@ -257,7 +257,7 @@ class Mood:
         return habit * habit  # not ** 2: that is the C library's pow, which differs between machines
 
     def after(self, turn: TurnMood, fit: float) -> None:
-        """Take a reply: affect moves according to how well it fitted."""
+        """Update affect after a reply according to how well it fitted."""
         push, noise = 0.25 * turn.sign * clip(turn.activation, 0.0, 1.5), self.draws.normal
         self.positive += -0.3 * (self.positive - self.base[0]) + 0.75 * fit + push + 0.25 * noise()
         self.negative += -0.3 * (self.negative - self.base[1]) - 0.70 * fit - push - 0.12 + 0.25 * noise()

@@ -1,4 +1,4 @@
-"""Where a pronoun can stand for a name in a template, and in which case: by the words beside the name."""
+"""Where a pronoun can replace a name in a template, and in which case, judging by the adjacent words."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CLAUSE: Final = _QUESTION | frozenset({
 })  # fmt: skip
 """Words after which a name begins a clause."""
 _EITHER: Final = frozenset({"after", "as", "before", "once", "since", "than", "until"})
-"""Words after which it begins one where a verb follows."""
+"""Words after which a name begins a clause only if a verb follows."""
 _JOINS: Final = frozenset({"and", "nor", "or"})
 _OBJECT: Final = frozenset({
     "about", "around", "at", "behind", "besides", "between", "by", "for", "from", "in", "into", "near",
@@ -46,7 +46,7 @@ _WORD: Final = re.compile(r"[\w'’]+")
 
 
 def case_between(before: str, after: str, possessive: bool = False) -> Case:
-    """The case of a pronoun between two stretches of text, "" where the name must stand.
+    """Determine the case of a pronoun between two pieces of text; "" where the name cannot be replaced.
 
     >>> case_between("I told ", " about it"), case_between("what ", " thinks")
     ('him', 'he')
@@ -72,7 +72,7 @@ def case_between(before: str, after: str, possessive: bool = False) -> Case:
 
 
 def _begins_with_a_verb(words: list[str]) -> bool:
-    """Whether words can go on after a subject."""
+    """Whether the text can continue a clause after its subject."""
     if words and words[0] in _ADVERB:
         words = words[1:]
     if not words:

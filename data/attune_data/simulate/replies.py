@@ -1,4 +1,4 @@
-"""A reply in words: each act becomes a sentence made only of what has been told."""
+"""Put a reply into words: each act becomes a sentence that uses only what the person has told."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from attune_data.simulate.typed import smoothed
 FACTS: Final = frozenset({"name", "thing", "thing2", "friend", "when", "soon", "span"})
 _PRONOUNS: Final = frozenset({"he", "him", "his", "she", "her"})
 ANCHORS: Final = frozenset({"thing2", "when", "soon", "span", "echo", "tip", "theme", "risk"})
-"""Slots that tie a sentence to its conversation (a name alone does not), or have very many fillings."""
+"""Slots that make a sentence specific to its conversation (a name alone does not), or have many fillings."""
 DISPENSABLE: Final = frozenset({"cheer", "clinical", "complex", "reflect", "validate"})
-"""Acts that a reply rather leaves out than says in words that could stand anywhere."""
+"""Acts that are left out rather than put in words that would fit any conversation."""
 AT_ONCE: Final = 0.8
-"""Probability that a reply begins with a pronoun for the person whom the message spoke of last."""
+"""Probability that the person mentioned last in the message can be a pronoun from the start of the reply."""
 TRIES: Final = 4
-"""Surfaces that are made of a sentence before the one that repeats least is taken."""
+"""How many wordings of a sentence are tried before the one that repeats least is chosen."""
 FALLBACKS: Final = ("echo", "validate")
-"""Acts of a reply that has nothing else to say."""
+"""Acts to fall back on when a reply has nothing else to say."""
 ONLY_BAD: Final = frozenset({"heat", "moral"})
-"""Acts that make no sense about a pleasant matter."""
+"""Acts that make no sense for a pleasant message."""
 PHRASES: Final = frozenset({"infer", "side", "readings", "moral", "hard"})
-"""Acts that say one of the topic's own phrases, under the act's name."""
+"""Acts worded with a phrase of the topic that is stored under the act's name."""
 PRESUMING: Final = frozenset({"infer", "reason", "side", "readings"})
-"""Acts whose topic phrases say more than the person told."""
+"""Acts whose topic phrases go beyond what the person told."""
 COMMON_REASON: Final = 0.8
-"""Probability that a reason is one that holds for anybody, and so presumes nothing."""
+"""Probability that a reason is generic, and so presumes nothing about the person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +43,14 @@ class Sentence:
     echo: Echo | None
     """The phrase of the message that it takes up."""
     claim: str | None = None
-    """The family of feelings that it says the person has."""
+    """The family of feelings that it attributes to the person."""
     presumes: bool = False
-    """Whether it says more than the person told."""
+    """Whether it goes beyond what the person told."""
     hedged: bool = False
-    """Whether a guess is put with caution."""
+    """Whether it is a cautious guess."""
     source: Said | None = None
     leans_on: str | None = None
-    """The act whose sentence must stand just before it, since it says "it" of what that one names."""
+    """The act whose sentence must come directly before it, because its pronouns refer to that sentence."""
 
 
 @dataclass(slots=True)
@@ -58,9 +58,9 @@ class Reply:
     """A reply, and what it did."""
 
     plan: Said | None
-    """The plan that it would advise."""
+    """The plan that the reply advises if it gives advice."""
     sentences: dict[str, Sentence] = field(default_factory=dict)
-    """Act -> sentence, in the order in which they stand."""
+    """Act -> sentence, in the order of the reply."""
 
     @property
     def text(self) -> str:
@@ -74,12 +74,12 @@ class Reply:
 
     @property
     def claims(self) -> list[str]:
-        """The families of feelings that it says the person has, the first one first."""
+        """The families of feelings that it attributes to the person, in order."""
         return [sentence.claim for sentence in self.sentences.values() if sentence.claim]
 
     @property
     def used(self) -> set[str]:
-        """Facts that it mentions."""
+        """The facts that it mentions."""
         return {fact for sentence in self.sentences.values() for fact in sentence.used}
 
     @property
@@ -89,7 +89,7 @@ class Reply:
 
     @property
     def asks_before_advising(self) -> bool:
-        """Whether a question comes before its first advice."""
+        """Whether it asks a question before it first gives advice."""
         for act in self.sentences:
             if act in ASKING:
                 return True
@@ -99,24 +99,24 @@ class Reply:
 
 
 def known_to(story: Story) -> Set[str]:
-    """Facts that a reply may mention: those that were told."""
+    """The facts that a reply may mention: those that the person has told."""
     return (story.told & FACTS) | _PRONOUNS
 
 
 def speak(
     story: Story, acts: set[str], claim: str, plan: Said | None, kept: Mapping[str, Sentence] | None = None
 ) -> Reply:
-    """A reply with these acts; sentences in `kept` are kept word for word if possible.
+    """Word a reply with these acts; sentences in `kept` are kept verbatim if possible.
 
-    A sentence that is not kept names the feelings of the family `claim`. An act for which nothing suitable
-    has been told is left out.
+    In sentences that are not kept, `claim` is the family of feelings attributed to the person. An act that
+    does not fit what the person told is left out.
     """
     kept = kept or {}
     speaker = _Speaker(story, claim, plan)
     unfit = set(story.situation.unfit_acts)
     named = next((s.claim for act, s in kept.items() if s.claim and act in acts), claim)
     if acts & NAMING and story.texts.families[named].sign != story.message.sign:
-        unfit |= {"reason", "validate"}  # they would speak of another feeling than the one it names
+        unfit |= {"reason", "validate"}  # they would refer to a different feeling than the one named
     order = _order(story, [act for act in ORDER if act in acts - unfit], kept)
     taken = [kept[act].echo for act in order if act in kept]
     speaker.echoes = [echo for echo in story.message.echoes if echo not in taken]
@@ -131,14 +131,14 @@ def speak(
             made[act] = sentence
             if sentence.echo in speaker.echoes:
                 speaker.echoes.remove(sentence.echo)
-    for act in FALLBACKS:  # nothing that was told filled any of the acts
+    for act in FALLBACKS:  # none of the acts fits what the person told
         if not made and (sentence := speaker.sentence(act)):
             made[act] = sentence
     return Reply(plan, made)
 
 
 def _order(story: Story, acts: list[str], kept: Mapping[str, Sentence]) -> list[str]:
-    """Mostly the usual order; an edited reply keeps the order that was there."""
+    """Order the acts, mostly as in `ORDER`; an edited reply keeps its order."""
     if kept:
         order = [act for act in kept if act in acts]
         for act in acts:
@@ -155,16 +155,16 @@ def _order(story: Story, acts: list[str], kept: Mapping[str, Sentence]) -> list[
 
 
 class _Filling(NamedTuple):
-    """The particulars of an act that its words alone do not show."""
+    """Details of an act that its text does not reveal."""
 
     source: Said | None = None
-    """The question or the plan, whose other half the next message may say."""
+    """The question or plan; the next message may use its other half."""
     claim: str | None = None
     presumes: bool = False
 
 
 class _Speaker:
-    """Puts the acts of one reply into words."""
+    """Words the acts of one reply."""
 
     def __init__(self, story: Story, claim: str, plan: Said | None) -> None:
         self.story, self.claim, self.plan = story, claim, plan
@@ -172,13 +172,13 @@ class _Speaker:
         self.known = known_to(story)
         self.good = story.message.sign > 0
         self.echoes: list[Echo] = []
-        """Phrases of the message that no sentence has taken up."""
+        """Phrases of the message that no sentence has taken up yet."""
         self.made: dict[str, Sentence] = {}
         self.person = self.message.person if self.draws.yes(AT_ONCE) else ""
-        """The person whom a pronoun can mean."""
+        """The person to whom a pronoun can refer."""
 
     def sentence(self, act: str) -> Sentence | None:
-        """One act in words; None if nothing that was told fits."""
+        """Put one act into words; None if it does not fit what the person told."""
         if act in ONLY_BAD and self.good:
             return None
         known = {fact: said for fact, said in self.story.reply_facts.items() if fact in self.known}
@@ -208,13 +208,13 @@ class _Speaker:
         )
 
     def _phrase(self, echo: Echo) -> str:
-        """What the person told, as a reply takes it up here."""
+        """Word a phrase of the message as a reply takes it up."""
         facts = Mentions(self.story.reply_facts, pronouns=self.story.facts.pronouns)
         facts.person = self.person
         return echo.template.say(facts, self.draws, set())
 
     def _frames(self, act: str, hedged: bool, echo: Echo | None) -> Sequence[Template]:
-        """The frames that an act takes here."""
+        """The frames available for an act here."""
         replies = self.texts.replies
         if act == "infer":
             return replies["infer_hedged" if hedged else "infer_bold"]
@@ -226,7 +226,7 @@ class _Speaker:
     def _least_repeating(
         self, frames: Sequence[Template], facts: Mentions, echo: Echo | None
     ) -> tuple[str, set[str]]:
-        """A surface that says few facts again: of several tries, the first that says none, or the best."""
+        """Draw wordings until one repeats no fact; after several tries, take the one that repeats least."""
         said = [sentence.used for sentence in self.made.values()]
         just, ever = said[-1] if said else frozenset(), frozenset().union(*said)
         echoed = echo.used if echo else frozenset()
@@ -249,7 +249,7 @@ class _Speaker:
         return best, slots
 
     def _fill(self, act: str, facts: Mentions) -> _Filling | None:
-        """Adds what one act's frames need beside facts; None if nothing that was told fits."""
+        """Add what an act's frames need beside the facts; None if it does not fit what the person told."""
         draws, families, situation = self.draws, self.texts.families, self.story.situation
         if act in ("claim", "claim_second", "shift", "emote"):
             words = draws.some(families[self.claim].claims, 3)
@@ -302,5 +302,5 @@ class _Speaker:
 
 
 def _could_stand_anywhere(slots: Set[str], just: Set[str]) -> bool:
-    """Whether a sentence says no more than names, once "it" stands for the thing said just before."""
+    """Whether a sentence has nothing specific; names, and "it" for the thing just mentioned, do not count."""
     return not slots & ANCHORS and ("thing" not in slots or "thing" in just)

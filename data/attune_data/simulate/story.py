@@ -1,4 +1,4 @@
-"""One conversation in progress: its matter and facts, what was told and said in it, and the current turn."""
+"""One conversation in progress: its situation and facts, what has been said, and the current turn."""
 
 from __future__ import annotations
 
@@ -30,27 +30,27 @@ class Echo(NamedTuple):
 
     template: Template
     moving: bool
-    """Whether it tells of what happened or how it shows, not of background."""
+    """Whether it is about an event or a sign of the feeling, not background."""
     used: frozenset[str]
 
 
 class Part(NamedTuple):
-    """One thing that a text says."""
+    """One part of what a text says."""
 
     role: str
     """Of a message: `reacts`, `answers`, `reports` (what came of a plan), `tells`, `shows` or `names` (a
     feeling), `asks`, or a person's move after a reply, such as `repeats`. Of a reply: its act."""
     text: str
-    """It in the grammar's words."""
+    """Its text, as worded by the grammar."""
     family: str | None = None
     """The family of feelings that it shows, names or claims."""
 
 
 class Core(NamedTuple):
-    """The most telling part of a message, which the person may say again."""
+    """The most important part of a message, which the person may repeat."""
 
     text: str
-    """In the grammar's words, without a frame."""
+    """Its text, as worded by the grammar, without a frame."""
     echo: Echo
     family: str | None
     """The family of feelings that it shows."""
@@ -62,29 +62,29 @@ class Message:
 
     text: str = ""
     echoes: list[Echo] = field(default_factory=list)
-    """Phrases that name a detail of the message, the telling one first."""
+    """Phrases that name a detail of the message, the most important one first."""
     told: set[str] = field(default_factory=set)
     person: str = ""
-    """The fact that names the person of whom it speaks last."""
+    """The fact that names the person mentioned last."""
     sign: int = 0
-    """+1 if it tells of something pleasant, -1 if of something unpleasant."""
+    """+1 if it is about something pleasant, -1 if about something unpleasant."""
     shown: tuple[str, ...] = ()
-    """Families of feelings that show, the first one the stronger."""
+    """Families of feelings that show, the strongest first."""
     named: str | None = None
     """The word that the person used for the feeling."""
     reaction: int = 0
-    """+1 agrees with the last reply, -1 objects, 0 neither."""
+    """+1 if it agrees with the last reply, -1 if it objects, 0 if neither."""
     asks: bool = False
     core: Core | None = None
     risk: Risk | None = None
     risk_echo: Echo | None = None
-    """The phrase with which a reply can pick that up."""
+    """The phrase with which a reply can pick up the risk."""
     parts: list[Part] = field(default_factory=list)
-    """Its parts in order, before they are typed."""
+    """Its parts in order, before typing changes them."""
 
 
 Done = Literal["said", "asked", "advised"]
-"""The acts to which people react: a reply says something at all, asks something, gives advice."""
+"""What people can react to: that a reply says anything at all, asks something, or gives advice."""
 
 
 class LastReply(NamedTuple):
@@ -95,12 +95,12 @@ class LastReply(NamedTuple):
     plan: Said | None
     """The plan that was advised, which the person may report to have done."""
     did: frozenset[Done] | None = None
-    """In a live conversation, what a reaction may speak of. None in a recorded one: any reaction may come."""
+    """In a live conversation, what a reaction may refer to; None in a recorded one: anything."""
 
 
 @dataclass(slots=True)
 class Story:
-    """The current state of a conversation: who holds it about what, its memory, and its current turn."""
+    """The current state of a conversation: person, situation, memory and current turn."""
 
     texts: Texts
     person: Person
@@ -108,14 +108,14 @@ class Story:
     draws: Draws
     situation: Subtopic
     tilt: int
-    """+1 a pleasant matter, -1 an unpleasant one."""
+    """+1 for a pleasant situation, -1 for an unpleasant one."""
     attitude: str
     goals: tuple[str, ...]
-    """The goals of the person, the main one first."""
+    """The person's goals, the main one first."""
     facts: Mentions
-    """As the person tells them."""
+    """The facts as the person tells them."""
     reply_facts: dict[str, str]
-    """The same facts in the reply's mouth."""
+    """The same facts as a reply words them."""
     style: str = ""
     """The model that replies."""
     count: int = 0
@@ -123,7 +123,7 @@ class Story:
     told: set[str] = field(default_factory=set)
     """Names of facts that the person has told: the only ones that a reply may mention."""
     said: set[str] = field(default_factory=set)
-    """Templates that were used, so that nobody repeats a turn of phrase."""
+    """Templates used so far, so that no phrase is repeated."""
     plans: list[Said] = field(default_factory=list)
     """Plans that recorded replies advised."""
     done: list[Said] = field(default_factory=list)
@@ -131,17 +131,17 @@ class Story:
     asked: bool = False
     """Whether a recorded reply asked anything."""
     families: list[str] = field(default_factory=list)
-    """Families of feelings of the turns before."""
+    """Families of feelings of the previous turns."""
     acts: frozenset[str] = frozenset()
     last: LastReply | None = None
-    # the present turn
+    # the current turn
     number: int = 0
     """From 0."""
     mood: TurnMood = field(init=False)
     message: Message = field(init=False)
 
     def copy(self) -> Story:
-        """The story as it stands, with a memory of its own; the draws are shared."""
+        """Copy the story, with its own memory; the draws are shared."""
         made = copy.copy(self)
         made.facts = self.facts.copy()
         made.told, made.said = set(self.told), set(self.said)
@@ -150,33 +150,33 @@ class Story:
 
     @property
     def before(self) -> str | None:
-        """The family of feelings of the turn before."""
+        """The family of feelings of the previous turn."""
         return self.families[-1] if self.families else None
 
     def unsaid(self, templates: Sequence[Template]) -> Sequence[Template]:
-        """Those not used yet; all of them once each has been used."""
+        """The templates not used yet, or all of them once each has been used."""
         return [t for t in templates if t.source not in self.said] or templates
 
     def fresh(self, templates: Sequence[Template]) -> Template:
-        """One that was not used yet, where there is one; it counts as used from now on."""
+        """Draw a template, preferably one not used yet, and mark it as used."""
         chosen = self.draws.pick(self.unsaid(templates))
         self.said.add(chosen.source)
         return chosen
 
     def fresh_pair(self, pairs: Sequence[Said]) -> Said:
-        """The same for phrases with another half."""
+        """The same for phrases that come with another half."""
         chosen = self.draws.pick([p for p in pairs if p.say.source not in self.said] or pairs)
         self.said.add(chosen.say.source)
         return chosen
 
 
 def sayable(templates: Sequence[Template], known: Set[str]) -> list[Template]:
-    """Those that can be said with what is known."""
+    """The templates that need only known facts."""
     return [template for template in templates if template.fits(known)]
 
 
 def make_story(texts: Texts, person: Person, level: Level, draws: Draws) -> Story:
-    """Draws a situation and its facts; neurotic people want support rather than solutions."""
+    """Draw a situation, its facts and the goals; neurotic people want support rather than solutions."""
     situation = draws.pick(texts.subtopics)
     tilt = 1 if draws.yes(0.42) else -1
     lean = 1.0 + 0.3 * max(-2.0, min(2.0, person.traits[1]))
@@ -197,7 +197,7 @@ def make_story(texts: Texts, person: Person, level: Level, draws: Draws) -> Stor
 
 
 def _facts(texts: Texts, situation: Subtopic, draws: Draws) -> tuple[dict[str, str], Mentions]:
-    """The facts of a conversation, and the same as the person tells them."""
+    """Draw the facts of a conversation; returns them, and the form in which the person tells them."""
     relation = draws.pick(situation.who)
     gender = ""
     if relation[1:3] == ": ":
@@ -223,10 +223,10 @@ def _facts(texts: Texts, situation: Subtopic, draws: Draws) -> tuple[dict[str, s
 
 
 def _introduced(relation: str, name: str) -> str:
-    """A first mention: "my manager Dana" or "a former colleague, Dana,"; never the name alone."""
+    """Word a first mention: "my manager Dana" or "a former colleague, Dana,"; never the name alone."""
     return f"{relation}, {name}," if _LONG_RELATION.search(relation) else f"{relation} {name}"
 
 
 def _to_you(text: str) -> str:
-    """A noun phrase of the person in the reply's mouth: "my notes" becomes "your notes"."""
+    """Turn the person's noun phrase into the reply's: "my notes" becomes "your notes"."""
     return _FIRST_PERSON.sub(lambda found: _TURNED[found.group().lower()], text)

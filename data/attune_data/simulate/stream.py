@@ -1,6 +1,6 @@
-"""The endless, seeded stream of simulated conversations, and the levels of difficulty that it has.
+"""The endless, seeded stream of simulated conversations, and its levels of difficulty.
 
-Item i of a seed is the same everywhere, always.
+Item i of a seed is always the same, on every machine.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ class Level:
     clarity: float = 0.84
     """Probability that a feeling which shifted shows in the message."""
     blunt: float = 0.26
-    """Taken off the clarity by any diagnosis: the one clinical effect (docs/simulator.md)."""
+    """Subtracted from the clarity for any diagnosis: the only clinical effect (docs/simulator.md)."""
     leak: float = 0.18
-    """Probability that a message shows a feeling although none shifted."""
+    """Probability that a message shows a feeling even though none shifted."""
     mixed: float = 0.26
-    """Probability of a second feeling beside the first."""
+    """Probability of a second feeling in addition to the first."""
     gain: float = 3.0
     """Steepness of choices between replies: higher is less noisy."""
     wish_noise: float = 0.75
     """Spread of the noise in what a person would have wanted; above 0."""
     judgement: float = 0.95
-    """Sharpness of judgements (does the tone fit?): 0 is a coin."""
+    """Sharpness of judgements (does the tone fit?): at 0 they are random."""
     turns: tuple[int, int] = (4, 7)
     """Fewest and most turns of a conversation."""
 
@@ -53,7 +53,7 @@ class Level:
             if not (isinstance(value, int | float) and math.isfinite(value) and 0.0 <= value <= highest):
                 expected = f"a number from 0 to {highest:g}"
                 raise SettingsError(f"{field} of a level is {value!r}; it must be {expected}")
-            object.__setattr__(self, field, float(value))  # 3 and 3.0 are one level, and so one world
+            object.__setattr__(self, field, float(value))  # 3 and 3.0 are the same level
         if not self.wish_noise:
             raise SettingsError("wish_noise of a level is 0; it must be above 0")
         turns: Any = self.turns
@@ -91,17 +91,17 @@ def level_of(level: str | Level) -> Level:
 
 
 VERSION: Final = 2
-"""Version of the simulated world: raised whenever the same seed gives other conversations."""
+"""Version of the simulated world: raised whenever the same seed gives different conversations."""
 _OWNERS: Final = (0, 1, 1, 2, 3, 3)
-"""Six conversations in a row belong to four people, two of whom hold two."""
+"""Every six consecutive conversations belong to four people, two of whom hold two each."""
 _PEOPLE: Final = max(_OWNERS) + 1
 
 
 class Simulation:
-    """Simulated conversations 0, 1, 2, … of a seed, without end; made when they are asked for.
+    """The endless simulated conversations 0, 1, 2, … of a seed, generated on demand.
 
-    Iterating starts at the first one each time; `simulation[i]` makes item i alone; `take(n)` gives
-    `Conversations`. Memory stays flat. Marked `simulated`, and may be trained on.
+    Each iteration starts at the first one; `simulation[i]` generates only item i; `take(n)` returns
+    `Conversations`. Memory use is constant. The conversations are marked `simulated` and may be trained on.
 
     >>> world = Simulation(seed=7)
     >>> world[3].conversation_id == next(iter(Simulation(seed=7, start=3))).conversation_id
@@ -119,18 +119,18 @@ class Simulation:
         step: int = 1,
         voice: Voice = grammar,
     ) -> None:
-        """Describes the world; nothing is made yet.
+        """Define the world; nothing is generated yet.
 
         Args:
-            seed: seed of everything.
+            seed: the seed of all draws.
             level: a name of `LEVELS`, or your own Level.
-            topics: "all", or one part of them: "unseen" is three topics that "seen" does not have.
-            templates: the same of the phrases: "unseen" is a fifth of every list.
+            topics: "all", or a part: "unseen" has three topics that "seen" lacks.
+            templates: "all", or a part of the phrases: "unseen" is a fifth of every list.
             start: index of the first item of an iteration.
-            step: distance between the items of an iteration (`start=rank, step=workers` shares the stream
-                out).
-            voice: words the messages and replies, given a packet of what each says and the transcript; by
-                default the grammar. Persons, states, luck and annotations are the same with any.
+            step: distance between the items of an iteration (`start=rank, step=workers` divides the stream
+                among workers).
+            voice: words the messages and replies, given a packet with the content of each and the transcript;
+                by default the grammar. People, states, random draws and annotations do not depend on it.
         """
         if type(seed) is not int:
             raise SettingsError(f"seed is {seed!r}; it must be a whole number")
@@ -149,13 +149,13 @@ class Simulation:
         self.voice = voice
         world = [VERSION, seed, self.level.describe(), topics, templates]
         self.key = digest(json.dumps(world, sort_keys=True)).hex()
-        """Key of everything but `start`, `step` and `voice`: worlds with one key have the same people."""
+        """Key of everything but `start`, `step` and `voice`: worlds with equal keys have the same people."""
 
         self._level_name = self.level.name if LEVELS.get(self.level.name) == self.level else "of its own"
         self.source = f"simulated, seed {seed}, level {self._level_name}"
         if voice is not grammar:
             self.source += f", voice {name_of(voice)}"
-        """The world in a few words, as tables and rows name where data comes from."""
+        """A short description of the world, used in tables and rows as the source of the data."""
 
     def __repr__(self) -> str:
         whole = self.topics == self.templates == "all"
@@ -164,7 +164,7 @@ class Simulation:
         return f"Simulation(seed {self.seed}, level {self._level_name!r}{parts}{voice})"
 
     def __eq__(self, other: object) -> bool:
-        """Whether it makes the same conversations in the same order."""
+        """Whether it generates the same conversations in the same order."""
         return isinstance(other, Simulation) and vars(self) == vars(other)
 
     def __hash__(self) -> int:
@@ -174,7 +174,7 @@ class Simulation:
         return (self[i] for i in count(self.start, self.step))
 
     def __getitem__(self, index: int) -> Conversation:
-        """Item `index`, from 0, whatever `start` and `step` are."""
+        """Item `index`, counted from 0 regardless of `start` and `step`."""
         return Conversation.model_validate(self.record(index))
 
     def take(self, number: int) -> Conversations:
@@ -202,7 +202,7 @@ class Simulation:
         return f"sim-{digest(self.key, 'id', index).hex()[:20]}"
 
     def person(self, index: int) -> Person:
-        """Who holds conversation `index`: the same person at every level of a seed."""
+        """The participant of conversation `index`: the same person at every level of a seed."""
         if type(index) is not int or index < 0:
             raise SettingsError(f"index is {index!r}; it must be a whole number from 0")
         block, place = divmod(index, len(_OWNERS))

@@ -1,7 +1,7 @@
-"""The texts of the world, compiled once: feelings, topics, replies, word lists; and what is held out of them.
+"""The texts of the world, compiled once: feelings, topics, replies, word lists; and which are held out.
 
-A fifth of the templates of every list, and three of the topics, chosen by hash, can be kept apart, so that
-learning the grammar can be told from learning to read people.
+A fifth of the templates of every list, and three of the topics, chosen by hash, can be held out, to
+distinguish learning the grammar from learning to read people.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ HELD_OUT_TOPICS: Final = 3
 GOALS: Final = ("vent", "sort", "decide", "info", "calm")
 TEXT: Final = Path(__file__).parent / "text"
 _BEGINNINGS: Final = re.compile(r"^\[[^]]*\]|^[^[]")
-"""The words that a template may begin with."""
+"""The words with which a template may begin."""
 _MARK: Final = re.compile("(asked|advised): ")
-"""Before a reaction that suits only replies which did so."""
+"""Prefix of a reaction that fits only replies that did this."""
 
 T = TypeVar("T")
 
 
 class Said(NamedTuple):
-    """A phrase and its other half: an echo for a reply, an answer to a question, what came of a plan."""
+    """A phrase and its other half: an echo for a reply, an answer to a question, or the outcome of a plan."""
 
     say: Template
     other: Template
@@ -50,11 +50,11 @@ class Family(NamedTuple):
     """A family of feelings: PANAS items that share an appraisal."""
 
     sign: int
-    """+1 pleasant, -1 unpleasant."""
+    """+1 if pleasant, -1 if unpleasant."""
     named: Mapping[str, Sequence[str]]
-    """PANAS item -> what a person may call it."""
+    """PANAS item -> words a person may use for it."""
     claims: Sequence[str]
-    """Its names in replies."""
+    """Words that replies use for it."""
     cues: tuple[Said, ...]
 
 
@@ -64,7 +64,7 @@ Pairs = Mapping[str, tuple[Said, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Subtopic:
-    """A situation: its people and things, what may happen, what may be advised."""
+    """A situation: its people and things, possible events, possible advice."""
 
     category: str
     name: str
@@ -82,9 +82,9 @@ class Subtopic:
     cues: Pairs
     asks: Frames
     unfit_acts: frozenset[str]
-    """Acts that nobody would bear on this topic."""
+    """Acts that would be out of place on this topic."""
     own_cues: frozenset[str]
-    """Families of feelings whose common cues do not suit the topic: only its own are used."""
+    """Families of feelings whose common cues do not fit the topic: only its own cues are used."""
 
 
 @dataclass(frozen=True)
@@ -94,20 +94,20 @@ class Texts:
     families: Mapping[str, Family]
     subtopics: tuple[Subtopic, ...]
     replies: Frames
-    """Act (with _bad or _good where it depends) -> frames."""
+    """Act (with _bad or _good if it differs by sign) -> frames."""
     lists: Mapping[str, Sequence[str]]
     """Fallbacks of replies: tips, subjects, themes."""
     risks: Sequence[Risk]
     words: Frames
-    """Word lists drawn from at each use."""
+    """Word lists from which a word is drawn at each use."""
     names: Mapping[str, Sequence[str]]
     """female, male, when, soon, span."""
     asks: Frames
     asks_good: Frames
-    """The same for goals that sound different when all is well."""
+    """The same for goals that are worded differently when all is well."""
     reactions: Frames
     speaks_of: Mapping[str, str]
-    """Source of a reaction -> the act that it speaks of, "asked" or "advised"; the others suit any reply."""
+    """Source of a reaction -> the act it refers to, "asked" or "advised"; other reactions fit any reply."""
     frames: Frames
     """Of a feeling that is `named`, a `second` cue, and a cue in `contrast` to what happened; and those of
     `live.toml`, which only live conversations use."""
@@ -120,13 +120,13 @@ def read_text(name: str) -> dict[str, Any]:
 
 
 PEOPLE: Final[Mapping[str, Sequence[str]]] = read_text("people.toml")
-"""Lists of who people may be."""
+"""Lists from which people's attributes are drawn."""
 FAMILIES: Final[tuple[str, ...]] = tuple(read_text("feelings.toml"))
 """Names of the families of feelings."""
 
 
 def _part(items: Sequence[T], part: Part, key: Callable[[T], str], share: float) -> Sequence[T]:
-    """The items of one part, in their order: the held-out ones have the lowest hashes."""
+    """The items of one part, in their original order: those with the lowest hashes are held out."""
     if part == "all" or len(items) < 3:
         return items
     count = max(1, round(share * len(items)))
@@ -139,7 +139,7 @@ def _compiled(entries: Iterable[str]) -> tuple[Template, ...]:
 
 
 def _in_a_sentence(entry: str) -> str:
-    """The template with no capital at its beginning, whichever words it begins with."""
+    """The template with a lower-case beginning, for every word it may begin with."""
     return _BEGINNINGS.sub(lambda words: re.sub(r"(?<=[\[|])\w|^\w", _lower, words[0]), entry)
 
 
@@ -163,7 +163,7 @@ def texts(templates: Part = "all", topics: Part = "all") -> Texts:
 
     def subtopic(topic: Mapping[str, Any], sub: Mapping[str, Any]) -> Subtopic:
         plain = ("because_bad", "because_good", "infer", "side", "readings", "moral")
-        # a question as it stands inside a sentence; a frame's {Question} gives the capital back
+        # lower case, for use inside a sentence; a frame's {Question} restores the capital
         asked = {"ask_fact": [*topic["ask_fact"], *sub["ask_fact"]], "ask_reflect": topic["ask_reflect"]}
         lists = {key: [_in_a_sentence(entry) for entry in entries] for key, entries in asked.items()}
         lists |= {key: sub[key] for key in ("bad", "good", "worse", "better", "flat", "plans")}

@@ -1,4 +1,4 @@
-"""One conversation: its turns, each a mood, a message, three replies and the labels drawn from the state."""
+"""Simulate one conversation: per turn a mood, a message, three replies, and labels drawn from the state."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from attune_data.simulate.stream import Level
 
 ASKED_TEXTUAL = 0.37
-"""Probability that a textual question is asked in the first turn; judgements always are."""
+"""Probability that a textual question is asked in the first turn; judgements are always asked for."""
 FATIGUE = 0.14
-"""The share of it that is gone by the last turn."""
+"""By how much this probability has dropped by the last turn."""
 FIT_CENTRE = 0.25
-"""Utility of a reply that fits neither well nor badly."""
+"""Utility of a reply with a fit of 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class TurnState:
 
 @dataclass(frozen=True, slots=True)
 class LatentState:
-    """Everything behind one conversation that its record does not say."""
+    """Everything behind one conversation that its record does not contain."""
 
     turns: tuple[TurnState, ...]
     ending: Ending
@@ -68,7 +68,7 @@ class LatentState:
 def hold(
     texts: Texts, person: Person, level: Level, conversation_id: str, draws: Draws
 ) -> tuple[dict[str, Any], LatentState]:
-    """One whole conversation: its record in the benchmark's format, and the state behind it."""
+    """Simulate a whole conversation: its record in the benchmark's format, and the state behind it."""
     story, mood, residuals, pre = begin(texts, person, level, draws)
     records: list[dict[str, Any]] = []
     states: list[TurnState] = []
@@ -105,7 +105,7 @@ def hold(
 def begin(
     texts: Texts, person: Person, level: Level, draws: Draws
 ) -> tuple[Story, Mood, dict[str, float], dict[str, int]]:
-    """A conversation before its first turn: story, mood, and each PANAS item's own part and answer."""
+    """Set up a conversation: story, mood, and the residual and first answer of each PANAS item."""
     story = make_story(texts, person, level, draws)
     story.style = draws.pick(tuple(actions.STYLES))
     low, high = level.turns
@@ -116,22 +116,22 @@ def begin(
 
 
 def feel(story: Story, mood: Mood) -> None:
-    """Draw the feelings of the story's present turn."""
+    """Draw the feelings of the story's current turn."""
     story.draws.turn_to(story.number, "mood")
     story.mood = mood.turn(story.level, first=story.number == 0, last=story.number == story.count - 1)
 
 
 def speak_up(story: Story, mood: Mood, number: int) -> None:
-    """Turn `number`, from 0, begins: the person feels something and says it."""
+    """Begin turn `number`, counted from 0: draw the person's feelings and write their message."""
     story.number = number
     feel(story, mood)
     story.message = write(story)
 
 
 def reply_as_recorded(story: Story, mood: Mood) -> tuple[dict[str, Any], TurnState, dict[str, bool]]:
-    """The model replies: the turn's record, state, and addition to the ending's shares.
+    """Let the model reply; returns the turn's record, its state, and its contribution to the ending's shares.
 
-    The story remembers the reply, and the person's mood moves.
+    The reply is stored in the story and affects the person's mood.
     """
     draws = story.draws
     wish = wishes(story)
@@ -181,7 +181,7 @@ def _judgements(
     wish: Mapping[str, float],
     fit: float,
 ) -> tuple[list[dict[str, str]], dict[str, float], dict[str, float]]:
-    """The answers to the questions that are asked, and the probabilities behind them."""
+    """Draw the questions that are asked and their answers; also returns the probabilities behind them."""
     said: dict[str, float] = {}
     wanted: dict[str, float] = {}
     rows = []
@@ -200,7 +200,7 @@ def _judgements(
 
 
 def _noted(story: Story, reply: Reply, observed: Mapping[str, bool | None]) -> dict[str, bool]:
-    """The addition of this turn to the shares that the ending looks at."""
+    """What this turn contributes to the shares that the ending depends on."""
     acts, message, mood = reply.acts, story.message, story.mood
     practical = story.goals[0] in ("decide", "info")
     right = match(story, reply) > 0
@@ -228,7 +228,7 @@ def _noted(story: Story, reply: Reply, observed: Mapping[str, bool | None]) -> d
 
 
 def _remember(story: Story, reply: Reply, fit: float) -> None:
-    """The recorded reply becomes the last one."""
+    """Store the recorded reply in the story as the last one."""
     if "advise" in reply.acts and reply.plan:
         story.plans.append(reply.plan)
     story.asked = story.asked or bool(reply.acts & actions.ASKING)

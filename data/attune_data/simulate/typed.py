@@ -1,4 +1,4 @@
-"""How a message is typed: register, line breaks, typing errors, an emoji. Content is left as it is."""
+"""How a message is typed: register, line breaks, typos, an emoji. The content does not change."""
 
 from __future__ import annotations
 
@@ -44,30 +44,30 @@ _COMMA_TOO_MANY: Final = re.compile(r",(?=[,.?!'…]|$)")
 
 
 def smoothed(text: str) -> str:
-    """Times as they read after a preposition ("since Monday"), and no comma where another mark stands."""
+    """Correct times after a preposition ("since Monday") and remove commas before other punctuation."""
     return _COMMA_TOO_MANY.sub("", _AFTER_A_PREPOSITION.sub(r"\1 ", text)).replace(" on on ", " on ")
 
 
 def is_question(text: str) -> bool:
-    """Whether a clause of the person asks something."""
+    """Whether a clause is a question."""
     return bool(_QUESTION.match(text))
 
 
 class Clause(NamedTuple):
-    """A part of a message, without a mark at its end."""
+    """A part of a message, without final punctuation."""
 
     text: str
     apart: bool
-    """Whether it is a sentence of its own: an answer, a reaction, a request."""
+    """Whether it must be a separate sentence: an answer, a reaction, a request."""
 
 
 def typed(
     clauses: Sequence[Clause], typing: Typing, draws: Draws, emoji: Sequence[str], keep: Set[str]
 ) -> str:
-    """One or more clauses as one message of this person.
+    """Type one or more clauses as one message of this person.
 
-    `emoji` are those that fit the mood; `keep` are words to spell as they are, whatever the typing: names,
-    and what a feeling is called.
+    `emoji` are those that fit the mood; `keep` are words that are never misspelt: names, and the words for a
+    feeling.
     """
     register = typing.register
     rules = _RULES.get(register, ())
@@ -97,7 +97,7 @@ def typed(
 
 
 def _mark(part: str, register: str, draws: Draws, *, last: bool, joins: bool) -> str:
-    """The mark after a clause; `joins` where it may run on into the next one."""
+    """The punctuation after a clause; with `joins` it may run on into the next one."""
     space = "" if last else " "
     if is_question(part):
         return ("" if register == "terse" and draws.yes(0.3) else "?") + space
@@ -115,13 +115,13 @@ def _mark(part: str, register: str, draws: Draws, *, last: bool, joins: bool) ->
 def _lower(text: str, keep: Set[str]) -> str:
     low = text.lower()
     for name in sorted(keep):
-        if name[:1].isupper():  # people spell names even when they spell nothing else
+        if name[:1].isupper():  # people capitalise names even if they capitalise nothing else
             low = re.sub(rf"\b{re.escape(name.lower())}\b", name, low)
     return low
 
 
 def _slips(text: str, rate: float, draws: Draws, keep: Set[str]) -> str:
-    """Swaps, drops or doubles letters inside longer words; never in those to keep."""
+    """Swap, drop or double letters inside longer words, except those to keep."""
     words = re.split(r"(\W+)", text)
     for place, word in enumerate(words):
         plain = len(word) > 4 and word.isascii() and word.isalpha() and word not in keep

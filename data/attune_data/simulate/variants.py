@@ -13,11 +13,11 @@ from attune_data.simulate.story import Story
 from attune_data.simulate.texts import Said
 
 STRIKES: Final = 0.97
-"""Probability that a person who edits a reply strikes out what it wrongly says they feel."""
+"""Probability that a person who edits a reply deletes wrong claims about their feelings."""
 
 
 def variants(story: Story, wish: Mapping[str, float]) -> dict[ResponseName, Reply]:
-    """The recorded reply, the improved one in other words, the person's edit of the recorded one."""
+    """Make the three replies: the recorded one, the model's improvement, the person's edit of the first."""
     draws, claim = story.draws, _reading(story)
     first = actions.original(story)
     plan = plan_for(story)
@@ -29,9 +29,9 @@ def variants(story: Story, wish: Mapping[str, float]) -> dict[ResponseName, Repl
 
 
 def edit(story: Story, original: Reply, improved: Reply, wish: Mapping[str, float]) -> Reply:
-    """The received reply as the person changes it: wrong claims are removed, and claims they add are true.
+    """Edit a reply as the person would: wrong claims are removed, and the claims they add are true.
 
-    Something is always changed: if nothing unwanted is found, sentences are reworded.
+    Something always changes: if nothing is unwanted, sentences are reworded.
     """
     draws = story.draws
     strikes = draws.yes(STRIKES)
@@ -52,7 +52,7 @@ def edit(story: Story, original: Reply, improved: Reply, wish: Mapping[str, floa
 
 
 def _reading(story: Story) -> str:
-    """The family of feelings that a model reads: mostly what shows, often enough a wrong one."""
+    """Draw the family of feelings that a model reads: mostly the one that shows, but often a wrong one."""
     draws, shown, families = story.draws, story.message.shown, story.texts.families
     if shown and draws.yes(0.66):
         return shown[0]
@@ -63,7 +63,7 @@ def _reading(story: Story) -> str:
 
 
 def plan_for(story: Story) -> Said | None:
-    """Choose a plan to advise: now and then one that was advised before."""
+    """Choose a plan to advise, occasionally one that was advised before."""
     again = [plan for plan in story.plans[:-1] if plan not in story.done]
     if again and story.draws.yes(0.25):
         return story.draws.pick(again)

@@ -1,7 +1,7 @@
-"""Voices: the state decides what a simulated text says, a voice only puts it into words.
+"""Voices: the state determines what a simulated text says; a voice only puts it into words.
 
-A voice is called with a packet, which holds what one text is to say, and with the transcript so far. The
-grammar is a voice too: every packet carries its words. No state, label or luck depends on a voice.
+A voice is called with a packet, which holds the content of one text, and with the transcript so far. The
+grammar is a voice too: every packet carries its wording. No state, label or random draw depends on a voice.
 """
 
 from __future__ import annotations
@@ -24,45 +24,45 @@ Transcript: TypeAlias = tuple[tuple[Speaker, str], ...]
 
 
 class Packet(NamedTuple):
-    """Everything that one text is to say."""
+    """The content of one text."""
 
     id: str
     """`conversation/turn/message`, or the name of a response in place of `message`."""
     kind: Literal["message", "original", "alternate", "human"]
     """A person's message, the recorded reply, the model's improved one, or the person's edit."""
     parts: tuple[Part, ...]
-    """Its parts in order; all of them and nothing else is to be said."""
+    """Its parts in order; the text says all of them and nothing else."""
     text: str
-    """The same in the grammar's words."""
+    """The same content as worded by the grammar."""
     topic: str
     register: str
     """How the person types: plain, casual, terse, chatty or formal."""
     shows: tuple[str, ...] = ()
-    """Of a message: the families of feelings that it shows."""
+    """Messages: the families of feelings that show."""
     hides: tuple[str, ...] = ()
-    """Of a message: the families that are felt and must not show."""
+    """Messages: the families that are felt but must not show."""
     does: Mapping[str, bool | None] = {}
-    """Of a reply: textual question -> whether the reply does it; None where it does not apply."""
+    """Replies: textual question -> whether the reply does it; None where it does not apply."""
     beside: tuple[str, ...] = ()
-    """Replies to the same message that are worded already: the recorded one first, which an edit changes."""
+    """Replies to the same message that are already worded; the first is the recorded one."""
 
 
 class Wording(NamedTuple):
-    """One text from a voice that may be asked more than once."""
+    """A text from a voice that may need several attempts."""
 
     text: str
     asks: int = 1
-    """How often it was asked for."""
+    """Number of attempts."""
     taken: bool = True
-    """Whether the text is the voice's own; if not, it is the grammar's."""
+    """Whether the text comes from the voice; otherwise it is the grammar's."""
 
 
 Voice: TypeAlias = Callable[[Packet, Transcript], str | Wording]
-"""Puts a packet into words. To reproduce a conversation, it must answer the same to the same."""
+"""Puts a packet into words. Conversations are reproducible only if equal inputs give equal texts."""
 
 
 def grammar(packet: Packet, transcript: Transcript) -> str:
-    """The default voice: the words that the packet carries."""
+    """The default voice: return the wording that the packet carries."""
     return packet.text
 
 
@@ -72,7 +72,7 @@ def name_of(voice: Voice) -> str:
 
 
 def wording(voice: Voice, packet: Packet, transcript: Transcript) -> Wording:
-    """The voice's words for a packet; raises SettingsError if it returns no text."""
+    """Get the voice's wording of a packet; raises SettingsError if it returns no text."""
     found: object = voice(packet, transcript)
     said = found if isinstance(found, Wording) else Wording(found)  # type: ignore[arg-type]
     text: object = said.text
@@ -113,8 +113,8 @@ def reply_packet(
 def put_into_words(record: dict[str, Any], state: LatentState, person: Person, voice: Voice) -> None:
     """Replace the texts of a record by the voice's and note how many were taken in `metadata.voice`.
 
-    Per turn the message is worded, then the recorded reply, the improved one and the edit; the transcript of
-    each is what was said before, the turn's message included. The grammar leaves no note.
+    Each turn words the message, then the recorded reply, the improved one and the edit; the transcript holds
+    everything said before, including the turn's message. The grammar leaves no note.
     """
     said: Transcript = ()
     counts = Counter[str]()

@@ -1,1 +1,1 @@
-"""The written corpus: conversations written for this project, kept in a compact form, expanded on loading."""
+"""The written corpus: conversations written for this project, stored compactly and expanded on loading."""

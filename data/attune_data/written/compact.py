@@ -1,4 +1,4 @@
-"""Expand the compact form in which the written corpus is kept into records of the benchmark's format.
+"""Expand the compact form of the written corpus into records of the benchmark's format.
 
 A conversation is a JSON object: who holds it (`person`), its topic, PANAS `before` and `after` as twenty
 digits in the benchmark's order, `goals`, `clarity`, `fit`, `off`, `branches` as four digits, its turns.
@@ -11,7 +11,7 @@ A turn:
     ranks     "general E>I>R, 1 E>R>I, …": the edit, improved and received reply from best to worst, for the
               general question and three others
 
-What is in neither `yes` nor `na` is no.
+Questions in neither `yes` nor `na` are answered no.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ OFF: Final = (
 )  # fmt: skip
 """The options of "what felt off", in the codebook's order."""
 LETTERS: Final[dict[str, ResponseName]] = {"R": "original", "I": "alternate", "E": "human"}
-"""How `ranks` names the received reply, the improved one and the edit."""
+"""The letters in `ranks` for the received reply, the improved one and the edit."""
 NEEDS: Final = {"505": "13", "310": "11", "313": "11", "316": "11", "408": "11"}
-"""A yes to the first question is a yes to the second: a deep question is a question, bad advice is advice."""
+"""A yes to the first question implies a yes to the second; bad advice, for example, is advice."""
 LATER: Final = ("5", "16", "406", "408")
 """Questions about earlier turns; they do not apply to the first."""
 
@@ -61,7 +61,7 @@ _PERSON: Final = ("id", "age", "gender", "place", "english", "education", "work"
 
 
 class _Sheet:
-    """One conversation being checked; collects what is wrong with it."""
+    """A conversation being checked; collects its problems."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -85,7 +85,7 @@ class _Sheet:
         return set(value) == set(names)
 
     def digits(self, value: object, count: int, place: str) -> tuple[int, ...]:
-        """That many ratings 1–7, written without spaces (spaces are accepted)."""
+        """Read `count` ratings 1–7, written without spaces (spaces are accepted)."""
         text = value.replace(" ", "") if isinstance(value, str) else ""
         if not re.fullmatch(f"[1-7]{{{count}}}", text):
             self.wrong(place, value, f"{count} digits 1–7")
@@ -93,21 +93,21 @@ class _Sheet:
         return tuple(map(int, text))
 
     def several(self, value: object, known: Sequence[str], place: str) -> list[str]:
-        """Different names from a list."""
+        """Read distinct names from a list."""
         if not isinstance(value, list) or len(set(map(str, value))) != len(value) or set(value) - set(known):
             self.wrong(place, value, f"a list of different names out of: {', '.join(known)}")
             return []
         return value
 
     def one(self, value: object, known: Mapping[str, str], place: str) -> str:
-        """One name from a list, spelled out."""
+        """Read one name from a list, in full."""
         if not isinstance(value, str) or value not in known:
             self.wrong(place, value, f"one of {', '.join(known)}")
         return known.get(str(value), "")
 
 
 def expand(value: Any, file: str) -> dict[str, Any]:
-    """The record of one compact conversation; DataError lists everything that is wrong with it."""
+    """Expand one compact conversation to a record; raises DataError listing all its problems."""
     sheet = _Sheet(file)
     record: dict[str, Any] = {}
     if sheet.keys(value, _TOP, "") and sheet.keys(value["person"], _PERSON, "person"):
@@ -256,7 +256,7 @@ def _numbers(sheet: _Sheet, text: str, known: Sequence[str], place: str) -> set[
 
 
 def _ranks(sheet: _Sheet, text: str, place: str) -> Iterator[tuple[str, str]]:
-    """(question, the three letters from best to worst) of each comparison question."""
+    """Read (question, the three letters from best to worst) for each comparison question."""
     found: dict[str, str] = {}
     for part in text.split(","):
         match = re.fullmatch(r"\s*(general|\d+) ([REI])>([REI])>([REI])\s*", part)
@@ -272,7 +272,7 @@ def _ranks(sheet: _Sheet, text: str, place: str) -> Iterator[tuple[str, str]]:
 
 
 def _pairs(ranks: Mapping[str, str], sides: bytes) -> Iterator[dict[str, str]]:
-    """The three comparisons of each question; which reply is side A was drawn."""
+    """The three comparisons of each question, with random sides."""
     drawn = iter(sides)
     for question, order in ranks.items():
         for pair in combinations("REI", 2):

@@ -1,4 +1,4 @@
-"""Find the written corpus by name: `written`, or one of its parts as `written:test`."""
+"""Find the written corpus by name: `written`, or one of its parts, such as `written:test`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def is_written(name: str) -> bool:
 
 
 def training_part(name: str, split: str | None) -> str:
-    """The data name of the part to train on; raises SettingsError for the parts kept for evaluation."""
+    """The data name of the part for training; raises SettingsError for the parts reserved for evaluation."""
     part = name.partition(":")[2] or split or "train"
     if part != "train":
         raise SettingsError(f'"{NAME}:{part}" is kept for evaluation; train on "{NAME}:train"')
@@ -32,15 +32,15 @@ def training_part(name: str, split: str | None) -> str:
 
 @cache
 def held_back() -> frozenset[str]:
-    """The ids of the conversations that are kept for evaluation."""
+    """The ids of the conversations reserved for evaluation."""
     return frozenset(file.stem for part in PARTS if part != "train" for file in FOLDER.glob(f"{part}/*.json"))
 
 
 def written_rows(name: str, split: str | None) -> list[Row]:
-    """The records of the corpus or of one part, each with its file, in the order of their ids.
+    """The records of the corpus or of one part, each with its file, ordered by id.
 
     Raises:
-        SettingsError: the name has a part and so has `split`.
+        SettingsError: both the name and `split` name a part.
         UnknownNameError: no such part.
         DataError: the part holds no conversation.
     """

@@ -1,8 +1,8 @@
-"""Attacks on a reward: what can be earned without understanding anything.
+"""Attacks on a reward: measure what can be earned without understanding anything.
 
-`exploits` writes the degenerate replies that policies come across in training, `surface` uses what can be
-seen without understanding, `search` climbs to the best constant answers, and `play` scores a policy under
-several rewards at once.
+`exploits` writes the degenerate replies that policies discover in training, `surface` uses superficial
+features, `search` finds the best constant answers by hill climbing, and `play` scores a policy under several
+rewards at once.
 """
 
 from attune_episodes.attacks.exploits import EXPLOITS, ExploitPolicy

@@ -1,4 +1,4 @@
-"""Playing a policy against several rewards at once: replies are read once, scored under each."""
+"""Play a policy against several rewards at once: replies are parsed once and scored under each."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ PerConversation = list[float | None]
 
 @dataclass(slots=True)
 class Played:
-    """The scores that a policy earns, one per conversation, in their order."""
+    """The scores of a policy, one per conversation, in order."""
 
     name: str
     totals: dict[str, PerConversation] = field(default_factory=lambda: defaultdict(list))
-    """Reward -> its return; None if it scores nothing."""
+    """Reward -> return; None if nothing is scored."""
     parts: dict[tuple[str, str], PerConversation] = field(default_factory=lambda: defaultdict(list))
-    """(reward, part) -> the part's mean score, None if it is not defined."""
+    """(reward, part) -> the part's mean score; None if it is not defined."""
     canonical: list[float] = field(default_factory=list)
     """The canonical Composite, 0–100."""
     strict: PerConversation = field(default_factory=list)
     """The strict Composite, 0–100; None if nothing is annotated."""
     read: int = 0
-    """Replies that were parsed."""
+    """Number of replies that could be parsed."""
     asked: int = 0
 
 
@@ -43,7 +43,7 @@ def play(
     settings: Settings,
     specs: Mapping[str, RewardSpec],
 ) -> Played:
-    """Play every conversation once and score the replies under every spec and in both scoring variants."""
+    """Play every conversation once, and score the replies under every spec and in both scoring variants."""
     played = Played(policy.name)
     for conversation in conversations:
         player = policy.for_conversation(conversation)

@@ -1,8 +1,8 @@
 """The search adversary: coordinate ascent over constant answers, against any reward.
 
-It knows nothing about how the reward is made. Starting from silence (and from the prior), it tries one change
-at a time to one constant answer, keeps each that earns more on the fitting data, and repeats until none does.
-The return on other people is what a policy can learn to earn without reading.
+It knows nothing about how the reward is computed. Starting from silence (and from the prior), it tries one
+change at a time to one constant answer, keeps each change that earns more on the fitting data, and repeats
+until none does. The return on other people is what a policy can learn to earn without reading.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from attune_rewards.truth import truth_of
 
 MAX_ROUNDS: Final = 20
 GAIN: Final = 1e-9
-"""A change that gains less than this is none."""
+"""Smallest gain for which a change is kept."""
 WORDS: Final = 500
-"""How many of the most frequent words of the replies one of the drafts holds."""
+"""How many of the most frequent words in replies make up one of the drafts."""
 FOLLOW_UPS: Final = 20
 """How many of the most frequent follow-up texts are tried."""
 DRAFTS: Final = (
@@ -42,32 +42,32 @@ DRAFTS: Final = (
     "Would you like to tell me more about what has been the heaviest part?",
     "I hear you. " * 100,
 )
-"""Drafts that fit everywhere, for rewards of your own that score drafts."""
+"""Drafts that fit any conversation, for custom rewards that score drafts."""
 
 Choices = Callable[[Any], Iterable[Any]]
-"""From the present value of a field to the values to try."""
+"""Maps the current value of a field to the values to try."""
 Tags = tuple[Tag, ...] | None
 
 
 class Coordinate(NamedTuple):
-    """One thing that a constant answer can change."""
+    """One way in which a constant answer can change."""
 
     stages: tuple[Stage, ...]
-    """The stages that the change touches."""
+    """The stages that the change affects."""
     field: str
     """The field of `Answers`."""
     choices: Choices
     question: str | None = None
-    """The question it is about; None: all of the stages."""
+    """The question it affects; None for all questions of the stages."""
 
 
 class _Payoff:
-    """The mean return of constant answers on the fitting data, stage by stage."""
+    """The mean return of constant answers on the fitting data, by stage."""
 
     def __init__(self, conversations: Sequence[Conversation], settings: Settings, spec: RewardSpec) -> None:
         self.episodes = len(conversations)
         self.places: dict[tuple[Stage, str | None], list[tuple[Request, ScoredRequest]]] = {}
-        """(stage, question) -> the scored requests that ask it; question None: all of the stage."""
+        """(stage, question) -> the scored requests that ask it; question None means the whole stage."""
         for conversation in conversations:
             scored = scored_requests(conversation, spec, settings.stages)
             for request in plan(conversation, settings):
@@ -84,13 +84,13 @@ class _Payoff:
         return math.fsum(rewards) / self.episodes
 
     def climbed(self, coordinates: Sequence[Coordinate], start: Answers) -> Answers:
-        """The answers from which no single change earns more."""
+        """Climb to answers that no single change improves."""
         answers, changes = start, Counter[Stage]()
         tried: dict[int, list[int]] = {}
         for _ in range(MAX_ROUNDS):
             before = answers
             for number, coordinate in enumerate(coordinates):
-                # what a change earns depends on the answers of its own stages alone
+                # the gain of a change depends only on the answers of its own stages
                 state = [changes[stage] for stage in coordinate.stages]
                 if tried.get(number) == state:
                     continue
@@ -119,10 +119,10 @@ def fit_searched(
     spec: RewardSpec,
     starts: Sequence[Answers] | None = None,
 ) -> Answers:
-    """The constant answers that coordinate ascent ends at: the best of several climbs.
+    """Find constant answers by coordinate ascent: the best of several climbs.
 
     Args:
-        conversations: what they are fitted on.
+        conversations: the data on which they are fitted.
         settings: how policies are asked.
         spec: the reward to climb.
         starts: where to start; by default from silence. A later start, by default the prior's answers, is
@@ -175,7 +175,7 @@ def _frequent(texts: Iterable[str], number: int) -> list[str]:
 
 
 def _tags(now: Tags) -> list[Tags]:
-    """No answer, none, one, one more (the same again too), one less, one exchanged; other intensities."""
+    """No answer, an empty one, one tag; one tag added, doubled, removed or replaced; other intensities."""
     now = now or ()
     intensity = now[0].intensity if now else MIDPOINT
     one = [Tag(name, intensity) for name in EMOTIONS]
@@ -184,7 +184,7 @@ def _tags(now: Tags) -> list[Tags]:
     for place in range(len(now)):
         sets += [now[:place] + now[place + 1 :], *((*now[:place], t, *now[place + 1 :]) for t in one)]
     sets += [tuple(Tag(tag.emotion, value) for tag in now) for value in (None, *range(1, 8))]
-    # several tags at one end of the scale at once, which no single step leads to
+    # several tags at one end of the scale at once, which no single step reaches
     return sets + [tuple(Tag(name, end) for name in EMOTIONS[:n]) for n in (1, 2, 3, 5) for end in SCALE]
 
 
@@ -194,7 +194,7 @@ def _entry(key: str, values: Iterable[Any]) -> Choices:
 
 
 def _toggled(texts: Sequence[str]) -> Choices:
-    """No answer, none, all, and each text added or taken away."""
+    """No answer, an empty one, all texts, and each text added or removed."""
 
     def choices(now: tuple[str, ...] | None) -> Iterator[tuple[str, ...] | None]:
         yield from (None, (), tuple(texts))
@@ -206,7 +206,7 @@ def _toggled(texts: Sequence[str]) -> Choices:
 
 
 def _panas(now: tuple[PanasGuess, PanasGuess] | None) -> Iterator[tuple[PanasGuess, PanasGuess] | None]:
-    """No answer, and each side's total or change moved a little or reset."""
+    """No answer, and each side's total or change shifted slightly or reset."""
     yield None
     middle = PanasGuess(total=MIDPOINT * len(POSITIVE))
     positive, negative = now or (middle, middle)

@@ -1,9 +1,8 @@
-"""Attacks that read the surface of a request and understand nothing of it.
+"""Attacks that use superficial features of a request without understanding it.
 
-Each takes the prior's answers and changes them according to one thing that can be seen: which reply was
-recorded, how long texts and words are, which feelings a message names. `surface` puts all of them together
-with the list of questions, fitted on other participants: about as much as can be earned by having learned
-habits of the data.
+Each takes the prior's answers and changes them according to one visible feature: which reply was recorded,
+how long texts and words are, which feelings a message names. `surface` combines all of them with the list of
+questions, fitted on other participants: about as much as can be earned from regularities of the data.
 """
 
 from __future__ import annotations
@@ -32,11 +31,11 @@ from attune_rewards.truth import truth_of
 Array = npt.NDArray[np.float64]
 _WORD: Final = re.compile(r"\w+")
 RIDGE: Final = 1.0
-"""Weight of the squared coefficients in the fit of `surface`."""
+"""Strength of the L2 penalty in the fit of `surface`."""
 
 
 def word_length(text: str) -> float:
-    """Mean number of characters of its words, 0 without any."""
+    """Mean length of its words in characters; 0 without any."""
     words = _WORD.findall(text)
     return sum(map(len, words)) / len(words) if words else 0.0
 
@@ -51,7 +50,7 @@ def _picking(worth: Callable[[Request, str], float]) -> Written:
 
 
 def _copied(request: Request, body: Body) -> Body:
-    """The feelings of the 20 that the message names word for word, if it names any."""
+    """The feelings among the 20 items that the message names literally, if any."""
     if request.stage == "assess" and (names := named_feelings(request.user_message)):
         body["emotions"] = [{"emotion": name, "intensity": MIDPOINT} for name in names]
     return body
@@ -64,18 +63,18 @@ SURFACE: Final[Mapping[str, Written]] = {
     "shorter-words": _picking(lambda request, text: -word_length(text)),
     "named-feelings": _copied,
 }
-"""Name -> how a reply is written from the prior's answers and one thing that can be seen."""
+"""Name -> the function that writes a reply from the prior's answers and one visible feature."""
 
 
 def looks(request: Request, text: str) -> Array:
-    """The surface features of a reply to compare: eight numbers."""
+    """The eight surface features of a reply in a comparison."""
     marks = [text.count(mark) for mark in ("?", "!", ".", ",")]
     you = len(re.findall(r"\byou\b", text, re.IGNORECASE))
     return np.array([text == request.reply, np.log1p(len(text)), word_length(text), you, *marks], dtype=float)
 
 
 def fit_picks(conversations: Sequence[Conversation], settings: Settings) -> Array:
-    """Weights of `looks` by which one of two replies wins: a logistic regression without intercept."""
+    """Fit the weights of `looks` that predict which reply wins: a logistic regression without intercept."""
     rows, won = [], []
     for conversation in conversations:
         winners = {turn.turn: dict(turn.winners) for turn in truth_of(conversation).turns}
@@ -102,7 +101,7 @@ def fit_picks(conversations: Sequence[Conversation], settings: Settings) -> Arra
 
 
 class SurfacePolicy(BuiltinPolicy):
-    """All surface cues together; fitted on the prior's folds."""
+    """All surface cues combined, fitted on the prior's folds."""
 
     name = "surface"
 

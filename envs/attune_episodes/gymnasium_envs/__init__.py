@@ -1,4 +1,4 @@
-"""`Attune/Conversation-v0`, an annotated conversation as an episode, and `Attune/Live-v0`, a live one.
+"""`Attune/Conversation-v0`, episodes of annotated conversations, and `Attune/Live-v0`, live conversations.
 
 `gymnasium.make("attune_env:Attune/Conversation-v0")` is the usual way to make one; importing `attune_env`
 registers the ids.

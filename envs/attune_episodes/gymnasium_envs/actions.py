@@ -1,8 +1,8 @@
-"""Structured actions, texts and typed predictions as answers to requests.
+"""Convert structured actions, texts and typed predictions to answers to requests.
 
-In a structured action 0 (or "") means no answer, so the action of zeros answers nothing. Three answers may be
-empty, which is an answer too: the field `none` says so for emotions, q1 and follow_up; a slot of it counts
-only if that answer is otherwise empty. Picks are in the frame of the prompt.
+In a structured action, 0 (or "") means no answer, so an all-zero action answers nothing. For emotions, q1 and
+follow_up, the empty list is itself a possible answer, which is declared in the field `none`; a slot of `none`
+counts only if the answer is otherwise empty. Picks refer to the sides in the prompt.
 """
 
 from __future__ import annotations
@@ -48,29 +48,29 @@ Structured = Mapping[str, Any]
 """A structured action: field -> array, number or text."""
 Action = Structured | str | Prediction | TurnPrediction
 Answer = tuple[Prediction | Unparsed, str | None]
-"""A reply as it was read, and its raw text if it had one."""
+"""A parsed reply, and its raw text if it had one."""
 _UP_TO: Final = tuple(frozenset(range(highest + 1)) for highest in range(MOST_CHANGED + 1))
-"""Highest value -> the values allowed."""
+"""Highest value -> the allowed values."""
 _SLOT: Final = {name: slot for slot, name in enumerate(BINARY_IDS)}
 _TAGS: Final = tuple(tuple(Tag(name, value) for value in range(8)) for name in EMOTIONS)
 _ANSWERS: Final[tuple[YesNo, ...]] = ("no", "no", "yes")
 """Value -> answer; 0 is never looked up."""
 _SIDES: Final[tuple[Side, Side]] = ("A", "B")
 UNKNOWN_INTENSITY: Final = 4
-"""The intensity that a tag without one gets in a structured action."""
+"""The intensity used in a structured action for a tag without one."""
 
 
 # --- reading ----------------------------------------------------------------------------------------------
 
 
 def read_action(requests: Sequence[Request], action: object) -> list[Answer]:
-    """The answers that an action gives to the requests of a step.
+    """Read the answers that an action gives to the requests of a step.
 
-    A text is read as by `parse`; a text that answers several requests, as an object with a key per stage.
-    Raises InvalidAction, naming what was found and expected, for anything that is not an action or answers
-    something else.
+    A text is read as by `parse`; a text that answers several requests must be an object with a key per stage.
+    Raises InvalidAction, naming what was found and expected, for anything that is not an action or does not
+    match the requests.
     """
-    if isinstance(action, (dict, Mapping)):  # the first is the faster
+    if isinstance(action, (dict, Mapping)):  # the first check is faster
         return [(read_structured(request, action), None) for request in requests]
     if isinstance(action, str):
         return _read_text(requests, sound(action))
@@ -123,7 +123,7 @@ def _read_typed(requests: Sequence[Request], said: object) -> list[Answer]:
 
 
 def read_structured(request: Request, action: Structured) -> Prediction | Unparsed:
-    """The prediction of a structured action; an empty draft is unparsed, as an empty reply is.
+    """Read the prediction in a structured action; an empty draft is unparsed, like an empty reply.
 
     Only the fields of the stage are read. Raises InvalidAction naming the field, what was found and expected.
     """
@@ -185,7 +185,7 @@ def _reflect(request: Request, action: Structured) -> Reflect:
 
 
 def _numbers(action: Structured, name: str, highest: int | None = None) -> list[int]:
-    """The numbers of a field, checked; one in a list where the field is a single number."""
+    """The validated numbers of a field; a list of one if the field is a single number."""
     shape, usual = SLOTS[name]
     highest = highest or usual
     try:
@@ -233,11 +233,11 @@ def no_answer(*, hp: bool = False) -> dict[str, Any]:
 
 
 def to_action(answers: Iterable[tuple[Request, Prediction]], *, hp: bool = False) -> dict[str, Any]:
-    """The structured action for typed predictions, as far as it can express them.
+    """Write typed predictions as a structured action, as far as it can express them.
 
-    It cannot hold reasoning; the order of tags and goals; emotions outside the 20, and an emotion twice; an
-    unknown intensity (which becomes 4); questions without a slot, and comparisons beyond the 12th; free-text
-    options; line ends within an item of the follow-up (which become blanks); stated PANAS totals.
+    It cannot express reasoning; the order of tags and goals; emotions outside the 20 items, or an emotion
+    twice; an unknown intensity (which becomes 4); questions without a slot, and comparisons beyond the 12th;
+    free-text options; line breaks within an item of the follow-up (which become spaces); stated PANAS totals.
 
     Args:
         answers: requests with their predictions, each stage at most once.
@@ -260,7 +260,7 @@ def to_action(answers: Iterable[tuple[Request, Prediction]], *, hp: bool = False
                 action[name + suffix][:] = [{"no": 1, "yes": 2}.get(known.get(q, ""), 0) for q in BINARY_IDS]
             if isinstance(said, Assess):
                 action["none"][0] = said.tags == ()
-                for tag in reversed(said.tags or ()):  # the first of two on one emotion counts
+                for tag in reversed(said.tags or ()):  # of two tags of the same emotion, the first counts
                     if tag.emotion in EMOTIONS:
                         action["emotions"][EMOTIONS.index(tag.emotion)] = tag.intensity or UNKNOWN_INTENSITY
     return action
@@ -279,7 +279,7 @@ def _put_reflect(action: dict[str, Any], request: Request, said: Reflect) -> Non
 
 
 def _number(text: str | None, options: tuple[str, ...]) -> int:
-    """The 1-based number of an option, whatever its case; 0 if it is none of them."""
+    """The 1-based number of an option, ignoring case; 0 if it is none of them."""
     folded = [option.strip().casefold() for option in options]
     wanted = None if text is None else text.strip().casefold()
     return folded.index(wanted) + 1 if wanted in folded else 0

@@ -39,9 +39,9 @@ STEPS: Final = ("turn", "request")
 
 
 class Lazy(Mapping[str, Any]):
-    """A mapping that is computed when first read, since computing it takes longer than the whole episode.
+    """A mapping that is computed on first access, since that takes longer than the whole episode.
 
-    `dict(lazy)` is the plain value; a pickle or a copy holds that.
+    `dict(lazy)` is the plain value; pickles and copies contain that.
     """
 
     def __init__(self, make: Callable[[], Mapping[str, Any]]) -> None:
@@ -68,21 +68,22 @@ class Lazy(Mapping[str, Any]):
 
 
 class ConversationEnv(ChatEnv):
-    """An annotated conversation as an episode, its reward the benchmark's own score.
+    """An annotated conversation as an episode whose reward is the benchmark's own score.
 
     A step presents a turn, and the action predicts all the person's answers about it: what they felt, what
     the assistant's reply did and which reply they would have liked best; the last step asks about the whole
-    conversation (`reflect`). A model's own answers never return as context, so an episode is fixed before it
-    starts. With `step="request"` a step is one request of the benchmark's protocol (docs/protocol.md).
+    conversation (`reflect`). A model's own answers never become context, so an episode is fixed before it
+    starts. With `step="request"`, a step is one request of the benchmark's protocol (docs/protocol.md).
 
-    An action is a dict of answers in which 0 or "" means no answer, a model's text, or typed predictions; the
-    wrappers `JSONAction` and `TypedAction` have spaces for the last two. Fields that the step does not ask
-    for are not read, so any sample of `action_space` is legal; `action_mask()` gives a mask for
-    `action_space.sample(mask=…)` under which all that is asked is answered.
+    An action is a dict of answers (in which 0 or "" means no answer), a model's text, or typed predictions;
+    the wrappers `JSONAction` and `TypedAction` have spaces for the last two. Fields that the step does not
+    ask for are ignored, so any sample of `action_space` is legal; with the mask from `action_mask()`,
+    `action_space.sample(mask=…)` answers everything that is asked.
 
     Each step earns its share of the total, so that an episode sums to the strict Composite / 100 (or another
-    reward's value). With `dense=False` the whole total comes with the last step. What cannot be read earns
-    0; what is not annotated is not scored and earns 0. Terminated after the last step; never truncated.
+    reward's value). With `dense=False`, the last step earns the whole total. Unreadable answers earn 0;
+    questions without annotation are not scored and earn 0. Episodes terminate after the last step and are
+    never truncated.
 
     docs/gymnasium.md describes every field of action, observation and info, and every argument.
     """
@@ -105,34 +106,36 @@ class ConversationEnv(ChatEnv):
         render_mode: str | None = None,
         **selection: Any,
     ) -> None:
-        """Makes the environment; all arguments but objects can be written as JSON.
+        """Make the environment; all arguments but objects can be written as JSON.
 
         `data` and `selection` (`sampling`, `shard`, `training`, `number`, `level`, `where`, …) choose
         conversations as in `ConversationSource`; `stages` and `mode` to `prompts` are those of `Settings`
-        (draft and assess_hp carry no reward of the benchmark's); `labels_seed` is its `seed`. Further:
+        (draft and assess_hp have no weight in the benchmark); `labels_seed` is its `seed`. Further arguments:
 
-        * `step`: "turn", all that a turn asks at once, reflect last. That is not blind (the alternatives are
-          in sight while judging), so results are not protocol-exact, and say so. "request": the protocol's.
+        * `step`: "turn" asks everything about a turn at once, and `reflect` last. This is not blind (the
+          alternatives are visible while judging), so results are marked as not protocol-exact. "request"
+          follows the protocol.
         * `reward`: a preset, a path (`attune_rewards.spec_files.read_reward`), a description as JSON values
           (`reward_from`), or a RewardSpec.
-        * `dense`: pay each step, or (False) all with the last; None as the reward has it.
-        * `max_chars`: of the text in the observation; a longer one loses its beginning, which `info` has.
+        * `dense`: reward each step, or (False) only the last; None takes the reward's own setting.
+        * `max_chars`: length of the text in the observation; a longer text loses its beginning, but `info`
+          has it in full.
         * `em_model`: `provider/model`, for the record.
-        * `render_mode`: "ansi", `render()` gives a transcript; "human", each step is printed.
+        * `render_mode`: with "ansi", `render()` returns a transcript; with "human", each step is printed.
         """
         if step not in STEPS:
             raise UnknownNameError("step", str(step), STEPS)
         super().__init__(max_chars, render_mode)
         check_flag("dense", dense, optional=True)
         self.source = ConversationSource(data, **selection)
-        asked: Any = stages  # Settings checks them and puts them in order
+        asked: Any = stages  # Settings validates and orders them
         self.settings = Settings(mode, asked, panas_strategy, labels, labels_seed, prompts)
         if not isinstance(reward, RewardSpec):
             reward = read_reward(reward) if isinstance(reward, str) else reward_from(reward)
         self.reward_spec = reward if dense is None else replace(reward, dense=dense)
         self.by_turn = step == "turn"
         self.em_model = em_model
-        # one for the whole run, so that the same episode gives the same record
+        # one time stamp for the whole run, so that the same episode gives the same record
         self._facts: dict[str, Any] = {
             "run_timestamp": datetime.now(UTC).isoformat(timespec="seconds"),
             "source_file": None,
@@ -142,18 +145,18 @@ class ConversationEnv(ChatEnv):
         self.action_space = self._structured_space = action_space(changes=panas_strategy != "absolute", hp=hp)
         self.observation_space = observation_space(max_chars)
         self.episode: Episode | None = None
-        """The episode that is played; None before the first reset."""
+        """The current episode; None before the first reset."""
         self._steps: tuple[Presentation, ...] = ()
-        """The observations, step by step, and then the end."""
+        """The observation of each step, and of the end."""
         self._place = 0
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begins the next conversation.
+        """Begin the next conversation.
 
         Args:
-            seed: seeds the order of conversations, which then starts over.
+            seed: seeds the order of conversations, which then starts again.
             options: `{"conversation_id": id}` or `{"index": i}` names the conversation; the order then
             continues as if it had not been played.
 
@@ -161,7 +164,7 @@ class ConversationEnv(ChatEnv):
             UnknownNameError: no such option or conversation.
             SettingsError: a conversation in which the stages ask nothing.
         """
-        # a named one first: if there is no such one, nothing has changed
+        # look up a named conversation first, so that an unknown name changes nothing
         named = self.source.choose(options, self.settings) if options else None
         super().reset(seed=seed)
         if seed is not None:
@@ -179,11 +182,11 @@ class ConversationEnv(ChatEnv):
         return self._steps[0].observe(), {**self._steps[0].info, "pass": self.source.passes}
 
     def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Scores the action and moves on.
+        """Score the action and advance.
 
         Raises ResetNeeded before the first reset and after the end; InvalidAction (naming the field) for
-        anything that is not an action. A model's text is never invalid: what cannot be read earns 0 and says
-        why.
+        anything that is not an action. A model's text is never invalid: if it cannot be read, it earns 0 and
+        `info` says why.
         """
         episode = self.episode
         if episode is None or episode.done:
@@ -204,7 +207,7 @@ class ConversationEnv(ChatEnv):
         return following.observe(), math.fsum([step.reward for step in done]), ended, False, info
 
     def action_mask(self) -> dict[str, Any]:
-        """A mask for `action_space.sample`: whatever is asked is answered, and everything else stays 0."""
+        """A mask for `action_space.sample`: everything that is asked is answered, and all else stays 0."""
         if self.episode is None:
             raise ResetNeeded("call reset() before action_mask()")
         return action_mask(self._structured_space, self._steps[self._place].observation)

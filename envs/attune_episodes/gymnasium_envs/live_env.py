@@ -1,4 +1,4 @@
-"""`Attune/Live-v0`: a simulated person answers the action, a text."""
+"""`Attune/Live-v0`: the action is a text, and a simulated person answers it."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from attune_episodes.live.transcript import closing, transcript, turn_lines
 from attune_episodes.parsing.extract import MAX_CHARS
 
 TURNS: Final = 21
-"""Values of the observation's `turn`: a simulated conversation has at most 20 turns, and 0 is none."""
+"""Values of the observation's `turn`: 1 to 20 for the turns of a simulated conversation, 0 for none."""
 
 
 class LiveEnv(ChatEnv):
     """A conversation in which a simulated person answers the policy's own replies.
 
-    The action is any text: the reply to the person's message. The person's state (mood, needs, what is held
-    back) is kept by the program, and luck is keyed: the same replies give the same conversation and the same
-    rewards on every machine. After a reply that misses the mark, people may repeat themselves, withdraw,
-    object, or leave. docs/live.md has the rules and the rewards.
+    The action is any text: the reply to the person's message. The program keeps the person's state (mood,
+    needs, what they hold back), and random draws are keyed: the same replies give the same conversation and
+    the same rewards on every machine. After a reply that misses the mark, people may repeat themselves,
+    withdraw, object, or leave. docs/live.md has the rules and the rewards.
 
-    The reward is the live reward of the reply, which has no bounds; rewards add up to the total, which,
-    averaged over people, is 0 for the best replies that read nothing and 1 for replies that know the state.
-    The observation's `message` is "" after the last reply (or parting words), its `turn` 0 after the end.
-    Terminated when the person has ended the conversation or left; never truncated.
+    The reward is the live reward of the reply, which is unbounded; rewards add up to the total, which,
+    averaged over people, is 0 for the best content-free replies and 1 for replies that know the state. After
+    the end, the observation's `message` is "" or the person's parting words, and its `turn` is 0. Episodes
+    terminate when the person has ended the conversation or left, and are never truncated.
 
     docs/gymnasium.md describes observation and info. `env.unwrapped.live` is the `LiveEpisode`.
     """
@@ -47,12 +47,12 @@ class LiveEnv(ChatEnv):
         render_mode: str | None = None,
         **selection: Any,
     ) -> None:
-        """Makes the environment; all arguments can be written as JSON, but a Level.
+        """Make the environment; all arguments but a Level can be written as JSON.
 
         `data` to `reader` and `selection` (`sampling`, `shard`, `number`, `training`) are those of
-        `LiveSource`. `max_chars` is the length of the texts in the observation; a longer chat loses its
-        beginning. `render_mode`: "ansi", `render()` gives a transcript with what was felt and wanted;
-        "human", each turn of it is printed.
+        `LiveSource`. `max_chars` limits the texts in the observation; a longer chat loses its beginning. With
+        `render_mode="ansi"`, `render()` returns a transcript with what was felt and wanted; with "human",
+        each turn is printed.
         """
         super().__init__(max_chars, render_mode)
         self.source = LiveSource(data, level=level, world_seed=world_seed, reader=reader, **selection)
@@ -65,15 +65,15 @@ class LiveEnv(ChatEnv):
             }
         )
         self.live: LiveEpisode | None = None
-        """The episode that is played; None before the first reset."""
+        """The current episode; None before the first reset."""
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Begins the next conversation.
+        """Begin the next conversation.
 
         Args:
-            seed: seeds the order of conversations, which then starts over.
+            seed: seeds the order of conversations, which then starts again.
             options: `{"index": i}` names the conversation; the order then continues as if it had not been
             played.
 
@@ -87,7 +87,7 @@ class LiveEnv(ChatEnv):
         return self._observation(self.live), self._info(self.live)
 
     def step(self, action: str) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        """Says the action to the person.
+        """Give the action to the person as a reply.
 
         Raises ResetNeeded before the first reset and after the end, InvalidAction for anything but a text.
         """

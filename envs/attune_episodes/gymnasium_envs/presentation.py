@@ -1,4 +1,4 @@
-"""The observations of a conversation's steps, made once per conversation and settings."""
+"""The observations of a conversation's steps, computed once per conversation and settings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Observation = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class TurnRequest:
-    """All requests of a turn as one, answered by one JSON object with a key per stage."""
+    """All requests of a turn combined into one, answered by one JSON object with a key per stage."""
 
     requests: tuple[Request, ...]
 
@@ -52,7 +52,7 @@ class TurnRequest:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """The thread, then the questions of all stages in one message of the user."""
+        """The thread, followed by the questions of all stages in one user message."""
         asked = [JOINED.format(stages=", ".join(one.stage for one in self.requests))]
         asked += [f"# {one.stage}\n\n{one.messages[-1].content}" for one in self.requests]
         return (*self.requests[0].messages[:-1], Message("user", "\n\n".join(asked)))
@@ -63,13 +63,13 @@ class TurnRequest:
         return object_schema({one.stage: one.schema for one in self.requests})
 
     def chat(self) -> list[dict[str, str]]:
-        """The messages as fresh plain dicts, as chat clients take them."""
+        """The messages as new plain dicts, as chat clients expect."""
         return [dict(message) for message in self.messages]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Presentation:
-    """One step: the requests that its action answers (none after the last), and how they are observed."""
+    """One step: the requests that its action answers (none at the end), and their observation."""
 
     requests: tuple[Request, ...]
     id: str
@@ -77,7 +77,7 @@ class Presentation:
     observation: Observation
 
     def observe(self) -> Observation:
-        """The observation, its arrays the caller's own."""
+        """A copy of the observation, whose arrays the caller may change."""
         seen = self.observation.copy()
         for name in _BITS:
             seen[name] = seen[name].copy()
@@ -90,20 +90,20 @@ _BITS: Final = {
     "questions": BINARY_IDS,
     "comparisons": range(1, COMPARISONS + 1),
 }
-"""Key of the observation -> what its bits stand for."""
+"""Key of the observation -> the meaning of its bits."""
 
 
 def presentations(
     conversation: Conversation, settings: Settings, *, by_turn: bool, max_chars: int
 ) -> tuple[Presentation, ...]:
-    """The steps of a conversation and then the end (kept on it once made).
+    """The steps of a conversation, and the end (cached on the conversation).
 
     Args:
-        conversation: what is played.
-        settings: how it is asked.
-        by_turn: all requests of a turn in one step; otherwise one request per step.
-        max_chars: limit on the observed text; a longer text is cut at the beginning, since the question is at
-            the end.
+        conversation: the conversation to play.
+        settings: how its questions are asked.
+        by_turn: put all requests of a turn into one step; otherwise one request per step.
+        max_chars: limit on the observed text; a longer text loses its beginning, since the question is at the
+            end.
     """
 
     def make() -> tuple[Presentation, ...]:
@@ -145,7 +145,7 @@ def _observation(text: str, turn: int, *asked: Collection[Any]) -> Observation:
 
 
 def action_mask(space: spaces.Dict, observation: Observation) -> dict[str, Any]:
-    """A mask for `space.sample`: whatever is asked is answered, and everything else stays 0."""
+    """A mask for `space.sample`: everything that is asked is answered, and all else stays 0."""
     counting = {name for name, on in zip(FIELDS, observation["fields"], strict=True) if on}
     slots = {"picks": observation["comparisons"], **dict.fromkeys(YES_NO, observation["questions"])}
     mask: dict[str, Any] = {}
@@ -153,7 +153,7 @@ def action_mask(space: spaces.Dict, observation: Observation) -> dict[str, Any]:
         asked = name in counting
         if isinstance(field, Choices):
             some = slots.get(name, np.ones(len(field.nvec), np.int8)) * asked
-            # any emotion may be absent; all else that is asked has an answer
+            # any emotion may be absent; everything else that is asked must have an answer
             mask[name] = _allowed(some, int(field.nvec[0]), zero=name == "emotions")
         elif isinstance(field, spaces.Discrete):
             mask[name] = _allowed([asked], int(field.n), zero=False)[0]
@@ -167,7 +167,7 @@ def action_mask(space: spaces.Dict, observation: Observation) -> dict[str, Any]:
 
 
 def _allowed(asked: Sequence[bool] | Bits, values: int, *, zero: bool) -> Bits:
-    """Slot -> which values are allowed: 1 and up where it is asked (0 too with `zero`), else only 0."""
+    """Slot -> allowed values: 1 and up if it is asked (also 0 with `zero`), otherwise only 0."""
     on = np.asarray(asked, bool)[:, None]
     allowed = np.repeat(on, values, axis=1)
     allowed[:, 0] = zero | ~on[:, 0]

@@ -1,4 +1,4 @@
-"""`ChatEnv`, what both environments share; transcripts with truth, prediction and reward side by side."""
+"""`ChatEnv`, the common base of both environments; transcripts of truth, prediction and reward."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from attune_rewards.predictions import Assess, AssessHP, Draft, Prediction, Pref
 from attune_rewards.truth import ConversationTruth, truth_of
 
 WIDTH: Final = 110
-"""Columns of an ansi transcript."""
+"""Width of an ansi transcript in columns."""
 LONGEST: Final = 240
-"""Characters of a message that a transcript quotes."""
+"""Most characters of a message that a transcript quotes."""
 NO_ANSWER: Final = "–"
 
 
 class ChatEnv(gymnasium.Env[dict[str, Any], Any]):
-    """An environment with texts of limited length in its observations, and with transcripts."""
+    """An environment with length-limited texts in its observations, and with transcripts."""
 
     metadata: dict[str, Any] = {  # noqa: RUF012  (Gymnasium's own declaration)
         "render_modes": ["ansi", "human"],
@@ -49,7 +49,7 @@ class ChatEnv(gymnasium.Env[dict[str, Any], Any]):
         self.render_mode = render_mode
 
     def render(self) -> str | None:
-        """The transcript so far, with the truth and the rewards (ansi); None in the other modes."""
+        """Return the transcript so far, with truth and rewards, in mode ansi; None in other modes."""
         if self.render_mode is None:
             gymnasium.logger.warn(
                 'render() does nothing: make the environment with render_mode="ansi" or "human"'
@@ -66,7 +66,7 @@ class ChatEnv(gymnasium.Env[dict[str, Any], Any]):
 
 
 def transcript(conversation: Conversation, steps: Sequence[Step]) -> str:
-    """The steps so far as plain text of `WIDTH` columns, control characters escaped."""
+    """The steps so far as plain text, `WIDTH` columns wide, with control characters escaped."""
     out = StringIO()
     console = Console(file=out, width=WIDTH, color_system=None, force_terminal=False, emoji=False)
     print_opening(conversation, console)
@@ -129,7 +129,7 @@ def _truth(request: Request, truth: ConversationTruth) -> Prediction:
 
 
 def _cells(request: Request, said: Prediction) -> dict[str, str]:
-    """Field of the answer (of picks: the comparison) -> what it says."""
+    """Field of the answer (for picks, the comparison) -> its value as text."""
     cells: dict[str, str] = {}
     for name, value in json.loads(render(request, said)).items():
         if name == "picks":
@@ -144,7 +144,7 @@ def _cells(request: Request, said: Prediction) -> dict[str, str]:
 
 
 def _told(value: Any) -> str:
-    """`Upset 5, Proud` of tags, `B1 yes, B2 no` of answers, `none` of an empty list."""
+    """Format tags as `Upset 5, Proud`, answers as `B1 yes, B2 no`, and an empty list as `none`."""
     if isinstance(value, dict):
         return ", ".join(f"{key} {one}" for key, one in value.items())
     if not isinstance(value, list):
@@ -154,6 +154,6 @@ def _told(value: Any) -> str:
 
 
 def _plain(text: str) -> Text:
-    """The text as it stands: no markup, nothing that acts on a terminal, cut where it is long."""
+    """The text without markup or anything that could affect a terminal, truncated if it is long."""
     one_line = printable(" ".join(text.split()))
     return Text(one_line if len(one_line) <= LONGEST else f"{one_line[: LONGEST - 1]}…")

@@ -17,9 +17,9 @@ from attune_data.loading import MAX_TURNS
 from attune_rewards.predictions import STAGES, Stage
 
 MAX_TEXT: Final = 4096
-"""Length of a draft or follow-up in the action space; `step` takes longer ones too."""
+"""Maximum length of a draft or follow-up in the action space; `step` accepts longer ones too."""
 COMPARISONS: Final = 12
-"""Slots for comparisons: four questions times three pairs, as in the benchmark."""
+"""Number of slots for comparisons: four questions times three pairs, as in the benchmark."""
 NO_CHANGE: Final = 7
 """If PANAS changes are predicted, value v means a change of v - 7."""
 MOST_CHANGED: Final = 2 * NO_CHANGE - 1
@@ -48,7 +48,7 @@ SLOTS: Final[dict[str, tuple[tuple[int, ...], int]]] = {
     "q3": ((), len(Q3_OPTIONS)),
     "branches": ((len(BRANCHES),), SCALE[1]),
 }
-"""Field of numbers -> its shape (of a single number ()), and the highest value of each."""
+"""Numeric field -> its shape, () for a single number, and the highest value."""
 
 
 class TextSpace(spaces.Space[Any]):
@@ -66,16 +66,16 @@ class TextSpace(spaces.Space[Any]):
 
     @property
     def is_np_flattenable(self) -> bool:
-        """False, since a text is not an array."""
+        """Always False, since a text is not an array."""
         return False
 
     def sample(self, mask: int | None = None, probability: None = None) -> str:
-        """Up to 32 lower-case letters; exactly `mask` of them if that is given."""
+        """Draw up to 32 lower-case letters, or exactly `mask` of them if that is given."""
         length = int(self.np_random.integers(min(self.max_length, 32) + 1)) if mask is None else mask
         return self.np_random.integers(97, 123, size=length, dtype=np.uint8).tobytes().decode("ascii")
 
     def contains(self, x: Any) -> bool:
-        """Whether it is a text that is short enough, or one of the others."""
+        """Whether a value is a short enough text or one of the other objects."""
         return len(x) <= self.max_length if isinstance(x, str) else isinstance(x, self.others)
 
     def __eq__(self, other: object) -> bool:
@@ -91,7 +91,7 @@ class TextSpace(spaces.Space[Any]):
 if TYPE_CHECKING:
     _MultiDiscrete = spaces.MultiDiscrete[np.int8]
 else:
-    _MultiDiscrete = spaces.MultiDiscrete  # before Gymnasium 1.4 it takes no type
+    _MultiDiscrete = spaces.MultiDiscrete  # before Gymnasium 1.4, it accepts no type
 
 
 class Choices(_MultiDiscrete):
@@ -105,7 +105,7 @@ class Choices(_MultiDiscrete):
         super().__init__(np.full(size, highest + 1), np.int8)
 
     def sample(self, mask: Any = None, probability: Any = None) -> Any:
-        """One answer per slot, drawn evenly from those that the mask allows."""
+        """Draw one answer per slot, uniformly from those that the mask allows."""
         if not isinstance(mask, np.ndarray):
             return super().sample(mask=mask, probability=probability)
         wanted = (*self.shape, int(self.nvec[0]))
@@ -116,10 +116,10 @@ class Choices(_MultiDiscrete):
 
 
 def action_space(*, changes: bool = False, hp: bool = False) -> spaces.Dict:
-    """The structured action: one field per answer, 0 (or "") meaning no answer.
+    """The space of structured actions: one field per answer, in which 0 (or "") means no answer.
 
     Args:
-        changes: PANAS changes are predicted instead of items.
+        changes: predict PANAS changes instead of items.
         hp: the stage assess_hp is asked, which has its own fields.
     """
 
@@ -137,7 +137,7 @@ def action_space(*, changes: bool = False, hp: bool = False) -> spaces.Dict:
 
 
 def observation_space(max_chars: int) -> spaces.Dict:
-    """The contents of a step's observation: the messages as one text, the place, and what is asked."""
+    """The space of observations: the messages as one text, the position, and what is asked."""
     return spaces.Dict(
         {
             "messages": TextSpace(max_chars),

@@ -1,4 +1,4 @@
-"""`JSONAction` and `TypedAction`: a model's text, or typed predictions, as the action."""
+"""`JSONAction` and `TypedAction`: use a model's text, or typed predictions, as the action."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from attune_rewards.predictions import PREDICTION_OF, TurnPrediction
 
 
 class JSONAction(gymnasium.ActionWrapper[Any, Any, Any], RecordConstructorArgs):
-    """Takes a model's raw text as the action.
+    """Accepts a model's raw text as the action.
 
-    The text is read as everywhere in attune-env: JSON alone, in a fence or amid prose. What cannot be read
-    earns 0, and `info["status"]` says why. Where a turn asks several stages, one object holds an object per
-    stage.
+    The text is read as everywhere in attune-env: JSON on its own, in a fence or within prose. An unreadable
+    text earns 0, and `info["status"]` says why. If a turn asks several stages, the text must be an object
+    that contains one object per stage.
 
     >>> import gymnasium
     >>> env = JSONAction(gymnasium.make("attune_env:Attune/Conversation-v0", data="sample"))
@@ -31,10 +31,10 @@ class JSONAction(gymnasium.ActionWrapper[Any, Any, Any], RecordConstructorArgs):
     """
 
     others: tuple[type, ...] = ()
-    """The kinds of action that it takes beside texts."""
+    """The types of action that it accepts besides texts."""
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
-        """Wraps Attune/Conversation-v0, other wrappers between them or not."""
+        """Wrap Attune/Conversation-v0, directly or around other wrappers."""
         RecordConstructorArgs.__init__(self)
         super().__init__(env)
         if not isinstance(env.unwrapped, ConversationEnv):
@@ -43,7 +43,7 @@ class JSONAction(gymnasium.ActionWrapper[Any, Any, Any], RecordConstructorArgs):
         self.action_space = TextSpace(MAX_CHARS, self.others)
 
     def action(self, action: Any) -> Any:
-        """The action itself; InvalidAction for one of another kind."""
+        """The action unchanged; raises InvalidAction for another type."""
         if isinstance(action, (str, *self.others)):
             return action
         others = ", ".join(kind.__name__ for kind in self.others)
@@ -52,7 +52,7 @@ class JSONAction(gymnasium.ActionWrapper[Any, Any, Any], RecordConstructorArgs):
 
 
 class TypedAction(JSONAction):
-    """Takes typed predictions (`attune_rewards.predictions`) or texts as the action.
+    """Accepts typed predictions (`attune_rewards.predictions`) or texts as the action.
 
     The prediction of a turn is a `TurnPrediction`, in which None means no answer.
     """

@@ -1,4 +1,4 @@
-"""`rollouts_from`: logs of Inspect as the engine's rollouts, and so as result files."""
+"""`rollouts_from`: convert Inspect logs to rollouts, and so to result files."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
 
 _UNREAD: Final = {"events", "messages", "output", "attachments"}
-"""Fields of a sample that nothing here needs: they are most of a log."""
+"""Fields of a sample that are not needed here; they make up most of a log."""
 logger = logging.getLogger(__name__)
 
 
 def rollouts_from(
     source: str | Path | Iterable[str | Path | EvalLog] | EvalLog, *, em_model: str | None = None
 ) -> list[Rollout]:
-    """The rollouts that logs of `attune_env/attune` hold: replies parsed and scored again.
+    """Read the rollouts in logs of `attune_env/attune`; replies are parsed and scored again.
 
     Args:
-        source: a log file (`.eval` or `.json`), a folder of them, a log as `inspect_ai.eval` gives it, or
+        source: a log file (`.eval` or `.json`), a folder of them, a log returned by `inspect_ai.eval`, or
             several of these.
-        em_model: the model's name in the result records, `provider/model`; by default the one of the log.
+        em_model: the model's name in the result records, `provider/model`; by default the one in the log.
 
     Returns:
         One rollout per sample and epoch, in the order of the logs, named by
@@ -37,8 +37,7 @@ def rollouts_from(
         and so on.
 
     Samples that ended in an error or before every request was answered are left out with a warning. Raises
-    DataError if there is nothing left, or if something is not a log of this task; MissingExtraError
-    without Inspect.
+    DataError if none is left or if something is not a log of this task; MissingExtraError without Inspect.
     """
     kept: list[Recording] = []
     left_out = 0
@@ -93,12 +92,12 @@ def _logs(source: object) -> Iterator[EvalLog]:
             )  # fmt: skip
         files = [str(source)]
         if Path(source).is_dir():
-            # as paths: of a URL Inspect would take what follows a # for something else
+            # as paths: in a URL, Inspect would treat everything after # as a fragment
             files = sorted(str(info.name).removeprefix("file://") for info in list_eval_logs(str(source)))
         for file in files:
             try:
                 log = read_eval_log(file, exclude_fields=_UNREAD)
-            except Exception as error:  # whatever the reader finds in a file that is no log
+            except Exception as error:  # the reader may raise anything for a file that is not a log
                 raise DataError(
                     Problem(file, "", f"{type(error).__name__}: {show(str(error), 200)}",
                             "a log of Inspect, .eval or .json")

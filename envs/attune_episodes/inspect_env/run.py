@@ -1,4 +1,4 @@
-"""The solver: sends every request of the plan, each with its own messages."""
+"""The solver: send every request of the plan, each with its own messages."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _MESSAGE: Final = {"system": ChatMessageSystem, "user": ChatMessageUser, "assist
 
 
 async def ask_all(state: TaskState, *, reasks: int, parallel: int | None, structured: bool) -> TaskState:
-    """Ask every request of the sample's plan, and put the replies into the store.
+    """Send every request of the sample's plan and put the replies into the store.
 
-    Requests are functions of the conversation alone, so they go out together; Inspect's own limits
-    (connections, time and tokens) apply to each of them. What was answered by the time a limit ends the
-    sample is in the store. The other arguments are those of `attune_env.inspect_task.walk_plan`.
+    Requests depend only on the conversation, so they are sent concurrently; Inspect's own limits
+    (connections, time and tokens) apply to each of them. If a limit ends the sample, the store has the
+    replies received by then. The other arguments are those of `attune_env.inspect_task.walk_plan`.
     """
     task = task_of(state.metadata, asking=True)
     model = get_model()
@@ -42,7 +42,7 @@ async def ask_all(state: TaskState, *, reasks: int, parallel: int | None, struct
     entries: dict[str, dict[str, Any]] = {}
     outputs: dict[str, ModelOutput] = {}
 
-    @cache  # messages that requests share are made once, which keeps Inspect's log small
+    @cache  # messages shared by requests are created only once, which keeps Inspect's log small
     def message(role: str, content: str) -> ChatMessage:
         return _MESSAGE[role](content=content)
 
@@ -50,7 +50,7 @@ async def ask_all(state: TaskState, *, reasks: int, parallel: int | None, struct
         async with gate:
             asking = Asking(request, parse, reasks + 1)
             for number in asking:
-                # a reply that is asked again must not come out of Inspect's cache
+                # a retry must not be answered from Inspect's cache
                 fresh: dict[str, Any] = {} if number == 1 else {"cache": False}
                 messages = [message(one.role, one.content) for one in request.messages]
                 config = _config(request, number, seed, structured)
@@ -65,7 +65,7 @@ async def ask_all(state: TaskState, *, reasks: int, parallel: int | None, struct
         await collect(*(ask(request) for request in task.requests))
     finally:
         state.store.set(REPLIES, {r.id: entries[r.id] for r in task.requests if r.id in entries})
-    # for whoever reads the log: each request's question and its reply, not the chat that was sent
+    # for readers of the log: each request's question and reply, not the chat that was sent
     system = task.requests[0].messages[0]
     shown = [message(system.role, system.content)]
     for request in task.requests:
@@ -77,10 +77,10 @@ async def ask_all(state: TaskState, *, reasks: int, parallel: int | None, struct
 
 
 def _config(request: Request, ask: int, seed: int | None, structured: bool) -> GenerateConfig:
-    """The options that differ from the run's own: the schema, and the seed of what is asked again."""
+    """The options that differ from those of the run: the schema, and the seed of retries."""
     config = GenerateConfig()
     if ask > 1 and seed is not None:
-        config.seed = seed + ask - 1  # the same seed would draw the same unreadable reply again
+        config.seed = seed + ask - 1  # with the same seed, the retry would give the same unreadable reply
     if structured and not request.plain:
         schema = JSONSchema.model_validate(request.schema)
         config.response_schema = ResponseSchema(name=request.stage, json_schema=schema, strict=True)

@@ -1,8 +1,8 @@
-"""The contents of an Inspect task: its arguments, what a sample carries, its scores. Free of Inspect.
+"""The contents of an Inspect task: arguments, sample metadata and scores. Does not import Inspect.
 
-A sample holds the conversation with its annotated answers, as one JSON text: metrics copy the metadata of
-every sample, and a text costs nothing to copy. No answer is in its `input`; requests are made by the plan.
-The scores are the numbers of `attune score`, per conversation.
+A sample's metadata has the conversation with its annotated answers as one JSON text, because metrics copy the
+metadata of every sample and a text costs nothing to copy. Its `input` has no answers; the plan makes the
+requests. The scores are those of `attune score`, per conversation.
 """
 
 from __future__ import annotations
@@ -28,29 +28,28 @@ from attune_rewards.tree import LEAF, LEAVES, SCORED_STAGES
 
 OLDEST: Final = "0.3.258"
 BELOW: Final = "0.3.286"
-"""The tested versions of Inspect: from `OLDEST` on, and below this."""
+"""The tested versions of Inspect are at least `OLDEST` and below this."""
 CLUSTER: Final = "participant"
-"""Key of a sample's metadata: whose conversation it is. Standard errors are clustered by it."""
+"""Metadata key of the conversation's participant, by which standard errors are clustered."""
 KEY: Final = "attune"
-"""Key of a sample's metadata, for what `metadata_of` writes and `task_of` reads."""
+"""Metadata key of the task that `metadata_of` writes and `task_of` reads."""
 REPLIES: Final = "attune:replies"
-"""Key of a sample's store: request id -> `{"text", "status", "asks", "finish"}`."""
+"""Store key of the replies: request id -> `{"text", "status", "asks", "finish"}`."""
 _NEEDED: Final[dict[str, tuple[Stage, ...]]] = {
     **{m.column: m.needs for m in LISTED if set(SCORED_STAGES).issubset(m.needs)},
     **{m.column: m.needs for m in LISTED if m.group in ("composite", "strict")},
     **{m.column: m.needs for m in LISTED},
     **{f"strict_{name}": (LEAF[name].stage,) for name in LEAVES},
 }
-"""Metric, by its name in score files -> the stages without which it means nothing. The Composites lead."""
+"""Name of a metric in score files -> the stages that it requires. The Composites come first."""
 Text = str | list[str]
-"""A text, or the list that Inspect makes of one with commas in it."""
+"""A text, or the list into which Inspect splits a text with commas."""
 
 
 def tasks_of(given: Mapping[str, Any]) -> tuple[Conversations, list[Task]]:
-    """The conversations that the arguments of the task (`-T name=value`) name, and a task for each.
+    """The conversations selected by the arguments of the task (`-T name=value`), and a task for each.
 
-    Raises an AttuneError for invalid arguments, for an endless world, and if nothing is scored in the stages
-    asked.
+    Raises an AttuneError for invalid arguments, for an endless world, and if the stages asked are not scored.
     """
     reasks, parallel = given["reasks"], given["parallel"]
     if type(reasks) is not int or not 0 <= reasks <= 100:
@@ -71,7 +70,7 @@ def tasks_of(given: Mapping[str, Any]) -> tuple[Conversations, list[Task]]:
 
 
 def _text(name: str, value: object) -> str:
-    """A text as it was typed: `-T` reads its values as YAML and cuts texts at commas."""
+    """Restore a text as typed: `-T` parses values as YAML and splits texts at commas."""
     if isinstance(value, (list, tuple)) and value and all(isinstance(part, str) for part in value):
         return ",".join(value)
     if not isinstance(value, str):
@@ -83,7 +82,7 @@ def _text(name: str, value: object) -> str:
 
 
 def metadata_of(task: Task) -> dict[str, Any]:
-    """The metadata of a conversation's sample."""
+    """The metadata of the sample for a conversation."""
     about = task.conversation
     return {
         CLUSTER: about.participant,
@@ -94,9 +93,9 @@ def metadata_of(task: Task) -> dict[str, Any]:
 
 
 def task_of(metadata: Mapping[str, Any], *, asking: bool = False) -> Task:
-    """The task that a sample's metadata holds.
+    """The task in a sample's metadata.
 
-    `asking`: the prompts are about to be sent, so they must be those that the sample was made with. Raises
+    With `asking`, the prompts are about to be sent and must be those with which the sample was made. Raises
     DataError if they are not, or if it is not a sample of this task.
     """
     carried = metadata.get(KEY)
@@ -109,12 +108,12 @@ def task_of(metadata: Mapping[str, Any], *, asking: bool = False) -> Task:
 
 
 def replies_in(store: Mapping[str, Any], task: Task) -> dict[str, str]:
-    """Request id -> raw reply, of the requests that were answered."""
+    """Request id -> raw reply, for the requests that were answered."""
     return texts_in(store.get(REPLIES), task)
 
 
 def metrics_of(settings: Settings) -> tuple[str, ...]:
-    """The metrics that a task with these settings reports, the headline first.
+    """The metrics reported by a task with these settings, the headline metric first.
 
     If a scored stage is left out, the strict total is not a Composite and is called `composite_partial`.
     """
@@ -125,13 +124,13 @@ def metrics_of(settings: Settings) -> tuple[str, ...]:
 
 
 def score_replies(task: Task, store: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of an Inspect score, by the replies in a sample's store.
+    """Compute the fields of an Inspect score from the replies in a sample's store.
 
     Returns:
-        `value`: each of `metrics_of`; NaN, which Inspect leaves out of means, if it is not defined.
-        `explanation`. `metadata`: `outcomes`, request id -> `ok`, `unparsed:<code>` or `missing`; and
-        `complete`. Where requests have no reply, because a limit ended the sample, nothing but `complete`
-        has a value: these replies are unknown, which is not the same as a model that was silent.
+        `value`: the metrics of `metrics_of`; undefined ones are NaN, which Inspect leaves out of means.
+        `explanation`. `metadata`: `outcomes` (request id -> `ok`, `unparsed:<code>` or `missing`) and
+        `complete`. If a limit ended the sample before every request was answered, only `complete` has a
+        value: an unknown reply is not the same as a silent model.
     """
     replies, names = replies_in(store, task), metrics_of(task.settings)
     if missing := task.missing(replies):

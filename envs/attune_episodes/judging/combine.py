@@ -1,4 +1,4 @@
-"""Several judges' judgements as one, and as the `em_draft_*` fields of a result record."""
+"""Combine several judges' judgements, and write them as the `em_draft_*` fields of a result record."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ T = TypeVar("T")
 
 
 def combined(judgements: Iterable[Judgement]) -> Judged:
-    """One judgement of several, the order of which does not matter.
+    """Combine several judgements into one, regardless of their order.
 
-    A dimension's score is the mean over the judges who rated it. An answer is that of the majority of the
-    judges who answered; a tie is no answer, and so neither yes nor no. `binary` is None if no question
-    got an answer: there is no assessment then.
+    A dimension's score is the mean over the judges who rated it. A question's answer is that of the majority
+    of judges who answered; a tie counts as unanswered. `binary` is None if no question is answered, since
+    there is then no assessment.
     """
     said = list(judgements)
     rated = {name: [one.scores[name] for one in said if name in one.scores] for name in JUDGE_DIMENSIONS}
@@ -37,10 +37,10 @@ def combined(judgements: Iterable[Judgement]) -> Judged:
 
 
 def judged_fields(by_model: Mapping[str, Judgement]) -> dict[str, dict[str, Any]]:
-    """The four `em_draft_*` fields of a turn of a result record, from judge model -> judgement.
+    """The four `em_draft_*` fields of a turn in a result record, from judge model -> judgement.
 
-    A judge that said nothing of one kind is not named in that kind's field. No judgement: four empty
-    objects, as in a record without a judge.
+    A judge without a valid value for a field is left out of that field. Without judgements, the fields are
+    four empty objects, as in a record without a judge.
     """
     said = sorted(by_model.items())
     one = combined(judgement for _, judgement in said)
@@ -60,17 +60,17 @@ def add_judgements(
     replies: Mapping[int, Mapping[str, str]] | None = None,
     providers: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """A copy of a result record that holds these judgements, and none from before.
+    """Copy a result record with these judgements in place of any earlier ones.
 
     Args:
         record: one of this project or of the official runner.
-        judged: turn number -> judge model -> what its reply said. A missing turn was not judged
-            (`judge_request` gave None, or the call failed); an unparsed reply gives no score.
-        settings: those that `judge_request` was given; the record then names the wording.
-        replies: turn number -> judge model -> raw reply, to be kept beside.
+        judged: turn number -> judge model -> its parsed reply. A missing turn was not judged
+            (`judge_request` returned None, or the call failed); an unparsed reply gives no score.
+        settings: the settings passed to `judge_request`; with them, the record names the wording.
+        replies: turn number -> judge model -> raw reply, stored alongside.
         providers: judge model -> provider. The same model name at two providers counts as two judges.
 
-    Our additions are under `attune.judge`: the models, their providers where given, the fingerprints of
+    Our additions are under `attune.judge`: the models, their providers if given, the fingerprints of
     template and codebook, the outcome of each reply (`ok` or `unparsed:<code>`), and the replies.
 
     Raises UnknownNameError for a turn that the record does not have.
@@ -103,5 +103,5 @@ def add_judgements(
 
 
 def _sorted(said: Mapping[int, Mapping[str, T]], value: Callable[[T], str]) -> dict[str, dict[str, str]]:
-    """Turn -> judge model -> the value, as JSON holds it, whatever the order they came in."""
+    """Turn -> judge model -> value, with JSON keys and in a fixed order."""
     return {str(n): {m: value(one) for m, one in sorted(said[n].items())} for n in sorted(said)}

@@ -1,4 +1,4 @@
-"""`judge_request`: what a judge is asked about the draft of one turn."""
+"""`judge_request`: make the request to a judge about the draft of one turn."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ from attune_rewards.truth import TurnTruth, truth_of
 
 @dataclass(frozen=True, slots=True, repr=False)
 class JudgeRequest:
-    """One question to a judge. It contains no annotated answer."""
+    """One request to a judge. It contains no annotated answers."""
 
     conversation_id: str
     turn: int
     messages: tuple[Message, ...]
     dimensions: tuple[str, ...]
-    """The dimensions rated 1–7: `JUDGE_DIMENSIONS`, or () where the turn has no human-edited reply."""
+    """The dimensions rated 1–7: `JUDGE_DIMENSIONS`, or () if the turn has no human-edited reply."""
     questions: tuple[str, ...]
-    """Ids of the yes/no questions about the draft; () where none is applicable in the turn."""
+    """Ids of the yes/no questions about the draft; () if none applies in the turn."""
 
     def __repr__(self) -> str:
         return f"JudgeRequest({self.id}, {len(self.dimensions)} ratings, {len(self.questions)} questions)"
 
     @property
     def id(self) -> str:
-        """`conversation/turn/judge`, beside the ids of the plan."""
+        """The id, `conversation/turn/judge`, which differs from all ids in the plan."""
         return f"{self.conversation_id}/{self.turn}/judge"
 
     plain = False
-    """The answer is a JSON object."""
+    """Always False: the answer is a JSON object."""
 
     @property
     def schema(self) -> Schema:
-        """JSON schema of the answer, a new one at each call."""
+        """JSON schema of the answer; each call returns a new object."""
         properties: dict[str, Any] = {}
         if self.dimensions:
             properties["scores"] = scale_schema(self.dimensions, 1, 7)
@@ -56,31 +56,30 @@ class JudgeRequest:
         return object_schema(properties)
 
     def chat(self) -> list[dict[str, str]]:
-        """The messages as fresh plain dicts, as chat clients take them."""
+        """The messages as new plain dicts, as chat clients expect."""
         return [dict(message) for message in self.messages]
 
 
 def judge_request(
     conversation: Conversation, turn_number: int, draft: str | None, settings: Settings | None = None
 ) -> JudgeRequest | None:
-    """Make the question to a judge about a draft.
+    """Make the request to a judge about a draft.
 
     The judge sees the conversation up to the person's message, the human-edited reply as the reference, and
     the draft. It never sees the recorded reply of that turn, the other alternate, an annotation, the
-    person's background, or the drafting model's reasoning, whatever the mode: the question is the same in
-    all of them.
+    person's background, or the drafting model's reasoning; the request is the same in all modes.
 
     Args:
         conversation: the annotated conversation.
-        turn_number: as the conversation numbers it.
+        turn_number: the turn's number in the conversation.
         draft: the drafted reply, plain text.
         settings: only the codebook and the prompt set are used.
 
-    Returns None if there is nothing to judge or nothing to judge it by: the draft is None or blank; or the
-    turn has neither a human-edited reply (absent or blank) nor an applicable yes/no question. With one of the
-    two, only that half is asked.
+    Returns None if there is nothing to judge or nothing to judge it by: the draft is None or blank, or the
+    turn has neither a (non-blank) human-edited reply nor an applicable yes/no question. If it has only one of
+    the two, only that half is asked.
 
-    Raises UnknownNameError for a turn that does not exist, DataError for a faulty judge's template.
+    Raises UnknownNameError for a turn that does not exist, DataError for a faulty judge template.
     """
     asked = settings or Settings()
     here, turn = truth_of(conversation).turn(turn_number), conversation.turn(turn_number)
@@ -110,7 +109,7 @@ def question_about(
     turn: int,
     settings: Settings,
 ) -> JudgeRequest:
-    """The question to a judge about a draft; without a reference nothing is rated."""
+    """Make the request to a judge about a draft; without a reference, nothing is rated."""
     book = settings.codebook
     dimensions = JUDGE_DIMENSIONS if reference else ()
     texts = [text for pair in history for text in pair] + [message, reference, draft]
@@ -129,12 +128,12 @@ def question_about(
 
 
 def reference_of(conversation: Conversation, turn: TurnTruth) -> str:
-    """The human-edited reply that a draft is compared with; "" if there is none."""
+    """The human-edited reply with which a draft is compared; "" if there is none."""
     return "" if are_model_replies(conversation) else (turn.responses.get("human") or "").strip()
 
 
 def unused_mark(texts: list[str], conversation_id: str, turn: int) -> str:
-    """A code for the marks around the texts that occurs in none of them, so none can close its mark."""
+    """A code for the delimiters around the texts that occurs in none of them, so that none can forge one."""
     whole = "\n".join(texts)
     codes = (digest("judge", conversation_id, turn, whole, number).hex()[:12] for number in count())
     return next(code for code in codes if code not in whole)
@@ -145,16 +144,16 @@ class Judgement:
     """One judge's ratings and answers about one draft."""
 
     scores: Mapping[str, int] = field(default_factory=dict)
-    """Dimension -> 1–7; what was not rated validly is not there."""
+    """Dimension -> 1–7; dimensions without a valid rating are left out."""
     answers: Mapping[str, YesNo] = field(default_factory=dict)
-    """Question id -> answer about the draft; what was not answered validly is not there."""
+    """Question id -> answer about the draft; questions without a valid answer are left out."""
 
 
 def parse_judgement(request: JudgeRequest, text: str | None) -> Judgement | Unparsed:
-    """Read a judge's reply. Never raises on a reply; None, as some clients give, is an empty text.
+    """Parse a judge's reply. No reply raises an error; None, which some clients return, is an empty text.
 
-    Read as every other reply (`attune_episodes.parsing`), with the same codes. Within the object each value
-    is read on its own. A reply that rates nothing and answers nothing that was asked is `no_fields`.
+    It is parsed like any other reply (`attune_episodes.parsing`), with the same codes. Each value in the
+    object is read separately. A reply without any valid rating or requested answer is `no_fields`.
     """
     found = extract_object(text or "")
     if isinstance(found, Unparsed):

@@ -1,7 +1,7 @@
-"""Attacks on live episodes: degenerate replies met in training, and a climb on the reader.
+"""Attacks on live episodes: degenerate replies known from training, and hill climbing on the reader.
 
-Each sees the messages and its own replies, never the state. `ATTACKS` are content-free; the climb knows the
-reader and what people want on average.
+Each sees the messages and its own replies, but never the state. `ATTACKS` are content-free; the hill climber
+knows the reader and what people want on average.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def best_constant(reader: str = DEFAULT) -> Blind:
 
 @dataclass(frozen=True)
 class Climb:
-    """Climbs on the reader: adds whichever sentence gains most by its reading, until none gains.
+    """Hill climbing on the reader: adds the sentence that gains most according to it, until none gains.
 
     It knows the reader and what people want on average, but not what this person wants.
     """

@@ -35,7 +35,7 @@ GAIN: Final = 0.005
 
 
 class Effort(NamedTuple):
-    """How many conversations are played for what."""
+    """How many conversations are played for each purpose."""
 
     first: int = 36
     """For each policy in a round of the search."""

@@ -4,13 +4,13 @@ A reader tells what a reply does and skips sentences that say nothing (`attune_e
 not whether it is said to this person in particular. Each wanted act is credited to a different sentence, and
 only if that sentence
 
-* has at least four words of its own: words copied from the person do not count, even with "my" turned into
+* has at least four original words: words copied from the person do not count, even with "my" turned into
   "your";
 * has not been said before;
 * speaks to the person, not about the reply;
-* is about what moves the person, that is, puts a detail of it in other words. With another detail of the
-  conversation it earns `HERE` of the credit, with none `ANYBODY`; taking up what the person said (B3, B15)
-  then earns nothing.
+* is about what moves the person, that is, restates a detail of it in other words. With another detail of the
+  conversation, it earns `HERE` of the credit; without any, `ANYBODY`. Taking up what the person said (B3,
+  B15) then earns nothing.
 
 Unwanted acts are penalised wherever the reader finds them; a yes to a question about advice counts only if
 the reader finds advice. The less sure the reader is, the less a yes earns or costs: its strength grows from ½
@@ -30,17 +30,17 @@ from attune_episodes.reading import Exchange, Reading, Span
 from attune_episodes.reading.cues import details, details_of, plain, sentences, words
 
 RUN: Final = 4
-"""This many words in a row count as copied, not taken up."""
+"""Number of consecutive words that count as copied, not taken up."""
 FEWEST: Final = 4
-"""The fewest words of its own that a sentence must have."""
+"""The fewest original words that a sentence must have."""
 HERE: Final = 0.6
 """The credit of a sentence about this conversation, but not about what moves the person."""
 ANYBODY: Final = 0.3
 """The credit of a sentence that could be said to anybody."""
 OWN: Final = 0.4
-"""The share of a sentence's words that must be its own; with less it is a copy and claims nothing."""
+"""The least share of original words in a sentence; below it, the sentence is a copy and claims nothing."""
 STALE: Final = 0.5
-"""If a larger share of a sentence's word runs was said before, so was the sentence."""
+"""The share of a sentence's word runs said before above which the sentence counts as repeated."""
 OF_ADVICE: Final = frozenset({"B310", "B313", "B316", "B408"})
 ECHOES: Final = frozenset({"B3", "B15"})
 MOST: Final = 60
@@ -69,7 +69,7 @@ class Weighed(NamedTuple):
     sound: bool
     """Whether it can earn anything."""
     details: frozenset[str]
-    """The details in its own words."""
+    """The details among its original words."""
 
 
 def heard(

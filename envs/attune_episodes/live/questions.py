@@ -1,4 +1,4 @@
-"""The second head: asks the policy what the person felt and wanted from its reply, and scores its answer.
+"""Ask the policy what the person felt and wanted from its reply, and score its answer.
 
 The request is the benchmark's (stage `assess`), scored by the same engine as everything else. The truth is
 the state: the feelings that shifted, and what was wanted. This score is reported separately from what the

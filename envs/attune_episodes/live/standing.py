@@ -1,8 +1,8 @@
 """`Standing`: where a live conversation begins, as plain JSON values to send to a worker or put in a row.
 
 The world, the item and the turn are enough to rebuild the person in the state in which the recorded replies
-up to that turn left them, with the same luck for every reply. It holds no text and no state, but whoever has
-it can rebuild both: use it for scoring, and never show it to a model.
+up to that turn left them, with the same random draws for every reply. It holds no text and no state, but both
+can be rebuilt from it: use it for scoring, and never show it to a model.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The conversations as an OpenEnv environment: a server, and a typed client. Needs the extra `openenv`.
 
-Nothing here loads before it is used: OpenEnv takes seconds to import.
+Everything here is loaded on first use, because OpenEnv takes seconds to import.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AttuneAction", "AttuneClient", "AttuneObservation", "Limits", "attune_app", "serve"]
 TESTED: Final = ("0.4.1", "0.11")
-"""The tests were run with OpenEnv 0.4.1 and 0.10, the ends of this range; the second is not in it."""
+"""The range of supported OpenEnv versions, the upper end excluded; tested with 0.4.1 and 0.10."""
 
 _load, __dir__ = lazy_names(
     __name__,

@@ -28,11 +28,11 @@ from attune_rewards.spec import RewardSpec
 from attune_rewards.spec_files import read_reward
 
 TOOLS: Final = "/mcp"
-"""OpenEnv's routes for tools. There are none here, and a session made there would never end."""
+"""OpenEnv's routes for tools. There are no tools here, and a session created there would never end."""
 HARD_LIMIT: Final = 16 * 1024 * 1024
-"""Bytes of a message above which a connection is closed (or the limit, if that is more)."""
+"""Size of a message in bytes above which a connection is closed (or the limit, if that is larger)."""
 GRACE: Final = 5
-"""Seconds that open connections have to end."""
+"""Seconds that open connections have to close."""
 
 
 def attune_app(
@@ -46,19 +46,19 @@ def attune_app(
 ) -> Guard:
     """Make an ASGI application that serves conversations as OpenEnv episodes, one session per WebSocket.
 
-    OpenEnv's web interface is left out, whatever ENABLE_WEB_INTERFACE says.
+    OpenEnv's web interface is left out, regardless of ENABLE_WEB_INTERFACE.
 
     Args:
-        data: as `ConversationSource` takes it, or one that is made already; a `LiveSource` serves live
-            conversations, which take no settings and no other reward.
+        data: as for `ConversationSource`, or an existing source; a `LiveSource` serves live conversations,
+            which take no settings and no other reward.
         settings: how the requests are asked; the default protocol if None.
         reward: a preset, a .json or .py file with a reward (Python is executed), or a RewardSpec.
         limits: limits on size, sessions and time.
-        allowed_hosts: names that clients may use, such as a proxy's, beside loopback and the address at
-            which a connection comes in; other names are refused.
-        selection: further arguments of `ConversationSource`; `sampling` is "sequential" if not given.
+        allowed_hosts: names that clients may use, such as a proxy's, in addition to loopback and the address
+            at which a connection arrives; other names are refused.
+        selection: further arguments of `ConversationSource`; `sampling` is "sequential" by default.
 
-    Raises what `ConversationSource` and `read_reward` raise; all of it here rather than while serving.
+    Raises the errors of `ConversationSource` and `read_reward`, always here and never while serving.
     """
     if isinstance(allowed_hosts, str):
         raise TypeError(f"allowed_hosts is one text, {show(allowed_hosts)}; expected a list of names")
@@ -89,7 +89,7 @@ def attune_app(
 
 
 async def _no_tools() -> JSONResponse:
-    # OpenEnv's check of a running server wants an answer in JSON-RPC
+    # OpenEnv's check of a running server expects an answer in JSON-RPC
     error = {"code": -32601, "message": "there are no tools: play over the WebSocket /ws"}
     return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error})
 
@@ -106,15 +106,15 @@ def serve(
     workers: int = 1,
     on_ready: Callable[[str], None] | None = None,
 ) -> None:
-    """Serve until SIGTERM, and then return; or until Ctrl-C, and then raise KeyboardInterrupt.
+    """Serve until SIGTERM (then return) or until Ctrl-C (then raise KeyboardInterrupt).
 
-    Open sessions are closed with code 1012 (the server goes away). The system hands each connection to one
-    of the `workers`, which are processes; they share one order of conversations, and each has its own limit
-    on sessions.
+    Open sessions are closed with code 1012 (the server goes away). The operating system assigns each
+    connection to one of the `workers`, which are processes; they share one order of conversations, and each
+    has its own limit on sessions.
 
-    `host` is an address or name of this machine; there is no login, so an address other than loopback belongs
-    behind a proxy that has one. Port 0 takes a free one. `on_ready` is called with the URL once clients are
-    answered.
+    `host` is an address or name of this machine; there is no login, so an address other than loopback should
+    be behind a proxy that has one. Port 0 chooses a free port. `on_ready` is called with the URL once the
+    server answers.
 
     Raises SettingsError if the address is not available, and WorkerError when a worker ends unexpectedly.
     """
@@ -122,7 +122,7 @@ def serve(
         raise SettingsError(f"cannot serve on {host} port {port}: a port is 0 to 65535, 0 takes a free one")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        host.encode("idna")  # a name that cannot be encoded is a TypeError below
+        host.encode("idna")  # a name that cannot be encoded raises TypeError below
         listening = socket.create_server((host, port), family=family)
     except (OSError, UnicodeError) as error:
         raise SettingsError(
@@ -153,7 +153,7 @@ def serve(
             run_workers(run, workers, ready)
             return
         if threading.current_thread() is threading.main_thread():
-            # uvicorn raises the signal that ended it again when it is done: then SIGTERM shall end nothing
+            # uvicorn raises the signal that stopped it again at its end; SIGTERM must then have no effect
             signal.signal(signal.SIGTERM, lambda *_: None)
         run(ready)
 

@@ -1,4 +1,4 @@
-"""`AttuneEnvironment`: the episode of a session, of a recorded conversation or of a live one."""
+"""`AttuneEnvironment`: a session's episode, with a recorded or a live conversation."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ from attune_rewards.reward import Score
 from attune_rewards.spec import RewardSpec
 
 LONGEST: Final = 255
-"""Longest id that is looked at, in characters."""
+"""Maximum length of an id, in characters."""
 Fields = dict[str, Any]
 """Fields of an observation."""
 
 
 class NotResetError(AttuneError):
-    """A step came before the first reset."""
+    """A step was taken before the first reset."""
 
 
 class AttuneEnvironment(Environment[AttuneAction, AttuneObservation, AttuneState]):
     """One conversation as an episode: a step answers one request of the protocol, or a simulated person.
 
-    What a session receives depends on the annotations only through the scores of replies already given; of a
-    live conversation, on the person's state only through what they say and what replies earned.
+    What a session receives depends on the annotations only through the scores of earlier replies; in a live
+    conversation, on the person's state only through what they say and what replies earned.
     """
 
     SUPPORTS_CONCURRENT_SESSIONS = True
     description: ClassVar[str]
 
     def __init__(self, lock: Lock) -> None:
-        """Make the environment of one session; all sessions of a server share the lock and a source."""
+        """Make the environment of one session; all sessions of a server share the lock and the source."""
         super().__init__()
-        self._lock = lock  # the source keeps an order, and the conversations that it made lately
+        self._lock = lock  # the source has an order, and a cache of recent conversations
         self._id: str | None = None
         self._shown: AttuneObservation | None = None
 
@@ -62,21 +62,21 @@ class AttuneEnvironment(Environment[AttuneAction, AttuneObservation, AttuneState
         index: int | None = None,
         **unknown: Any,
     ) -> AttuneObservation:
-        """Begin an episode and show its first request; after an error, the earlier episode continues.
+        """Begin an episode and return its first request; after an error, the earlier episode continues.
 
         Args:
             seed: draws the conversation if none is named; the same seed draws the same conversation in every
                 session.
-            episode_id: a name for the episode, at most 255 characters; made up if None.
-            conversation_id: plays the conversation with this id.
-            index: plays the conversation at this place of the data, from 0.
-            unknown: any other argument, which is refused; OpenEnv itself would drop it.
+            episode_id: a name for the episode, at most 255 characters; generated if None.
+            conversation_id: play the conversation with this id.
+            index: play the conversation at this position of the data, counted from 0.
+            unknown: any other argument, which is refused; OpenEnv itself would ignore it.
 
-        Without seed, id and index it is the next conversation of the order that all sessions share.
+        Without seed, id and index, the next conversation in the shared order of all sessions is played.
 
         Raises:
-            SettingsError: arguments that are of another kind or do not go together, or a conversation in
-                which the stages ask nothing.
+            SettingsError: arguments that are invalid or conflict, or a conversation in which the stages ask
+                nothing.
             UnknownNameError: no such conversation, no such argument.
         """
         for name in unknown:
@@ -97,11 +97,11 @@ class AttuneEnvironment(Environment[AttuneAction, AttuneObservation, AttuneState
         return self._shown
 
     def step(self, action: AttuneAction, timeout_s: float | None = None, **unknown: Any) -> AttuneObservation:
-        """Score the reply and show the next request. A reply that cannot be read earns 0 and says why.
+        """Score the reply and return the next request; an unreadable reply earns 0, and the status says why.
 
         Args:
             action: the reply.
-            timeout_s: not used, a step takes milliseconds.
+            timeout_s: not used, since a step takes milliseconds.
             unknown: not used.
 
         Raises NotResetError before the first reset, EpisodeOverError after the last request.
@@ -129,20 +129,20 @@ class AttuneEnvironment(Environment[AttuneAction, AttuneObservation, AttuneState
         return AttuneState(episode_id=self._id, step_count=shown.answered, **same)
 
     def get_metadata(self) -> EnvironmentMetadata:
-        """Name, version, and a sentence on what it is."""
+        """Name, version, and a one-sentence description."""
         return EnvironmentMetadata(name="attune-env", description=self.description, version=__version__)
 
     @abstractmethod
     def _begin(self, seed: int | None, conversation_id: str | None, index: int | None) -> None:
-        """Begin an episode; errors as of `reset`."""
+        """Begin an episode; raises the errors of `reset`."""
 
     @abstractmethod
     def _seen(self) -> Fields:
-        """Where the episode stands, and the request that waits."""
+        """The state of the episode, and the current request."""
 
     @abstractmethod
     def _say(self, text: str) -> tuple[Score, Fields]:
-        """Take a reply; its score, and `reward`, `scored`, `status`."""
+        """Submit a reply; returns its score, and `reward`, `scored` and `status`."""
 
 
 class RecordedEnvironment(AttuneEnvironment):
@@ -196,7 +196,7 @@ class RecordedEnvironment(AttuneEnvironment):
 class LiveEnvironment(AttuneEnvironment):
     """A live conversation: each reply is said to a simulated person, who answers it.
 
-    `parts` and `status` tell what a reply was worth to the person and what they did, never their state.
+    `parts` and `status` report what a reply was worth to the person and what they did, never their state.
     """
 
     description = (

@@ -1,6 +1,6 @@
-"""`Guard`: the limits on each client of a server, and the names that the server answers to.
+"""`Guard`: enforce the limits on each client of a server, and the host names it accepts.
 
-It wraps OpenEnv's own application and ends sessions that stay silent, last too long or send too much.
+It wraps OpenEnv's own application and ends sessions that are idle, last too long or send too much.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Any, Receive, Send], Awaitable[None]]
 """An ASGI application."""
 POLICY: Final = 1008
-"""WebSocket close code: a rule was broken."""
+"""WebSocket close code for a policy violation."""
 BODY_SECONDS: Final = 60.0
 """Seconds for the body of an HTTP request to arrive."""
 
@@ -38,26 +38,26 @@ class Limits:
     """
 
     sessions: int = 64
-    """Open sessions at a time; one more gets an error and is closed."""
+    """Maximum number of open sessions; a further one gets an error and is closed."""
     message_bytes: int = 16 * 1024 * 1024
-    """Size of a message, in bytes."""
+    """Maximum size of a message, in bytes."""
     idle_seconds: float = 3_600.0
-    """Silence after which a session ends, in seconds."""
+    """Idle time after which a session ends, in seconds."""
     session_seconds: float = 7 * 86_400.0
-    """Length of a session, in seconds."""
+    """Maximum length of a session, in seconds."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
             value: Any = getattr(self, field.name)
             whole = field.type == "int"
             good = type(value) is int or (type(value) is float and not whole)
-            if not good or not 0 < value <= 1e15:  # servers count in machine words
+            if not good or not 0 < value <= 1e15:  # servers use machine words
                 kind = "a whole number from 1" if whole else "a finite number above 0"
                 raise SettingsError(f"{field.name} is {show(value)}; it must be {kind}, at most 1e15")
 
 
 def host_name(text: str) -> str:
-    """A name or an address in the spelling in which they are compared; raises SettingsError for neither."""
+    """Normalise a host name or an address for comparison; raises SettingsError if it is neither."""
     plain = text.lower().removeprefix("[").removesuffix("]")
     try:
         return str(ipaddress.ip_address(plain.partition("%")[0]))  # without the network interface
@@ -76,7 +76,7 @@ def host_name(text: str) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach the host."""
+    """Whether the host can be reached only from this machine."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -97,7 +97,7 @@ class Guard:
     ) -> None:
         """Guard an application, which serves the conversations of `source`.
 
-        Clients may use loopback, the name or address that is served on (`bound`, if it is known) and the
+        Clients may use loopback, the name or address of the server (`bound`, if known) and the
         `allowed_hosts`.
         """
         self.app, self.limits, self.source = app, limits, source
@@ -105,7 +105,7 @@ class Guard:
         self.bound = host_name(bound) if bound else ""
 
     def bound_to(self, host: str) -> Guard:
-        """The same application, served on that name or address."""
+        """The same application, served under the given name or address."""
         return Guard(self.app, self.limits, self.source, allowed_hosts=self.allowed_hosts, bound=host)
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
@@ -121,10 +121,10 @@ class Guard:
             await self.app(scope, session.receive, session.send)
 
     def refusal(self, scope: Any) -> tuple[int, str] | None:
-        """The HTTP status and the reason with which a connection is refused; None if it is allowed.
+        """The HTTP status and reason for refusing a connection; None if it is allowed.
 
-        A browser sends the name that it was given in `Host`, and the page that asks in `Origin`. A page of
-        another site can have its own name resolve to an address of this machine (DNS rebinding).
+        A browser sends the host name from the URL in `Host`, and the requesting page's site in `Origin`. A
+        page of another site can make its own name resolve to an address of this machine (DNS rebinding).
         """
         hosts, origins = _values(scope, b"host"), _values(scope, b"origin")
         name = _host_of(hosts[0]) if len(hosts) == 1 else None
@@ -158,7 +158,7 @@ class Guard:
             await _refuse(scope, send, 408, "the body did not arrive in time")
             return
         try:
-            if body.strip():  # strictly: OpenEnv fails on NaN, halves of characters and deep nesting
+            if body.strip():  # strict, because OpenEnv fails on NaN, lone surrogates and deep nesting
                 parse_json(body.decode(), "body")
         except (AttuneError, UnicodeDecodeError) as error:
             await _refuse(scope, send, 400, str(error))
@@ -172,7 +172,7 @@ class Guard:
 
 
 class _Session:
-    """One WebSocket: hands on its messages, and ends it when it has to end."""
+    """One WebSocket: pass on its messages, and close it when a limit is reached."""
 
     def __init__(self, limits: Limits, receive: Receive, send: Send) -> None:
         self._limits, self._receive, self._send = limits, receive, send
@@ -180,7 +180,7 @@ class _Session:
         self._over = False
 
     async def receive(self) -> Message:
-        """The next message for the application; a disconnect after the end."""
+        """The next message for the application, or a disconnect after the end."""
         while not self._over:
             message = await self._next()
             if message is None:
@@ -192,16 +192,16 @@ class _Session:
             if len(text) > most or len(text.encode("utf-8", "replace")) > most:
                 await self._tell("MESSAGE_TOO_BIG", f"a message has at most {most} bytes")
                 continue
-            with suppress(ValueError, RecursionError):  # what is no JSON gets OpenEnv's own answer
+            with suppress(ValueError, RecursionError):  # invalid JSON gets OpenEnv's own answer
                 if "\\u" in text:
                     text = sound(json.dumps(json.loads(text), ensure_ascii=False))
             return {"type": "websocket.receive", "text": text}
         return {"type": "websocket.disconnect", "code": POLICY}
 
     async def send(self, message: Message) -> None:
-        """Send while the client is connected; one that does not read is dropped after a while."""
+        """Send while the client is connected; a client that does not read is dropped after some time."""
         if self._over:
-            return  # the application says goodbye to a client that has left
+            return  # the application may send to a client that has left
         self._over = message["type"] == "websocket.close"
         try:
             async with asyncio.timeout(self._limits.idle_seconds):
@@ -232,7 +232,7 @@ def _values(scope: Any, header: bytes) -> list[str]:
 
 
 def _host_of(authority: str) -> str | None:
-    """The host of `host:port`; None if it is none."""
+    """The host in `host:port`; None if invalid."""
     try:
         parts = urlsplit(f"//{authority}")
         _ = parts.port  # which must be a number
@@ -253,7 +253,7 @@ def _spelt(host: str) -> str | None:
 
 
 async def _refuse(scope: Any, send: Send, code: int, text: str) -> None:
-    """Answer without the application; a WebSocket whose server cannot say why gets 403."""
+    """Respond without the application; a WebSocket gets 403 if the server cannot send a reason."""
     kind = "http.response"
     if scope["type"] == "websocket":
         kind = "websocket.http.response"

@@ -1,4 +1,4 @@
-"""The messages on the wire, which hold no annotations, and the client that sends and reads them."""
+"""The messages on the wire, which contain no annotations, and the client that sends and reads them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attune_episodes.parsing import sound
 from attune_episodes.parsing.extract import MAX_CHARS
 
 Text = Annotated[str, BeforeValidator(lambda value: sound(value) if isinstance(value, str) else value)]
-"""A text in which halves of characters (lone surrogates) are replaced, as everywhere replies are read."""
+"""A text in which lone surrogates (halves of characters) are replaced, as in all replies."""
 
 
 class ChatMessage(BaseModel):
@@ -26,19 +26,19 @@ class ChatMessage(BaseModel):
 
 
 class AttuneAction(Action):
-    """The reply to the request that waits."""
+    """The reply to the current request."""
 
     message: Text = Field(description="The reply, as the model wrote it")
 
 
 class AttuneObservation(Observation):
-    """The request that waits for a reply, and what the reply before it earned.
+    """The current request, and the score of the previous reply.
 
-    `reward` is what the last step earned (None after `reset`), `done` whether the episode is over. Nothing
-    depends on `metadata`.
+    `reward` is the reward of the last step (None after `reset`), and `done` says whether the episode is over.
+    Nothing depends on `metadata`.
     """
 
-    model_config = ConfigDict(extra="ignore")  # a newer server may say more
+    model_config = ConfigDict(extra="ignore")  # a newer server may send more fields
 
     conversation_id: str = Field("", description="Id of the conversation")
     request_id: str | None = Field(None, description="Id of the request that waits; null after the last")
@@ -63,7 +63,7 @@ class AttuneObservation(Observation):
 
 
 class AttuneState(State):
-    """The state of an episode. `episode_id` is the client's or made up, `step_count` the steps taken."""
+    """The state of an episode: `episode_id` is the client's or generated, `step_count` counts steps."""
 
     conversation_id: str | None = Field(None, description="Id of the conversation")
     stage: str | None = Field(None, description="Stage of the request that waits")
@@ -74,12 +74,12 @@ class AttuneState(State):
 
 
 class AttuneClient(EnvClient[AttuneAction, AttuneObservation, AttuneState]):
-    """One session with a server, over a WebSocket. `AttuneClient(base_url=url).sync()` for plain code.
+    """One session with a server over a WebSocket; synchronous code uses `AttuneClient(base_url=url).sync()`.
 
     `reset(…)` takes `seed`, `episode_id`, `conversation_id` or `index` (see `AttuneEnvironment.reset`);
-    `step(…)` an AttuneAction or the text itself. Both give a `StepResult` with `observation`, `reward` and
-    `done`. A reply of a model is never an error: halves of characters are replaced, and one that is too long
-    to be read is cut, but not so short that it could be read: it still earns 0.
+    `step(…)` takes an AttuneAction or the text itself. Both return a `StepResult` with `observation`,
+    `reward` and `done`. A model's reply never raises an error: lone surrogates are replaced, and a reply that
+    is too long to be read is truncated, but remains too long, so that it still earns 0.
     """
 
     def _step_payload(self, action: AttuneAction | str) -> dict[str, Any]:

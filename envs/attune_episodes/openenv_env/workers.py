@@ -14,7 +14,7 @@ from typing import Final
 from attune_data.errors import AttuneError, SettingsError
 
 STARTING: Final = 120.0
-"""Seconds within which every worker answers."""
+"""Seconds within which every worker must be ready."""
 ENDED: Final = "a worker ended by itself, so the others are stopped; its errors stand above"
 
 
@@ -23,7 +23,7 @@ class WorkerError(AttuneError):
 
 
 class Positions(Iterator[int]):
-    """0, 1, 2, …, each once, whichever process asks."""
+    """Count 0, 1, 2, …, each number once across all processes."""
 
     def __init__(self) -> None:
         self._value = _forking().Value("q", 0)
@@ -44,14 +44,14 @@ def _forking() -> multiprocessing.context.ForkContext:
 def run_workers(
     run: Callable[[Callable[[], object]], None], number: int, ready: Callable[[], object]
 ) -> None:
-    """Run `run` in several processes until SIGTERM, and then return; or until Ctrl-C, and raise it.
+    """Run `run` in several processes until SIGTERM (then return) or Ctrl-C (then raise KeyboardInterrupt).
 
     Args:
-        run: serves until a signal ends it, and calls its argument once it answers.
-        number: processes.
-        ready: called once all of them answer.
+        run: serves until a signal stops it, and calls its argument once it is ready.
+        number: the number of processes.
+        ready: called once all of them are ready.
 
-    Raises WorkerError, with the other workers stopped, when one ends unexpectedly or does not start.
+    Raises WorkerError, after stopping the other workers, if one ends unexpectedly or does not start.
     """
     context = _forking()
     heard, said = context.Pipe(duplex=False)

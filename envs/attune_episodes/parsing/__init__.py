@@ -1,4 +1,4 @@
-"""`parse`: a model's text to a typed prediction, or to `Unparsed` with a stable reason. Never raises."""
+"""`parse`: turn a model's text into a typed prediction, or `Unparsed` with a stable reason. Never raises."""
 
 from attune_episodes.parsing.decode import Unparsed, sound
 from attune_episodes.parsing.extract import extract_object

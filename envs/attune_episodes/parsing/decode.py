@@ -1,7 +1,7 @@
-"""One JSON text to its value, strictly; and `Unparsed`, the reason why a reply holds no answer.
+"""Decode a JSON text strictly; `Unparsed` is the reason why a reply has no answer.
 
-A text that would decode to very many values is refused beforehand: a list of empty lists takes 30 times the
-memory of its text.
+A text that would decode to very many values is refused beforehand, since a list of empty lists takes 30 times
+the memory of its text.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ Code = Literal[
     "empty", "too_long", "unfinished_reasoning", "no_json", "truncated", "malformed", "too_deep",
     "ambiguous", "duplicate_keys", "not_an_object", "no_fields", "unfit",
 ]  # fmt: skip
-"""`unfit` is of voices alone: a text that does not say what it should (docs/voices.md)."""
+"""`unfit` is used only for voices: a text that does not say what it should (docs/voices.md)."""
 
 MAX_TOKENS: Final = 5_000
 """JSON with more brackets, commas and strings than this is not read; the longest answer has 2,000."""
 MAX_DEPTH: Final = 32
-"""Deeper objects are not answers; the deepest answer has four levels."""
+"""Maximum nesting of an answer; the deepest valid answer has four levels."""
 _UNCOUNTED: Final = 10_000
-"""A text of so few characters is decoded without counting: it cannot become large."""
+"""A text with at most this many characters is decoded without counting, since it cannot become large."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unparsed:
-    """Why a reply has no answer. It scores 0 on everything that was asked."""
+    """The reason why a reply has no answer; it scores 0 on everything that was asked."""
 
     code: Code
-    """Stable: reports count replies by it."""
+    """A stable code; reports count replies by it."""
     detail: str = ""
 
     @property
     def reason(self) -> str:
-        """As in scores and result files."""
+        """The form used in scores and result files."""
         return f"unparsed:{self.code}"
 
 
 class _DuplicateKeys(ValueError):
-    """One object gives a key two different values."""
+    """An object has a key twice with different values."""
 
 
 def sound(text: str) -> str:
@@ -50,7 +50,7 @@ def sound(text: str) -> str:
 
 
 def decode(text: str, start: int, end: int, *, counted: bool = False) -> Any:
-    """The JSON value that fills the text from `start` to `end`, or Unparsed."""
+    """Decode the JSON value that spans the text from `start` to `end`, or return Unparsed."""
     if end - start > _UNCOUNTED and not counted and (too_much := _too_much(text, start, end)):
         return too_much
     try:
@@ -61,17 +61,17 @@ def decode(text: str, start: int, end: int, *, counted: bool = False) -> Any:
         return Unparsed("too_deep")
     except ValueError:
         value, stop = None, -1
-    # few brackets cannot be nested deeply, and counting them is much faster than walking the value
+    # few brackets cannot be nested deeply, and counting them is much faster than traversing the value
     nested = text.count("{", start, end) + text.count("[", start, end) > MAX_DEPTH
     if stop == end:
         return Unparsed("too_deep") if nested and not depth_ok(value, MAX_DEPTH) else value
-    # how deep json reads before it gives up differs between Pythons
+    # the depth at which json gives up differs between Python versions
     too_much = _too_much(text, start, end) if nested else None
     return too_much if too_much and too_much.code == "too_deep" else Unparsed("malformed")
 
 
 def _too_much(text: str, start: int, end: int) -> Unparsed | None:
-    """Why the list or object that begins there is not decoded: short pieces take 30 times their length."""
+    """Why the list or object that begins there is not decoded: short values take 30 times their length."""
     if text[start] not in "[{":
         return None
     depth = 0
@@ -88,7 +88,7 @@ def _too_much(text: str, start: int, end: int) -> Unparsed | None:
 
 
 def sound_values(value: Any) -> Any:
-    """The value with `sound` strings."""
+    """The value with `sound` applied to all strings."""
     if isinstance(value, str):
         return sound(value)
     if isinstance(value, list):
@@ -108,7 +108,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def same(first: Any, second: Any) -> bool:
-    """Equal as JSON: true is not 1."""
+    """Whether two values are equal as JSON, where true is not 1."""
     if type(first) is not type(second):
         return False
     if isinstance(first, dict):
@@ -119,11 +119,11 @@ def same(first: Any, second: Any) -> bool:
 
 
 def _no_number(constant: str) -> None:
-    """NaN and Infinity are no answers: null, so that only their field is lost."""
+    """Read NaN and Infinity, which are not answers, as null, so that only their field is lost."""
 
 
 def _whole(digits: str) -> int | None:
-    """An integer; null for one of absurd length, which Python would refuse to read."""
+    """Read an integer; null for one with more digits than Python accepts."""
     return int(digits) if len(digits) < 20 else None
 
 

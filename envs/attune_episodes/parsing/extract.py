@@ -1,8 +1,8 @@
-"""From a model's text to the one JSON object in it, or the reason why there is none.
+"""Extract the one JSON object from a model's text, or the reason why there is none.
 
-Order of attempts: the whole text; the fenced blocks; the balanced objects in it; each of these again
-after the named repairs. What is ambiguous (two different objects, a key given twice with different
-values) is unparsed, never guessed in the model's favour.
+Attempts in order: the whole text; the fenced blocks; the balanced objects in it; each of these again after
+the repairs listed below. Ambiguous replies (two different objects, a key given twice with different values)
+are unparsed and never resolved in the model's favour.
 
 Time is linear in the length of the text, and memory stays within a few copies of it: candidates are
 positions, not copies, and a text that would decode to very many values is refused beforehand.
@@ -22,26 +22,26 @@ __all__ = ["MAX_CHARS", "Unparsed", "extract_object", "kept", "plain_reply", "wi
 MAX_CHARS: Final = 1_000_000
 """Longer replies are not read."""
 MAX_REPAIRED: Final = 50_000
-"""Longer broken objects are not repaired, which takes several copies."""
+"""Longer broken objects are not repaired, since that takes several copies."""
 MAX_CANDIDATES: Final = 20
-"""More different objects than this in one reply are no answer."""
+"""A reply with more different objects than this has no answer."""
 UNFINISHED: Final = -1
 Span = tuple[int, int]
-"""A part of a text that may hold the answer, as positions."""
+"""A part of a text that may contain the answer, given by its positions."""
 _REASONING = re.compile(r"<(/?)(think|thinking|reasoning)>", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t]*```[^\n`]*$", re.MULTILINE)
 _BLANK = re.compile(r"\s*+")
 
 
 def kept(text: str) -> str:
-    """A reply, cut to the length that is kept; one that is too long to be read stays too long."""
+    """Truncate a reply to the length that is kept; one that is too long to be read stays too long."""
     return text[: MAX_CHARS + 1]
 
 
 def without_reasoning(text: str) -> str | Unparsed:
-    """The text after its reasoning blocks; `unfinished_reasoning` where one is never closed.
+    """The text without its reasoning blocks; `unfinished_reasoning` if one is never closed.
 
-    A closing tag without an opening one (some servers swallow it) ends the reasoning as well.
+    A closing tag without an opening one, which some servers remove, also ends the reasoning.
     """
     if "<" not in text:
         return text
@@ -68,7 +68,7 @@ def without_reasoning(text: str) -> str | Unparsed:
 
 
 def plain_reply(text: str) -> str | Unparsed:
-    """The text of a plain reply without reasoning blocks and outer blanks; `empty` if none is left."""
+    """The text of a plain reply without reasoning blocks, stripped; `empty` if nothing is left."""
     said = without_reasoning(text)
     if isinstance(said, Unparsed):
         return said
@@ -76,12 +76,12 @@ def plain_reply(text: str) -> str | Unparsed:
 
 
 def extract_object(text: str) -> dict[str, Any] | Unparsed:
-    """The JSON object that a reply consists of or contains."""
+    """The JSON object in a reply, or the reason why there is none."""
     if len(text) > MAX_CHARS:
         return Unparsed("too_long", f"{len(text)} characters")
     clean = is_sound(text) and "\\u" not in text
     found = _object_in(text)
-    # escapes can spell half a character too
+    # escape sequences can also produce a lone surrogate
     return found if clean or isinstance(found, Unparsed) else sound_values(found)
 
 
@@ -118,7 +118,7 @@ def _object_in(text: str) -> dict[str, Any] | Unparsed:
 
 
 def _edges(text: str) -> tuple[int, int]:
-    """Where the text begins and ends, blanks and a byte-order mark aside."""
+    """Where the text begins and ends, without surrounding white space and a byte-order mark."""
     start, end = _trimmed(text, 0, len(text))
     while start < end and text[start] == "\ufeff":
         start += 1
@@ -126,7 +126,7 @@ def _edges(text: str) -> tuple[int, int]:
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """The positions without the blanks at both ends."""
+    """The span without white space at both ends."""
     blanks = _BLANK.match(text, start, end)
     start = blanks.end() if blanks else start
     while end > start and text[end - 1].isspace():
@@ -135,7 +135,7 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _different(text: str, spans: Iterator[Span]) -> list[Span]:
-    """The spans whose text differs (long ones, of which few fit, are not compared); one too many at most."""
+    """The spans with distinct texts (long ones are not compared), up to one more than allowed."""
     kept: list[Span] = []
     seen: set[str] = set()
     for start, end in spans:
@@ -151,7 +151,7 @@ def _different(text: str, spans: Iterator[Span]) -> list[Span]:
 
 
 def _fenced(text: str) -> Iterator[Span]:
-    """The text between pairs of ``` lines."""
+    """The spans between pairs of ``` lines."""
     opened = -1
     for mark in _FENCE.finditer(text):
         if opened < 0:
@@ -164,7 +164,7 @@ def _fenced(text: str) -> Iterator[Span]:
 
 
 def _only_one(text: str, spans: list[Span]) -> dict[str, Any] | Unparsed:
-    """The single object in the spans; equal ones count as one."""
+    """The only object in the spans; equal ones count as one."""
     found: dict[str, Any] | None = None
     problem: Unparsed | None = None
     if len(spans) > MAX_CANDIDATES:
@@ -181,7 +181,7 @@ def _only_one(text: str, spans: list[Span]) -> dict[str, Any] | Unparsed:
                 return Unparsed("ambiguous", "several different objects")
             found = value
     if found is not None:
-        # a broken object beside a good one may have been the model's last word
+        # the broken object may have been meant to replace the valid one
         return found if problem is None else Unparsed("ambiguous", f"beside an object that is {problem.code}")
     return problem or Unparsed("not_an_object")
 
@@ -190,9 +190,9 @@ _BRACE = re.compile(r'[{}]|"(?:[^"\\\n]|\\.)*+"?')
 
 
 def _balanced(text: str) -> Iterator[Span]:
-    """The outermost {…} spans, strings aside; an unfinished one ends at UNFINISHED.
+    """The outermost {…} spans, ignoring braces in strings; an unfinished one ends at UNFINISHED.
 
-    Quotation marks in the prose around an object do not matter: strings are only read inside one.
+    Quotation marks in the prose around an object do not matter, since strings are recognised only inside one.
     """
     position = 0
     last = "{"
@@ -215,7 +215,7 @@ def _balanced(text: str) -> Iterator[Span]:
 
 
 _REPAIRS: Final = (
-    # what models are known to get wrong and what has one meaning only; applied outside strings, in order
+    # common mistakes of models with an unambiguous meaning; applied outside strings, in order
     (re.compile(r"//[^\n]*"), ""),
     (re.compile(r"\bTrue\b"), "true"),
     (re.compile(r"\bFalse\b"), "false"),
@@ -223,7 +223,7 @@ _REPAIRS: Final = (
     (re.compile(r",(?=\s*[}\]])"), ""),
 )
 _REPAIRABLE = re.compile(r"[/TFN}\]]")
-"""A character of what each repair looks for: most of what stands between strings holds none."""
+"""A character that each repair looks for; most text between strings has none of them."""
 _STRING = re.compile(r'("(?:[^"\\\n]|\\.)*+"?)')
 
 

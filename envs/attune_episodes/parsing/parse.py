@@ -1,4 +1,4 @@
-"""`parse`: one reader per stage. A field that is missing or invalid is unanswered; the rest counts."""
+"""`parse`: one parser per stage. A missing or invalid field counts as unanswered; the others still count."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ from attune_rewards.records import read_intensity
 _BOTH: Final = ("observed", "preferred")
 _SIDES: Final[Mapping[str, Side]] = {"A": "A", "B": "B", "a": "A", "b": "B"}
 MAX_LIST: Final = 200
-"""A longer list of tags or options is no answer."""
+"""A longer list of tags or options is not an answer."""
 MAX_TEXT: Final = 2000
-"""Texts of one's own are cut to this many characters."""
+"""Free texts are truncated to this many characters."""
 MAX_NAME: Final = 80
-"""Names of emotions of one's own are cut to this many characters."""
+"""Unknown emotion names are truncated to this many characters."""
 _MAX_ANSWER: Final = 100
-"""A longer text is no yes, no or number. Folding the case of a text takes 12 times its length."""
+"""A longer text is not read as yes, no or a number, since case folding takes 12 times its length."""
 
 
 def parse(request: Request, text: str) -> Prediction | Unparsed:
     """Parse a model's reply, or say why it cannot be read. Never raises on a reply.
 
-    JSON may stand alone, in a fence, or amid prose; a text that is not an object by itself is read without
-    its reasoning blocks. An object without any of the requested fields is unparsed (`no_fields`). Within an
-    object each field is read on its own: an invalid or missing one is unanswered. A draft may be plain text.
+    JSON may be on its own, in a fence, or within prose; a text that is not just an object is read without its
+    reasoning blocks. An object without any of the requested fields is unparsed (`no_fields`). Each field of
+    an object is read separately: an invalid or missing one is unanswered. A draft may be plain text.
     """
     if request.stage == "draft":
         return _draft(text)
@@ -53,7 +53,7 @@ def parse(request: Request, text: str) -> Prediction | Unparsed:
 
 
 def read_fields(request: Request, found: Mapping[str, Any]) -> Prediction | Unparsed:
-    """Read the object of a reply to any request but a draft's."""
+    """Read the object in a reply to any request but a draft."""
     fields = _FIELDS[request.stage]
     if not any(name in found for name in fields):
         others = f"; found {show(', '.join(found))}" if found else ""
@@ -69,7 +69,7 @@ def _draft(text: str) -> Draft | Unparsed:
         if isinstance(found, dict) and isinstance(found.get("draft"), str):
             written = found["draft"].strip()
             return Draft(written, _reasoning(found)) if written else Unparsed("empty")
-        del found  # the texts in it may be as long as the reply
+        del found  # its texts may be as long as the reply
     plain = plain_reply(text)
     return plain if isinstance(plain, Unparsed) else Draft(sound(plain))
 
@@ -87,9 +87,9 @@ def _assess(request: Request, found: Mapping[str, Any]) -> Assess | AssessHP:
 
 
 def _tags(value: object) -> tuple[Tag, ...] | None:
-    """A list of tags; "none", alone, is the empty list.
+    """Read a list of tags; a single "none" is the empty list.
 
-    One entry that names no emotion at all spoils the list: it may mean anything.
+    An entry that does not name any emotion invalidates the list, since it may mean anything.
     """
     if value == "none" or (isinstance(value, list) and len(value) == 1 and _is_none(value[0])):
         return ()
@@ -102,7 +102,7 @@ def _tags(value: object) -> tuple[Tag, ...] | None:
             name, intensity = entry.get("emotion"), read_intensity(entry.get("intensity"))
         if not isinstance(name, str) or not name.strip():
             return None
-        # a name outside the 20 is kept: it is a wrong tag, not a missing one
+        # a name outside the 20 items is kept, since it is a wrong tag and not a missing one
         name = _cut(name, MAX_NAME)
         tags.append(Tag(canonical_emotion(name) or name, intensity))
     return tuple(tags)
@@ -113,7 +113,7 @@ def _is_none(entry: object) -> bool:
 
 
 def _cut(text: str, longest: int) -> str:
-    """The text without outer blanks; of a longer one the beginning, never equal to a short text."""
+    """The text without surrounding white space; a long one is truncated, but never equals a short text."""
     text = text.strip()
     if len(text) <= longest:
         return text
@@ -123,12 +123,12 @@ def _cut(text: str, longest: int) -> str:
 
 @lru_cache(maxsize=1024)
 def _spelled(names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """Each name with its lower case: the same few dozen names are looked up in every reply."""
+    """Each name with its lower case, cached because every reply uses the same few dozen names."""
     return tuple((name, name.lower()) for name in names)
 
 
 def _by_name(value: dict[str, Any], name: str) -> Any:
-    """The value under a name or its lower case; None if both exist and differ."""
+    """The value under a name or its lower-case form; None if both exist and differ."""
     given, lower = value.get(name), value.get(name.lower())
     if name in value and name.lower() in value:
         differ = given != lower or isinstance(given, bool) is not isinstance(lower, bool)  # true is not 1
@@ -137,7 +137,7 @@ def _by_name(value: dict[str, Any], name: str) -> Any:
 
 
 def read_answers(value: object, questions: tuple[str, ...]) -> dict[str, YesNo]:
-    """Question id -> yes/no, for the questions asked; a question answered both ways is unanswered."""
+    """Question id -> yes or no, for the questions asked; contradictory answers count as unanswered."""
     if not isinstance(value, dict):
         return {}
     answers: dict[str, YesNo] = {}
@@ -185,7 +185,7 @@ def _reflect(request: Request, found: Mapping[str, Any]) -> Reflect:
 
 
 def read_numbers(value: object, names: tuple[str, ...], low: int, high: int) -> dict[str, int]:
-    """Name -> whole number on the scale, by the name or its lower case; booleans do not count as numbers."""
+    """Name -> whole number on the scale, by the name or its lower-case form; booleans are not numbers."""
     if not isinstance(value, dict):
         return {}
     numbers = {}
@@ -209,9 +209,9 @@ def _integer(text: str) -> int | None:
 
 
 def _one(value: object, options: Sequence[str]) -> str | None:
-    """An option by its text (case and outer blanks aside) or its 1-based number.
+    """Read an option given by its text (ignoring case and surrounding white space) or its 1-based number.
 
-    Any other text is kept as it stands: a wrong answer, not a missing one.
+    Any other text is kept unchanged, since it is a wrong answer and not a missing one.
     """
     number = _integer(value) if isinstance(value, str) else value
     if type(number) is int:
@@ -227,9 +227,9 @@ def _one(value: object, options: Sequence[str]) -> str | None:
 
 
 def read_options(value: object, options: Sequence[str]) -> tuple[str, ...] | None:
-    """Several options, each by its text or number; a single one need not be in a list.
+    """Read several options, each given by text or number; a single one need not be in a list.
 
-    An invalid one spoils the answer: None.
+    None if any of them is invalid.
     """
     if isinstance(value, str) or type(value) is int:
         value = [value]

@@ -1,4 +1,4 @@
-"""`render`: a typed prediction as the JSON text that a model would write; the inverse of `parse`."""
+"""`render`: write a typed prediction as the JSON text of a model; the inverse of `parse`."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from attune_rewards.predictions import Assess, Draft, Prediction, Prefer, Reflec
 
 
 def render(request: Request, prediction: Prediction) -> str:
-    """JSON that `parse(request, …)` reads back as the same prediction.
+    """Write JSON that `parse(request, …)` reads back as the same prediction.
 
-    Unanswered fields are left out. Two things are not carried: answers to questions that the request does not
-    ask, and stated PANAS totals.
+    Unanswered fields are left out, and so are answers to questions that the request does not ask and stated
+    PANAS totals.
     """
     said = prediction
     body: dict[str, Any] = {"reasoning": said.reasoning}

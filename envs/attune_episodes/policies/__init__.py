@@ -1,8 +1,8 @@
-"""Built-in policies: the baselines shown beside every model, a small reader, and the oracle.
+"""Built-in policies: the baselines reported with every model, a small reader, and the oracle.
 
-Content-free (read nothing of the request): `empty`, `always-yes`, `always-no`, `random`, `mode`, `prior`.
-Shallow (read its surface): `longest`, `shortest`, `copy`, and `asked`, which sees only what is asked. Then
-`lexicon`, which reads with a small word list, and `oracle`, which is shown the annotations.
+Content-free policies do not read the request: `empty`, `always-yes`, `always-no`, `random`, `mode`, `prior`.
+Shallow ones read only its surface: `longest`, `shortest`, `copy`, and `asked`, which sees only what is asked.
+`lexicon` reads with a small word list, and `oracle` knows the annotations.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ DESCRIPTIONS: Final[dict[str, tuple[Kind, str]]] = {
     "lexicon": ("reader", "the text, with a small word list"),
     "oracle": ("oracle", "the annotations themselves"),
 }
-"""Policy name -> its kind, and what it uses."""
+"""Policy name -> its kind, and the information it uses."""
 KINDS: Final[dict[str, Kind]] = {name: kind for name, (kind, _) in DESCRIPTIONS.items()}
 """Policy name -> what it reads."""
 BUILTIN: Final[tuple[str, ...]] = tuple(KINDS)
 FITTED: Final = ("mode", "prior", "asked")
-"""Policies that are fitted on other participants than they play."""
+"""Policies that are fitted on participants other than those they play."""
 
 __all__ = [
     "BUILTIN",
@@ -67,14 +67,14 @@ def builtin_policy(
     seed: int = 0,
     fit_on: Sequence[Conversation] | None = None,
 ) -> BuiltinPolicy:
-    """The built-in policy with that name, ready to play these conversations.
+    """Make the built-in policy with that name for these conversations.
 
     Args:
         name: one of `BUILTIN`.
-        conversations: what it will play; those of `FITTED` are fitted on them out of fold.
+        conversations: the conversations it will play; policies in `FITTED` are fitted on them out of fold.
         settings: how it will be asked.
-        seed: seed of `random`.
-        fit_on: fit those of `FITTED` on these instead.
+        seed: the seed of `random`.
+        fit_on: fit the policies in `FITTED` on these conversations instead.
     """
     settings = settings or Settings()
     given: object = name

@@ -1,7 +1,7 @@
-"""`asked`: reads no text, only which yes/no questions a turn asks, and answers from that.
+"""`asked`: answer only from which yes/no questions a turn asks, without reading any text.
 
-Which questions apply is itself an annotation, and the protocol has to show it: some are asked only if there
-was a feeling, some only if another one has a certain answer. This policy exploits that.
+Which questions apply is itself an annotation that the protocol has to reveal: some are asked only if there
+was a feeling, some only if another question has a certain answer. This policy exploits that.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TAG_SETS: Final[tuple[tuple[Tag, ...], ...]] = ((), *((Tag(name, MIDPOINT),) for
 
 
 class Split(NamedTuple):
-    """One answer if a question is asked, another if it is not."""
+    """A rule: one answer if a question is asked, another if it is not."""
 
     question: str
     asked: int
@@ -35,31 +35,31 @@ class Split(NamedTuple):
     otherwise: int
 
     def choose(self, questions: Sequence[str]) -> int:
-        """The answer for a turn that asks these questions."""
+        """The answer for a turn with these questions."""
         return self.asked if self.question in questions else self.otherwise
 
 
 class AskedRules(NamedTuple):
-    """The information in the list of questions: one split for the tags, one for each question and side."""
+    """Rules based on the list of questions: one for the tags, one for each question and side."""
 
     tags: Split
     answers: Mapping[tuple[str, str], Split]
 
     def said(self, side: str, questions: Sequence[str]) -> dict[str, YesNo]:
-        """The answers on one side to these questions, as far as there are rules for them."""
+        """The answers to these questions on one side, as far as there are rules."""
         found = {question: self.answers.get((side, question)) for question in questions}
         return {q: "yes" if split.choose(questions) else "no" for q, split in found.items() if split}
 
 
 def fit_asked(conversations: Sequence[Conversation]) -> AskedRules:
-    """For the tags and each yes/no answer, the question whose presence tells most about it."""
+    """Find, for the tags and each yes/no answer, the question whose presence is most informative."""
     turns = [turn for conversation in conversations for turn in truth_of(conversation).turns]
     questions = sorted({question for turn in turns for question in turn.applicable})
 
     def best(rows: Sequence[tuple[TurnTruth, Sequence[float]]]) -> Split:
-        """The question whose presence best separates two constant answers.
+        """Find the question whose presence best separates two constant answers.
 
-        Each row is a turn and what each answer earns in it.
+        Each row is a turn with what each answer earns in it.
         """
         if not rows:
             return Split("", 0, 0)
@@ -92,7 +92,7 @@ class AskedPolicy(BuiltinPolicy):
 
     Args:
         prior: gives the other answers; its folds are used.
-        conversations: what the prior was fitted on.
+        conversations: the conversations on which the prior was fitted.
     """
 
     name = "asked"
@@ -109,7 +109,7 @@ class AskedPolicy(BuiltinPolicy):
 
 @dataclass(frozen=True, slots=True)
 class AskedPlayer(BuiltinPolicy):
-    """`asked` as it plays one conversation."""
+    """`asked` for one conversation."""
 
     prior: Answers
     rules: AskedRules

@@ -13,15 +13,15 @@ from attune_rewards.predictions import Prediction
 Reply = str | Prediction
 """A model's text, or a typed prediction of the request's stage."""
 ChatFunction = Callable[[list[dict[str, str]]], str | Awaitable[str]]
-"""From chat messages to text, sync or async: any model call."""
+"""Any model call, sync or async, that maps chat messages to text."""
 
 
 @runtime_checkable
 class Policy(Protocol):
-    """Answers requests one at a time.
+    """Anything that answers requests one at a time.
 
-    A policy that needs more than requests (the oracle, a prior fitted out of fold) also has
-    `for_conversation(conversation) -> Policy`, which `rollout` calls once before an episode.
+    A policy that needs more than the requests (the oracle, a prior fitted out of fold) also has
+    `for_conversation(conversation) -> Policy`, which `rollout` calls once before each episode.
     """
 
     @property
@@ -33,19 +33,19 @@ class Policy(Protocol):
 
 
 class FunctionPolicy:
-    """A function from messages to text as a policy."""
+    """A policy that wraps a function from messages to text."""
 
     def __init__(self, function: ChatFunction, name: str | None = None) -> None:
         self.function = function
         self.name = name or str(getattr(function, "__name__", type(function).__name__))
 
     def reply(self, request: Request) -> str | Awaitable[str]:
-        """Call the function with fresh copies of the messages."""
+        """Call the function with new copies of the messages."""
         return self.function(request.chat())
 
 
 def as_policy(policy: object) -> Policy:
-    """The policy itself, or a function from messages to text made into one; TypeError for neither."""
+    """Return a policy unchanged, or wrap a function from messages to text; TypeError for anything else."""
     if isinstance(policy, type):
         raise TypeError(f"{policy.__name__} is a class: give an instance, {policy.__name__}(…)")
     if isinstance(policy, Policy):
@@ -60,15 +60,15 @@ def as_policy(policy: object) -> Policy:
 
 
 def prepared(policy: Policy, conversation: Conversation) -> Policy:
-    """The policy as it plays this conversation."""
+    """The policy to use for this conversation."""
     prepare: Callable[[Conversation], Policy] | None = getattr(policy, "for_conversation", None)
     return policy if prepare is None else prepare(conversation)
 
 
 class BuiltinPolicy:
-    """Base of the built-in policies: each replies at once, with the JSON of its prediction.
+    """Base of the built-in policies, which reply with the JSON of their predictions.
 
-    Those that have to know which conversation they play return a player from `for_conversation`.
+    Those that depend on the conversation return a player from `for_conversation`.
     """
 
     __slots__ = ()
@@ -77,7 +77,7 @@ class BuiltinPolicy:
     """Short name for tables and files."""
 
     def for_conversation(self, conversation: Conversation) -> BuiltinPolicy:
-        """The policy as it plays this conversation: itself, unless it has to know which one it is."""
+        """The policy to use for this conversation: itself, unless it depends on the conversation."""
         return self
 
     def prediction(self, request: Request) -> Prediction:

@@ -1,4 +1,4 @@
-"""Content-free policies: constant or random answers that read no text of the request."""
+"""Content-free policies: constant or random answers, given without reading the request."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from attune_rewards.panas import spread
 from attune_rewards.predictions import Assess, AssessHP, Draft, Prediction, Prefer, Reflect, Tag, YesNo
 
 NO_DRAFT: Final = "…"
-"""The draft of these policies; drafts are not scored without a judge."""
+"""The draft of these policies; without a judge, drafts are not scored."""
 MIDPOINT: Final = sum(SCALE) // 2
 
 
 @dataclass(frozen=True, slots=True)
 class PanasGuess:
-    """A constant answer for one side of the PANAS: a total, or a change from the total shown."""
+    """A constant answer for one side of the PANAS: a total, or a change from the total in the prompt."""
 
     total: int | None = None
     change: int = 0
@@ -30,16 +30,16 @@ class PanasGuess:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """One constant answer to everything that can be asked."""
+    """A constant answer to everything that can be asked."""
 
     draft: str = NO_DRAFT
     tags: tuple[Tag, ...] | None = ()
     observed: Mapping[str, YesNo] = field(default_factory=dict)
     preferred: Mapping[str, YesNo] = field(default_factory=dict)
     otherwise: YesNo | None = None
-    """The answer to questions that the mappings do not name; None = unanswered."""
+    """The answer to questions missing from the mappings; None = unanswered."""
     side: Side | None = None
-    """The side picked in every comparison as shown; None = unanswered."""
+    """The side picked in every comparison, as labelled in the prompt; None = unanswered."""
     panas: tuple[PanasGuess, PanasGuess] | None = None
     """Positive and negative affect; None = unanswered."""
     q1: tuple[str, ...] | None = ()
@@ -49,7 +49,7 @@ class Answers:
     branches: Mapping[str, int] = field(default_factory=dict)
 
     def prediction(self, request: Request) -> Prediction:
-        """This answer as the typed prediction of a request."""
+        """Convert the answer to the typed prediction for a request."""
         if request.stage == "draft":
             return Draft(self.draft)
         if request.stage == "prefer":
@@ -89,7 +89,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class ConstantPolicy(BuiltinPolicy):
-    """Gives the same answers whatever the conversation says."""
+    """Gives the same answers regardless of the conversation."""
 
     name: str
     answers: Answers
@@ -104,7 +104,7 @@ EMPTY: Final = ConstantPolicy("empty", Answers())
 
 
 def always(answer: YesNo) -> ConstantPolicy:
-    """Yes (or no) to every question; no tags, side A, midpoints, first options."""
+    """Answers yes (or no) to every question, with no tags, side A, midpoints and first options."""
     middle = PanasGuess(total=MIDPOINT * len(POSITIVE))
     return ConstantPolicy(
         f"always-{answer}",
@@ -122,7 +122,7 @@ def always(answer: YesNo) -> ConstantPolicy:
 
 @dataclass(frozen=True, slots=True)
 class RandomPolicy(BuiltinPolicy):
-    """Uniform valid answers, drawn from a hash of seed and request: the same in any order of asking."""
+    """Gives uniformly random valid answers, drawn from a hash of seed and request, in any order."""
 
     seed: int = 0
     name: str = "random"

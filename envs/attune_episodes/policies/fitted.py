@@ -1,8 +1,8 @@
 """`mode` and `prior`: content-free answers fitted on other participants' annotations.
 
-`mode` gives the most frequent answer to everything. `prior` gives, for each leaf, the constant answer
-with the highest mean strict score on the fitting data, the empty answer included: what training would drift
-towards without reading a word. Both are fitted on participants disjoint from those they are scored on.
+`mode` gives the most frequent answer to everything. `prior` gives, for each leaf, the constant answer with
+the highest mean strict score on the fitting data, which may be the empty answer: training would drift towards
+it without any reading. Both are fitted on participants disjoint from those on whom they are scored.
 """
 
 from __future__ import annotations
@@ -72,13 +72,13 @@ def _modal_answers(pairs: Iterable[tuple[str, YesNo]]) -> dict[str, YesNo]:
 
 
 def _modal_total(truths: Sequence[ConversationTruth], names: Sequence[str]) -> PanasGuess:
-    """Sum of the most frequent answer to each item."""
+    """Sum of the most frequent answers to the items."""
     modes = [_most_frequent((truth.post.get(name) for truth in truths), MIDPOINT) for name in names]
     return PanasGuess(total=sum(modes))
 
 
 def _side(conversations: Sequence[Conversation], settings: Settings) -> Side:
-    """The side that won more often, as shown."""
+    """The side, as labelled in the prompt, that won more often."""
     wins: Counter[Side] = Counter()
     for conversation in conversations:
         winners = {turn.turn: dict(turn.winners) for turn in truth_of(conversation).turns}
@@ -91,7 +91,7 @@ def _side(conversations: Sequence[Conversation], settings: Settings) -> Side:
 
 
 def fit_prior(conversations: Sequence[Conversation], settings: Settings) -> Answers:
-    """For each leaf the constant answer with the highest mean strict score on these conversations."""
+    """Fit the constant answer with the highest mean strict score for each leaf on these conversations."""
     truths = [truth_of(conversation) for conversation in conversations]
     return Answers(
         tags=tuple(Tag(name, 4) for name in _prior_tags(truths)),
@@ -109,7 +109,7 @@ def fit_prior(conversations: Sequence[Conversation], settings: Settings) -> Answ
 
 
 def _prior_tags(truths: Sequence[ConversationTruth]) -> tuple[str, ...]:
-    """The best of no tag, each tag, each pair and each set that was felt, by the mean of F1 and VA."""
+    """The best among no tag, each tag, each pair and each annotated set, by the mean of F1 and VA."""
     weights: Counter[tuple[str, ...]] = Counter()
     for truth in truths:
         tagged = [turn.tags for turn in truth.turns if turn.tags is not None]
@@ -129,7 +129,7 @@ def _prior_tags(truths: Sequence[ConversationTruth]) -> tuple[str, ...]:
 
 
 def _prior_binary(truths: Sequence[ConversationTruth], side: str) -> dict[str, YesNo]:
-    """The better of yes and no per question, each judgement weighing as it does in the leaf."""
+    """The better of yes and no for each question, with each judgement weighted as in the leaf."""
     worth: dict[str, float] = defaultdict(float)
     for truth in truths:
         asked = [pairs for turn in truth.turns if (pairs := getattr(turn, side))]
@@ -140,7 +140,7 @@ def _prior_binary(truths: Sequence[ConversationTruth], side: str) -> dict[str, Y
 
 
 def _prior_panas(truths: Sequence[ConversationTruth], side: int, settings: Settings) -> PanasGuess:
-    """The best constant total, or change from the total before, whichever the strategy allows."""
+    """The best constant total, or the best change from the earlier total, depending on the strategy."""
     names = (POSITIVE, NEGATIVE)[side]
     absolute = settings.panas_strategy == "absolute"
 
@@ -174,7 +174,7 @@ def _prior_q1(truths: Sequence[ConversationTruth]) -> tuple[str, ...]:
 
 
 def _prior_follow_up(truths: Sequence[ConversationTruth]) -> tuple[str, ...]:
-    """The best of nothing, each text, each pair of the ten most frequent ones, and each answer given."""
+    """The best among no text, each text, each pair of the ten most frequent, and each annotated answer."""
     said = [truth.q3_follow_up for truth in truths if truth.q3_follow_up is not None]
     counts = Counter(text for texts in said for text in texts)
     texts = sorted(counts, key=lambda text: (-counts[text], text))
@@ -189,14 +189,14 @@ def _prior_branch(truths: Sequence[ConversationTruth], name: str) -> int:
 
 
 class FittedPolicy(BuiltinPolicy):
-    """A constant policy that plays each conversation with answers fitted on other participants.
+    """A constant policy whose answers are fitted on participants other than that of each conversation.
 
     Args:
         name: `mode` or `prior`.
-        fit: how answers are fitted.
-        conversations: what will be played; split into folds by participant.
+        fit: the function that fits answers.
+        conversations: the conversations to play, split into folds by participant.
         settings: how it will be asked.
-        fit_on: fit once on these instead, whoever they are.
+        fit_on: fit once on these conversations instead, regardless of their participants.
 
     Raises SettingsError with fewer than two participants and no `fit_on`.
     """
@@ -227,7 +227,7 @@ class FittedPolicy(BuiltinPolicy):
     def on_folds(
         self, conversations: Sequence[Conversation], fit: Callable[[Sequence[Conversation], Settings], R]
     ) -> list[R]:
-        """Something fitted once for each fold, on the conversations of the others (without folds: on all)."""
+        """Something fitted once per fold on the conversations of the other folds; on all, without folds."""
         if not self._fold:
             return [fit(conversations, self._settings)]
         return [

@@ -1,4 +1,4 @@
-"""`oracle`: reads the annotations and answers with them: strict Composite 100 everywhere."""
+"""`oracle`: answer with the annotations, which always gives a strict Composite of 100."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from attune_rewards.truth import ConversationTruth, truth_of
 
 @dataclass(frozen=True, slots=True)
 class OraclePolicy(BuiltinPolicy):
-    """Answers from the annotations; what is not annotated gets a valid neutral answer."""
+    """Answers from the annotations; anything unannotated gets a valid neutral answer."""
 
     name: str = "oracle"
 
     def for_conversation(self, conversation: Conversation) -> _Oracle:
-        """The oracle of one conversation."""
+        """The oracle for one conversation."""
         return _Oracle(truth_of(conversation))
 
 
@@ -62,7 +62,7 @@ class _Oracle(BuiltinPolicy):
             posts = {name: value for name in names if (value := truth.post[name]) is not None}
             pres = {name: value for name in names if (value := truth.pre[name]) is not None}
             if len(posts) < len(names):
-                # totals without items: any items that sum to the total are right
+                # totals without items: any items that sum to the total are correct
                 posts = spread(round(after_total or MIDPOINT * len(names)), names) | posts
             if len(pres) == len(names):
                 change |= {name: posts[name] - pres[name] for name in names}

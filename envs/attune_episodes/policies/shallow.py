@@ -1,4 +1,4 @@
-"""Shallow policies: they read the surface only (length, shared words) and judge nothing."""
+"""Shallow policies, which read only surface features (length, shared words)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _UNCHANGED: Final = (PanasGuess(), PanasGuess())
 
 @dataclass(frozen=True, slots=True)
 class LengthPolicy(BuiltinPolicy):
-    """Prefers the longer (or the shorter) response; otherwise answers as `always-no`."""
+    """Prefers the longer (or the shorter) response; otherwise answers like `always-no`."""
 
     name: str
     sign: int
@@ -38,7 +38,7 @@ SHORTEST: Final = LengthPolicy("shortest", -1)
 
 
 def pick_by(request: Request, worth: Callable[[str], float]) -> Prefer:
-    """In each comparison, the response with the higher worth; A if they are equal."""
+    """Pick the response with the higher worth in each comparison; A if they are equal."""
     worths = {label: worth(text) for label, text in request.responses.items()}
     picks: dict[int, Side] = {}
     for comparison in request.comparisons:
@@ -48,17 +48,17 @@ def pick_by(request: Request, worth: Callable[[str], float]) -> Prefer:
 
 
 def named_feelings(*texts: str) -> tuple[str, ...]:
-    """Those of the 20 feelings that the texts hold word for word, whatever the case, in their order."""
+    """The feelings among the 20 items that occur literally in the texts, ignoring case, in order."""
     words = {word.casefold() for text in texts for word in _WORD.findall(text)}
     return tuple(name for name in EMOTIONS if name.casefold() in words)
 
 
 @dataclass(frozen=True, slots=True)
 class CopyPolicy(BuiltinPolicy):
-    """Repeats what it is shown: the person's words, the PANAS words in them, the feelings from before.
+    """Repeats what is in the prompt: the person's words, the PANAS words in them, the earlier feelings.
 
-    Yes to every question if the reply repeats a longer word of the message; of two responses, the one that
-    shares more such words with the message.
+    Answers yes to every question if the reply repeats a longer word of the message, and prefers the response
+    that shares more such words with it.
     """
 
     name: str = "copy"

@@ -1,8 +1,8 @@
-"""Prompt templates: folders of Jinja files that a person can read and edit.
+"""Prompt templates: folders of Jinja files that are easy to read and edit.
 
 `full/` follows the protocol: one growing thread in which earlier answers are replaced by a placeholder.
-`compact/` puts everything into one short message, for small models; its results say so. Your own folder works
-the same way: copy one, edit it, and give its path in `Settings(prompts=…)`.
+`compact/` puts everything into one short message, for small models; its results are marked. To use your own
+folder, copy one, edit it, and pass its path as `Settings(prompts=…)`.
 """
 
 from __future__ import annotations
@@ -27,34 +27,34 @@ JOINED: Final = (
     "Several questions follow, each under the name of its stage. Answer them in one JSON object with the "
     "keys {stages}: under each the JSON object that is asked for there."
 )
-"""The text before the questions where a turn asks several at once, unlike the protocol."""
+"""The text before the questions if a turn asks several at once, unlike the protocol."""
 TEMPLATES: Final = ("system", "background", "draft", "assess", "assess_hp", "prefer", "reflect")
 JUDGE: Final = "judge"
-"""The draft judge's template. A set may lack it: the one of `full` is then used."""
+"""The draft judge's template. If a set lacks it, that of `full` is used."""
 
 
 @dataclass(frozen=True)
 class PromptSet:
-    """The templates of one folder."""
+    """The templates in one folder."""
 
     name: str
     """`full`, `compact`, or "custom" and the folder's name."""
     texts: tuple[str, ...]
     """Template sources, in the order of `TEMPLATES`."""
     threaded: bool
-    """True: each turn adds messages to a thread. False: every request is one message that holds it all."""
+    """If True, each turn adds messages to a thread; if False, every request is one self-contained message."""
     placeholder: str
-    """The text in the thread in place of the model's earlier answers. Distinctive on purpose: it must
-    never be mistaken for a reply."""
+    """The text that replaces the model's earlier answers in the thread. It is deliberately distinctive, so
+    that it is never mistaken for a reply."""
     judge: str
-    """Source of the draft judge's template. The evaluated model never sees it, so it is not part of
-    `fingerprint`."""
+    """Source of the draft judge's template. It is not part of `fingerprint`, because the evaluated model
+    never sees it."""
 
     @staticmethod
     def named(name: str) -> PromptSet:
-        """The set with that name, or of the folder at that path.
+        """Load the set with that name, or the one in the folder at that path.
 
-        Raises UnknownNameError for neither, DataError for a folder that lacks a template.
+        Raises UnknownNameError if it is neither, DataError for a folder that lacks a template.
         """
         if not isinstance(name, (str, Path)):
             raise SettingsError(
@@ -62,26 +62,26 @@ class PromptSet:
             )
         if name in NAMES:
             return _packaged(str(name))
-        if not os.path.isdir(name):  # False, too, for what cannot be a path
+        if not os.path.isdir(name):  # also False for anything that cannot be a path
             raise UnknownNameError("prompt set", name, (*NAMES, "a folder of templates"))
         return _load(Path(name), f"custom ({Path(name).name})", foreign=True)
 
     @cached_property
     def fingerprint(self) -> str:
-        """16 hex digits that name the templates."""
+        """A fingerprint of the templates: 16 hex digits."""
         return fingerprint_of([self.texts, self.threaded, self.placeholder])
 
     @cached_property
     def judge_fingerprint(self) -> str:
-        """16 hex digits that name the draft judge's template."""
+        """A fingerprint of the draft judge's template: 16 hex digits."""
         return fingerprint_of(self.judge)
 
     def render(self, template: str, values: dict[str, Any]) -> str:
-        """A template filled in; raises DataError, naming the template, if it is faulty."""
+        """Render a template; raises DataError naming the template if it is faulty."""
         source = self.judge if template == JUDGE else self.texts[TEMPLATES.index(template)]
         try:
             return compiled(source).render(values).strip()
-        except Exception as error:  # whatever a template of your own may do wrong
+        except Exception as error:  # a custom template may raise anything
             raise DataError(
                 Problem(f"prompts {self.name}", f"{template}.md", str(error), "a template that renders",
                         "compare it with the one in the package")
@@ -95,12 +95,12 @@ def fingerprint_of(parts: object) -> str:
 
 @lru_cache(maxsize=64)
 def compiled(source: str) -> Template:
-    """A template ready to render; sandboxed, since templates may come from others."""
+    """A compiled template; sandboxed, since templates may come from others."""
     import jinja2
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     environment = ImmutableSandboxedEnvironment(
-        autoescape=False,  # chat text, never HTML
+        autoescape=False,  # chat text, not HTML
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -114,9 +114,9 @@ def _packaged(name: str) -> PromptSet:
 
 
 def _load(folder: Path, name: str, *, foreign: bool = False) -> PromptSet:
-    """The set in a folder; in a foreign one a file may be no link out of it.
+    """Load the set in a folder; in a folder outside the package, no file may be a link that leads out of it.
 
-    A set may come from somebody else, and what is in it goes to a model: a link could send any file.
+    A set may come from somebody else, and its content is sent to a model, so a link could leak any file.
     """
     files = [f"{template}.md" for template in TEMPLATES]
     problems = [

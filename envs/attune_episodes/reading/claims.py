@@ -1,4 +1,4 @@
-"""Finds the feelings that a reply says the person has, and those that a message shows, with their places."""
+"""Find the feelings that a reply attributes to the person, and those that a message shows, with places."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attune_episodes.reading.feelings import signs
 from attune_episodes.reading.reading import Claim, Span
 
 NEAR: Final = 60
-"""How many characters before the name of a feeling are searched for the one who has it."""
+"""How many characters before the name of a feeling are searched for the person who has it."""
 _BREAK: Final = re.compile(r"[.!?;\n]")
 _YOU: Final = frozenset(["you", "you're", "you've", "you'd", "your", "yours", "it's"])
 _PERSONS: Final = WORDS["others"] | WORDS["own"] | _YOU
@@ -28,7 +28,7 @@ def claim(family: str, item: str | None, start: int, end: int) -> Claim:
 
 @lru_cache(maxsize=CACHED)
 def claims_in(reply: str) -> tuple[Claim, ...]:
-    """The feelings that a reply says the person has, in order; at each place, the longest name counts.
+    """The feelings that a reply attributes to the person, in order; at each place, the longest name counts.
 
     The name of a feeling counts unless it is negated or about somebody else ("she was angry"). English only.
     """
@@ -53,6 +53,6 @@ def _of_the_person(low: str, place: int) -> bool:
 
 
 def signs_of(message: str) -> tuple[tuple[Claim, bool], ...]:
-    """The feelings that a message shows its writer has, in order, and whether each is named."""
+    """The feelings of its writer that a message shows, in order, and whether each is named."""
     found = [(claim(FAMILY_OF[s.item], s.item, s.start, s.end), s.named) for s in signs(message)]
     return tuple(sorted(found, key=lambda pair: pair[0].span))

@@ -20,7 +20,7 @@ LIMIT: Final = 20_000
 """How many characters of a text are read; the rest is ignored."""
 
 CACHED: Final = 512
-"""How many texts keep their readings: a message is read again with every reply to it."""
+"""How many texts have their readings cached, since a message is read again with every reply to it."""
 
 _WORD: Final = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _BAR: Final = re.compile(r"\s\|\s|\n")
@@ -31,7 +31,7 @@ _STEM: Final = 5
 
 @lru_cache(maxsize=CACHED)
 def plain(text: str) -> str:
-    """The text as it is matched: cut to `LIMIT`, lower case, straight quotes, characters in their places."""
+    """Prepare a text for matching: cut to `LIMIT`, lower case, straight quotes; positions do not change."""
     cut = text[:LIMIT].translate(_APOSTROPHES)
     low = cut.lower()
     if len(low) == len(cut):
@@ -44,7 +44,7 @@ FAMILIES: Final[Mapping[str, Any]] = read_text("feelings.toml")
 """Family of feelings -> its sign, its items, and the words replies use for it."""
 
 
-@cache  # made when the first text is read: it takes longer than importing this package
+@cache  # built when the first text is read, since that takes longer than importing this package
 def _index(*tables: str) -> CueIndex:
     """Index the lists of these tables; alternatives are on separate lines or separated by spaced bars."""
     lists = {
@@ -118,7 +118,7 @@ class Sentence(NamedTuple):
 
     @property
     def asks(self) -> bool:
-        """Whether it is a question."""
+        """Whether the sentence is a question."""
         return self.text.endswith("?")
 
 
@@ -148,5 +148,5 @@ def details_of(those: Iterable[str]) -> frozenset[str]:
 
 
 def shared(text: str, other: str) -> int:
-    """How many details two texts have in common."""
+    """The number of details that two texts have in common."""
     return len(details(text) & details(other))

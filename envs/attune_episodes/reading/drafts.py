@@ -1,4 +1,4 @@
-"""Reads a model's own drafts with the default reader."""
+"""Read a model's own drafts with the default reader."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from attune_rewards.predictions import ConversationPrediction, Draft, YesNo
 from attune_rewards.truth import TurnTruth, truth_of
 
 READING: Final = "draft_binary_alignment_read"
-"""The reward part for which drafts are read."""
+"""The reward part that needs drafts to be read."""
 
 
 def read_draft(draft: Draft, turn: TurnTruth) -> Draft:
-    """The draft with what `fitted` finds in it; a draft that was already read stays as it is."""
+    """Add the answers of `fitted` to a draft; a draft that was already read is not changed."""
     if draft.read is not None:
         return draft
     reading = reader().read(Exchange(turn.message, draft.text, turn.history))

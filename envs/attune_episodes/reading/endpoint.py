@@ -1,7 +1,7 @@
-"""`EndpointReader`: uses any model behind an endpoint as a reader, prompted like the draft judge.
+"""`EndpointReader`: use any model behind an endpoint as a reader, prompted like the draft judge.
 
-This layer opens no connection: the caller passes in the function that asks. Every reply is cached under the
-hash of its request, so no reading is paid for twice, and all can be replayed offline.
+This layer opens no connections: the caller passes the function that asks the model. Every reply is cached
+under the hash of its request, so no reading is paid for twice, and all can be replayed offline.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class EndpointReader:
     def read(self, exchange: Exchange) -> Reading:
         """Read the reply of an exchange; an empty reply does nothing, and the model is not asked.
 
-        Raises DataError if `ask` is None and the cache does not hold the answer.
+        Raises DataError if `ask` is None and the answer is not in the cache.
         """
         found = guarded_reading(exchange, self._asked)
         spans = {question: evidence(exchange, question) for question, p in found.items() if p == SURE}

@@ -1,4 +1,4 @@
-"""Finds the sentences of a reply that support the answer to a question."""
+"""Find the sentences of a reply that support the answer to a question."""
 
 from __future__ import annotations
 

@@ -16,9 +16,9 @@ from attune_episodes.reading.exchange import Exchange, advice_in
 from attune_episodes.reading.rules import RULES
 
 TWICE: Final = 2
-"""How often a cue counts at most."""
+"""Maximum number of times that a cue counts."""
 LOOSE: Final = 3
-"""The fewest details for a sentence to count as loose: tied to nothing said in the reply or before it."""
+"""The fewest details of a sentence that can count as unconnected to anything said in the reply or earlier."""
 LONG: Final = 12.0
 """How many sentences make a long reply."""
 
@@ -42,7 +42,7 @@ def word_features(x: Exchange) -> Iterable[tuple[str, ...]]:
 
 
 def _shape(x: Exchange) -> Iterator[tuple[str, float]]:
-    """How the reply is built."""
+    """Features of the reply's structure."""
     said, advice = x.sentences, x.advice
     asking = [sentence for sentence in said if sentence.asks]
     yield "length", min(3.0, log1p(len(words(x.reply))) / 2)
@@ -104,7 +104,7 @@ def _overlap(x: Exchange) -> Iterator[tuple[str, float]]:
 
 
 def _loose(x: Exchange, parts: Sequence[frozenset[str]]) -> Iterator[tuple[str, float]]:
-    """Sentences that stray: off on a tangent, true of anybody, or tied to nothing said."""
+    """Features of sentences that stray: digressions, generalities, or unconnected to anything said."""
     marks = [mark for mark in ("tangent", "wellness", "anybody") if ("marks", mark) in x.found]
     for i, (sentence, part) in enumerate(zip(x.sentences, parts, strict=True)):
         late, new, advises = 0 < i >= len(parts) - 3, len(part & x.before.known) <= 1, sentence in x.advice
@@ -129,7 +129,7 @@ def _most_shared(these: Sequence[frozenset[str]], those: Sequence[frozenset[str]
 
 
 def _most_share(these: Sequence[frozenset[str]], those: Sequence[frozenset[str]]) -> float:
-    """The highest Jaccard index between one of these, if it has at least three details, and one of those."""
+    """The highest Jaccard index of one set with at least three details and one of the others."""
     return max(
         [len(one & other) / len(one | other) for one in these if len(one) > TWICE for other in those],
         default=0.0,
@@ -137,7 +137,7 @@ def _most_share(these: Sequence[frozenset[str]], those: Sequence[frozenset[str]]
 
 
 def _moment(x: Exchange) -> Iterator[tuple[str, float]]:
-    """Features of what the message asks for, and of where in the conversation it comes."""
+    """Features of what the message asks for, and of its position in the conversation."""
     yield "first turn", not x.history
     yield "turns", min(6, len(x.history)) / 3
     yield "message length", min(3.0, log1p(len(words(x.message))) / 2)
@@ -154,7 +154,7 @@ def _moment(x: Exchange) -> Iterator[tuple[str, float]]:
 
 
 def _feelings(x: Exchange) -> Iterator[tuple[str, float]]:
-    """Which feelings the message shows, and what the reply says about them."""
+    """Features of the feelings that the message shows, and of what the reply says about them."""
     felt, claims = x.before.felt, claims_in(x.reply)
     families = {FAMILY_OF[tag.emotion] for tag in felt.tags}
     claimed = {claim.family for claim in claims}

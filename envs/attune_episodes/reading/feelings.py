@@ -1,6 +1,6 @@
-"""Reads feelings from a person's words: PANAS items with an intensity.
+"""Read feelings from a person's words: PANAS items with an intensity.
 
-English only, with a small list and simple rules: a cue counts unless it is negated ("not angry") or said of
+English only, with a small list and simple rules: a cue counts unless it is negated ("not angry") or about
 somebody else ("he was angry"); amplifiers and diminishers nearby change the intensity. It reads text and is
 not a psychological instrument: it says nothing about anybody's state.
 """
@@ -34,7 +34,7 @@ ENOUGH: Final = 1.0
 PER_REQUEST: Final = 0.35
 """How much each further sign of a practical request raises that weight."""
 SHARE: Final = 0.5
-"""The share of the strongest feeling's weight that any other feeling must reach."""
+"""The share of the strongest feeling's weight that a further feeling must reach."""
 MOST: Final = 3
 
 _NEAR: Final = 5
@@ -42,7 +42,7 @@ _BEFORE: Final = 80
 _CLAUSE: Final = re.compile(r"[.,;:!?\n()]|\b(?:but|because|although|though)\b")
 _CAPITALS: Final = re.compile(r"\b[A-Z]{4,}\b")
 _QUOTED: Final = re.compile(r'"[^"\n]{1,120}"')
-"""Quoted words are mostly somebody else's."""
+"""Quotations, which are mostly somebody else's words."""
 _PERSONS: Final = WORDS["own"] | WORDS["others"]
 _FIGURES: Final = re.compile(r"\d+")
 
@@ -52,7 +52,7 @@ class Feelings:
     """The reading of one text."""
 
     weights: dict[str, float]
-    """PANAS item -> how strongly the text speaks for it."""
+    """PANAS item -> weight of the evidence for it."""
     intensities: dict[str, int]
     named: frozenset[str]
     """Items that are named, not only shown."""
@@ -72,7 +72,7 @@ class Feelings:
 
     @cached_property
     def valence(self) -> float:
-        """From -1 (all unpleasant) to 1 (all pleasant); 0 if no feeling was read."""
+        """Valence from -1 (all unpleasant) to 1 (all pleasant); 0 if no feeling was read."""
         total = math.fsum(self.weights.values())
         signed = math.fsum(w if POLARITY[name] == "positive" else -w for name, w in self.weights.items())
         return signed / total if total else 0.0
@@ -124,7 +124,7 @@ def read(text: str) -> Feelings:
         share = shares.get((item, is_named), NAMED_WEIGHT if is_named else SHOWN_WEIGHT)
         degree = _degree(near)
         weights[item] = weights.get(item, 0.0) + share * (0.6 if degree < 0 else 1.0)
-        shares[item, is_named] = share / 2  # each further cue of a list says half as much
+        shares[item, is_named] = share / 2  # each further cue from a list counts half as much
         strength = max(1, min(7, 4 + is_named + degree + loud))
         intensities[item] = max(intensities.get(item, 1), strength)
     named = frozenset(sign.item for sign in signs(text) if sign.named)
@@ -156,7 +156,7 @@ def _degree(near: Iterable[str]) -> int:
 
 
 def _requests(text: str) -> int:
-    """How many signs of a practical message there are: requests, many figures, few words."""
+    """Count the signs of a practical message: requests, many figures, few words."""
     asks = len(in_message(text).get(("feelings", "request"), ()))
     figures = len(_FIGURES.findall(text))
     length = len(words(text)) or 1

@@ -1,7 +1,7 @@
-"""Makes the shipped files: weights of `fitted` and `held_out`, the guard's pairs, the rewarded questions.
+"""Make the shipped files: weights of `fitted` and `held_out`, the guard's pairs, the rewarded questions.
 
 `fitted` is fitted on two thirds of the people in the written train part, `held_out` on the others, each
-together with simulated replies of the same total weight. Calibration, cuts and the choice of rewarded
+together with simulated replies of equal total weight. Calibration, cuts and the choice of rewarded
 questions come from the dev part if it has `ENOUGH` conversations, and otherwise from out-of-fold predictions
 on train and dev. Run: python -m attune_episodes.reading.fit
 """
@@ -191,7 +191,7 @@ def paid_text(reader: FittedReader, train: Iterable[Example]) -> str:
 
 
 def for_fitted(example: Example) -> bool:
-    """Whether an example's person belongs to `fitted`, not to `held_out`."""
+    """Whether an example's person belongs to `fitted` and not to `held_out`."""
     return digest("held out reader", example.participant)[0] % 3 > 0
 
 

@@ -23,7 +23,7 @@ from attune_episodes.reading.reading import Reading
 
 WEIGHTS: Final = Path(__file__).parent / "weights"
 WORD: Final = 0.3
-"""The feature value of a word in the reply; below 1, so that words are trusted less than cues."""
+"""The feature value of a word in the reply; below 1, so that words count less than cues."""
 STEP: Final = 0.001
 """Weights are stored as integer multiples of this."""
 
@@ -35,14 +35,14 @@ class Weights:
     features: Sequence[str]
     """The names of the features, cues and overlaps first."""
     words: int
-    """How many features, at the end, are words and pairs of words."""
+    """How many of the last features are words and pairs of words."""
     questions: Sequence[str]
     values: npt.NDArray[np.float32]
     """One row per feature and a last one for the intercept, one column per question; in calibrated logits."""
     cuts: Mapping[str, float]
     """Question -> the probability above which it is read as yes."""
     paid: Sequence[str]
-    """The questions that are read well enough to be rewarded or penalised."""
+    """The questions that are read reliably enough to be rewarded or penalised."""
 
     @property
     def index(self) -> dict[str, int]:
@@ -80,7 +80,7 @@ class Weights:
 
 @dataclass(frozen=True)
 class FittedReader:
-    """Reads with a linear model for each question.
+    """A reader with a linear model for each question.
 
     Args:
         name: the name of the reader.
@@ -93,7 +93,7 @@ class FittedReader:
     _words: Mapping[tuple[str, ...], int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Build the indices of rows once."""
+        """Build the index of rows once."""
         index = self.weights.index
         words = {tuple(name.split()[1:]): row for name, row in index.items() if name.startswith("w ")}
         object.__setattr__(self, "_index", index)
@@ -110,7 +110,7 @@ class FittedReader:
 
     @property
     def questions(self) -> frozenset[str]:
-        """The questions that it reads well enough to be rewarded or penalised."""
+        """The questions that it reads reliably enough to be rewarded or penalised."""
         return frozenset(self.weights.paid)
 
     def read(self, exchange: Exchange) -> Reading:

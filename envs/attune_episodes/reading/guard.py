@@ -1,8 +1,8 @@
-"""Guards all readers: a sentence earns credit only if it says something of its own.
+"""Guard all readers: a sentence earns credit only if it says something original.
 
-A sentence is *hollow* if it is nothing but cues, copies what was said before, occurs twice, packs in more
-cues than words of its own, or has a word order that is not English. Wanted behaviour is read only from the
-other sentences, unwanted behaviour from the whole reply.
+A sentence is *hollow* if it consists only of cues, copies what was said before, occurs twice, has more cues
+than other words, or has a word order that is not English. Wanted behaviour is read only from the other
+sentences, unwanted behaviour from the whole reply.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from attune_episodes.reading.cues import (
 from attune_episodes.reading.exchange import Exchange
 
 CHARGED: Final = frozenset(("B6", "B14", "B20", "B206", "B207", "B310", "B311", "B313", "B315", "B408"))
-"""Questions about what people rarely want: a yes counts wherever it is found."""
+"""Questions about behaviour that people rarely want: a yes counts wherever it is found."""
 OWN_WORDS: Final = 2
 OWN_SHARE: Final = 0.4
-"""The own words that a sentence needs, in number and as a share of its words."""
+"""The least number of original words in a sentence, and their least share of its words."""
 COPIED: Final = 4
-"""This many words in a row make a copy of what was said before."""
+"""Number of consecutive words that count as a copy of what was said before."""
 ENGLISH: Final = 0.22
-"""The share of a reply's pairs of adjacent words that must be common in English."""
+"""The least share of a reply's pairs of adjacent words that must be common in English."""
 LEAST_ENGLISH: Final = 0.1
 """The same share for a longer sentence."""
 FEWEST_PAIRS: Final = 8
-"""A sentence must have this many pairs of words for its word order to be judged."""
+"""The fewest pairs of words in a sentence whose word order is judged."""
 PAIRS: Final = Path(__file__).parent / "pairs.txt"
 """Common pairs of words, made by `python -m attune_episodes.reading.fit`."""
 NOTHING: Final = 0.02
@@ -113,7 +113,7 @@ def hollow_sentences(x: Exchange) -> list[Sentence]:
 
 
 def _own_words(x: Exchange, cues: Iterable[tuple[int, int]]) -> list[bool]:
-    """Which words of the reply are in no cue and in no copy of what was said before."""
+    """For each word of the reply, whether it is outside all cues and copies."""
     spans, said = word_spans(x.reply), words(x.reply)
     own = [True] * len(spans)
     word = 0
@@ -132,7 +132,7 @@ def _own_words(x: Exchange, cues: Iterable[tuple[int, int]]) -> list[bool]:
 
 
 def guarded_reading(x: Exchange, read: Callable[[Exchange], dict[str, float]]) -> dict[str, float]:
-    """Question -> probability under the guard; `read` gives the probabilities without it."""
+    """Question -> probability under the guard; `read` returns the probabilities without it."""
     x = replace(x, reply=x.reply[:LIMIT]) if len(x.reply) > LIMIT else x
     whole, sound = read(x), guarded(x)
     if sound is x and x.reply.strip():

@@ -1,4 +1,4 @@
-"""`lexicon`: reads by rules, one for each question. English only; nothing is fitted."""
+"""`lexicon`: read by rules, one for each question. English only; nothing is fitted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SURE: Final = 0.9
 
 @dataclass(frozen=True, slots=True)
 class LexiconReader:
-    """Reads with word lists and simple cues."""
+    """A reader that uses word lists and simple cues."""
 
     name: str = "lexicon"
     questions: frozenset[str] = frozenset(RULES)

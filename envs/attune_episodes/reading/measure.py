@@ -1,4 +1,4 @@
-"""Measures how well a reader reads each question, as tables for the page `docs/reading.md`.
+"""Measure how well a reader reads each question, as tables for the page `docs/reading.md`.
 
     python -m attune_episodes.reading.measure dev sample --page docs/reading.md
 
@@ -36,7 +36,7 @@ from attune_rewards.truth import TurnTruth, truth_of
 PARTS: Final = ("train", "dev", "test", "sample")
 BLOCK: Final = re.compile(r"(<!-- table: ([\w ]+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 DRAFTS: Final = ("nothing", "the message again", "original", "alternate", "human")
-"""The drafts that the draft reward is measured on; the last three are recorded replies."""
+"""The drafts on which the draft reward is measured; the last three are recorded replies."""
 
 
 def measured(part: str, by: Reader) -> dict[str, Quality]:
@@ -54,7 +54,7 @@ def measured(part: str, by: Reader) -> dict[str, Quality]:
 
 
 def _out_of_fold() -> dict[str, Quality]:
-    """`fitted` measured on people it was not fitted on; calibration and cuts use the same predictions."""
+    """Measure `fitted` on people on whom it was not fitted; calibration and cuts use the same predictions."""
     rows = rows_of(examples(conversations("train")))
     asked = [q for q in BINARY_IDS if {True, False} == set(answers(rows, q)[1].tolist())]
     logits = out_of_fold(rows, rows_of(examples(Simulation(1, templates="seen").take(SIMULATED))), asked)

@@ -1,4 +1,4 @@
-"""`read_message`: finds the feelings that a message shows and the details it tells."""
+"""`read_message`: find the feelings that a message shows and the details it tells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`reader`: looks up a reader by its name."""
+"""`reader`: look up a reader by name."""
 
 from __future__ import annotations
 

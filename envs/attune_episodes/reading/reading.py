@@ -1,4 +1,4 @@
-"""`Reading`: the answers found in one reply, with evidence. `Reader`: whatever makes one."""
+"""`Reading`: the answers found in one reply, with evidence. `Reader`: anything that makes one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from attune_episodes.reading.exchange import Exchange
 from attune_rewards.predictions import YesNo
 
 HALF: Final = 0.5
-"""The cut of a question unless a reader sets its own, and the probability that leaves it open."""
+"""The default cut of a question, and the probability that leaves it undecided."""
 
 
 class Span(NamedTuple):
@@ -22,12 +22,12 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A feeling that a reply says the person has, or that a message shows its writer has."""
+    """A feeling that a reply attributes to the person, or that a message shows in its writer."""
 
     family: str
     """A family of feelings of the simulated world, such as `tension`."""
     item: str | None
-    """The PANAS item; None if the word names the family and no item."""
+    """The PANAS item; None if the word names only the family."""
     sign: Literal[-1, 1]
     span: Span
 
@@ -41,16 +41,16 @@ class Reading:
     evidence: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
     """Question id -> the parts of the reply that support a yes, in order; missing if there are none."""
     claims: tuple[Claim, ...] = ()
-    """The feelings that the reply says the person has, in order."""
+    """The feelings that the reply attributes to the person, in order."""
     cuts: Mapping[str, float] = field(default_factory=dict)
     """Question id -> the probability above which it is read as yes, if not ½."""
 
     def says(self, question: str) -> bool:
-        """Whether the question is read as yes, above its cut. A question at its cut or not read is no."""
+        """Whether the question is read as yes, that is, above its cut; at its cut or not read, it is no."""
         return self.probabilities.get(question, 0.0) > self.cuts.get(question, HALF)
 
     def answers(self, questions: Iterable[str] | None = None) -> dict[str, YesNo]:
-        """Question -> yes or no, by default for all read; leaves out questions at the cut or not read."""
+        """Question -> yes or no, by default for all that were read, without those exactly at their cut."""
         asked = self.probabilities if questions is None else questions
         return {
             question: "yes" if self.says(question) else "no"
@@ -62,7 +62,7 @@ class Reading:
 
 @runtime_checkable
 class Reader(Protocol):
-    """Reads replies. The same exchange always gives the same reading, and no text raises."""
+    """Anything that reads replies: deterministically, and without errors for any text."""
 
     @property
     def name(self) -> str:
@@ -70,7 +70,7 @@ class Reader(Protocol):
 
     @property
     def questions(self) -> frozenset[str]:
-        """The questions that it reads well enough to be rewarded or penalised."""
+        """The questions that it reads reliably enough to be rewarded or penalised."""
 
     def read(self, exchange: Exchange) -> Reading:
         """Read the reply of an exchange. It may answer more questions than `questions`."""

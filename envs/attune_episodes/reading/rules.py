@@ -1,4 +1,4 @@
-"""Answers each yes/no question about a reply by one simple rule. English only."""
+"""Answer each yes/no question about a reply by one simple rule. English only."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from attune_episodes.reading.cues import details
 from attune_episodes.reading.exchange import Exchange
 
 DETAIL: Final = 2
-"""The fewest shared details for a reply to reflect the message, not just touch on it."""
+"""The fewest shared details with which a reply reflects the message rather than touches on it."""
 MANY_FEELINGS: Final = 4
 
 

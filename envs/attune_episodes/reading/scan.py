@@ -1,4 +1,4 @@
-"""`CueIndex`: finds the cues of many lists in one pass over a text.
+"""`CueIndex`: find the cues of many lists in one pass over a text.
 
 At the start of each word, only the cues that can begin with its letters are tried. This takes a fraction of
 the time of searching list by list, and finds the same.
@@ -15,7 +15,7 @@ from typing import Any, Final
 LETTERS: Final = 4
 """How many letters at the start of a word are used to look up the cues that can begin there."""
 MOST: Final = 200
-"""The most beginnings one cue may have; a cue with more is tried everywhere."""
+"""The most beginnings that a cue may have; a cue with more is tried at every word."""
 KEPT: Final = 20_000
 """How many beginnings of words are cached with the cues to try."""
 _STARTS: Final = re.compile(rf"(?<!\w)(?=(\S(?s:.){{0,{LETTERS - 1}}}))")
@@ -74,7 +74,7 @@ def _compiled(lists: Mapping[Key, list[str]]) -> Tried:
 
 
 def beginnings(cue: str) -> set[str]:
-    """The beginnings of what a regular expression matches; every match starts with one of them.
+    """The possible beginnings of a regular expression's matches; every match starts with one of them.
 
     Each has up to `LETTERS` letters, fewer if anything may follow; {""} if nothing is known.
     """
@@ -110,7 +110,7 @@ def _element(kind: str, value: Any) -> set[tuple[str, bool]]:
     if kind == "MAX_REPEAT":
         least, most, inner = value
         once = _beginnings(inner)
-        if most > 1:  # what comes after a repeated part is not traced
+        if most > 1:  # the part after a repetition is not analysed
             once = {(text, False) for text, _ in once}
         return once | {("", True)} if least == 0 else once
     return {("", False)}

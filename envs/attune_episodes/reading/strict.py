@@ -1,4 +1,4 @@
-"""`strict`: combines two readers that must agree."""
+"""`strict`: combine two readers that must agree."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from attune_episodes.reading.reading import HALF, Reader, Reading
 
 @dataclass(frozen=True)
 class StrictReader:
-    """Two readers that must agree: where they do not, a question stays at ½ and earns nothing."""
+    """Two readers that must agree; where they do not, a question stays at ½ and earns nothing."""
 
     first: Reader
     second: Reader
@@ -22,13 +22,13 @@ class StrictReader:
 
     @property
     def questions(self) -> frozenset[str]:
-        """The questions that both readers read well enough."""
+        """The questions that both readers read reliably."""
         return self.first.questions & self.second.questions
 
     def read(self, exchange: Exchange) -> Reading:
         """Read the reply of an exchange: the questions that both read, the feelings that both find.
 
-        The probability is the less sure one, measured from each reader's own cut.
+        The probability is the less certain one, measured from each reader's own cut.
         """
         one, other = self.first.read(exchange), self.second.read(exchange)
         found = {}

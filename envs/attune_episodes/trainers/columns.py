@@ -1,4 +1,4 @@
-"""Training rows under the column names of verl and SkyRL. Needs neither of the two."""
+"""Convert training rows to the columns of verl and SkyRL, without needing either."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from datasets import Dataset, IterableDataset
 
 REQUEST: Final = "attune-request"
-"""Id of SkyRL's environment for a row of one request."""
+"""Id of SkyRL's environment for rows of single requests."""
 CONVERSATION: Final = "attune-conversation"
-"""Id of SkyRL's environment for a row of a whole conversation."""
+"""Id of SkyRL's environment for rows of whole conversations."""
 LIVE_CONVERSATION: Final = "attune-live"
-"""Id of SkyRL's environment for a row of a live conversation."""
+"""Id of SkyRL's environment for rows of live conversations."""
 FACTS: Final = ("id", "conversation_id", "participant_id", "stage", "weight", "reward", "provenance")
-"""Columns that travel in `extra_info`, those of them that a row has."""
+"""Columns that are put into `extra_info` if a row has them."""
 
 
 def to_verl(rows: Dataset | IterableDataset) -> Dataset | IterableDataset:
@@ -41,10 +41,10 @@ def to_skyrl(rows: Dataset | IterableDataset) -> Dataset | IterableDataset:
 
 
 def _renamed(rows: Dataset | IterableDataset, reward: str, kind: str) -> Dataset | IterableDataset:
-    """Rows whose truth lies in the column `reward`, beside `{kind: "rule"}`."""
+    """Move the rows' truth into the column `reward`, next to `{kind: "rule"}`."""
     if not hasattr(rows, "map"):
         raise TypeError(f"rows are a Dataset; Dataset.from_list(rows) makes one of a {type(rows).__name__}")
-    columns = rows.column_names or list(next(iter(rows)))  # a stream forgets its columns in `map`
+    columns = rows.column_names or list(next(iter(rows)))  # a stream loses its column names in `map`
     whole = "task" in columns
     if not whole:
         check_rows(rows)

@@ -1,4 +1,4 @@
-"""Whole conversations in one growing chat: the rows, and `GrowingChat`, which plays a row.
+"""Whole conversations in one growing chat: their rows, and `GrowingChat`, which plays a row.
 
 Such a chat is not the protocol: earlier replies, and questions asked outside the thread, stay visible.
 """
@@ -48,13 +48,13 @@ def conversation_rows(
     The arguments are those of `training_dataset`; the conversations must be a sequence.
 
     Returns:
-        Rows with `prompt` (chat messages of the first request that is scored), `task` (JSON: the whole
-        record with its annotations, settings and reward; for scoring only, never shown to the model), `id`,
+        Rows with `prompt` (chat messages of the first scored request), `task` (JSON: the whole record with
+        its annotations, settings and reward; for scoring only, never for the model), `id`,
         `conversation_id`, `participant_id`, `reward` (the spec's name) and `provenance`.
 
     Raises (all at the call):
         BenchmarkTrainingError: benchmark or unmarked records are among the conversations.
-        SettingsError: a reward with your own parts, or one that scores no stage that is asked.
+        SettingsError: a reward with custom parts, or one that scores none of the stages asked.
         DataError: there are no conversations, or the reward scores nothing in them.
         TypeError: something other than a sequence of conversations was given.
     """
@@ -81,9 +81,10 @@ def whole_rows(
     *,
     allowed: bool,
 ) -> Dataset:
-    """A dataset of the `row` of each conversation in which something is scored, and whose it is.
+    """Make a dataset with a `row` and the source of each conversation in which anything is scored.
 
-    `row` is given the conversation and its first request that is scored. Errors as of `conversation_rows`.
+    `row` is called with the conversation and its first scored request. Raises the errors of
+    `conversation_rows`.
     """
     check_stages(maker.spec, maker.settings.stages)
     mark = for_training(sequence_of(conversations), allow_benchmark_training=allowed)
@@ -103,7 +104,7 @@ def whole_rows(
 
 
 class GrowingChat:
-    """An episode whose scored requests are asked one after the other in a single chat."""
+    """An episode whose scored requests are asked one after another in a single chat."""
 
     def __init__(self, episode: Episode) -> None:
         """Begin to play an episode; requests that the reward does not score get no reply."""
@@ -111,12 +112,12 @@ class GrowingChat:
         maker = RowMaker(episode.settings, episode.spec)
         self._asked = {request.id for request, _ in maker.requests(episode.conversation)}
         self.length = len(self._asked)
-        """How many requests are asked."""
+        """The number of requests."""
         self._skip()
 
     @staticmethod
     def of_row(task: object) -> GrowingChat:
-        """Begin the episode of a row of `conversation_rows`, whose column `task` this is.
+        """Begin the episode of a row of `conversation_rows`, given its column `task`.
 
         Raises DataError for anything else.
         """
@@ -130,7 +131,7 @@ class GrowingChat:
 
     @property
     def done(self) -> bool:
-        """Whether every request has its reply."""
+        """Whether every request has been answered."""
         return self.episode.done
 
     def opening(self) -> Chat:
@@ -138,7 +139,7 @@ class GrowingChat:
         return self.episode.request.chat()
 
     def submit(self, reply: str) -> tuple[float, Score, Chat]:
-        """Score a reply; returns its reward and score, and the messages that the chat grows by."""
+        """Score a reply; returns its reward, its score, and the messages to append to the chat."""
         before = self.episode.request
         score = self.episode.submit(reply).score
         self._skip()
@@ -152,15 +153,15 @@ class GrowingChat:
 
 
 def fresh_messages(before: Request, request: Request) -> Chat:
-    """The messages of a request that are not in the chat yet, once the request before it has its reply.
+    """The messages of a request that are not yet in the chat after the reply to the previous request.
 
-    The placeholder that stands for that reply is left out. If a stage in between was not asked, its message
-    and the placeholder of its answer are included.
+    The placeholder for that reply is left out. If a stage in between was not asked, its message and the
+    placeholder for its answer are included.
     """
     old, new = before.chat(), request.chat()
     same = 0
     while same < min(len(old), len(new) - 1) and old[same] == new[same]:
         same += 1
     if same == len(old) and new[same]["role"] == "assistant":
-        same += 1  # the thread goes on: this placeholder stands for the reply, which is in sight
+        same += 1  # the thread continues: this placeholder stands for the reply, which the chat contains
     return new[same:]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 COLUMNS: Final = ("prompt", "id", "conversation_id", "participant_id", "stage", "turn", "level", "weight",
                   "reward", "truth", "provenance")  # fmt: skip
 BUFFER: Final = 1_000
-"""Rows of a stream that are shuffled among each other."""
+"""Size of the buffer in which a stream's rows are shuffled."""
 Levels = str | Level | Sequence[str | Level] | Mapping[str, int]
 
 
@@ -52,42 +52,44 @@ def training_dataset(
     allow_benchmark_training: bool = False,
     **selection: Any,
 ) -> Dataset | IterableDataset:
-    """Make training rows: one for each request that a part of the reward scores.
+    """Make training rows, one for each request that a part of the reward scores.
 
     `reward_functions(reward, rows)`, `row_reward` and `score_row` score replies to them. Σ weight · value
     over the rows of a conversation is the return of its episode.
 
     Args:
-        data: "simulated", "written" (its train part), "sample", a path or a dataset's name; several of these,
-            such as "3*written+simulated", as `DataArguments` mixes them; or conversations: a sequence gives a
-            `Dataset`, anything lazy, such as a `Simulation`, an `IterableDataset`, for which a trainer needs
-            `max_steps`.
-        level: for simulated conversations: a level; a list, whose levels take turns; or a schedule {level:
-            how many conversations}, in that order.
+        data: "simulated", "written" (its train part), "sample", a path or a dataset's name; a mixture, such
+        as
+            "3*written+simulated" (see `DataArguments`); or conversations: a sequence gives a `Dataset`, a
+            lazy source such as a `Simulation` an `IterableDataset`, for which a trainer needs `max_steps`.
+        level: for simulated conversations: a level; a list of levels to alternate; or a schedule {level:
+            number of conversations}, in that order.
         world_seed: for simulated conversations: the seed of their participants.
-        number: only the first N conversations; without it a simulated world has no end.
-        stages: the stages that are asked, in place of those of `settings`. `("respond",)` alone: rows to
-            reply to, of simulated people, who answer with the live reward (docs/live.md).
-        prompts: "full", "compact" or a folder, in place of those of `settings`.
+        number: only the first N conversations; without it, a simulated world is endless.
+        stages: the stages to ask, instead of those in `settings`. `("respond",)` alone makes rows in which
+        the
+            model replies to simulated people and earns the live reward (docs/live.md).
+        prompts: "full", "compact" or a folder, instead of those in `settings`.
         settings: how the requests are asked; the default protocol if None.
-        reward: a spec, or the name of a preset; `skill`, which subtracts what a model earns without reading,
-            if None. Of the stage respond "live", the only one.
-        sampling: "each" row once; by "weight", in proportion to its share of the episode; or by "stage", each
-            stage equally often.
-        shuffle: a seed to shuffle the rows with (a stream: within a buffer of 1,000); in order if None.
-        allow_benchmark_training: make rows of benchmark records too, against their authors' rule; the rows
-            and the description of the dataset say so.
+        reward: a spec or the name of a preset; by default `skill`, which subtracts what a model earns without
+            reading. For the stage `respond`, only "live" is possible.
+        sampling: "each" row once; by "weight", in proportion to its share of the episode; or by "stage", with
+            each stage equally often.
+        shuffle: a seed for shuffling the rows (in a stream, within a buffer of 1,000); in order if None.
+        allow_benchmark_training: make rows from benchmark records too, against their authors' rule; the rows
+            and the description of the dataset are marked.
         selection: the other fields of `DataArguments`: `split`, `where`, `provenance`.
 
     Returns:
-        Rows with `prompt` (chat messages), `truth` (JSON; the answer: for scoring only), and where each comes
-        from, as docs/training.md lists; in the protocol's order.
+        Rows with `prompt` (chat messages), `truth` (JSON with the answer; for scoring only), and their
+        source, as listed in docs/training.md; in the protocol's order.
 
     Raises:
-        BenchmarkTrainingError: benchmark or unmarked records; like the others at the call, except for
-            records of a lazy source after its first.
-        SettingsError, UnknownNameError, DataError: arguments that name nothing or do not go together, a
-            reward that rows cannot carry, nothing that it scores.
+        BenchmarkTrainingError: benchmark or unmarked records. All errors are raised at the call, except for
+            later records of a lazy source.
+        SettingsError, UnknownNameError, DataError: invalid or conflicting arguments, a reward that rows
+        cannot
+            represent, or nothing to score.
         TypeError: something other than conversations was given.
     """
     if sampling not in SAMPLINGS:
@@ -136,16 +138,16 @@ def _check_respond(stages: Sequence[str], data: object, reward: object, **others
 
 @dataclass(frozen=True, slots=True)
 class Curriculum:
-    """Simulated conversations of one world, or of several that take turns. Picklable, iterates again."""
+    """Simulated conversations of one world, or of several in turn. Picklable and repeatedly iterable."""
 
     worlds: tuple[tuple[Simulation, int], ...]
-    """(world, how many conversations in a row): the turns begin again after the last."""
+    """(world, number of consecutive conversations), repeated in a cycle."""
     number: int | None = None
-    """How many conversations in all; None: without end."""
+    """The total number of conversations; None if endless."""
 
     @staticmethod
     def of(level: Levels, seed: int, number: int | None) -> Curriculum:
-        """The curriculum that the arguments of `training_dataset` describe; raises what they raise."""
+        """The curriculum described by the arguments of `training_dataset`; raises its errors."""
         if isinstance(level, Mapping):
             for name, count in level.items():
                 if type(count) is not int or count < 1:
@@ -174,12 +176,12 @@ class Curriculum:
 def _source(
     data: object, level: Levels, selection: Mapping[str, Any], *, allowed: bool
 ) -> Curriculum | Mixture | Iterable[Conversation]:
-    """The conversations that the arguments name: simulated, a sequence, or what is lazy."""
+    """The conversations that the arguments select: simulated, a sequence, or a lazy source."""
     if isinstance(data, str) and data == SIMULATED:
-        DataArguments(data, **selection)  # which checks them
+        DataArguments(data, **selection)  # which validates them
         return Curriculum.of(level, selection["world_seed"], selection["number"])
     if isinstance(data, (str, Path, Conversations)):
-        arguments = DataArguments(data, level=level, **selection)  # type: ignore[arg-type]  # it refuses what is no level
+        arguments = DataArguments(data, level=level, **selection)  # type: ignore[arg-type]  # it validates the level
         return arguments.choose(training=True, allow_benchmark_training=allowed)
     if isinstance(data, Conversation) or not isinstance(data, Iterable):
         raise TypeError(
@@ -222,8 +224,8 @@ def _rows(
 class _Pass:
     """Makes the rows of a source; `datasets` calls it at the start of each pass.
 
-    It pickles as one block of bytes: `datasets` hashes what makes a stream with a pickler written in Python,
-    which takes ten seconds for the conversations of the written corpus.
+    It is pickled as one block of bytes, because `datasets` hashes the source of a stream with a pickler
+    written in Python, which takes ten seconds for the written corpus.
     """
 
     def __init__(self, source: Curriculum | Mixture | Iterable[Conversation], maker: RowMaker | None) -> None:

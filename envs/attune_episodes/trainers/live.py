@@ -1,4 +1,4 @@
-"""Whole live conversations for trainers: the rows, and starting the conversation of a row."""
+"""Whole live conversations for trainers: make the rows, and begin the conversation of a row."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ COLUMNS = ("prompt", "task", "id", "conversation_id", "participant_id", "reward"
 
 
 def live_rows(world: Simulation, number: int, *, reader: str | None = None) -> Dataset:
-    """Make one row for each of the first conversations of a simulated world, to be held live.
+    """Make a row for each of the first conversations of a simulated world, to be held live.
 
     Args:
-        world: the simulation; `start` and `step` say which conversations.
-        number: how many rows.
-        reader: reads the replies: a name of `READERS`, the fitted one by default.
+        world: the simulation; its `start` and `step` determine the conversations.
+        number: the number of rows.
+        reader: the reader of the replies, a name in `READERS`; by default the fitted one.
 
     Returns:
-        Rows with the columns of `conversation_rows`: `prompt` is what the person says first, `task` (JSON)
-        where the conversation begins (for scoring only), `reward` "live". `to_skyrl` takes them.
+        Rows with the columns of `conversation_rows`: `prompt` is the person's first message, `task` (JSON,
+        for scoring only) where the conversation begins, `reward` "live". `to_skyrl` accepts them.
 
     Raises SettingsError for other conversations than a Simulation's, whose people have no known state, and
     for a number below 1; UnknownNameError for another reader.
@@ -60,7 +60,7 @@ def live_rows(world: Simulation, number: int, *, reader: str | None = None) -> D
 
 
 def chat_of_row(task: object) -> LiveChat:
-    """Begin the conversation of a row of `live_rows`, whose column `task` this is.
+    """Begin the conversation of a row of `live_rows`, given its column `task`.
 
     Raises DataError for anything else.
     """

@@ -1,4 +1,4 @@
-"""Rows from the replies that participants preferred and wrote: for DPO and reward models, and for SFT.
+"""Make rows from the replies that participants preferred or edited: for DPO, reward models and SFT.
 
 Both are about replying to the person, not about judging: a prompt is the recorded conversation up to a
 message of the person, and the replies follow it. `training_dataset` makes the rows for judging.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 GENERAL: Final = "general"
-"""The question which reply the person preferred on the whole."""
+"""The question of which reply the person preferred overall."""
 PAIRS: Final = ("prompt", "chosen", "rejected", "id", "conversation_id", "participant_id", "turn", "question",
                 "chosen_response", "rejected_response", "provenance")  # fmt: skip
 DEMONSTRATIONS: Final = ("prompt", "completion", "id", "conversation_id", "participant_id", "turn", "won",
@@ -36,29 +36,29 @@ def preference_pairs(
     system: str | None = None,
     allow_benchmark_training: bool = False,
 ) -> Dataset:
-    """Make pairs of replies of which the person preferred one, for DPO and for reward models.
+    """Make pairs of a preferred and a rejected reply, for DPO and reward models.
 
-    A comparison makes a row if the person chose, both texts exist, and they differ in more than surrounding
+    A comparison gives a row if the person chose, both texts exist, and they differ in more than surrounding
     white space. If several comparisons of a turn ask the same question about the same two texts, equal
-    choices make one row, and opposite ones none. Nothing else is reconciled: choices may be circular, and
+    choices give one row, and opposite ones none. Other contradictions remain: choices may be circular, and
     two questions about the same texts may have opposite answers.
 
     Args:
         conversations: the annotated conversations, in a sequence.
         questions: ids of the questions whose comparisons count; "general" asks which reply was better
             overall.
-        system: a system message at the head of every prompt; none if None.
+        system: a system message at the start of every prompt, or None.
         allow_benchmark_training: as in `training_dataset`.
 
     Returns:
         Rows with `prompt` (chat messages: earlier turns with the recorded replies, then the person's
         message), `chosen` and `rejected` (one assistant message each), their `chosen_response` and
         `rejected_response` ("original", "alternate" or "human"), `question`, `id`
-        (`conversation/turn/question/index of the comparison`) and where each comes from.
+        (`conversation/turn/question/index of the comparison`) and their source.
 
     Raises (all at the call):
         BenchmarkTrainingError: benchmark or unmarked records are among the conversations.
-        UnknownNameError: a question that is neither one of the benchmark's nor compared anywhere here.
+        UnknownNameError: a question that is neither in the benchmark nor in these conversations.
         SettingsError: no question.
         DataError: there are no conversations, or no such pair in them.
         TypeError: something other than a sequence of conversations was given.

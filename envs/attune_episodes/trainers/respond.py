@@ -1,7 +1,7 @@
-"""Rows of the stage `respond`: the recorded conversation up to a person's message, and one reply to it.
+"""Rows of the stage `respond`: the recorded conversation up to a person's message, for one reply to it.
 
-The reward is that one turn's live reward. The prompt is the record's; the person is in the state in which the
-recorded replies left them (`attune_episodes.live.standing`).
+The reward is the live reward of that turn. The prompt comes from the record, and the person is in the state
+in which the recorded replies left them (`attune_episodes.live.standing`).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def respond_rows(world: Simulation, index: int) -> Iterator[Row]:
 
 
 def respond_scorer(document: Mapping[str, Any]) -> Callable[[str], Score]:
-    """What scores replies to the row with a truth: their reward, in the unit of live totals.
+    """A function that scores replies to the row with this truth, in the unit of live totals.
 
     Raises DataError for a document that cannot be read.
     """

@@ -1,7 +1,7 @@
-"""`reward_functions` and `row_reward`: the reward of training rows, as trainers call it.
+"""`reward_functions` and `row_reward`: the reward of training rows as functions for trainers.
 
-The signature is TRL's: `function(prompts, completions, completion_ids, **columns)` gives one number (or None)
-for each completion. GRPO, RLOO and every trainer with the same convention takes them.
+The signature is TRL's: `function(prompts, completions, completion_ids, **columns)` returns one number (or
+None) for each completion. They work with GRPO, RLOO and every trainer with the same convention.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from attune_rewards.reward import OK, Score, part_means
 from attune_rewards.spec import RewardSpec, above_baseline
 
 Batch = tuple[tuple[Score | None, Shares], ...]
-"""Each row's score and shares; None and empty if the row belongs to another task."""
+"""Each row's score and shares; None and an empty mapping if the row belongs to another task."""
 
 
 @dataclass(frozen=True)
 class PartReward:
-    """One part of a reward as a reward function: picklable, without state, safe in threads."""
+    """One part of a reward as a reward function: picklable, stateless and thread-safe."""
 
     part: str
     """Name of the part, such as `emotion_f1`."""
     weight: float
     """The factor by which the trainer multiplies its values (`reward_weights`)."""
     spec: RewardSpec | None
-    """The reward that it belongs to; None of the live one."""
+    """The reward to which it belongs; None for the live reward."""
     logs: bool = False
-    """Whether it logs the batch: one of a reward's functions does."""
+    """Whether it logs the batch, which only one of a reward's functions does."""
 
     @property
     def __name__(self) -> str:
-        """The part's name: trainers log the values under it."""
+        """The part's name, under which trainers log the values."""
         return self.part
 
     def __call__(
@@ -50,15 +50,15 @@ class PartReward:
     ) -> list[float | None]:
         """Score a batch on this part: `completions`, texts or lists of chat messages, and their `truth`.
 
-        `truth` is that column of the rows, None in rows of another task. `log_metric`, if given, is called
-        with `attune/parse_rate` and the mean score of each part, in [0, 1]; `log_extra` with `attune_reason`,
-        `ok` or `unparsed:<code>` of each completion. No other argument is used.
+        `truth` is the rows' column of that name, with None for rows of another task. `log_metric`, if given,
+        is called with `attune/parse_rate` and the mean score of each part, in [0, 1]; `log_extra` with
+        `attune_reason`, which is `ok` or `unparsed:<code>` for each completion. Other arguments are ignored.
 
         Returns:
-            A number for each completion: share · score / `weight`, the score measured from its baseline. The
-            share is what the part has of the row's reward, so that Σ weight · value over all parts is that
-            reward. None if the row's stage does not ask for the part, its annotations do not hold it, or
-            the row has no truth.
+            A number for each completion: share · score / `weight`, with the score relative to its baseline.
+            The share is the part's share of the row's reward, so that Σ weight · value over all parts is that
+            reward. None if the part is not asked in the row's stage or not annotated, or the row has no
+            truth.
 
         Raises TypeError, SettingsError or DataError for rows or completions that cannot be scored.
         """
@@ -84,8 +84,8 @@ def row_reward(
 ) -> list[float | None]:
     """Score a batch by each row's whole reward, exactly the value of `score_row`.
 
-    For trainers that take a single reward function. Arguments and errors are as for `PartReward`; each row is
-    scored by the reward that it was made with.
+    It is for trainers that accept a single reward function. Arguments and errors are as for `PartReward`;
+    each row is scored by the reward with which it was made.
     """
     batch = _scored(completions, **columns)
     _log(batch, **columns)
@@ -102,7 +102,7 @@ def _scored(completions: object, truth: object = None, **_: object) -> Batch:
     return _score_batch(tuple(None if row is None else checked_truth(row) for row in rows), texts)
 
 
-@lru_cache(maxsize=4)  # a trainer calls one reward function after the other on the same batch
+@lru_cache(maxsize=4)  # a trainer calls one reward function after another on the same batch
 def _score_batch(truths: tuple[str | None, ...], texts: tuple[str, ...]) -> Batch:
     return tuple(
         (None, {}) if truth is None else (score_truth(truth, text), shares_of(truth))
@@ -136,19 +136,20 @@ def _log(batch: Batch, log_metric: Any = None, log_extra: Any = None, **_: objec
 def reward_functions(spec: RewardSpec | str = "skill", rows: object = None) -> list[PartReward]:
     """Make one reward function for each part of a reward; Σ weight · value is the row's reward, to 1e-12.
 
-    Give the trainer the functions and `[function.weight for function in functions]`. A part's weight is its
-    share of the reward of a row of its stage (`format`: of the whole reward).
+    Pass the functions and `[function.weight for function in functions]` to the trainer. A part's weight is
+    its share of the reward of a row of its stage (for `format`, of the whole reward).
 
     Args:
-        spec: the reward that the rows were made with, or the name of a preset; "live" for rows of the stage
-            respond, whose one function it is.
-        rows: the rows to train on, to be checked now rather than in the middle of the training.
+        spec: the reward with which the rows were made, or the name of a preset; "live", a single function,
+        for
+            rows of the stage `respond`.
+        rows: the training rows, to check them now rather than in the middle of training.
 
     Raises:
         UnknownNameError: no such preset.
-        SettingsError: a reward that rows cannot carry; rows made with another reward (by its name).
-        DataError: rows without a truth, or with one of another scoring version.
-        TypeError: a reward or rows of another kind, an iterator included.
+        SettingsError: a reward that rows cannot represent; rows made with a reward of another name.
+        DataError: rows without a truth, or with one from another scoring version.
+        TypeError: a reward or rows of the wrong type, including an iterator.
     """
     if spec == LIVE:
         if rows is not None:
@@ -174,7 +175,7 @@ def reward_functions(spec: RewardSpec | str = "skill", rows: object = None) -> l
 def check_rows(rows: Any, spec: RewardSpec | str | None = None) -> None:
     """Raise an error if rows cannot be scored, before training starts.
 
-    Rows of another task, with None as their truth, pass as long as there is one of ours.
+    Rows of another task, with None as their truth, are accepted if there is at least one of ours.
 
     Args:
         rows: a `Dataset` or a sequence of rows, checked in full; of a stream, only the first row.
@@ -220,11 +221,11 @@ def _no_truth(found: str) -> DataError:
 
 @dataclass(frozen=True, slots=True)
 class _Reward:
-    """A reward as its rows are known by it."""
+    """The identity of a reward, as recorded in its rows."""
 
     name: str
     baselines: Mapping[str, float]
-    """Part -> what it is measured from."""
+    """Part -> its baseline."""
 
     @staticmethod
     def of(spec: RewardSpec | str) -> _Reward:

@@ -1,4 +1,4 @@
-"""`RowMaker`: the rows of a conversation, one for each request that the reward scores; and their table."""
+"""`RowMaker`: make training rows, one for each request that the reward scores, and datasets of rows."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 CHUNK: Final = 512
-"""Rows turned into a table at once, so that they never all exist as Python objects."""
+"""How many rows are converted to a table at a time, so that they never all exist as Python objects."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowMaker:
-    """Makes rows of conversations, always in the same way. Picklable: worker processes make rows too."""
+    """Makes rows of conversations, deterministically. Picklable, since worker processes make rows too."""
 
     settings: Settings
     spec: RewardSpec
@@ -65,9 +65,9 @@ class RowMaker:
 
 
 def check_stages(spec: RewardSpec, stages: Sequence[Stage]) -> None:
-    """Raise SettingsError if a reward scores none of the stages that are asked.
+    """Raise SettingsError if a reward scores none of the stages asked.
 
-    Your own part may score any stage, so a reward that has one passes.
+    A custom part may score any stage, so a reward that has one is accepted.
     """
     asked = set(stages)
     for name in spec.parts:
@@ -81,7 +81,7 @@ def check_stages(spec: RewardSpec, stages: Sequence[Stage]) -> None:
 
 
 def sequence_of(conversations: object) -> Sequence[Conversation]:
-    """The conversations themselves; raises TypeError for anything but several in a sequence."""
+    """Return the conversations unchanged; raises TypeError for anything but a sequence of conversations."""
     if isinstance(conversations, (str, Conversation)) or not isinstance(conversations, Sequence):
         advice = "of what is lazy take some: Simulation(seed=1).take(1000)"
         raise TypeError(f"conversations must be a sequence, got {show(conversations)}; {advice}")
@@ -89,7 +89,7 @@ def sequence_of(conversations: object) -> Sequence[Conversation]:
 
 
 def unscored(reward: str, source: str = "conversations") -> DataError:
-    """The error if nothing in the conversations of a source is scored."""
+    """The error raised if nothing in the conversations of a source is scored."""
     return DataError(
         Problem(source, "", f"nothing annotated that reward {reward!r} scores",
                 "an annotation in the stages asked", "attune data stats shows what is annotated")
@@ -97,9 +97,9 @@ def unscored(reward: str, source: str = "conversations") -> DataError:
 
 
 def described(what: str, mark: Provenance | None) -> str:
-    """The description of a dataset: what its rows are, and what `for_training` says of the conversations.
+    """The description of a dataset: the kind of its rows, and the mark that `for_training` returned.
 
-    The mark is None if each of them is checked as it comes.
+    The mark is None if each conversation is checked when it is reached.
     """
     text = f"{what}, provenance {mark}." if mark else f"{what}, no benchmark records."
     if mark == "benchmark":
@@ -108,7 +108,7 @@ def described(what: str, mark: Provenance | None) -> str:
 
 
 def features(columns: Iterable[str]) -> Features:
-    """The types of columns, stated so that no batch of nulls can change them."""
+    """The types of columns, declared explicitly because a batch of nulls could change inferred ones."""
     from datasets import Features, List, Value
 
     chat = List({"role": Value("string"), "content": Value("string")})
@@ -118,7 +118,7 @@ def features(columns: Iterable[str]) -> Features:
 
 
 def table(rows: Iterable[Row], columns: Sequence[str], description: str, nothing: Exception) -> Dataset:
-    """A `Dataset` of rows, made in chunks; raises `nothing` if there are none."""
+    """Make a `Dataset` of rows in chunks; raises `nothing` if there are none."""
     from datasets import Dataset, concatenate_datasets
 
     left, types, chunks = iter(rows), features(columns), []

@@ -1,4 +1,4 @@
-"""Which rows are trained on: drawn by weight or stage, or those of a wanted pass rate."""
+"""Choose training rows: draw them by weight or stage, or select them by pass rate."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SAMPLINGS: Final[tuple[Sampling, ...]] = get_args(Sampling)
 
 
 def sampled(rows: Dataset | IterableDataset, sampling: Sampling) -> Dataset | IterableDataset:
-    """As many rows as each conversation has, some repeated and some left out; always the same ones."""
+    """Draw as many rows as each conversation has, with some repeated and some left out, deterministically."""
     from datasets import Dataset, IterableDataset
 
     if isinstance(rows, Dataset):
@@ -37,10 +37,10 @@ def _rows_drawn(rows: Iterable[Row], sampling: Sampling) -> Iterator[Row]:
 
 
 def drawn(rows: Iterable[Row], sampling: Sampling) -> Iterator[tuple[int, Row]]:
-    """The (index, row) of each conversation that are drawn, in their order.
+    """Draw (index, row) pairs for each conversation, in order.
 
-    Systematic sampling: the rows of a conversation are laid side by side on a line, each as long as its
-    share, and as many equally spaced marks as there are rows pick them; a hash places the first mark.
+    Systematic sampling: the rows of a conversation are placed side by side on a line, each as long as its
+    share, and chosen by as many equally spaced marks as there are rows; a hash places the first mark.
     """
     for name, conversation in groupby(enumerate(rows), key=lambda placed: placed[1]["conversation_id"]):
         each = list(conversation)
@@ -52,7 +52,7 @@ def drawn(rows: Iterable[Row], sampling: Sampling) -> Iterator[tuple[int, Row]]:
         scale = len(each) / math.fsum(shares)
         first = int.from_bytes(digest("sampling", name)[:8], "big") / 2**64
         ends = [0.0, *accumulate(share * scale for share in shares)]
-        ends[-1] = len(each)  # exact, whatever the sums before were rounded to
+        ends[-1] = len(each)  # exact, regardless of the rounding of earlier sums
         for placed, (start, end) in zip(each, pairwise(ends), strict=True):
             yield from repeat(placed, math.floor(end + first) - math.floor(start + first))
 
@@ -68,15 +68,15 @@ def keep_pass_rates(
 ) -> Dataset:
     """Keep the rows that a model passes neither too rarely nor too often, and add a column `pass_rate`.
 
-    A group of replies that all pass, or all fail, teaches GRPO nothing.
+    GRPO learns nothing from a group of replies that all pass or all fail.
 
     Args:
-        rows: those of `training_dataset`; from a stream, take some into a `Dataset` first.
-        model: from chat messages to a reply; it should sample, as in training.
-        low: the least pass rate to keep.
+        rows: rows of `training_dataset`; for a stream, first collect some in a `Dataset`.
+        model: a function from chat messages to a reply; it should sample, as in training.
+        low: the lowest pass rate to keep.
         high: the highest pass rate to keep.
-        samples: replies to each prompt.
-        passing: a reply passes if its value is at least this.
+        samples: number of replies to each prompt.
+        passing: the least value of a reply that passes.
 
     Raises SettingsError for bounds that are not 0 <= low <= high <= 1, or no sample.
     """

@@ -1,4 +1,4 @@
-"""`score_row`: what a model's reply earns, from the row alone. Every trainer's reward function calls this."""
+"""`score_row`: score a model's reply from the row alone. Every trainer's reward function calls this."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from attune_episodes.trainers.truth import RESPOND, read_document, read_truth
 from attune_rewards.reward import Score
 
 Shares = Mapping[str, tuple[float, float]]
-"""Part -> (its share of the row's reward, the baseline that it is measured from). The shares sum to 1."""
+"""Part -> (its share of the row's reward, its baseline). The shares sum to 1."""
 TRUTHS: Final = 1024
-"""Truths kept in memory: a group of replies to one prompt reads each only once."""
+"""Number of cached truths, so that each is parsed only once for a group of replies to one prompt."""
 
 
 def score_row(row: Mapping[str, Any], reply: object) -> Score:
@@ -25,7 +25,8 @@ def score_row(row: Mapping[str, Any], reply: object) -> Score:
 
     Args:
         row: a row of `training_dataset`, or any mapping with its `truth`.
-        reply: the model's text, or chat messages, of which the assistant's last counts; None is no text.
+        reply: the model's text, or chat messages, of which the assistant's last one counts; None is an empty
+            text.
 
     Returns:
         The score: `value` in [0, 1] (below 0 if the reward is measured from baselines; unbounded for the
@@ -33,7 +34,7 @@ def score_row(row: Mapping[str, Any], reply: object) -> Score:
         part scores has no row.
 
     Raises DataError for a row without a truth, or with one of another scoring version; TypeError for
-    something that is not a row, and for a reply of another kind. Nothing that a model writes raises.
+    something that is not a row and for a reply of the wrong type. No text of a model raises an error.
     """
     if not isinstance(row, Mapping):
         raise TypeError(f"a row is a mapping with its truth, got {show(row)} ({type(row).__name__})")
@@ -41,13 +42,13 @@ def score_row(row: Mapping[str, Any], reply: object) -> Score:
 
 
 def score_truth(truth: object, reply: object) -> Score:
-    """Score a reply by the column `truth`, as trainers pass columns; otherwise as `score_row`."""
+    """Score a reply given the column `truth`, as trainers pass it; otherwise like `score_row`."""
     scorer, _ = _read(checked_truth(truth))
     return scorer("" if reply is None else text_of(reply))
 
 
 def checked_truth(truth: object) -> str:
-    """The truth itself; raises DataError if it is not a text."""
+    """Return the truth; raises DataError if it is not a text."""
     if isinstance(truth, str):
         return truth
     found = "none" if truth is None else show(truth)
@@ -63,7 +64,7 @@ def shares_of(truth: str) -> Shares:
 
 @lru_cache(maxsize=TRUTHS)
 def _read(truth: str) -> tuple[Callable[[str], Score], Shares]:
-    """What scores a reply to a row, and the row's parts."""
+    """The function that scores replies to a row, and the row's parts."""
     document = read_document(truth)
     if document.get("stage") == RESPOND:
         from attune_episodes.trainers.respond import respond_scorer  # rows of other stages need no simulator
@@ -82,9 +83,9 @@ def _read(truth: str) -> tuple[Callable[[str], Score], Shares]:
 def text_of(completion: object) -> str:
     """The text of a completion: a text, a chat message, or messages, of which the assistant's last counts.
 
-    A message's content is a text or a list of parts, whose texts are joined. "" if there is none: no
-    message of the assistant, no content, or content of another kind. Raises TypeError for anything but a text
-    and messages: that is the trainer's mistake, not the model's.
+    A message's content is a text or a list of parts, whose texts are concatenated. "" if there is no
+    assistant message, no content, or content of another type. Raises TypeError for anything but a text or
+    messages, which is an error of the trainer and not of the model.
     """
     if isinstance(completion, str):
         return completion

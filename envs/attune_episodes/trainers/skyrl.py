@@ -1,6 +1,6 @@
 """SkyRL-gym environments: one request, or a whole conversation in one growing chat, recorded or live.
 
-`register_environments()` makes them known to `skyrl_gym.make` under the ids that `to_skyrl` writes into the
+`register_environments()` registers them with `skyrl_gym.make` under the ids that `to_skyrl` writes into the
 rows; call it in the process that makes environments.
 """
 
@@ -25,7 +25,7 @@ with needs_extra("skyrl", "skyrl_gym"):
     from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput
 
 TESTED: Final = ("0.4", "0.5")
-"""The tests were run with the versions of skyrl-gym from the first up to, without, the second."""
+"""The range of tested versions of skyrl-gym; the upper end is excluded."""
 
 
 class _AttuneEnv(BaseTextEnv):  # type: ignore[misc]  # skyrl-gym is not installed when types are checked
@@ -33,16 +33,16 @@ class _AttuneEnv(BaseTextEnv):  # type: ignore[misc]  # skyrl-gym is not install
 
     max_turns: int
     told: ClassVar[dict[str, Any]] = {}
-    """What `init` says beside the number of requests."""
+    """What `init` returns besides the number of requests."""
 
     def __init__(self, env_config: object = None, extras: Mapping[str, Any] | None = None) -> None:
         super().__init__()
         wanted = (extras or {}).get("reward_spec")
         self._truth: Any = wanted.get("ground_truth") if isinstance(wanted, Mapping) else None
-        self._begin()  # which refuses what is no truth
+        self._begin()  # which raises an error for an invalid truth
 
     def init(self, prompt: Chat) -> tuple[Chat, dict[str, Any]]:
-        """Begin the episode under the prompt of the row, as it is."""
+        """Begin the episode with the unchanged prompt of the row."""
         self._begin()
         return prompt, {"requests": self.max_turns, **self.told}
 
@@ -79,17 +79,17 @@ class _AttuneEnv(BaseTextEnv):  # type: ignore[misc]  # skyrl-gym is not install
     @staticmethod
     @abstractmethod
     def chat_of(truth: Any, /) -> GrowingChat | LiveChat | _OneRequest:
-        """Begin the chat of a row; DataError for a truth that is none of ours."""
+        """Begin the chat of a row; raises DataError for a truth that this package did not write."""
 
 
 class _OneRequest:
-    """One row as a chat of one answer."""
+    """One row as a chat with a single answer."""
 
     length = 1
 
     def __init__(self, truth: object) -> None:
         self._truth = checked_truth(truth)
-        shares_of(self._truth)  # which reads it
+        shares_of(self._truth)  # which parses it
         self.done = False
 
     def submit(self, reply: str) -> tuple[float, Score, Chat]:
@@ -99,7 +99,7 @@ class _OneRequest:
 
 
 class RequestEnv(_AttuneEnv):
-    """One row, one answer: exactly the protocol. The reward is the row's own, the value of `score_row`."""
+    """One row with a single answer, exactly as in the protocol. The reward is the value of `score_row`."""
 
     chat_of = _OneRequest
 
@@ -107,9 +107,9 @@ class RequestEnv(_AttuneEnv):
 class ConversationEnv(_AttuneEnv):
     """All scored requests of a conversation in one chat; rewards sum to the return of the episode.
 
-    Not protocol-exact: the chat holds the model's own earlier answers, and questions asked outside the thread
-    stay visible, whereas the protocol shows neither. `max_turns` of the configuration is ignored: a
-    conversation has as many steps as scored requests.
+    This is not protocol-exact: the chat contains the model's own earlier answers and the questions asked
+    outside the thread, whereas the protocol shows neither. `max_turns` in the configuration is ignored, since
+    a conversation has as many steps as scored requests.
     """
 
     told: ClassVar = {"protocol_exact": False}
@@ -119,15 +119,15 @@ class ConversationEnv(_AttuneEnv):
 class LiveConversationEnv(_AttuneEnv):
     """A simulated person answers the model's own replies; rewards sum to the total of the live episode.
 
-    The person ends it after `requests` replies, or leaves before; `max_turns` of the configuration is
-    ignored.
+    The person ends the conversation after `requests` replies, or leaves earlier; `max_turns` in the
+    configuration is ignored.
     """
 
     chat_of = staticmethod(chat_of_row)
 
 
 def register_environments() -> None:
-    """Register the environments with SkyRL-gym; once, however often it is called.
+    """Register the environments with SkyRL-gym, only once even if called repeatedly.
 
     Warns (UntestedVersionWarning) if its version has not been tested.
     """

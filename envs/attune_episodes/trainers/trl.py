@@ -28,7 +28,7 @@ from attune_rewards.reward import part_means
 from attune_rewards.spec import RewardSpec
 
 TESTED: Final = ("1.16", "1.17")
-"""The tests train whole conversations with TRL from the first version up to, without, the second."""
+"""The range of TRL versions with which the tests train whole conversations; the upper end is excluded."""
 COLUMNS: Final = ("prompt", "conversation_id", "participant_id", "provenance")
 Ids = list[int]
 
@@ -43,17 +43,17 @@ def conversation_rollouts(
     """Whole conversations for TRL's GRPOTrainer: `GRPOTrainer(model, args=…, **conversation_rollouts(…))`.
 
     A rollout is one episode; its reward is the return, logged under `rewards/conversation_return`. Every
-    request that the reward scores is asked. For one process. If the reward is a sum over requests, as in all
-    presets, rows (`training_dataset`) teach the same with less noise and less generation.
+    request that the reward scores is asked. Only one process is supported. If the reward is a sum over
+    requests, as in all presets, rows (`training_dataset`) teach the same with less noise and less generation.
 
-    The arguments are those of `training_dataset`; the conversations must be a sequence, and a reward may have
-    your own parts and may be terminal.
+    The arguments are those of `training_dataset`, but the conversations must be a sequence, and the reward
+    may have custom parts and be terminal.
 
     Returns:
         `train_dataset` (a row's `prompt` is the id of its conversation, which the rollout function turns
         into requests), `rollout_func` and `reward_funcs`.
 
-    Raises at the call what `conversation_rows` raises. Warns if TRL's version has not been tested.
+    Raises the errors of `conversation_rows` at the call. Warns if TRL's version has not been tested.
     """
     warn_if_untested("trl", *TESTED, "Whole conversations generate by attributes of GRPOTrainer")
     maker = RowMaker(settings or Settings(), reward_spec(reward))
@@ -115,19 +115,19 @@ def live_return(*, episode: Sequence[LiveEpisode], log_metric: Any = None, **col
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
-    """A rollout function: plays an episode for each prompt, side by side."""
+    """A rollout function that plays an episode for each prompt, in parallel."""
 
     begin: Callable[[str], GrowingChat | LiveChat]
-    """Begins the conversation with that id."""
+    """Begins the conversation with the given id."""
 
     def __call__(self, prompts: Sequence[Any], trainer: Any) -> dict[str, Any]:
-        """Play one episode for each prompt, that of a row, with a GRPOTrainer.
+        """Play one episode for the prompt of each row with a GRPOTrainer.
 
         Returns:
-            `prompt_ids`, `completion_ids`, `logprobs` (None if the backend gives none), `env_mask`, 1 for
-            the model's own tokens, and `episode`, for the reward function.
+            `prompt_ids`, `completion_ids`, `logprobs` (None if the backend has none), `env_mask` (1 for the
+            model's own tokens), and `episode` for the reward function.
 
-        Raises SettingsError, before anything is learnt, for a trainer that cannot be used.
+        Raises SettingsError before training starts if the trainer cannot be used.
         """
         if trainer.accelerator.num_processes != 1:
             raise SettingsError(
@@ -158,7 +158,7 @@ class Rollout:
 
 @dataclass(slots=True)
 class _Sequence:
-    """The tokens of a rollout, and the chat behind them."""
+    """The tokens of a rollout, and its chat."""
 
     chat: GrowingChat | LiveChat
     tokens: ChatTokens
@@ -172,7 +172,7 @@ class _Sequence:
         self._add(reply, 1, logprobs)
         _, _, following = self.chat.submit(self.tokens.text(reply))
         if following:
-            closing = [] if reply[-1:] == [self.tokens.end] else [self.tokens.end]  # cut off by the limit
+            closing = [] if reply[-1:] == [self.tokens.end] else [self.tokens.end]  # truncated by the limit
             ids = closing + self.tokens.after_reply(following)
             self._add(ids, 0, [0.0] * len(ids))
 
@@ -185,8 +185,8 @@ class _Sequence:
 def generate(trainer: Any, prompts: list[Ids]) -> tuple[list[Ids], list[list[float]] | None]:
     """Sample one completion for each prompt (token ids), with the settings of a GRPOTrainer.
 
-    TRL hands a rollout function its trainer and leaves open how to generate with it; these are public
-    attributes, which may still change.
+    TRL passes its trainer to a rollout function but does not specify how to generate with it; the attributes
+    used here are public, but may change.
 
     Returns the token ids of each completion, up to its end-of-turn token or `max_completion_length`; and the
     log-probability of each of these tokens if the backend gives them (vLLM), otherwise None.
@@ -224,7 +224,7 @@ def _up_to(ends: set[int], ids: Ids) -> Ids:
 
 
 class ChatTokens:
-    """A trainer's tokenizer and chat template: from messages to token ids and back."""
+    """A trainer's tokenizer and chat template, to convert messages to token ids and back."""
 
     def __init__(self, trainer: Any) -> None:
         self._tokenizer = trainer.processing_class
@@ -232,17 +232,17 @@ class ChatTokens:
         self.end: int = self._tokenizer.eos_token_id
 
     def ids(self, messages: Chat, *, reply: bool) -> Ids:
-        """The ids of messages; of a prompt (`reply`) up to where the reply begins."""
+        """The token ids of messages; for a prompt (`reply`), up to where the reply begins."""
         ids: Ids = self._tokenizer.apply_chat_template(
             messages, tokenize=True, return_dict=False, add_generation_prompt=reply, **self._template
         )
         return ids
 
     def after_reply(self, messages: Chat) -> Ids:
-        """The ids that follow the end of a reply: what closes its turn, messages, and the next reply's start.
+        """The token ids after a reply: the end of its turn, the messages, the start of the next reply.
 
-        Raises SettingsError if the chat template does not end a reply with the end-of-turn token, or
-        writes earlier messages in another way when others follow.
+        Raises SettingsError if the chat template does not end a reply with the end-of-turn token, or renders
+        earlier messages differently when others follow.
         """
         before: Chat = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
         short, long = self.ids(before, reply=False), self.ids(before + messages, reply=True)

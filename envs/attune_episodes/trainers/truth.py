@@ -1,8 +1,8 @@
-"""The `truth` of a training row: all that scoring a reply needs, as one JSON text.
+"""The `truth` of a training row: everything needed to score a reply, as one JSON text.
 
-It holds what was asked (ids, options, the frame of each comparison), the annotations that the row's parts
-read, and the parts with their weights. No prompt and no text of the conversation is in it. It is the answer:
-never show it to the model that is trained.
+It has what was asked (ids, options, the sides of each comparison), the annotations used by the row's parts,
+and the parts with their weights, but no prompt and no text of the conversation. It contains the answer: never
+show it to the model being trained.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from attune_rewards.tree import LEAF
 from attune_rewards.truth import ConversationTruth, Totals, TurnTruth
 
 PARTS: Final[Mapping[str, Part]] = {**LEAF, "format": Format()}
-"""The parts that a row can name; every copy of this package knows them."""
+"""The parts that a row can name, which are known to every installation of this package."""
 RESPOND: Final = "respond"
-"""The stage of rows to reply to: `respond` reads their truth."""
+"""The stage of rows for replies; the module `respond` reads their truth."""
 _TURN: Final = TypeAdapter(TurnTruth)
 _CONVERSATION: Final = TypeAdapter(ConversationTruth)
 _COMPARISONS: Final = {"comparisons": {"__all__": {"question_id", "response_a", "response_b", "winner"}}}
@@ -37,11 +37,11 @@ _UNANNOTATED: Final[Mapping[str, Any]] = {
     **{name: {} for name in ("responses", "pre", "post", "branches", "by_number")},
     **dict.fromkeys(("pre_totals", "post_totals"), Totals(None, None)),
 }
-"""Fields of both kinds of truth as they are if nothing was annotated."""
+"""The values of the fields of both kinds of truth if nothing is annotated."""
 
 
 def check_rows_carry(spec: RewardSpec) -> None:
-    """Raise SettingsError for a reward that rows cannot carry: with your own parts, or a terminal one."""
+    """Raise SettingsError for a reward that rows cannot represent: with custom parts, or a terminal one."""
     for name, part in spec.parts.items():
         if isinstance(part, CanonicalPart):
             raise SettingsError(
@@ -87,7 +87,7 @@ def _annotated(request: Request, scored: ScoredRequest) -> dict[str, Any]:
             field, _, key = place.partition(".")
             fields[field] = {*fields.get(field, ()), key} if key else True
     if scored.stage == "prefer" or "comparisons" in fields:
-        fields |= _COMPARISONS  # a reply cannot be read without them
+        fields |= _COMPARISONS  # a reply cannot be parsed without them
     if request.wants_change:
         fields |= dict.fromkeys(("pre", "pre_totals", "post_totals"), True)
     if scored.turn is not None:
@@ -98,7 +98,7 @@ def _annotated(request: Request, scored: ScoredRequest) -> dict[str, Any]:
 
 
 class _Asked(BaseModel):
-    """The request of a document: `asked` as `write_truth` writes it."""
+    """Read the request in a document, from `asked` as written by `write_truth`."""
 
     questions: tuple[str, ...] = ()
     comparisons: tuple[tuple[int, int, bool], ...] = ()
@@ -107,7 +107,7 @@ class _Asked(BaseModel):
 
 
 class _Document(BaseModel):
-    """A truth as it is read."""
+    """A parsed truth."""
 
     scoring: Literal[SCORING_VERSION]  # type: ignore[valid-type]  # a constant
     conversation: str
@@ -120,7 +120,7 @@ class _Document(BaseModel):
 
 
 def read_document(text: str) -> dict[str, Any]:
-    """The JSON object of a truth of this scoring version; raises DataError for anything else."""
+    """Decode a truth of this scoring version to its JSON object; raises DataError for anything else."""
     try:
         raw = json.loads(text)
     except (TypeError, ValueError) as error:
@@ -132,13 +132,13 @@ def read_document(text: str) -> dict[str, Any]:
 
 
 def read_truth(raw: Mapping[str, Any]) -> tuple[Request, ScoredRequest]:
-    """Read a request, without its messages and texts, and what it is scored by, from its document.
+    """Read a request, without its messages and texts, and its scoring from a document.
 
     Raises DataError for a document that `write_truth` of this scoring version did not write.
     """
     try:
         request, scored = _read(_Document.model_validate(raw))
-        scored.score(None)  # the weights make a mean
+        scored.score(None)  # fails if the weights allow no mean
     except (AttributeError, LookupError, TypeError, ValueError, ZeroDivisionError) as error:
         found = show(json.dumps(raw, ensure_ascii=False))
         raise _refused(found, f"it cannot be read: {type(error).__name__} {error}") from error

@@ -1,7 +1,7 @@
 """attune-env for verifiers (Prime Intellect): `vf-eval attune-env -m MODEL`, prime-rl, the Environments Hub.
 
 `attune_env` exports the taskset, the harness and the environment, so that the id `attune-env` finds them.
-Importing verifiers takes seconds; nothing here loads before it is used.
+Importing verifiers takes seconds, so everything here is loaded on first use.
 """
 
 from __future__ import annotations

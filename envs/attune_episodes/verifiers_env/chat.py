@@ -16,9 +16,9 @@ from attune_episodes.asking import pause
 from attune_episodes.chat_answers import retry_after, text_of
 
 RETRIED: Final = frozenset({408, 409, 425, 429})
-"""Statuses below 500 that may be gone the next time."""
+"""Status codes below 500 after which a retry may succeed."""
 LONGEST_ASKED_PAUSE: Final = 120.0
-"""Seconds for which a `Retry-After` is obeyed, at most."""
+"""Longest `Retry-After` that is obeyed, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +26,15 @@ class Reply:
     """The response to one request."""
 
     text: str
-    """The content; "" for none. Of a refusal without content: what was said in its place."""
+    """The content, or the text of a refusal without content; "" if there is neither."""
     finish_reason: str | None
     refused: bool
     calls: int
-    """HTTP calls that it took."""
+    """Number of HTTP calls made."""
 
 
 class CallFailedError(AttuneError):
-    """No reply came, after all retries; `calls` says how many were made."""
+    """No reply after all retries; `calls` is the number of calls made."""
 
     def __init__(self, message: str, calls: int) -> None:
         self.calls = calls
@@ -43,7 +43,7 @@ class CallFailedError(AttuneError):
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """Posts chat requests to one endpoint."""
+    """A client that posts chat requests to one endpoint."""
 
     session: aiohttp.ClientSession
     url: str
@@ -53,11 +53,11 @@ class Chat:
     """Seconds before the first retry."""
 
     async def ask(self, messages: Sequence[Mapping[str, str]], name: str) -> Reply:
-        """Send messages as they are and return the reply.
+        """Send messages unchanged and return the reply.
 
-        `name` names this call, in ASCII: a call whose answer got lost on the way is then answered with what
-        the model said, rather than sampled a second time. Raises CallFailedError after the last retry, or at
-        once if a retry would not help.
+        `name` identifies this call, in ASCII: if its answer is lost in transit, a retry returns the same
+        reply instead of sampling again. Raises CallFailedError after the last retry, or at once if a retry
+        would not help.
         """
         body = {"model": self.model, "messages": list(messages)}
         for call in count(1):
@@ -82,7 +82,7 @@ class Chat:
 
 
 def read_reply(body: Any, calls: int) -> Reply:
-    """The reply in an answer of an endpoint; ValueError if there is none."""
+    """The reply in an endpoint's response; raises ValueError if there is none."""
     try:
         first = body["choices"][0]
         message = dict(first["message"])

@@ -1,6 +1,6 @@
-"""`DraftJudge`: a model rates drafts, as metrics or as a small reward. Off by default.
+"""`DraftJudge`: let a model rate drafts, as metrics or as a small reward. Off by default.
 
-Prompts, parsing and averaging are those of `attune_episodes.judging`; here they are only turned into calls.
+Prompts, parsing and averaging come from `attune_episodes.judging`; this module only makes the calls.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ logger = logging.getLogger(__name__)
 
 
 class DraftJudge(vf.Judge[Judgement, DraftJudgeConfig]):
-    """Rates one draft at a time."""
+    """A judge that rates one draft at a time."""
 
     @property
     def reward_name(self) -> str:
-        """Name of its reward and of its calls in the trace."""
+        """The name of its reward and of its calls in the trace."""
         return "draft_judge"
 
     async def rate(self, request: JudgeRequest, trace: AnyTrace) -> tuple[str, Judgement] | None:
@@ -49,7 +49,12 @@ class DraftJudge(vf.Judge[Judgement, DraftJudgeConfig]):
             try:
                 asking.take((await self.complete(messages, trace=trace)).text)
                 problem = asking.status
-            except (OpenAIError, LookupError, TypeError, ValueError) as error:  # or no choice in it
+            except (
+                OpenAIError,
+                LookupError,
+                TypeError,
+                ValueError,
+            ) as error:  # or a response without a choice
                 asking.take("")
                 problem = f"{type(error).__name__} {error}"
         if isinstance(asking.outcome, Judgement):
@@ -66,7 +71,7 @@ async def rate_drafts(config: DraftJudgeConfig, task: Task, trace: AnyTrace) -> 
     ratings that failed. A draft that is empty or cannot be read counts as 0 in the first two. With a weight,
     `draft_judge` is a reward as well, unless every rating failed.
     """
-    trace.record_metric("judge_failed", 1.0)  # stands where a time limit comes before the ratings
+    trace.record_metric("judge_failed", 1.0)  # the value if a time limit ends the rating
     judge = DraftJudge(config)
     silent, asked = _drafts(task, trace)
     rated = await asyncio.gather(*(judge.rate(request, trace) for request in asked))
@@ -83,7 +88,7 @@ async def rate_drafts(config: DraftJudgeConfig, task: Task, trace: AnyTrace) -> 
     }
     trace.record_metric("judge_failed", 1 - len(found) / len(asked) if asked else 0.0)
     if asked and not found:
-        return  # the empty drafts alone would be a rating of something else
+        return  # a rating of the empty drafts alone would be misleading
     if (value := mean(aligned)) is not None:
         trace.record_metric("draft_binary_alignment", value)
     if (value := mean(scores)) is not None:
@@ -102,6 +107,6 @@ def _drafts(task: Task, trace: AnyTrace) -> tuple[list[JudgeRequest], list[Judge
             said = parse(request, sound(replies[request.id]))
             text = said.text if isinstance(said, Draft) else ""
             question = judge_request(task.conversation, request.turn, text or "-", task.settings)
-            if question is not None:  # else there is nothing to judge it by
+            if question is not None:  # otherwise there is nothing to judge it by
                 (asked if text.strip() else silent).append(question)
     return silent, asked

@@ -1,8 +1,8 @@
-"""Live conversations in verifiers: playing one, and scoring its trace.
+"""Live conversations in verifiers: play one, and score its trace.
 
-`trace.info["attune"]` holds `{"version": 1, "said": [entry]}`, an entry for each reply as
-`attune_episodes.verifiers_env.logs` has them: `text`, `status`, `calls`, `finish_reason`. The rest of the
-conversation follows from the task and the texts.
+`trace.info["attune"]` is `{"version": 1, "said": [entry]}`, with an entry for each reply as in
+`attune_episodes.verifiers_env.logs`: `text`, `status`, `calls`, `finish_reason`. The rest of the conversation
+can be reconstructed from the task and the texts.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ TOTAL = "live_total"
 
 
 def live_data(config: AttuneTasksetConfig, index: int) -> dict[str, Any]:
-    """The fields of the data of a task: one conversation of the world that a configuration names."""
+    """The data fields of a task: one conversation of the configured world."""
     standing = Standing(Simulation(config.world_seed, level=config.level), index, reader=config.reader)
     live = standing.live()
     return {"id": live.name, "name": live.name, "prompt": live.message, "live": standing.to_json()}
 
 
 async def hold(chat: Chat, standing: Standing, system: str | None, info: dict[str, Any]) -> None:
-    """Hold the conversation to its end, and write down what the model said; CallFailedError if it fails.
+    """Hold the conversation to its end and record the replies; raises CallFailedError if a call fails.
 
-    The chat grows: each call sends the one before, its reply as it came, and the person's answer.
+    The chat grows: each call sends the previous messages, the unchanged reply, and the person's answer.
     """
     live = LiveChat(standing.live())
     messages = [*([{"role": "system", "content": system}] if system else []), *live.opening()]
@@ -56,7 +56,7 @@ async def hold(chat: Chat, standing: Standing, system: str | None, info: dict[st
 
 
 def held(standing: Standing, info: Mapping[str, Any]) -> LiveEpisode:
-    """The conversation again, as far as the trace holds replies."""
+    """Reconstruct the conversation as far as the trace has replies."""
     live = standing.live()
     for entry in _said(info):
         if entry.get("text") is None or live.done:
@@ -66,7 +66,7 @@ def held(standing: Standing, info: Mapping[str, Any]) -> LiveEpisode:
 
 
 def live_metrics(live: LiveEpisode, info: Mapping[str, Any]) -> dict[str, float]:
-    """Metrics besides the total, 0 if nothing was said.
+    """Metrics other than the total; 0 if there are no replies.
 
     `replies`; `lost`, turns that were lost because the person left; `told`, 1 if the person disclosed what
     they held back; the mean `fit` of the replies, in [-1, 1]; the means of the parts of their worth;
@@ -85,7 +85,7 @@ def live_metrics(live: LiveEpisode, info: Mapping[str, Any]) -> dict[str, float]
 
 
 def unfinished(standing: Standing, info: Mapping[str, Any]) -> str | None:
-    """Why a trace is not a whole conversation; None if it is."""
+    """Why a trace is not a complete conversation; None if it is."""
     live = held(standing, info)
     return None if live.done else f"the person still waits for a reply after {len(live.turns)}"
 

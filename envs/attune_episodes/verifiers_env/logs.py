@@ -1,16 +1,16 @@
-"""`rollouts_from`: traces of verifiers as the engine's rollouts, and so as result files.
+"""`rollouts_from`: convert verifiers traces to rollouts, and so to result files.
 
-Does not need verifiers: traces are read from disk as JSON.
+It does not need verifiers: traces are read from disk as JSON.
 
-`trace.info["attune"]` holds `{"version": 1, "replies": {request id: entry}}`, an entry being
+`trace.info["attune"]` is `{"version": 1, "replies": {request id: entry}}`. An entry has
 
-- `text`: the raw reply that counts, the last one; null while there is none,
-- `status`: `ok` or `unparsed:<code>` as it was read then; `failed` if the endpoint gave no reply,
-- `asks`: how often it was asked for a reply, `calls`: how many calls that took,
-- `nodes`: indices into `trace.nodes` of the replies, the one that counts last,
-- `finish_reason`; `refusal`, true if the model refused in that field; `failed`, why no reply came.
+- `text`: the last raw reply, which counts; null if there is none yet,
+- `status`: `ok` or `unparsed:<code>` as parsed at the time; `failed` if the endpoint gave no reply,
+- `asks`: the number of attempts, `calls`: the number of calls they took,
+- `nodes`: indices of the replies in `trace.nodes`, ending with the one that counts,
+- `finish_reason`; `refusal`, true if the model refused in that field; `failed`, why there is no reply.
 
-`trace.info["attune_judge"]` holds the judge's `model` and its raw `replies`, turn number -> texts.
+`trace.info["attune_judge"]` has the judge's `model` and its raw `replies`, turn number -> texts.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ Json = Mapping[str, Any]
 
 
 def entries_in(info: Mapping[str, Any]) -> Entries:
-    """Request id -> entry; {} where another harness played."""
+    """Request id -> entry; {} if another harness played."""
     held = info.get(KEY)
     found = held.get("replies") if isinstance(held, Mapping) else None
     return found if isinstance(found, Mapping) else {}
 
 
 def replies_in(info: Mapping[str, Any], said: Sequence[object], task: Task) -> dict[str, str]:
-    """Request id -> raw reply, of the requests that were answered.
+    """Request id -> raw reply, for the requests that were answered.
 
-    `info` is that of the trace, `said` the content of everything that the model said in it: if a different
-    chat harness played one request, the last text of it is the answer.
+    `info` is the trace's, and `said` has the content of all the model's messages in it: if a different chat
+    harness played a single request, the last text is the answer.
     """
     entries = entries_in(info)
     if not entries and task.only is not None:
@@ -65,20 +65,20 @@ def replies_in(info: Mapping[str, Any], said: Sequence[object], task: Task) -> d
 def rollouts_from(
     source: str | Path | Iterable[vf.Trace[Any, Any, Any] | Json], *, em_model: str | None = None
 ) -> list[Rollout]:
-    """The rollouts that traces hold: replies parsed and scored again, with the official result record.
+    """Read the rollouts in traces; replies are parsed and scored again, with the official result record.
 
     Args:
-        source: the folder of a run (`outputs/RUN`), its `traces.jsonl`, or traces themselves.
-        em_model: the model's name in the result records, `provider/model`; by default the trace's own.
+        source: the folder of a run (`outputs/RUN`), its `traces.jsonl`, or the traces.
+        em_model: the model's name in the result records, `provider/model`; by default that of the trace.
 
     Returns:
-        One rollout per trace, in their order. Traces of single requests are joined into one rollout per
-        conversation, with the stages that its tasks asked, under one reward and one system prompt. Where a
-        conversation was played more than once by a model, the further ones are named as in
+        One rollout per trace, in order. Traces of single requests are joined into one rollout per
+        conversation, with the stages that its tasks asked, under one reward and one system prompt. If a model
+        played a conversation more than once, the later ones are named as in
         `attune_episodes.logs.rollouts_of`: `<model>@sample2` and so on.
 
-    Traces that are not `ok`, and conversations of which requests are missing, are left out with a warning.
-    Raises DataError if there is nothing left, or if something is not a trace of this environment.
+    Traces that are not `ok`, and conversations with missing requests, are left out with a warning. Raises
+    DataError if none is left or if something is not a trace of this environment.
     """
     read = [_read(trace, em_model) for trace in _traces(source)]
     kept = [one for one in read if one is not None]
@@ -105,12 +105,12 @@ class _Trace(Recording):
     """The content of a trace."""
 
     single: bool = False
-    """Whether it is of a single request; the task is that of its conversation, with the scored stages."""
+    """Whether it has a single request; the task is then that of its conversation, with the scored stages."""
     judge: Json = field(default_factory=dict)
-    """The judge's `model` and raw `replies`; {} where none was asked."""
+    """The judge's `model` and raw `replies`; {} if there was no judge."""
 
     def judged(self, record: dict[str, Any]) -> dict[str, Any]:
-        """The record with what a judge said of the drafts, where one was asked."""
+        """Add the judge's assessments of the drafts to the record, if there was a judge."""
         texts: Mapping[str, str] = self.judge.get("replies") or {}
         if not texts:
             return record
@@ -136,7 +136,7 @@ def _traces(source: object) -> Iterator[Json]:
                 Problem(str(path), "", "no traces", f"a run's folder with {TRACES}, or such a file",
                         "vf-eval prints where its results are")
             )  # fmt: skip
-        # lines end with \n alone: texts may hold other characters that count as line ends
+        # split only at \n, since texts may contain other line-break characters
         with file.open(encoding="utf-8", newline="\n") as lines:
             for number, line in enumerate(lines, 1):
                 if line.strip():
@@ -156,7 +156,7 @@ def _traces(source: object) -> Iterator[Json]:
 
 
 def _read(trace: Json, em_model: str | None) -> _Trace | None:
-    """Read a trace; None if it is not ok. DataError for what is no trace of this environment."""
+    """Read a trace; None if it is not ok. Raises DataError if it is not a trace of this environment."""
     try:
         data = trace["task"]["data"]
         if data.get("live"):
@@ -181,7 +181,7 @@ def _recorded(trace: Json, data: Json, em_model: str | None) -> _Trace:
     said = [node["message"].get("content") for node in trace.get("nodes") or () if node.get("sampled")]
     replies, single, system = replies_in(info, said, task), task.only is not None, data.get("system_prompt")
     if single:
-        # one of the plan's own is no news; and the stages are those of which there are such tasks
+        # the plan's own system prompt is not recorded; the stages are those that single requests can have
         system = None if system == task.requests[0].messages[0].content else system
         scored = {stage for stage, _ in scored_requests(task.conversation, task.spec, task.settings.stages)}
         stages = tuple(stage for stage in task.settings.stages if stage in scored)

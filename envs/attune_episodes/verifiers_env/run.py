@@ -1,4 +1,4 @@
-"""`AttuneHarness` asks the requests of a plan; `AttuneEnv` accepts no incomplete result."""
+"""`AttuneHarness` asks the requests of a plan; `AttuneEnv` rejects incomplete results."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ SUCCESS: Final = vf.ProgramResult(exit_code=0, stdout="", stderr="")
 
 
 class IncompleteEpisodeError(AttuneError):
-    """A rollout ended before every request had its reply, or before its scoring was done."""
+    """A rollout ended before every request was answered, or before scoring was complete."""
 
 
 class AttuneHarness(vf.Harness[AttuneHarnessConfig]):
-    """Sends every request of the plan as it was planned, and writes down the raw replies.
+    """A harness that sends every request of the plan unchanged and records the raw replies.
 
-    No program is started: each call goes from here to the rollout's endpoint, with its secret, so that
-    verifiers sees, limits, records and samples every one of them. A reply that cannot be read is asked for
-    again with exactly the same messages. Failed calls are retried.
+    No program is started: calls go directly to the rollout's endpoint, with its secret, so that verifiers
+    sees, limits, records and samples each of them. After an unreadable reply, exactly the same messages are
+    sent again. Failed calls are retried.
     """
 
     APPENDS_SYSTEM_PROMPT = True
@@ -58,7 +58,7 @@ class AttuneHarness(vf.Harness[AttuneHarnessConfig]):
         mcp_urls: dict[str, str],
         data: vf.TaskData,
     ) -> vf.ProgramResult:
-        """Play one task to its end, or to where verifiers stops it."""
+        """Play one task to its end, or until verifiers stops it."""
         if not isinstance(data, AttuneData):
             raise TypeError(
                 f"the harness {self.config.id!r} plays tasks of its own taskset only, got "
@@ -68,7 +68,7 @@ class AttuneHarness(vf.Harness[AttuneHarnessConfig]):
         config = self.config
         async with aiohttp.ClientSession(
             headers={"Authorization": f"Bearer {secret}"},
-            timeout=aiohttp.ClientTimeout(total=None),  # the rollout and the client have their own
+            timeout=aiohttp.ClientTimeout(total=None),  # the rollout and the client have their own limits
             connector=aiohttp.TCPConnector(limit=config.parallel),
         ) as session:
             url = f"{endpoint.rstrip('/')}/chat/completions"
@@ -87,13 +87,13 @@ class _Player:
     chat: Chat
     trace: AnyTrace
     most: int
-    """How often a request is asked at most."""
+    """Maximum number of attempts at a request."""
 
     async def all(self, requests: Sequence[Request], parallel: int) -> None:
-        """Ask every request; CallFailedError with the first that got no reply.
+        """Ask every request; raises CallFailedError for the first one without a reply.
 
-        A limit of verifiers shows as a call that is refused. After verifiers has stopped the rollout, it
-        drops what the harness raises, and the trace ends as incomplete, not as failed.
+        When a limit of verifiers is reached, it refuses the call. After stopping the rollout, it ignores
+        errors of the harness, and the trace ends as incomplete rather than failed.
         """
         self.trace.info[KEY] = {"version": VERSION, "replies": {}}
         waiting = iter(enumerate(requests))
@@ -107,10 +107,10 @@ class _Player:
                 for _ in range(min(parallel, len(requests))):
                     group.create_task(work())
         except BaseExceptionGroup as failed:
-            raise failed.exceptions[0] from None  # the others were stopped because of it
+            raise failed.exceptions[0] from None  # the others were cancelled because of it
 
     async def one(self, number: int, request: Request) -> None:
-        """Ask one request until its reply can be read or counts as it is."""
+        """Ask one request until its reply can be read or no attempts are left."""
         messages = request.chat()
         # the trace's own view of the task: what the harness is handed may have notices of verifiers added
         if (system := self.trace.task.data.system_prompt) is not None:
@@ -137,10 +137,10 @@ class _Player:
         state_of(self.trace).outcomes[request.id] = asking.text, asking.outcome
 
     def _node(self, messages: Sequence[Mapping[str, str]], before: int) -> list[int]:
-        """The node of a reply: new since it was asked for, and after these messages; none if it is not found.
+        """The new nodes after these messages, one of which has the reply; empty if none is found.
 
-        All of them: where a person says the same twice, prompts that do not name the turn end alike, and
-        both requests may be in flight.
+        There may be several: if a person says the same thing twice, prompts that do not name the turn end
+        identically, and both requests may be in flight.
         """
         nodes = self.trace.nodes
         wanted = [message["content"] for message in reversed(messages)]
@@ -165,7 +165,7 @@ class AttuneEnv(vf.SingleAgentEnv, vf.Env[AttuneEnvConfig]):
         check_harness(config)
 
     async def run(self, task: AnyTask, agents: Agents) -> None:
-        """Play the task; BenchmarkTrainingError if a training client is given a benchmark record."""
+        """Play the task; raises BenchmarkTrainingError for a benchmark record with a training client."""
         data = task.data
         # A rollout for training is known by its client, which keeps the tokens; the taskset's own flag
         # (`training`) refuses earlier, where somebody sets it.
@@ -178,11 +178,11 @@ class AttuneEnv(vf.SingleAgentEnv, vf.Env[AttuneEnvConfig]):
         await super().run(task, agents)
 
     async def finalize(self, task: AnyTask, episode: AnyEpisode) -> None:
-        """Mark a trace as failed if replies or scores are missing, whatever stopped it.
+        """Mark a trace as failed if replies or scores are missing, regardless of what stopped it.
 
-        Turn and token limits and time-outs end a rollout without an error; the rewards of such a trace would
-        be those of a model that stopped answering. They become null, as after any error, so that `--resume`
-        plays the task again.
+        Turn limits, token limits and time-outs end a rollout without an error, and its rewards would be those
+        of a model that stopped answering. They become null, as after any error, so that `--resume` plays the
+        task again.
         """
         data = task.data
         if not isinstance(data, AttuneData):

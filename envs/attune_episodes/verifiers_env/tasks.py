@@ -1,4 +1,4 @@
-"""`AttuneTaskset` and its tasks: what is sent to a worker, and what its trace earned."""
+"""`AttuneTaskset` and its tasks: the data sent to workers, and the scoring of traces."""
 
 from __future__ import annotations
 
@@ -40,42 +40,42 @@ logger = logging.getLogger(__name__)
 
 
 class NotPlayableError(AttuneError, SystemExit):
-    """Data or settings with which nothing can be played; the cause has the kind of error.
+    """Data or settings with which nothing can be played; the cause is the original error.
 
-    Uncaught, it ends a command with the message alone, as verifiers' own refusals do. `except Exception`
-    catches it like any other error.
+    If uncaught, it ends a command with only its message, like verifiers' own errors. `except Exception`
+    catches it as usual.
     """
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
-        self.code = message  # what Python prints in the place of a traceback
+        self.code = message  # Python prints this instead of a traceback
 
 
 class AttuneData(vf.TaskData):
     """One task: a conversation, one request of it, or a live conversation.
 
-    It contains only what cannot be derived. The prompt of a single request is the one exception:
-    other harnesses look for it there.
+    It contains only what cannot be derived, except for the prompt of a single request, which other harnesses
+    expect there.
     """
 
     granularity: Granularity = "conversation"
     conversation: dict[str, Any] = Field(default_factory=dict)
-    """The record in the benchmark's format. It holds the annotated answers: never show it to a model."""
+    """The record in the benchmark's format. It has the annotated answers, so never show it to a model."""
     settings: dict[str, Any] = Field(default_factory=dict)
-    """How it is asked about: `Settings.to_json`."""
+    """The settings, from `Settings.to_json`."""
     reward: dict[str, Any] = Field(default_factory=dict)
     """The reward: `attune_rewards.spec_files.describe_reward`."""
     request: str | None = None
-    """The id of the one request, `conversation/turn/stage`; None for a whole conversation."""
+    """The id of the single request, `conversation/turn/stage`; None for a whole conversation."""
     live: dict[str, Any] | None = None
-    """Where a live conversation begins: `Standing.to_json`; the fields above are empty then."""
+    """Where a live conversation begins, from `Standing.to_json`; the fields above are then empty."""
 
     @staticmethod
     def of(task: Task) -> AttuneData:
-        """The data of a task. That of a single request contains its prompt, for any chat harness."""
+        """The data of a task; for a single request, it includes the prompt, for any chat harness."""
         data = task.to_json()
         if task.only is None:
-            # verifiers wants a prompt of every task; the harness asks what the plan says
+            # verifiers requires a prompt for every task; the harness follows the plan
             prompt: Any = task.conversation.turns[0].user_message or " "
             return AttuneData(name=data["id"], prompt=prompt, **data)
         (system, *rest) = task.requests[0].chat()
@@ -91,21 +91,21 @@ class AttuneData(vf.TaskData):
     def standing(self) -> Standing | None:
         """Where a live conversation begins; None if the task is not one.
 
-        Raises DataError if this process would hold another conversation.
+        Raises DataError if this process would hold a different conversation.
         """
         return None if self.live is None else Standing.from_json(self.live)
 
     def check_prompts(self) -> None:
-        """Raises DataError if this process would ask anything other than what the task was made with."""
+        """Raise DataError if this process would ask anything other than what the task was made for."""
         if self.standing is None:
             self.task.settings.check_same(self.settings, f"task {self.id}", "prompts")
 
 
 class AttuneState(vf.State):
-    """The state of a rollout beside its trace; it is not saved."""
+    """The state of a rollout in addition to its trace; it is not saved."""
 
     outcomes: dict[str, tuple[str, Any]] = Field(default_factory=dict, exclude=True)
-    """Request id -> (raw reply, what `parse` made of it): no reply is parsed twice."""
+    """Request id -> (raw reply, parsed reply), so that no reply is parsed twice."""
 
 
 def state_of(trace: AnyTrace) -> AttuneState:
@@ -117,7 +117,7 @@ def state_of(trace: AnyTrace) -> AttuneState:
 
 
 def outcomes_of(trace: AnyTrace, task: Task) -> dict[str, tuple[str, Any]]:
-    """Request id -> (raw reply, what it says); no reply counts as an empty one."""
+    """Request id -> (raw reply, parsed reply); a missing reply counts as an empty one."""
     replies, outcomes = replies_of(trace, task), state_of(trace).outcomes
     for request in task.requests:
         text = sound(replies.get(request.id, ""))
@@ -127,16 +127,16 @@ def outcomes_of(trace: AnyTrace, task: Task) -> dict[str, tuple[str, Any]]:
 
 
 def replies_of(trace: AnyTrace, task: Task) -> dict[str, str]:
-    """Request id -> raw reply, of the requests that were answered."""
+    """Request id -> raw reply, for the requests that were answered."""
     return replies_in(trace.info, [node.message.content for node in trace.nodes if node.sampled], task)
 
 
 class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
     """One conversation, or one request of it.
 
-    Scoring reads the raw replies that the trace carries and nothing else, so that `vf-replay` scores old
-    traces again without a model. A request without a reply earns what an empty reply earns; whether a trace
-    is complete is decided by the environment (`AttuneEnv.finalize`).
+    Scoring reads only the raw replies in the trace, so that `vf-replay` can score old traces again without a
+    model. A request without a reply earns as much as an empty reply; the environment decides whether a trace
+    is complete (`AttuneEnv.finalize`).
     """
 
     @property
@@ -146,11 +146,12 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
 
     @vf.reward(weight=1.0)
     async def total(self, trace: AnyTrace) -> dict[str, float]:
-        """Score the replies, under the name of the total.
+        """Score the replies: name of the total -> value.
 
-        A conversation: the return of the episode, such as `composite_strict` (in [0, 1]: the strict
-        Composite / 100) or `composite_partial`. A request: the value of its score, `<reward>_request`.
-        Nothing if the reward scores nothing. A live conversation: `live_total`, which has no bounds.
+        For a conversation, this is the return of the episode, such as `composite_strict` (the strict
+        Composite / 100, in [0, 1]) or `composite_partial`; for a request, the value of its score,
+        `<reward>_request`; for a live conversation, `live_total`, which is unbounded. Empty if the reward
+        scores nothing.
         """
         if (standing := self.data.standing) is not None:
             return {TOTAL: held(standing, trace.info).total}
@@ -163,7 +164,7 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
 
     @vf.metric
     async def parts(self, trace: AnyTrace) -> dict[str, float]:
-        """Each part's mean score over the requests where it is scored, and counts of replies and retries."""
+        """The mean score of each part over the requests that score it, and counts of replies and retries."""
         if (standing := self.data.standing) is not None:
             return live_metrics(held(standing, trace.info), trace.info)
         task = self.data.task
@@ -187,8 +188,8 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
         }
 
     async def score(self, trace: AnyTrace, runtime: Runtime | None = None, *args: Any, **kwargs: Any) -> None:
-        """Rewards and metrics; then, if enabled, the judge of drafts, whose failure affects none of them."""
-        # later releases of verifiers hand over more than 0.4.0 (a deployment): passed on, not used here
+        """Compute rewards and metrics, then run the draft judge if enabled; its failure affects neither."""
+        # releases of verifiers after 0.4.0 pass more arguments (a deployment): passed on, not used here
         await super().score(trace, runtime, *args, **kwargs)
         judge = self.config.draft_judge
         whole = self.data.request is None and self.data.live is None
@@ -200,7 +201,7 @@ class AttuneTask(vf.Task[AttuneData, vf.State, AttuneTaskConfig]):
     async def validate(self, runtime: Runtime) -> bool:
         """Whether the annotations' own answers earn 1 and no annotated answer is in any prompt.
 
-        For a live conversation: whether the state-knowing replies earn more than silence.
+        For a live conversation, whether the state-knowing replies earn more than silence.
         """
         self.data.check_prompts()
         problem = problem_of(self.data)
@@ -225,11 +226,11 @@ def _request_score(task: Task, trace: AnyTrace) -> Score:
 
 
 class AttuneTaskset(vf.Taskset[AttuneTask, AttuneTasksetConfig]):
-    """Annotated conversations, each a task, or each of their scored requests; or live conversations.
+    """A taskset of annotated conversations or their scored requests, or of live conversations.
 
-    Everything that can be wrong with the configuration (settings, reward and data) is reported when the
-    taskset is made. `load` then only makes tasks. Simulated conversations without a `number` have no end: the
-    taskset declares this (`INFINITE`), so evaluation asks for `-n`, and trainers take what they need.
+    All problems with the configuration (settings, reward and data) are reported when the taskset is made;
+    `load` then only makes tasks. Simulated conversations without a `number` are endless: the taskset declares
+    this (`INFINITE`), so that evaluation requires `-n` and trainers take as many as they need.
     """
 
     def __init__(self, config: AttuneTasksetConfig) -> None:
@@ -249,7 +250,7 @@ class AttuneTaskset(vf.Taskset[AttuneTask, AttuneTasksetConfig]):
             logger.info("questions in the wording of %s", self.settings.codebook.path)
 
     def load(self) -> Iterator[AttuneTask]:
-        """The tasks, in the order of the data; conversations in which nothing is scored are left out."""
+        """The tasks in the order of the data; conversations in which nothing is scored are left out."""
         config = self.config
         if config.live:
             for index in count() if config.number is None else range(config.number):

@@ -1,4 +1,4 @@
-"""Whether a task is valid: `vf-validate` asks."""
+"""Check whether a task is valid, for `vf-validate`."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def _silence_pays(standing: Standing) -> str | None:
 
 
 def _leak(task: Task) -> str | None:
-    """A request that changes when all annotated answers are taken out of the record.
+    """Find a request that changes when all annotated answers are removed from the record.
 
-    This is stronger than looking for the answers in the text: whatever a prompt takes from an answer, be it
-    its presence or its length, would make it another one.
+    This is stricter than searching the text for the answers: anything that a prompt takes from an answer,
+    even its presence or its length, would change it.
     """
     planned = plan(task.conversation, task.settings)
     blank = plan(unanswered(task.conversation), task.settings)
@@ -48,7 +48,7 @@ def _leak(task: Task) -> str | None:
 
 
 def _other_prompt(data: AttuneData, task: Task) -> str | None:
-    """A prompt that is carried and is not the one of the plan."""
+    """Find a stored prompt that differs from the plan's."""
     if task.only is None:
         return None
     (request,) = task.requests
@@ -59,7 +59,7 @@ def _other_prompt(data: AttuneData, task: Task) -> str | None:
 
 
 def _oracle(task: Task) -> str | None:
-    """A request to which the annotations' own answers do not earn everything."""
+    """Find a request for which the annotations' own answers do not earn the full reward."""
     oracle = builtin_policy("oracle", [task.conversation], task.settings)
     for step in rollout(task.conversation, oracle, task.settings, task.spec).steps:
         value = step.score.value

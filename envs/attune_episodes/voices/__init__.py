@@ -1,6 +1,6 @@
-"""Voices: what a language model is asked to word a packet of the simulator, and how its text is read again.
+"""Voices: the request to a language model to word a packet of the simulator, and the check of its text.
 
-This floor opens no connection: `attune_env.endpoint_voice` asks a server.
+This layer opens no connections; `attune_env.endpoint_voice` calls a server.
 """
 
 from attune_episodes.voices.check import checked, misfits

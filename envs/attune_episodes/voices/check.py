@@ -1,7 +1,7 @@
-"""Reads a voice's text again: it must say what its packet holds, and nothing that the packet leaves out.
+"""Check a voice's text: it must say everything in its packet and nothing else.
 
-The grammar's own words are the measure: a question about a reply, or a feeling in a text, is only held
-against a voice where the reader reads it rightly in the grammar's words for the same packet.
+The grammar's wording is the reference: a question about a reply, or a feeling in a text, counts against a
+voice only if the reader reads it correctly in the grammar's wording of the same packet.
 """
 
 from __future__ import annotations
@@ -23,47 +23,47 @@ from attune_episodes.reading.readers import reader
 from attune_episodes.reading.rules import RULES
 
 LONGEST: Final = (3, 40)
-"""A text is too long beyond 3 times the grammar's words, plus 40."""
+"""A text is too long if it has more than 3 times as many words as the grammar's, plus 40."""
 ENGLISH: Final = 0.08
-"""The share of pairs of adjacent words that must be common; 99 % of 800 written messages have more."""
+"""The least share of common pairs of adjacent words; 99 % of 800 written messages have more."""
 FEWEST_PAIRS: Final = 8
-"""A text must have this many pairs to be judged by them."""
+"""The fewest pairs in a text that is judged by them."""
 FOREIGN: Final = 0.2
-"""The share of letters that may come from another script."""
+"""The largest share of letters from another script."""
 TOLD: Final = 1 / 3
-"""The share of the details of a part that must be told."""
+"""The least share of a part's details that the text must tell."""
 FEWEST: Final = 2
-"""A part must have this many details to be judged by them."""
+"""The fewest details in a part that is judged by them."""
 FEWEST_OWN: Final = 3
-"""Of so many details that no other part has, at least one must be told."""
+"""If a part has this many details that no other part has, the text must tell at least one of them."""
 CONTENT: Final = frozenset({
     "tells", "shows", "reports", "repeats", "risk", "safety", "echo", "infer", "side", "readings", "advise",
     "hard", "ask_fact", "ask_reflect",
 })  # fmt: skip
-"""Parts whose content is a matter of the conversation, not a turn of phrase."""
+"""Parts whose content is specific to the conversation, not a general phrase."""
 MUST: Final = ("B3", "B13", "B15", "B501", "B505")
-"""Questions whose yes the rules find in nine of ten other wordings of the grammar or more."""
+"""Questions for which the rules find a yes in at least nine of ten other wordings of the grammar."""
 MUST_NOT: Final = (
     "B1", "B4", "B11", "B13", "B14", "B17", "B18", "B19", "B206", "B207", "B310", "B311", "B315", "B316",
     "B406", "B502", "B503", "B504", "B505",
 )  # fmt: skip
-"""Questions where a yes of the rules in place of a no means that an act was added."""
+"""Questions for which a yes from the rules instead of a no means that an act was added."""
 FITTED_NOT: Final = (
     "B5", "B14", "B206", "B207", "B310", "B311", "B315", "B316", "B406", "B408", "B502", "B503", "B504",
 )  # fmt: skip
-"""The same of the fitted reader."""
+"""The same for the fitted reader."""
 _NOT_PLAIN: Final = re.compile(
     r"[{\[<`#*]|(?:person|user|assistant|model|reply|message|sure|here)\b[^.\n]{0,40}:", re.IGNORECASE
 )
 """Beginnings of a text that is data, markup or an announcement."""
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs"})
 _SEEN: Final = "\n\u200d"
-"""Characters of these categories that a message may hold: line ends, and what joins emoji."""
+"""Characters of these categories that a message may contain: line breaks, and emoji joiners."""
 _QUOTES: Final = {'"': '"', "“": "”"}
 
 
 def cleaned(text: str) -> str:
-    """A text without blanks and quotation marks around it."""
+    """Remove white space and quotation marks around a text."""
     text = sound(text).strip()
     closing = _QUOTES.get(text[:1])
     if closing and len(text) > 1 and text[-1] == closing and text.count(closing) == 1 + (text[0] == closing):
@@ -72,7 +72,7 @@ def cleaned(text: str) -> str:
 
 
 def checked(packet: Packet, transcript: Transcript, text: str) -> str | Unparsed:
-    """The text as it is taken, or why it is not: `empty`, `too_long`, or `unfit` with the first misfit."""
+    """The accepted text, or why it is rejected: `empty`, `too_long`, or `unfit` with the first problem."""
     text = cleaned(text)
     if not text:
         return Unparsed("empty")
@@ -85,7 +85,7 @@ def checked(packet: Packet, transcript: Transcript, text: str) -> str | Unparsed
 
 
 def misfits(packet: Packet, transcript: Transcript, text: str) -> Iterator[str]:
-    """Every way in which a text does not say what its packet holds."""
+    """All deviations of a text from its packet."""
     if _NOT_PLAIN.match(text) or any(unicodedata.category(c) in _UNSEEN and c not in _SEEN for c in text):
         yield "not plain text"
     if _foreign(text):
@@ -113,7 +113,7 @@ def _foreign(text: str) -> bool:
 
 
 def _of_message(packet: Packet, text: str) -> Iterator[str]:
-    """Feelings that do not show where they should, and those that show where they should not."""
+    """Feelings that should show but do not, and feelings that show but should not."""
     model, found = read_message(packet.text), read_message(text)
     expected = {claim.family for claim in model.shown} | set(packet.shows)
     signs = {FAMILIES[family]["sign"] > 0 for family in packet.shows}
@@ -131,7 +131,7 @@ def _of_message(packet: Packet, text: str) -> Iterator[str]:
 
 
 def _of_reply(packet: Packet, transcript: Transcript, text: str) -> Iterator[str]:
-    """Acts that are missing or were added, and feelings claimed."""
+    """Missing or added acts, and wrongly claimed feelings."""
     claimed, claims = ({claim.family for claim in claims_in(one)} for one in (packet.text, text))
     expected = {part.family for part in packet.parts if part.family}
     yield from (f"claims {family}" for family in sorted(claims - claimed - expected))

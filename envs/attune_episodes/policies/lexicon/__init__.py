@@ -1,9 +1,9 @@
 """`lexicon`: a small reader.
 
-It answers from the text of a request with an English word list and simple cues: what the person names and
-shows of a feeling, what a reply does, what the message asks for. It learns nothing from annotations, uses
-only what a request shows in words (not, for example, which questions apply), and reads no
-other language. A baseline for models that claim to read, not an instrument.
+It answers from the text of a request with an English word list and simple cues: which feelings the person
+names or shows, what a reply does, what the message asks for. It learns nothing from annotations, uses only
+the words of a request (not, for example, which questions apply), and reads no other language. It is a
+baseline for models that claim to read, not an instrument.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from attune_episodes.request import Request
 from attune_rewards.predictions import Assess, AssessHP, Draft, Prediction, Prefer
 
 REASONING: Final = "Read with a word list and simple cues."
-"""The reasoning given where it is asked for."""
+"""The reasoning given if it is asked for."""
 LONG: Final = 40
-"""Words that weigh as much as one point of worth."""
+"""Number of words that count as much as one point of worth."""
 
 
 class Weights(NamedTuple):
-    """The features that count for one question when two responses are compared."""
+    """The weights of features for one comparison question."""
 
     brevity: float = 1.0
     echo: float = 1.0
@@ -43,12 +43,12 @@ WEIGHTS: Final = {
     **dict.fromkeys(("PW3", "PW6", "PW8", "PW9", "PW15"), _LIGHT),
     **dict.fromkeys(("PW7", "PW12", "PW16"), Weights(brevity=0.7, advice=1.0)),
 }
-"""Comparison question -> its weights; for the others everything counts alike."""
+"""Comparison question -> its weights; for other questions, all features count equally."""
 
 
 @dataclass(frozen=True, slots=True)
 class LexiconPolicy(BuiltinPolicy):
-    """Reads the words of a request, and answers every stage from them."""
+    """Answers every stage from the words of the request."""
 
     name: str = "lexicon"
 
@@ -73,7 +73,7 @@ class LexiconPolicy(BuiltinPolicy):
 
 
 def _draft(message: str) -> str:
-    """A short reply that names what was read and asks on."""
+    """A short reply that names the feeling read and asks a question."""
     tags = read(message).tags
     if not tags:
         return "Thank you for telling me. What would help you most right now?"
@@ -82,10 +82,10 @@ def _draft(message: str) -> str:
 
 
 def _preferred(request: Request) -> Prefer:
-    """In each comparison the response of higher worth to the person who wrote the message.
+    """Pick, in each comparison, the response that is worth more to the person who wrote the message.
 
-    A good response is about this person (echoes their details), takes their feeling seriously, is not long,
-    says nothing that could be said to anybody, and advises only who asked.
+    A good response is about this person (it echoes their details), takes their feeling seriously, is not
+    long, says nothing generic, and gives advice only if asked.
     """
     read = {
         label: Exchange(request.user_message, text, request.history)

@@ -1,8 +1,8 @@
 """The behaviour of a reply, question by question, and the behaviour that was wanted. English only.
 
-Each question looks for one simple cue in a reply. What was wanted follows a lay person's defaults, adjusted
-by what the message asks for: most people want to be understood, in a fitting tone, without sermons, clichés
-or repetitions; those who ask for advice and reasons want them, and those who feel something want it
+Each question looks for one simple cue in a reply. The wanted behaviour follows common-sense defaults,
+adjusted to what the message asks for: most people want to be understood, in a fitting tone, without sermons,
+clichés or repetitions; those who ask for advice and reasons want them, and those who feel something want it
 acknowledged.
 """
 

@@ -1,7 +1,7 @@
-"""How the person left the conversation: from the feelings read over it, how the replies did, and reactions.
+"""Predict how the person left the conversation, from the feelings read, the replies and the reactions.
 
-English only. People who talk something through with a fitting listener mostly end calmer than they came;
-how far depends on how well the replies did and on the feeling of their last messages.
+English only. People who talk something through with a good listener usually end calmer than they began; how
+much calmer depends on the quality of the replies and on the feelings in their last messages.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from attune_rewards.panas import spread
 from attune_rewards.predictions import Reflect
 
 TYPICAL: Final = (30.0, 25.0)
-"""Totals of an ordinary day, where those before are not shown."""
+"""Totals of an ordinary day, used if the earlier ones are not given."""
 EASED: Final = (0.25, 0.5)
-"""Share of the way to the pleasant end that a well-fitting conversation moves each total."""
+"""Share of the distance to the pleasant end by which a well-fitting conversation moves each total."""
 FITS: Final = (1.0, 0.8, 0.3, -0.2)
-"""The same, by how well the replies fit, best first."""
+"""The same share by how well the replies fit, best first."""
 LIMITS: Final = (0.15, 0.8, 1.4)
-"""Troubles per turn up to which replies fit very well, mostly, in part."""
+"""Faults per turn up to which replies fit very well, mostly, in part."""
 SCORES: Final = (6, 5, 3, 2)
 """Branch score by how well the replies fit."""
 FOLLOW_UPS: Final = {
@@ -40,7 +40,7 @@ FOLLOW_UPS: Final = {
 
 
 def reflected(request: Request) -> Reflect:
-    """The answer to the questions after the last turn."""
+    """Answer the questions after the last turn."""
     history = request.history
     exchanges = [Exchange(*pair, history[:turn]) for turn, pair in enumerate(history)]
     troubles = _troubles(exchanges)
@@ -49,7 +49,7 @@ def reflected(request: Request) -> Reflect:
     off = [FOLLOW_UPS[name] for name, number in troubles.most_common(2) if number and fit > 1]
 
     def option(question: str, ours: str) -> str:
-        """Our text, or the given option that shares most words with it."""
+        """Our text, or the option that shares the most words with it."""
         given = request.options.get(question, ())
         return ours if not given or ours in given else max(given, key=lambda text: shared(text, ours))
 
@@ -77,7 +77,7 @@ def _troubles(exchanges: Sequence[Exchange]) -> Counter[str]:
 
 
 def _fit(troubles: Counter[str], exchanges: Sequence[Exchange]) -> int:
-    """How well the replies fit: the place among the four answers, best first."""
+    """How well the replies fit, as an index into the four answers, best first."""
     protests = sum(x.before.seeks("complaint") for x in exchanges[1:])
     thanks = sum(x.before.seeks("thanks") for x in exchanges[1:])
     load = troubles.total() - 0.5 * troubles["advice"] + 2 * protests - 0.5 * thanks
@@ -96,13 +96,13 @@ def _panas(request: Request, felt: Sequence[Feelings], fit: int) -> tuple[dict[s
         strength = {name: math.fsum(reading.weights.get(name, 0.0) for reading in felt) for name in names}
         order = sorted(names, key=lambda name: (-strength[name], EMOTIONS.index(name)))
         after |= spread(round(before[side]) + moved, order)
-        # the feelings that were read have more room to move
+        # feelings that were read may change more
         change |= spread(moved, order if moved > 0 else order[::-1], low=-6, high=6)
     return {name: after[name] for name in EMOTIONS}, {name: change[name] for name in EMOTIONS}
 
 
 def _goal(exchanges: Sequence[Exchange]) -> int:
-    """The person's goal: a place among the options of Q1."""
+    """The person's goal, as an index into the options of Q1."""
     if any(x.before.seeks("no_advice") for x in exchanges):
         return 0
     if any(x.before.seeks("calm") for x in exchanges[:2]):
@@ -113,7 +113,7 @@ def _goal(exchanges: Sequence[Exchange]) -> int:
 
 
 def _clarity(felt: Sequence[Feelings]) -> int:
-    """How clear the feelings were: a place among the options of Q2."""
+    """How clear the feelings were, as an index into the options of Q2."""
     feeling = [reading for reading in felt if reading.tags]
     mixed = sum(len({POLARITY[tag.emotion] for tag in reading.tags}) > 1 for reading in feeling)
     if mixed * 2 > len(feeling):
