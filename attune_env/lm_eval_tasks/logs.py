@@ -40,8 +40,7 @@ def rollouts_from(
             `samples_attune_….jsonl`, or the samples, such as `results["samples"]["attune_all"]`.
         data: the conversations that were asked about, as for `attune_data.load`.
         em_model: the model's name in the result records, `provider/model`; by default `lm_eval/` plus the
-        name
-            in lm-eval's own results next to the samples.
+            name in lm-eval's own results next to the samples.
 
     Returns:
         One rollout per conversation, model and settings, in the order of the samples; samples of single
