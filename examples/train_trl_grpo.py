@@ -224,9 +224,9 @@ def main() -> None:
         how["control"] = given.control is not False
         worlds = people.Mixed(given.seed) if given.mixture else people.Worlds(given.seed)
         results = from_scratch(recipe, worlds, **how)
-    report(results)
     if given.quick:
-        say(f"{steps} steps and {recipe.tested} conversations show that it runs, not what can be learned")
+        say(f"it runs; {steps} steps and {recipe.tested} conversations are too few for the verdicts below")
+    report(results)
     write(results, given.out, f"{given.model or 'A model from scratch'} on new people, seed {given.seed}")
     wall, cpu = (time.time() - started) / 60, (time.process_time() - spent) / 60
     print(f"\n{wall:.1f} minutes, {cpu:.1f} min of CPU; {given.out}: curves.svg, curves.csv, answers.md")
