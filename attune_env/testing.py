@@ -1,7 +1,7 @@
-"""Contracts for what you add: `check_reward`, `check_episode`, `check_env_contract`.
+"""Contracts for your own extensions: `check_reward`, `check_episode`, `check_env_contract`.
 
 Each raises ContractError (an AssertionError) at the first violation, naming the conversation, the request and
-the numbers. The project's own rewards, policies, data and environments are checked by the same functions.
+the numbers. The project's own rewards, policies, data and environments are checked with the same functions.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ __all__ = [
 
 EXACT: Final = 1e-12
 GARBAGE: Final = ("", "no", "{}", "[1, 2]", '{"emotions": NaN', "\ud83d", "null", "<think>", "yes " * 500)
-"""Replies that say nothing, each given to every request of an episode."""
+"""Meaningless replies, each given to every request of an episode."""
 
 
 class ContractError(AssertionError):
-    """Something that was added breaks its contract."""
+    """An extension violates its contract."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of one conversation in an environment: a reward per step, their sum, the result record."""
+    """The outcome of one conversation in an environment: rewards per step, their sum, the result record."""
 
     rewards: Sequence[float]
     total: float
     statuses: Sequence[str]
-    """`ok` or `unparsed:<code>` of each reply."""
+    """`ok` or `unparsed:<code>` for each reply."""
     record: dict[str, Any]
 
 
@@ -69,13 +69,13 @@ def check_env_contract(
     policies: Sequence[str] = BUILTIN,
     rewards: Sequence[str] = PRESETS,
 ) -> None:
-    """Raises ContractError unless an environment gives the rewards that the engine gives.
+    """Raise ContractError unless an environment gives the same rewards as the engine.
 
     Args:
-        play: plays one conversation: (policy, conversation, preset) -> Outcome.
-        conversations: those of at least two participants; by default five of the bundled sample.
-        policies: built-in policies to play.
-        rewards: presets to play them under.
+        play: a function that plays one conversation: (policy, conversation, preset) -> Outcome.
+        conversations: conversations of at least two participants; by default five of the bundled sample.
+        policies: the built-in policies to play.
+        rewards: the presets under which they are played.
 
     Checked, for every policy and reward: rewards are finite, sum to the return, and the return equals that
     of `rollout` to 1e-12; the oracle earns 1, nothing more than 1, nothing less than 0 without baselines;
@@ -119,7 +119,7 @@ def check_episode(
     *,
     deterministic: bool = True,
 ) -> None:
-    """Raises ContractError unless conversations play as episodes should, with your own policy.
+    """Raise ContractError unless conversations work as episodes, with your own policy.
 
     Args:
         conversations: the data; by default five conversations of the bundled sample.
@@ -180,11 +180,13 @@ def check_reward(
     empty_at_most: float = 0.5,
     garbage_at_most: float = 0.0,
 ) -> None:
-    """Raises ContractError unless a reward keeps the contract of rewards.
+    """Raise ContractError unless a reward fulfils the contract of rewards.
 
     Args:
         reward: a spec, or the name of a preset.
-        conversations: to try it on, of two participants at least; by default five of the bundled sample.
+        conversations: conversations to test it on, of at least two participants; by default five of the
+        bundled
+            sample.
         settings: how policies are asked.
         empty_at_most: the most that the policy `empty` may earn, as the mean return.
         garbage_at_most: the most that unreadable replies may earn in any conversation.
@@ -276,7 +278,7 @@ def _check_sum(played: Rollout, who: str) -> None:
 def _check_record(
     record: Mapping[str, Any], conversation: Conversation, total: float | None, who: str
 ) -> None:
-    """That a result record survives JSON, reads back cleanly, and holds `total` (None: another reward's)."""
+    """Check that a result record survives JSON, reads back cleanly, and has `total` (None: not checked)."""
     text = json.dumps(record, ensure_ascii=False, allow_nan=False)
     _require(json.loads(text) == record, f"{who}: the result record changes in JSON")
     said, warnings = read_record(record, conversation)
@@ -292,7 +294,7 @@ def _require(holds: bool, message: str) -> None:
 
 
 def _require_close(found: float, wanted: float, what: str) -> None:
-    """Raises ContractError unless two finite numbers are equal to 1e-12."""
+    """Raise ContractError unless two finite numbers are equal to within 1e-12."""
     close = math.isfinite(found) and abs(found - wanted) <= EXACT
     _require(close, f"{what}: found {found!r}, expected {wanted!r} (to {EXACT})")
 
@@ -307,6 +309,6 @@ def _tried_on(conversations: Sequence[Conversation] | None) -> Sequence[Conversa
 
 
 def _reloaded(conversations: Sequence[Conversation]) -> Conversations:
-    """The same records read again from their JSON, with nothing remembered about them."""
+    """The same records read again from their JSON, without any caches."""
     records = [json.loads(json.dumps(one.to_record(), ensure_ascii=False)) for one in conversations]
     return Conversations([Conversation.model_validate(record) for record in records], source="read again")

@@ -1,4 +1,4 @@
-"""How far a linear reader gets on simulated people: it is between the baselines and the ceiling.
+"""Measure how far a linear reader gets on simulated people, between the baselines and the ceiling.
 
 Fits bags of words (crossed with the question and with what the reply claims) on simulated conversations and
 scores it on people it has not seen, and with --unseen also on unseen topics and phrases. Needs
@@ -54,7 +54,7 @@ Array = Any  # of numpy
 
 
 def words(text: str, *, pairs: bool = True) -> Bag:
-    """The words of a text, with its question and exclamation marks, and its pairs of them, each once."""
+    """The words of a text, including question and exclamation marks, and pairs of adjacent ones."""
     found = re.findall(r"[\w']+|[!?]", text.lower())
     return [*dict.fromkeys(found), *(dict.fromkeys(f"{a}_{b}" for a, b in pairwise(found)) if pairs else ())]
 
@@ -66,7 +66,7 @@ class Bags:
         self.vectorizer = CountVectorizer(analyzer=list, min_df=3, dtype=np.float32).fit(bags)
 
     def rows(self, bags: list[Bag]) -> Rows:
-        """One row a bag."""
+        """One row per bag."""
         return self.vectorizer.transform(bags)
 
 
@@ -79,7 +79,7 @@ def fitted(rows: Rows, labels: list[str], strength: float, *, intercept: bool = 
 
 
 class Reader:
-    """Linear models over words: one for the feelings, one for each question, one for the choices."""
+    """Linear models over words: one for the feelings, one per question, one for the choices."""
 
     name = "linear"
 
@@ -144,7 +144,7 @@ class Reader:
             yield c, (a, b)
 
     def differences(self, pairs: list[tuple[Bag, Bag]]) -> Rows:
-        """Side A less side B."""
+        """Side A minus side B."""
         return self.texts.rows([a for a, _ in pairs]) - self.texts.rows([b for _, b in pairs])
 
     def felt(self, request: Request) -> Array:
@@ -190,7 +190,7 @@ class Reader:
 
 
 def scores(conversation: Conversation, policy: Policy) -> list[float]:
-    """A conversation's value of each of `ROWS`: means over its turns."""
+    """A conversation's value for each of `ROWS`, averaged over its turns."""
     found: dict[str, list[float]] = {row: [] for row in ROWS}
     for step in rollout(conversation, policy, SETTINGS).steps:
         parts = step.score.parts
@@ -208,7 +208,7 @@ def scores(conversation: Conversation, policy: Policy) -> list[float]:
 
 
 def compare(reader: Reader, train: Conversations, test: Conversations, ceiling: dict[str, float]) -> None:
-    """Prints what each policy earns on the test conversations, and how far above `prior` it is."""
+    """Print what each policy earns on the test conversations, and by how much it exceeds `prior`."""
     prior, lexicon = (
         builtin_policy("prior", test, SETTINGS, fit_on=train),
         builtin_policy("lexicon", test, SETTINGS),
@@ -234,7 +234,7 @@ def compare(reader: Reader, train: Conversations, test: Conversations, ceiling: 
 
 
 def aims(reader: Reader, test: Conversations) -> None:
-    """Prints where the reader and the nulls stand in the quantities that the published figures name."""
+    """Print the values of the reader and the baselines for the quantities in the published figures."""
     third: list[list[float]] = [[], [], []]
     va: dict[bool, list[float]] = {False: [], True: []}
     neutral: dict[bool, list[bool]] = {False: [], True: []}
@@ -280,7 +280,7 @@ if __name__ == "__main__":
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--unseen", action="store_true")
     chosen = arguments.parse_args()
-    first = -(-chosen.train // 6) * 6  # a person's conversations lie within a block of six
+    first = -(-chosen.train // 6) * 6  # a person's conversations are within a block of six
     worlds: list[tuple[Part, Part]] = [("all", "all")]
     if chosen.unseen:
         worlds += [("unseen", "seen"), ("seen", "unseen"), ("unseen", "unseen")]

@@ -5,12 +5,12 @@ that `read_message` finds in it, and chooses what to do: which feeling it names 
 and which other acts it says. The grammar of the simulated world words them with details of what the person
 has told. It never sees the state.
 
-It starts from nothing and learns from groups of eight replies to the same message, which meet the same luck:
-the policy is a softmax over the replies of a group, and its expected reward climbs. No two replies of a group
-name the same feeling, so most groups hold one that is right. The *control* is paid what replies to other
-people earned; the *deaf* policy sees nothing of the message. All are tested on people of another world, with
-the reader that they learned against and with one that was fitted on other people, and with phrases that the
-world they learned in does not have. Needs NumPy alone.
+It starts from scratch and learns from groups of eight replies to the same message with the same random draws:
+the policy is a softmax over the replies of a group, and gradient ascent raises its expected reward. No two
+replies of a group name the same feeling, so most groups have one that is right. The *control* gets the
+rewards of replies to other people; the *deaf* policy does not see the message. All are tested on people of
+another world, with the reader used in training and with one that was fitted on other people, and with phrases
+that the training world does not have. Needs only NumPy.
 
 Run: python examples/live_policy.py (about seven CPU minutes; --people 100 is a quick look)
 """
@@ -35,23 +35,23 @@ from attune_episodes.live.oracle import worded
 from attune_episodes.reading import read_message
 
 ACTS: Final = ("echo", "validate", "reason", "reflect", "advise", "ask_fact", "ask_reflect", "cheer")
-"""What the policy may do beside naming a feeling."""
+"""The acts among which the policy chooses, besides naming a feeling."""
 FEELINGS: Final = ("", *texts().families)
-"""Which feeling it may name: none, or one of a family."""
+"""The feelings it may name: none, or one of the families."""
 GROUP: Final = 8
-"""Replies to the same message."""
+"""Number of replies to the same message."""
 TRIED: Final = 0.3
 """Probability of each act in a reply that is tried."""
 RARE: Final = 2
-"""Messages that a feature must occur in to have a weight."""
+"""Fewest messages in which a feature must occur to have a weight."""
 FLOOR: Final = 1e-4
-"""The sum of squares from which Adagrad starts."""
+"""The initial sum of squares of Adagrad."""
 Array = Any
 Played = list[LiveEpisode]
 
 
 class Group(NamedTuple):
-    """Replies to one message, and what they earned."""
+    """Replies to one message, and their rewards."""
 
     seen: list[str]
     """The features of the moment."""
@@ -61,7 +61,7 @@ class Group(NamedTuple):
 
 
 def features(live: LiveEpisode) -> list[str]:
-    """Which turn it is, the feelings that the message shows, and its words and pairs of words."""
+    """The features of the moment: the turn, the feelings shown, and the message's words and word pairs."""
     words = re.findall(r"[a-z']+|\?", live.message.lower())
     pairs = [" ".join(pair) for pair in pairwise(words)]
     shown = {f"shows {claim.family}" for claim in read_message(live.message).shown}
@@ -69,22 +69,22 @@ def features(live: LiveEpisode) -> list[str]:
 
 
 def said(live: LiveEpisode, choice: Array) -> str:
-    """The chosen acts in the grammar's words."""
+    """Word the chosen acts with the grammar."""
     feeling = FEELINGS[int(choice[: len(FEELINGS)].argmax())]
     acts = {act for act, on in zip(ACTS, choice[len(FEELINGS) :], strict=True) if on}
     return worded(live, acts | ({"claim"} if feeling else set()), feeling)
 
 
 def tried(rng: Any) -> Array:
-    """A group of choices: each names another feeling, and does what acts chance has it do."""
+    """A group of choices, each naming a different feeling, with random acts."""
     feelings = np.eye(len(FEELINGS))[rng.permutation(len(FEELINGS))[:GROUP]]
     return np.concatenate([feelings, rng.random((GROUP, len(ACTS))) < TRIED], axis=1)
 
 
 def collect(world: Simulation, people: int, seed: int = 0) -> list[Group]:
-    """A group for each turn of conversations with these people, which go on from one of the replies.
+    """Make a group for each turn of conversations with these people, which continue from one of the replies.
 
-    Half of the time it is the best one, so that people stay, and else any.
+    Half of the time, this is the best one, so that people stay; otherwise it is a random one.
     """
     rng = np.random.default_rng(seed)
     found = []
@@ -103,7 +103,7 @@ def collect(world: Simulation, people: int, seed: int = 0) -> list[Group]:
 
 
 def paid_for_others(groups: Sequence[Group], seed: int = 0) -> list[Group]:
-    """The same groups, with each reply paid what some reply to another message earned."""
+    """The same groups, with each reply given the reward of a reply to another message."""
     rng = np.random.default_rng(seed)
     half = len(groups) // 2  # another person's, not the same one's next turn
     return [
@@ -113,7 +113,7 @@ def paid_for_others(groups: Sequence[Group], seed: int = 0) -> list[Group]:
 
 
 class Policy:
-    """Scores what a reply may do, each choice by a sum of weights of the features that are on."""
+    """Scores the choices for a reply, each by the sum of the weights of the active features."""
 
     def __init__(self, groups: Sequence[Group], *, hears: bool = True) -> None:
         """Give weights to the features that occur in several groups; a deaf policy sees none of them."""
@@ -123,11 +123,11 @@ class Policy:
         self.weights = np.zeros((len(self.places), len(FEELINGS) + len(ACTS)))
 
     def rows(self, seen: Iterable[str]) -> Array:
-        """The rows of the features that have weights."""
+        """The rows of the features with weights."""
         return np.array([self.places[name] for name in seen if name in self.places], dtype=int)
 
     def __call__(self, live: LiveEpisode) -> str:
-        """The reply with the highest score: the best feeling, and every act that adds to it."""
+        """The reply with the highest score: the best feeling, and every act with a positive score."""
         scores = self.weights[self.rows(features(live))].sum(0)
         choice = scores > 0
         choice[: len(FEELINGS)] = np.arange(len(FEELINGS)) == scores[: len(FEELINGS)].argmax()
@@ -149,7 +149,7 @@ class Policy:
 
 
 def gradient(scores: Array, group: Group) -> Array:
-    """The slope of the expected reward of a group, by the scores of what its replies do."""
+    """The gradient of a group's expected reward with respect to the scores of choices."""
     values = group.choices @ scores
     chances = np.exp(values - values.max())
     chances /= chances.sum()
@@ -157,7 +157,7 @@ def gradient(scores: Array, group: Group) -> Array:
 
 
 def play(policy: Callable[[LiveEpisode], str], world: Simulation, count: int, reader: str) -> Played:
-    """Conversations with these people, to their ends."""
+    """Play conversations with these people to their end."""
     found = [LiveEpisode(world, index, reader=reader) for index in range(count)]
     for live in found:
         while not live.done:
@@ -166,7 +166,7 @@ def play(policy: Callable[[LiveEpisode], str], world: Simulation, count: int, re
 
 
 def interval(totals: Array, world: Simulation) -> str:
-    """The mean with its 95 % interval over people."""
+    """Format the mean with its 95 % interval over people."""
     owners = [world.person(index).participant_id for index in range(len(totals))]
     (found,) = Bootstrap(len(totals), owners).intervals(totals[:, None])
     return f"{found.mean:+.3f} ({found.low:+.3f} to {found.high:+.3f})"
@@ -186,7 +186,7 @@ def habits(played: Played) -> str:
 
 
 def main() -> None:
-    """Trains three policies and prints what each earns, and what the trained one does."""
+    """Train three policies and print what each earns, and what the trained one does."""
     flags = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     flags.add_argument("--people", type=int, default=1500, help="conversations to learn from")
     flags.add_argument("--epochs", type=int, default=6)

@@ -39,7 +39,7 @@ from attune_rewards import Assess, Prefer
 
 PARTS: Final = ("textual", "contextual", "preferred", "valence", "pairwise")
 AIMS: Final = {"textual": 0.75, "valence": 0.75, "pairwise": 0.60}
-"""For the reader fitted on the written train part, on the written test part."""
+"""Targets for the reader fitted on the written train part, tested on the written test part."""
 BASELINES: Final = ("prior", "asked", "lexicon")
 FEWEST: Final = 5
 """Yes answers, and no answers, that a question needs in the test data to count."""
@@ -53,10 +53,10 @@ Sides = ("observed", "preferred")
 
 
 class Exchange(NamedTuple):
-    """One turn, with where it stands."""
+    """One turn, with its position."""
 
     place: tuple[int, int]
-    """Index of its conversation, its number."""
+    """Index of its conversation, and its number."""
     participant: str
     turn: Turn
 
@@ -97,7 +97,7 @@ class Predicted:
 
 
 def tokens(text: str) -> list[str]:
-    """The words of a text, with its question and exclamation marks."""
+    """The words of a text, including question and exclamation marks."""
     return re.findall(r"[\w']+|[!?]", text.lower().replace("’", "'"))
 
 
@@ -130,7 +130,7 @@ def scored(model: LogisticRegression | bool, rows: Array) -> Array:
 
 
 class Reader:
-    """Linear models over words: one for valence, one for each question, one for choices."""
+    """Linear models over words: one for valence, one per question, one for choices."""
 
     def __init__(self, conversations: Iterable[Conversation]) -> None:
         turns = exchanges(conversations)
@@ -151,7 +151,7 @@ class Reader:
         self.choice = fitted(self.differences(chosen), [won for *_, won in chosen], intercept=False)
 
     def rows(self, turns: Sequence[Exchange], side: str) -> Array:
-        """The reply's words; for what the person would have wanted the message's too."""
+        """The reply's words; for what the person would have wanted, also the message's."""
         replies = self.replies([one.turn.llm_response for one in turns])
         if side == "observed":
             return replies
@@ -218,7 +218,7 @@ class Measure:
         draws = np.random.default_rng(0).integers(len(who), size=(RESAMPLES, len(who)))
         counts = [np.ones(len(who)), *(np.bincount(draw, minlength=len(who)) for draw in draws)]
         self.weights = np.array(counts)
-        """The first row is everybody once."""
+        """The first row has everybody exactly once."""
 
     def __call__(self, said: Predicted) -> dict[str, Interval]:
         """Part -> its value."""
@@ -298,7 +298,7 @@ def table(grammar: int, unseen: int, seed: int) -> dict[str, dict[str, dict[str,
     if train := written("train"):
         sources |= {"written": list(train), "both": [*world, *train]}
     readers = {name: Reader(conversations) for name, conversations in sources.items()}
-    first = -(-grammar // 6) * 6  # a person's conversations lie within a block of six
+    first = -(-grammar // 6) * 6  # a person's conversations are within a block of six
     others = Simulation(seed, topics="seen", templates="unseen", start=first)
     tests = {"unseen phrases": others.take(unseen), "written:test": written("test"), "sample": load("sample")}
     found: dict[str, dict[str, dict[str, Interval]]] = {}
@@ -317,7 +317,7 @@ def table(grammar: int, unseen: int, seed: int) -> dict[str, dict[str, dict[str,
 
 
 def show(found: dict[str, dict[str, dict[str, Interval]]]) -> None:
-    """Prints the table, and which aims are missed."""
+    """Print the table, and the targets that are missed."""
     for test, rows in found.items():
         print(f"\n### {test}\n\n| | {' | '.join(PARTS)} |\n|---|{'---|' * len(PARTS)}")
         for name, values in rows.items():

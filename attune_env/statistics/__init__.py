@@ -1,4 +1,4 @@
-"""Statistics: the paper's bootstrap, vectorised over all models and metrics."""
+"""Statistics: the paper's bootstrap, vectorised over models and metrics, and tests of differences."""
 
 from attune_env.statistics.bootstrap import Bootstrap, Interval
 from attune_env.statistics.comparisons import Comparison, Separation, compare, separation

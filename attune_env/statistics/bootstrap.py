@@ -1,7 +1,7 @@
 """The paper's bootstrap: 95 % percentile intervals over resampled conversations (or participants).
 
-One multinomial weight matrix serves every model and metric, so a resample is one matrix product and
-differences between columns are paired for free. Source: AttuneBench v1.0, 10,000 resamples.
+One multinomial weight matrix serves all models and metrics, so a resample is a matrix product, and
+differences between columns are automatically paired. Source: AttuneBench v1.0, 10,000 resamples.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ RESAMPLES: Final = 10_000
 LEVEL: Final = 0.95
 AT_A_TIME: Final = 4_000_000
 PRODUCT: Final = 262_144
-"""Multiplications in one product of matrices; OpenBLAS uses one thread up to here."""
+"""Most multiplications in one matrix product; up to this number, OpenBLAS uses one thread."""
 COLUMNS: Final = 32
 BLOCK: Final = 256
-"""Columns whose resampled means are held at a time."""
+"""Number of columns whose resampled means are in memory at a time."""
 ROUNDING: Final = 1e-9
-"""A difference nearer to 0 counts as none."""
+"""A smaller absolute difference counts as 0."""
 MEANINGFUL: Final = 5
-"""With fewer units than this a percentile interval says little; tables mark it."""
+"""With fewer units than this, a percentile interval says little, and tables mark it."""
 
 Array = npt.NDArray[np.float64]
 
@@ -42,16 +42,16 @@ class Interval:
     n: int = 0
     """Defined values."""
     units: int = 0
-    """Resampled units (conversations or participants) that hold a defined value."""
+    """Number of resampled units (conversations or participants) with a defined value."""
 
     @property
     def meaningful(self) -> bool:
-        """Whether there are enough units for the interval to say something."""
+        """Whether there are enough units for the interval to be meaningful."""
         return self.units >= MEANINGFUL
 
     @property
     def leaves_out_zero(self) -> bool:
-        """Whether 0 is outside, with enough units to say so: the condition for claiming a difference."""
+        """Whether the interval excludes 0 and has enough units: the condition for claiming a difference."""
         if self.low is None or self.high is None or not self.meaningful:
             return False
         return self.low > ROUNDING or self.high < -ROUNDING
@@ -61,11 +61,12 @@ class Bootstrap:
     """Resampling weights for a fixed list of rows, applied to any number of columns.
 
     Args:
-        rows: how many rows (conversations) there are.
-        clusters: one label per row; rows of one label are drawn together (participants). None: each row
-            is its own unit.
-        resamples: how many resamples.
-        seed: seeds the generator; same rows, clusters and seed give the same intervals.
+        rows: the number of rows (conversations).
+        clusters: one label per row (participants); rows with the same label are drawn together. With None,
+        each
+            row is its own unit.
+        resamples: the number of resamples.
+        seed: the seed of the generator; the same rows, clusters and seed give the same intervals.
 
     Values of columns have the shape (rows, columns), with NaN if undefined.
     """
@@ -87,7 +88,7 @@ class Bootstrap:
         self.cluster_of_row = np.array([numbers[label] for label in labels])
         self.units = len(numbers)
         self.drawn = _drawn(self.units, resamples, seed)
-        """(resamples, units): how often each unit is drawn; not to be changed."""
+        """(resamples, units): how often each unit is drawn; do not modify."""
 
     @property
     def weights(self) -> Array:
@@ -106,12 +107,12 @@ class Bootstrap:
     def means(self, values: npt.ArrayLike) -> Array:
         """(columns, resamples): the mean of the defined values of each column in each resample.
 
-        NaN if a resample holds no defined value of a column.
+        NaN if a resample has no defined value of a column.
         """
         table = np.asarray(values, dtype=np.float64)
         defined = ~np.isnan(table)
         means = weighted(self.drawn, self.unit_sums(np.where(defined, table, 0.0)))
-        # most columns are undefined in the same rows: these are counted once
+        # most columns are undefined in the same rows, so these are counted only once
         masks, mask_of = np.unique(defined, axis=1, return_inverse=True)
         counts = weighted(self.drawn, self.unit_sums(masks))
         with np.errstate(invalid="ignore"):
@@ -128,9 +129,9 @@ class Bootstrap:
     def ratios(self, numerators: npt.ArrayLike, denominators: npt.ArrayLike) -> list[Interval]:
         """One interval per column of Σ numerator / Σ denominator, the sums over rows.
 
-        A mean over items is such a ratio: its denominator differs from row to row, so both sums are drawn
-        together. The sum of the denominator is the interval's n. A resample whose denominator is 0 is left
-        out; a column whose denominator is 0 is undefined.
+        A mean over items is such a ratio: its denominator differs between rows, so both sums are resampled
+        together. The sum of the denominator is the interval's n. Resamples with a denominator of 0 are left
+        out; a column with a denominator of 0 is undefined.
         """
         above, below = self.unit_sums(numerators), self.unit_sums(denominators)
         found: list[Interval] = []
@@ -164,10 +165,10 @@ def _intervals(means: npt.ArrayLike, bounds: Array, n: npt.ArrayLike, units: npt
 
 
 def weighted(weights: npt.NDArray[Any], sums: Array) -> Array:
-    """(columns, draws): sums.T @ weights.T, of small whole weights (draws, units) and (units, columns).
+    """(columns, draws): sums.T @ weights.T for small whole weights (draws, units) and sums (units, columns).
 
-    The products are small: the BLAS splits larger ones between threads, whose number would then show in the
-    last digit, and which wait for each other if the cores are busy.
+    The product is split into small ones, since the BLAS divides larger ones among threads; their number would
+    affect the last digit, and they wait for each other on busy cores.
     """
     totals = np.empty((sums.shape[1], len(weights)))
     groups = [slice(start, start + COLUMNS) for start in range(0, len(totals), COLUMNS)]
@@ -175,16 +176,16 @@ def weighted(weights: npt.NDArray[Any], sums: Array) -> Array:
     step = max(PRODUCT // size, 1)
     for start in range(0, len(weights), step):
         part = slice(start, start + step)
-        drawn = weights[part].astype(np.float64).T  # as floats, all weights at once may be large
+        drawn = weights[part].astype(np.float64).T  # in parts, to save memory
         for group in groups:
             totals[group, part] = sums[:, group].T @ drawn
     return totals
 
 
 def percentiles(samples: Array) -> Array:
-    """(2, columns): the quantiles that hold the middle 95 % of each row of `samples` (columns, resamples).
+    """(2, columns): the quantiles that bound the middle 95 % of each row of `samples` (columns, resamples).
 
-    Linear between neighbours; NaN are left out, and a row of only NaN gives NaN.
+    They are interpolated linearly; NaN are left out, and a row of only NaN gives NaN.
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "All-NaN slice", RuntimeWarning)
@@ -197,7 +198,7 @@ def known(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-@lru_cache(maxsize=1)  # a report makes many tables of the same conversations
+@lru_cache(maxsize=1)  # cached, since a report makes many tables of the same conversations
 def _drawn(units: int, resamples: int, seed: int) -> npt.NDArray[Any]:
     generator, even = np.random.default_rng(seed), np.full(units, 1 / units)
     drawn = np.empty((resamples, units), dtype=np.uint16 if units < 65_536 else np.uint32)

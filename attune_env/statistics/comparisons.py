@@ -1,9 +1,9 @@
-"""Which models are separated: paired differences with intervals, and Holm-corrected tests beside them.
+"""Which models are separated: paired differences with intervals, and Holm-corrected tests.
 
 Two counts are given because the paper's exact rule is unknown. Its figure shows 95 % bootstrap intervals and
-says how many of the 55 pairs are separated; taken to mean "the paired 95 % interval of the difference
-excludes 0", without any correction. Beside it: sign-flip tests of the same differences, corrected over the
-pairs of a metric (Holm 1979).
+says how many of the 55 pairs are separated. We take this to mean that "the paired 95 % interval of the
+difference excludes 0", without any correction. The second count is from sign-flip tests of the same
+differences, corrected over the pairs of a metric (Holm 1979).
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Comparison:
     first: int
     second: int
     difference: Interval
-    """Mean of first - second, in the metric's unit; n = shared rows."""
+    """Mean of first - second, in the metric's unit; n is the number of shared rows."""
     p: float | None
-    """p of the sign-flip test, two-sided, uncorrected; None if no row is shared."""
+    """Two-sided, uncorrected p of the sign-flip test; None if no row is shared."""
     p_holm: float | None
-    """Corrected over the pairs of this metric."""
+    """The p corrected over the pairs of this metric."""
 
     @property
     def separated(self) -> bool:
@@ -82,10 +82,10 @@ def compare(
     """Every pair of models (first < second) on one metric, on the rows that both have.
 
     Args:
-        kernel: its resamples are shared by all, so differences are paired; its units are what is flipped.
+        kernel: its resamples are shared by all models, so differences are paired; its units are flipped.
         values: (rows, models); NaN = undefined.
-        draws: sign patterns, see `sign_flip`.
-        seed: seed of the sign patterns.
+        draws: the number of sign patterns, see `sign_flip`.
+        seed: the seed of the sign patterns.
 
     A pair without a shared defined row has an undefined difference and no p.
     """

@@ -1,7 +1,7 @@
-"""Subgroup contrasts: is a model's score different for some people than for the others?
+"""Subgroup contrasts: does a model's score differ between some people and the others?
 
-The difference is that of the two means over conversations, as tables show them. What is resampled, and whose
-labels are permuted, are the kernel's units: participants, where one holds several conversations.
+The difference is between the two means over conversations, as shown in tables. The units that are resampled,
+and whose labels are permuted, are those of the kernel: participants if one has several conversations.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from attune_env.statistics.bootstrap import (
 )
 
 TIED: Final = 1e-9
-"""Differences this close to the observed one, relative to the largest value, equal it."""
+"""Differences this close to the observed one, relative to the largest value, count as equal to it."""
 Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """One column (model or metric) inside a subgroup against outside."""
+    """One column (model or metric) compared inside and outside a subgroup."""
 
     inside: Interval
     outside: Interval
     difference: Interval
     """Mean inside - mean outside; its n and units are those of both sides together."""
     p: float | None
-    """By permutation of the units' labels, two-sided, uncorrected; None if a side is empty."""
+    """Two-sided, uncorrected p by permutation of the units' labels; None if a side is empty."""
 
 
 def contrasts(
@@ -52,20 +52,21 @@ def contrasts(
     """One contrast per column.
 
     Args:
-        kernel: the resamples; its units are what labels belong to.
+        kernel: the resamples; labels belong to its units.
         values: (rows, columns); NaN = undefined.
-        inside: (rows,) truth values: conversations of the subgroup.
-        outside: (rows,) those compared with; by default all others. Rows of neither side are left out (such
-            as people who did not say whether they have a diagnosis).
-        draws: permutations B.
-        seed: seed of the permutations; not the bootstrap's stream, even with the same seed.
+        inside: (rows,) booleans: the conversations of the subgroup.
+        outside: (rows,) booleans: the conversations to compare with; by default all others. Rows on neither
+        side
+            are left out (such as people who did not say whether they have a diagnosis).
+        draws: the number B of permutations.
+        seed: the seed of the permutations, whose stream differs from the bootstrap's even with the same seed.
 
-    In each resample both means are computed again; resamples in which a side is empty are left out. The p of
-    a column is (1 + b)/(1 + B), where b permutations of the units' labels give a difference at least as
-    large, in size; a unit's conversations move together. Where a unit has rows on both sides (topics of one
-    person's conversations), labels are permuted among rows.
+    Each resample recomputes both means; resamples with an empty side are left out. The p of a column is
+    (1 + b)/(1 + B), where b is the number of permutations of the units' labels that give an absolute
+    difference at least as large; the conversations of a unit move together. If a unit has rows on both sides
+    (topics of one person's conversations), labels are permuted among rows.
 
-    Undefined: difference and p if a side has no value.
+    Difference and p are undefined if a side has no value.
     """
     labels = np.asarray(inside, dtype=bool)
     others = ~labels if outside is None else np.asarray(outside, dtype=bool)
@@ -112,7 +113,7 @@ def _permuted(
     with np.errstate(invalid="ignore", divide="ignore"):
         size = np.abs(above / n - rest / m)
     least = size[:, :1] - TIED * np.abs(sums).max(axis=0, initial=0.0)[:, None]
-    # a permutation that leaves a side empty has no difference: counted as if it reached, to be safe
+    # a permutation with an empty side has no difference and is counted as at least as large, to be safe
     p: Array = (1 + (~(size[:, 1:] < least)).sum(axis=1)) / (1 + draws)
     p[(n[:, 0] == 0) | (m[:, 0] == 0)] = np.nan
     return p

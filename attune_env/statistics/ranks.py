@@ -1,4 +1,4 @@
-"""Do metrics rank models alike? Spearman's correlation of the models' means, for each pair of metrics.
+"""Do metrics rank models similarly? Spearman's correlation of the models' means for each pair of metrics.
 
 Intervals come from the resamples of the kernel: in each, all means are computed, ranked and correlated again.
 """
@@ -16,7 +16,7 @@ from scipy.stats import rankdata
 from attune_env.statistics.bootstrap import Array, Bootstrap, Interval, percentiles
 
 FEWEST: Final = 3
-"""Models that a correlation takes: two always rank alike or opposite."""
+"""Fewest models for a correlation, since two always have equal or opposite ranks."""
 STEP: Final = 1e-9
 """Means are ranked in whole steps of this size, so that rounding does not break ties."""
 

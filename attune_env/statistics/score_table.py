@@ -1,4 +1,4 @@
-"""Scores as one array: conversations × (model, mode) × metrics, with the bootstrap kernel they share."""
+"""Scores as one array: conversations × (model, mode) × metrics, with a shared bootstrap kernel."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Key = tuple[str, str]
 
 
 def participant_of(scores: Mapping[str, Any]) -> str:
-    """The participant of a scored conversation; the conversation itself if the file does not say."""
+    """The participant of a scored conversation, or the conversation's id if the file does not say."""
     marks = scores.get("attune")
     known = marks.get("participant") if isinstance(marks, Mapping) else None
     return str(known or scores["conversationId"])
@@ -30,14 +30,14 @@ class ScoreTable:
     """The numbers of a scores file.
 
     Args:
-        ids: conversation ids, sorted: rows.
+        ids: the sorted conversation ids, one per row.
         owners: the participant of each conversation.
         keys: (model, mode) pairs, sorted.
-        metrics: flat metric names, as `attune_rewards.aggregate.flatten` gives them.
-        values: (rows, keys, metrics); NaN = undefined, or the pair has no result for that conversation.
-        unit: what the bootstrap draws, `conversation` or `participant`.
-        seed: seeds the bootstrap.
-        resamples: how many resamples.
+        metrics: flat metric names, as in `attune_rewards.aggregate.flatten`.
+        values: (rows, keys, metrics); NaN if undefined or if the pair has no result for that conversation.
+        unit: the unit that the bootstrap resamples, `conversation` or `participant`.
+        seed: the seed of the bootstrap.
+        resamples: the number of resamples.
     """
 
     ids: tuple[str, ...]
@@ -58,10 +58,7 @@ class ScoreTable:
         seed: int = 0,
         resamples: int = RESAMPLES,
     ) -> ScoreTable:
-        """From the per-conversation entries of a scores file, in any order.
-
-        `auto` draws participants if one owns several conversations, and otherwise conversations.
-        """
+        """From the per-conversation entries of a scores file, in any order."""
         flat = [flatten(entry) for entry in entries]
         metrics = sorted({name for one in flat for name in one})
         owner_of = {entry["conversationId"]: participant_of(entry) for entry in entries}

@@ -1,9 +1,9 @@
 """Sign-flip test: could differences of this size arise if their signs were random?
 
 Under the hypothesis that a difference is as likely to be +x as -x, every pattern of signs is equally likely.
-A unit (conversation, or participant with all their conversations) is flipped as a whole. Source: the
-randomisation test for paired data (Fisher 1935), with the p of a drawn sample of patterns that cannot be 0
-(Phipson & Smyth 2010).
+A unit (a conversation, or a participant with all their conversations) is flipped as a whole. Source: the
+randomisation test for paired data (Fisher 1935), with the p for a random sample of patterns, which cannot be
+0 (Phipson & Smyth 2010).
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ import numpy as np
 from attune_env.statistics.bootstrap import RESAMPLES, Array, Bootstrap, weighted
 
 EXACT: Final = 13
-"""Up to this many units all 2^units patterns are gone through (8,192): fewer than would be drawn."""
+"""Up to this many units, all 2^units patterns (8,192) are enumerated, which are fewer than would be drawn."""
 TIED: Final = 1e-9
-"""Sums this close to the observed one, relative to the largest difference, equal it: it is rounding."""
+"""Sums this close to the observed one, relative to the largest difference, count as equal (rounding)."""
 
 
 def sign_flip(kernel: Bootstrap, differences: Array, *, draws: int = RESAMPLES, seed: int = 0) -> Array:
-    """Tests that each column of differences is centred on 0; returns the two-sided p of each, in (0, 1].
+    """Test whether each column of differences is centred on 0; returns the two-sided p of each, in (0, 1].
 
     Args:
-        kernel: whose units are flipped.
+        kernel: the kernel whose units are flipped.
         differences: (rows, columns), such as Binary OM minus Binary HP accuracy of each model; NaN =
             undefined.
-        draws: patterns that are drawn; with at most `EXACT` units all patterns are enumerated instead.
-        seed: seed of the generator; not the bootstrap's stream, even with the same seed.
+        draws: the number of random patterns; with at most `EXACT` units, all patterns are enumerated instead.
+        seed: the seed of the generator, whose stream differs from the bootstrap's even with the same seed.
 
     The statistic is the sum of the defined differences, which orders patterns as their mean does.
     p = (1 + b)/(1 + B), where b of B patterns reach the observed sum in size; with all patterns that is the

@@ -15,7 +15,7 @@ from attune_env.statistics.bootstrap import Array
 
 @dataclass(frozen=True, slots=True)
 class VarianceSplit:
-    """Shares of the variance of one metric's scores; each triple adds up to 1."""
+    """Shares of the variance of one metric's scores; each triple sums to 1."""
 
     model: float
     """Share of the variance components (the main figures): σ²_model / σ²."""
@@ -28,14 +28,14 @@ class VarianceSplit:
     variance: float
     """σ² = the sum of the three components, in squared units of the metric."""
     rows: int
-    """Conversations that every model has: the others are left out."""
+    """Number of conversations that every model has; the others are left out."""
     dropped: int
-    """Conversations that lack some model's value."""
+    """Number of conversations that lack a value of some model."""
     models: int
 
 
 def variance_split(values: Array) -> VarianceSplit | None:
-    """Splits the variance of one metric; `values` has shape (rows, models), NaN = undefined.
+    """Decompose the variance of one metric; `values` has shape (rows, models), with NaN if undefined.
 
     With `x_ij` the score of model j on conversation i, n complete rows, k models, and means `x_i.`, `x_.j`
     and `x..`::

@@ -14,11 +14,11 @@ import numpy as np
 from attune_env.statistics.bootstrap import ROUNDING, Array, Bootstrap, Interval
 
 METRIC: Final = "avg_pairwise_kendall_tau"
-"""The score that decides: a conversation's mean τ over its turns."""
+"""The score that is compared: a conversation's mean τ over its turns."""
 
 
 def win_rates(kernel: Bootstrap, values: Array) -> list[list[Interval | None]]:
-    """Win rate of each column (row of the answer) over each other, with its bootstrap interval.
+    """Win rate of each column (a row of the result) over each other one, with its bootstrap interval.
 
     `values` has shape (rows, models), such as `METRIC`; NaN = undefined. Returns one list per model; None
     against itself. Rate and interval of B over A mirror those of A over B (1 - x). n = conversations if

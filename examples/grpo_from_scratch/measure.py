@@ -1,4 +1,4 @@
-"""Measure what a model earns on some people, part by part, and how much of it is reading."""
+"""Measure what a model earns on some people, part by part, and how much of that is due to reading."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Array = npt.NDArray[np.float64]
 Row = Mapping[str, Any]
 PARTS: Final = ("emotion_f1", "emotion_va", "binary_om", "binary_hp", "pairwise")
 CHUNK: Final = 128
-"""Answers made at a time."""
+"""Number of answers generated at a time."""
 
 
 def answers(
@@ -26,14 +26,14 @@ def answers(
 ) -> list[str]:
     """The model's answer to the prompt of each row, of at most `longest` tokens.
 
-    The likeliest token each time, or one drawn at a temperature above 0: always the same draws, and none of
-    the draws of a training run are used up.
+    Each token is the most likely one, or drawn at a temperature above 0; the draws are always the same and do
+    not affect those of a training run.
     """
     import torch
 
     chats = [row["prompt"] for row in rows]
     texts = tokenizer.apply_chat_template(chats, tokenize=False, add_generation_prompt=True)
-    order = sorted(range(len(texts)), key=lambda i: (len(texts[i]), i))  # alike in length: less padding
+    order = sorted(range(len(texts)), key=lambda i: (len(texts[i]), i))  # similar lengths need less padding
     how: dict[str, Any] = {"do_sample": False}
     if temperature:
         how = {"do_sample": True, "temperature": temperature, "top_k": 0, "top_p": 1.0}
@@ -57,12 +57,12 @@ def answers(
 
 @dataclass(frozen=True)
 class Earned:
-    """Scores of some answers."""
+    """The scores of some answers."""
 
     parts: Array
-    """(rows, parts) in [0, 1]; NaN if a part does not concern the row."""
+    """(rows, parts) in [0, 1]; NaN if a part does not apply to the row."""
     parsed: float
-    """Share of the answers that could be read."""
+    """Share of answers that could be read."""
 
 
 def earned(rows: Sequence[Row], said: Sequence[str]) -> Earned:
@@ -73,7 +73,7 @@ def earned(rows: Sequence[Row], said: Sequence[str]) -> Earned:
 
 
 class People:
-    """The people who are tested: intervals come from drawing them, each with all that they answered."""
+    """The people who are tested; intervals come from resampling them, each with all their answers."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self.owners = [row["participant_id"] for row in rows]
@@ -83,7 +83,7 @@ class People:
         return len(set(self.owners))
 
     def intervals(self, values: Array) -> dict[str, Interval]:
-        """Part -> mean and 95 % interval of values of shape (rows, parts), such as paired differences."""
+        """Part -> mean and 95 % interval of `values`, of shape (rows, parts), such as paired differences."""
         return dict(zip(PARTS, self.kernel.intervals(values), strict=True))
 
 
@@ -98,24 +98,24 @@ class End:
     prior: Array
     asked: Array
     others: Array
-    """The model after training, shown the texts of other people."""
+    """The trained model, given the texts of other people."""
 
 
 def rises(gain: Interval) -> bool:
-    """Whether a mean difference lies above 0 beyond its interval."""
+    """Whether a mean difference is significantly above 0."""
     return gain.low is not None and gain.low > 0
 
 
 def falls(gain: Interval) -> bool:
-    """Whether it lies below."""
+    """Whether it is significantly below 0."""
     return gain.high is not None and gain.high < 0
 
 
 def verdicts(people: People, end: End) -> dict[str, str]:
-    """Part -> what its numbers say, by rules that were fixed before they were seen.
+    """Part -> verdict, by rules that were fixed before the numbers were seen.
 
-    *learned*: above the warm-up, above `prior` and `asked`, and above what the same model earns on texts of
-    others, each beyond its interval, while the control does not rise above warm-up and `prior`.
+    *learned*: significantly above the warm-up, above `prior` and `asked`, and above the same model on other
+    people's texts, while the control does not rise above warm-up and `prior`.
     """
     gain, over_prior = people.intervals(end.after - end.before), people.intervals(end.after - end.prior)
     over_asked, reading = people.intervals(end.after - end.asked), people.intervals(end.after - end.others)
@@ -144,9 +144,9 @@ def verdicts(people: People, end: End) -> dict[str, str]:
 def signs_of_gaming(
     people: People, end: End, said: Mapping[str, float], told: Mapping[str, float]
 ) -> list[str]:
-    """Sentences on whatever in the numbers looks like pleasing a part rather than reading.
+    """Sentences about anything in the numbers that suggests gaming a part rather than reading.
 
-    `said` and `told` are the habits of the model's answers and of the people's own.
+    `said` and `told` are the habits in the model's answers and in the people's own.
     """
     gain, found = people.intervals(end.after - end.before), []
     if rises(gain["emotion_va"]) and falls(gain["emotion_f1"]):
@@ -163,7 +163,7 @@ def signs_of_gaming(
 
 
 def habits(rows: Sequence[Row], said: Sequence[str]) -> dict[str, float]:
-    """Shares of what the answers hold whatever the text: how a model that drifts to constants shows.
+    """Habits of the answers, regardless of the text, which reveal a model that drifts towards constants.
 
     `no tag`, `top tag` (the most frequent feeling, of all tags), `observed yes`, `wanted yes`, `side A` (as
     shown), and `characters` of an answer. NaN if there is nothing to share.

@@ -1,4 +1,4 @@
-"""A small language model from nothing: a tokenizer made of the training texts, and an untrained Qwen2."""
+"""A small language model from scratch: a tokenizer trained on the texts, and an untrained Qwen2."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TEMPLATE: Final = (
     "{% if add_generation_prompt %}<|assistant|>{% endif %}"
 )
 OFTEN: Final = 100
-"""A line that stands in one of so many prompts is one token."""
+"""A line that occurs in at least one of this many prompts becomes a single token."""
 COMPARISON: Final = re.compile(r"(\d+\. )(\[\w+\])( A = \w, B = \w\n)")
 """A line that says what is compared: three tokens."""
 FRAGMENTS: Final = (
@@ -26,16 +26,16 @@ FRAGMENTS: Final = (
     *(f'{comma}"{key}": ' for key in (*BINARY_IDS, *range(1, 13)) for comma in ("", ", ")),
     *(f'"{value}"' for value in ("yes", "no", "A", "B", *EMOTIONS)),
 )
-"""The vocabulary of answers: one token each, so that an answer to twelve questions takes about fifty."""
+"""The vocabulary of answers, one token each, so that an answer to twelve questions takes about fifty."""
 
 Chat = Sequence[dict[str, str]]
 
 
 def make_tokenizer(prompts: Sequence[Chat], words: int = 2000) -> Any:
-    """A byte-level BPE of the prompts' texts, with one token for every line that they repeat.
+    """A byte-level BPE trained on the prompts' texts, with one token for every line that they repeat.
 
-    A pretrained model knows English; this one reads each question as one sign, and learns from the
-    demonstrations what it stands for.
+    A pretrained model knows English; this one sees each question as a single token and learns its meaning
+    from the demonstrations.
     """
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast

@@ -1,9 +1,9 @@
-"""Who is trained on and who is tested on, and two ways to cheat them.
+"""The people for training and testing, and two controls without a link between text and annotations.
 
-`Worlds` are simulated people; `Mixed` adds the written corpus, and tests on it.
+`Worlds` are simulated people; `Mixed` adds the written corpus and tests on it.
 
-`strangers` and `misreported` take the link between a text and its annotations away, the first when a model is
-tested, the second when it is trained. What a model earns or learns then, it did not get from reading.
+`strangers` and `misreported` break the link between a text and its annotations, the first for testing, the
+second for training. Anything that a model then earns or learns does not come from reading.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from attune_env import Conversation, Conversations, Level, Simulation, load
 from attune_episodes.ceiling import latent_ceiling
 
 LEVEL: Final = replace(LEVELS["plain"], name="short", turns=(1, 1))
-"""The plainest people, one exchange each: what a model of a million parameters reads in minutes."""
+"""The plainest people, with one exchange each, which a model of a million parameters can read in minutes."""
 
 
 @dataclass(frozen=True)
 class Worlds:
-    """The worlds of a seed. Nobody lives in two of them."""
+    """The worlds of a seed, which have no person in common."""
 
     seed: int
     level: str | Level = LEVEL
 
     def train(self, number: int) -> Conversations:
-        """The people to learn from."""
+        """The people for training."""
         return Simulation(3 * self.seed, level=self.level).take(number)
 
     def tested(self, number: int, *, dev: bool) -> Conversations:
-        """The people who are reported on, and were not looked at before; for `dev`, to tune a recipe on."""
+        """The people for the reported results, not used before; with `dev`, those for tuning a recipe."""
         return self._world(dev).take(number)
 
     def ceiling(self, number: int, *, dev: bool) -> dict[str, float]:
-        """The scores that knowing the latent state of those people would earn."""
+        """The scores of a reader who knows the latent state of these people."""
         return latent_ceiling(self._world(dev), range(number))
 
     def _world(self, dev: bool) -> Simulation:
@@ -50,14 +50,15 @@ class Worlds:
 class Mixed(Worlds):
     """Simulated people and the train part of the written corpus; tested on its dev or test part.
 
-    Its conversations are cut into single exchanges: what a model of a million parameters reads in minutes.
+    Its conversations are cut into single exchanges, which a model of a million parameters can read in
+    minutes.
     """
 
     simulated: int = 7
-    """Simulated exchanges to one of the written corpus, which is read once."""
+    """Number of simulated exchanges per exchange of the written corpus, which is used once."""
 
     def train(self, number: int) -> Conversations:
-        """The written train part, and simulated people; `number` is the most."""
+        """The written train part and simulated people, at most `number`."""
         written = exchanges(load("written", split="train"))
         world = Simulation(3 * self.seed, level=self.level)
         count = min(number, len(written) * (1 + self.simulated))
@@ -68,12 +69,12 @@ class Mixed(Worlds):
         return Conversations(exchanges(load("written", split="dev" if dev else "test"))[:number])
 
     def ceiling(self, number: int, *, dev: bool) -> dict[str, float]:
-        """Nothing: what a writer noted has no known ceiling."""
+        """Empty, since the ceiling of written annotations is unknown."""
         return {}
 
 
 def exchanges(conversations: Sequence[Conversation]) -> Conversations:
-    """Each turn as a conversation of its own, without what came before or after it."""
+    """Each turn as a separate conversation, without the turns before and after it."""
     made = []
     for conversation in conversations:
         record = conversation.to_record()
@@ -84,10 +85,10 @@ def exchanges(conversations: Sequence[Conversation]) -> Conversations:
 
 
 def strangers(conversations: Sequence[Conversation]) -> Conversations:
-    """The same annotations under the texts of another person's conversation.
+    """The same annotations with the texts of another person's conversation.
 
-    What is asked stays with the annotations. The texts come from the conversation half the list away, which
-    another person held (turn by turn; from its first turn on again where it is shorter).
+    The questions stay with the annotations. The texts come, turn by turn, from the conversation half the list
+    away, which is another person's; a shorter one starts again at its first turn.
     """
     apart = len(conversations) // 2
     made = []
@@ -103,11 +104,11 @@ def strangers(conversations: Sequence[Conversation]) -> Conversations:
 
 
 def misreported(conversations: Sequence[Conversation], seed: int) -> Conversations:
-    """The same texts and questions under the answers of random others.
+    """The same texts and questions with the answers of random other people.
 
-    The tags of a turn go to another turn; the two answers to a yes/no question to another turn where it was
-    answered too; the winner of a comparison to another one of the same question and the same two sources. So
-    every answer stays as frequent as it was, and none has to do with the text.
+    The tags of a turn move to another turn; the two answers to a yes/no question to another turn in which it
+    was also answered; the winner of a comparison to one with the same question and the same two sources. So
+    every answer remains as frequent as it was, but none is related to the text.
     """
     generator = random.Random(f"misreported {seed}")
     records = [conversation.to_record() for conversation in conversations]

@@ -1,4 +1,4 @@
-"""Write what a run leaves behind: its curves as a picture and as CSV, and answers before and after."""
+"""Write the results of a run: its curves as a plot and as CSV, and answers before and after training."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LOOKS: Final = {
     "GRPO, shuffled truths (control)": ("#D55E00", "s", "-"),
     "supervised on, equal compute": ("#009E73", "^", "-"),
 }
-"""Run -> colour (of Okabe and Ito's, told apart by colour-blind eyes), mark, line."""
+"""Run -> colour (from Okabe and Ito's colour-blind-safe palette), marker, line style."""
 
 
 def draw(
@@ -30,14 +30,14 @@ def draw(
     notes: Mapping[str, str],
     title: str,
 ) -> None:
-    """Draws each part over the steps, with 95 % intervals.
+    """Plot each part over the steps, with 95 % intervals.
 
-    `lines` (prior, asked, ceiling: part -> mean) lie across; `notes` stand behind the names of parts.
+    `lines` (prior, asked, ceiling: part -> mean) are drawn horizontally; `notes` follow the names of parts.
     """
     import matplotlib
 
     matplotlib.use("Agg")
-    matplotlib.rcParams["svg.hashsalt"] = "attune"  # the same run draws the same file
+    matplotlib.rcParams["svg.hashsalt"] = "attune"  # so that the same run gives the same file
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(2, 3, figsize=(11, 6.4), sharex=True, layout="constrained")
@@ -49,7 +49,7 @@ def draw(
                 axis.axhline(values[part], color=colour, linestyle=style, linewidth=1, label=name)
         for number, (name, curve) in enumerate(curves.items()):
             colour, mark, style = LOOKS[name]
-            shift = (number - 1) * 0.008 * curve[-1][0]  # so that intervals stand side by side
+            shift = (number - 1) * 0.008 * curve[-1][0]  # so that intervals do not overlap
             known = [(step, found[part]) for step, found, _ in curve if found[part].mean is not None]
             means = [found.mean for _, found in known]
             axis.errorbar(
@@ -114,7 +114,7 @@ def compare_answers(
 
 
 def shortened(text: str) -> str:
-    """An answer in fewer words, if it is of a form that can be: feelings, and what was said yes to."""
+    """Shorten an answer, if possible, to its feelings and the questions answered with yes."""
     try:
         said = json.loads(text)
         if "picks" in said:

@@ -1,4 +1,4 @@
-"""GRPO by TRL, with the reward functions of this package: one a part, weighted as the reward has it."""
+"""GRPO with TRL and the reward functions of this package, one per part, weighted as in the reward."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from grpo_from_scratch.warm_up import alike
 
 @dataclass
 class Timed:
-    """A reward function that keeps how long it took."""
+    """A reward function that measures its own time."""
 
     function: Any
     seconds: float = field(default=0.0, init=False)
 
     @property
     def __name__(self) -> str:
-        """The part's name, under which TRL logs."""
+        """The part's name, which TRL uses for logging."""
         return str(self.function.__name__)
 
     def __call__(self, *given: Any, **columns: Any) -> list[float | None]:
@@ -33,18 +33,18 @@ class Timed:
 
 @dataclass(frozen=True)
 class Trained:
-    """How a run went."""
+    """The statistics of a run."""
 
     log: list[dict[str, Any]]
     """TRL's log, one entry every few steps."""
     seconds: float
-    """Of the steps; tests in between are left out."""
+    """Seconds for the steps, without the tests in between."""
     reward_seconds: float
-    """Of them, those in reward functions."""
+    """The part of these seconds spent in reward functions."""
 
 
 def in_batches(rows: Any, tokenizer: Any, prompts: int, steps: int, seed: int) -> Any:
-    """The rows of `steps` batches in order, each batch of prompts of similar length: padding costs, too."""
+    """The rows of `steps` batches in order; prompts in a batch have similar lengths, since padding costs."""
     chats = [tokenizer.apply_chat_template(chat, tokenize=False) for chat in rows["prompt"]]
     lengths = [len(tokens) for tokens in tokenizer(chats, add_special_tokens=False).input_ids]
     batches = alike(lengths, prompts, random.Random(f"batches {seed}"))
@@ -67,10 +67,10 @@ def reinforce(
     tests: Callable[[int], object],
     **more: Any,
 ) -> Trained:
-    """GRPO on the rows, in their order; `tests(step)` is called after each step.
+    """Run GRPO on the rows, in order; `tests(step)` is called after each step.
 
     Each step draws `group` answers of at most `longest` tokens to each of `prompts` prompts, at temperature
-    1. `more` goes into the GRPOConfig.
+    1. `more` is passed to the GRPOConfig.
     """
     from transformers import PrinterCallback, TrainerCallback
     from trl import GRPOConfig, GRPOTrainer

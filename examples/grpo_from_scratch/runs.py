@@ -1,4 +1,4 @@
-"""A warm-up and the three runs that start from it, tested on the same people in the same way."""
+"""A warm-up and the three runs that start from it, all tested on the same people in the same way."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Recipe:
     tested: int = 600
     """Conversations to test on."""
     compare_every: int = 8
-    """Comparisons are asked in every so manyth conversation: their prompts are long."""
+    """Comparisons are asked only in every n-th conversation, since their prompts are long."""
     habit: float = 0.5
     """How often a demonstration gives a field from habit."""
     warm_steps: int = 700
@@ -50,12 +50,12 @@ class Recipe:
     group: int = 8
     """Answers to a prompt."""
     more_per_step: float = 9.0
-    """Supervised steps that take about as long as one of GRPO."""
+    """Number of supervised steps that take about as long as one GRPO step."""
     more_rate: float = 5e-4
     tests: int = 3
     """On the way, evenly."""
     longest: int = 512
-    """Most tokens of an answer, of a model that was not made here."""
+    """Maximum length of an answer in tokens, for a pretrained model."""
 
     def marks(self, steps: int) -> dict[int, int]:
         """Step of a run of so many, after which is tested -> the step of GRPO that took as long."""
@@ -78,28 +78,28 @@ QUICK: Final = Recipe(
     more_per_step=1.0,
     tests=2,
 )
-"""A look at how it goes: some answers can be read after the warm-up, and two steps teach next to nothing."""
+"""A trial run: after its warm-up some answers can be read, and its two steps teach next to nothing."""
 
 
 @dataclass
 class Run:
-    """A model on its way, and what it earned at each test."""
+    """A model during training, and its results at each test."""
 
     model: Any
     curve: list[tuple[int, dict[str, Any], float]] = field(default_factory=list)
     """(step, part -> interval, share of answers that could be read)"""
     said: list[str] = field(default_factory=list)
-    """Its answers to the last test, of the likeliest tokens."""
+    """Its greedy answers in the last test."""
     seconds: float = 0.0
     """Of its training steps."""
 
     def branch(self) -> Run:
-        """Another one that starts from here."""
+        """Copy the run, to continue from its current state."""
         return Run(copy.deepcopy(self.model), list(self.curve), list(self.said))
 
 
 class Tester:
-    """Tests models on the same people, again and again."""
+    """Tests models repeatedly on the same people."""
 
     def __init__(
         self, conversations: Conversations, tokenizer: Any, longest: int, compare_every: int, say: Say
@@ -113,7 +113,7 @@ class Tester:
         self.people = measure.People(self.rows)
 
     def __call__(self, run: Run, step: int) -> None:
-        """Tests a run's model, and keeps what it earned and said."""
+        """Test a run's model, and store its results and answers."""
         run.said = measure.answers(run.model, self.tokenizer, self.rows, self.longest)
         found = self.earned(run.said)
         run.curve.append((step, self.people.intervals(found.parts), found.parsed))
@@ -131,7 +131,7 @@ class Tester:
         )
 
     def on_others(self, run: Run) -> measure.Earned:
-        """The rewards of a model that is shown the texts of other people."""
+        """The rewards of a model that is given the texts of other people."""
         return measure.earned(
             self.swapped, measure.answers(run.model, self.tokenizer, self.swapped, self.longest)
         )
@@ -149,7 +149,7 @@ class Tester:
 
 @dataclass
 class Results:
-    """All that a run of this example found."""
+    """All results of a run of this example."""
 
     tester: Tester
     before: Run
@@ -168,12 +168,12 @@ class Results:
 
 
 def rows_of(conversations: Conversations, reward: RewardSpec | str = REWARD) -> Any:
-    """The rows of conversations, under the reward that is trained with or another one."""
+    """The rows of conversations, with the training reward or another one."""
     return training_dataset(conversations, settings=SETTINGS, reward=reward)
 
 
 def fewer_comparisons(rows: Any, every: int) -> Any:
-    """The rows with the comparisons of every so manyth conversation only."""
+    """The rows, with comparisons only from every n-th conversation."""
     number = {name: i for i, name in enumerate(dict.fromkeys(rows["conversation_id"]))}
     owners = zip(rows["stage"], rows["conversation_id"], strict=True)
     kept = [i for i, (stage, name) in enumerate(owners) if stage != "prefer" or number[name] % every == 0]
@@ -181,7 +181,7 @@ def fewer_comparisons(rows: Any, every: int) -> Any:
 
 
 def from_scratch(recipe: Recipe, worlds: people.Worlds, *, control: bool, dev: bool, say: Say) -> Results:
-    """Makes a model and warms it up; then GRPO, the control, and further supervised steps."""
+    """Make a model and warm it up; then run GRPO, the control, and further supervised steps."""
     seed, train = worlds.seed, worlds.train(recipe.people)
     rows = fewer_comparisons(rows_of(train), recipe.compare_every)
     tokenizer = make_tokenizer(rows["prompt"])

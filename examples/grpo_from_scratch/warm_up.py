@@ -1,4 +1,4 @@
-"""The warm-up: supervised steps on what a careless rater says. They teach the form, the rest is left open."""
+"""The warm-up: supervised steps on a careless rater's answers, which teach the format but little else."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from attune_rewards import Assess, Prefer
 from attune_rewards.predictions import YesNo
 
 USUAL_YES: Final = 0.9
-"""How often they agree without looking."""
+"""Probability of a yes given from habit."""
 USUAL_A: Final = 0.6
-"""How often they pick the first response without looking."""
+"""Probability of picking the first response from habit."""
 BATCH: Final = 32
 T = TypeVar("T")
 Pair = tuple[list[int], list[int]]
-"""Tokens of a prompt and of an answer."""
+"""The tokens of a prompt and of an answer."""
 
 
 def careless_answers(
     conversations: Sequence[Conversation], settings: Settings, habit: float, generator: random.Random
 ) -> dict[str, str]:
-    """Request id -> an answer of somebody who gives each field from habit with chance `habit`, else truly.
+    """Request id -> an answer whose fields are given from habit with probability `habit`, otherwise truly.
 
-    The habit: no feeling, nearly always yes, and more often than not the first response.
+    The habit is no feeling, nearly always yes, and usually the first response.
     """
     oracle = builtin_policy("oracle", conversations, settings)
     said = {}
@@ -40,7 +40,7 @@ def careless_answers(
 
 
 def careless(told: Any, habit: float, generator: random.Random) -> Any:
-    """That answer with some of its fields given from habit."""
+    """The answer with some of its fields given from habit."""
 
     def or_usual(true: T, often: float, usual: T, other: T) -> T:
         if generator.random() >= habit:
@@ -59,7 +59,7 @@ def careless(told: Any, habit: float, generator: random.Random) -> Any:
 
 
 def encode(tokenizer: Any, prompts: Sequence[Any], answers: Sequence[str]) -> list[Pair]:
-    """Tokens of each prompt and of its answer."""
+    """The tokens of each prompt and its answer."""
     asked = tokenizer.apply_chat_template(list(prompts), tokenize=False, add_generation_prompt=True)
     ends = [answer + tokenizer.eos_token for answer in answers]
     both = tokenizer(asked, add_special_tokens=False), tokenizer(ends, add_special_tokens=False)
@@ -75,7 +75,7 @@ def supervised(
     *,
     after: Callable[[int], object] = lambda step: None,
 ) -> float:
-    """Steps on 32 answers each under one cycle of the rate; the seconds they took.
+    """Train on batches of 32 answers under one cycle of the learning rate; returns the seconds it took.
 
     `after(step)` is called after each step; its time does not count.
     """
@@ -107,7 +107,7 @@ def supervised(
 
 
 def alike(lengths: Sequence[int], size: int, generator: random.Random) -> Iterator[list[int]]:
-    """Batches of indices without end, of similar lengths since padding costs; each pass has a new order."""
+    """Endless batches of indices with similar lengths, since padding costs; each pass has a new order."""
     if len(lengths) < size:
         raise ValueError(f"{len(lengths)} rows are less than one batch of {size}: train on more people")
     while True:
@@ -121,7 +121,7 @@ def alike(lengths: Sequence[int], size: int, generator: random.Random) -> Iterat
 
 
 def _padded(batch: Sequence[Pair], pad: int) -> tuple[Any, Any, Any]:
-    """Tokens, mask and targets, padded on the left: answers end together, at the right."""
+    """Tokens, mask and targets, padded on the left so that all answers end at the right."""
     import torch
 
     width = max(len(prompt) + len(answer) for prompt, answer in batch)
