@@ -15,8 +15,8 @@ WARNING: Final = (
     "to guess these things of people who did not agree.",
     "The truth here is what people stated of themselves: a stated diagnosis is no clinical one, and a score "
     "at a screening cut is no diagnosis.",
-    "A guess about one person is mostly what is common in a group. A gain over the null is a mean over many "
-    "people and makes no single guess reliable.",
+    "A guess about one person is mostly what is common in a group. A gain over the baseline is a mean over "
+    "many people and makes no single guess reliable.",
     "Profiles of simulated or invented people are a program's or an author's: results on them say nothing "
     "about real people.",
 )

@@ -168,7 +168,7 @@ class AttuneEnv(vf.SingleAgentEnv, vf.Env[AttuneEnvConfig]):
         """Play the task; raises BenchmarkTrainingError for a benchmark record with a training client."""
         data = task.data
         # A rollout for training is known by its client, which keeps the tokens; the taskset's own flag
-        # (`training`) refuses earlier, where somebody sets it.
+        # (`training`) refuses earlier if it is set.
         if (
             isinstance(data, AttuneData)
             and data.live is None
