@@ -148,7 +148,7 @@ MUTANTS: Final = (
      "THRESHOLD [-+-]{+-+} (THRESHOLD_DIAGNOSED if"),
     ("people-come-back-in-the-next-block", "data/simulate/test_stream.py",
      "block [-* _PEOPLE -]+ _OWNERS[place]"),
-    ("levels-share-their-chance", "data/simulate/test_stream.py",
+    ("levels-share-their-chance", PINNED,
      "world = [VERSION, seed, [-self.level.describe(), -]topics, templates]"),
     ("what-the-reply-did-not-do-is-wanted", PINNED,
      "swayed = ACCEPTANCE * (1.0 if observed else [--1.0-]{+0.0+})"),
