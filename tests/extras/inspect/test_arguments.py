@@ -56,7 +56,7 @@ def test_arguments_mean_what_they_mean_everywhere() -> None:
 @pytest.mark.parametrize(("arguments", "told"), [
     ({"data": "/no/such/folder"}, r"/no/such/folder: found no such file or folder, expected a folder"),
     ({"data": "simulated"}, r"say how many conversations: -T number=20"),
-    ({"data": 2024}, r"data is 2024, which is no text; .*quote it"),
+    ({"data": 2024}, r"data is 2024, which is not a text; .*quote it"),
     ({"mode": "loud"}, r'no mode named "loud"; known: default, verbose'),
     ({"stages": ["assess", "perfer"]}, r'no stage named "perfer"; did you mean \'prefer\''),
     ({"where": "diagnosis=Nope"}, r'no diagnosis is "Nope"; there is'),
