@@ -167,7 +167,7 @@ BINARY = Analysis(
     "Share of right answers in observer wording, among judgements with a yes or no; a missing answer "
     "counts as a no (canonical) or as wrong (strict). Majority: the score for always giving a question's "
     "more frequent true answer. Every answer counts the same; intervals over {units}. Questions are "
-    "in this project's own words, which mean the same as the benchmark's.",
+    "in this project's own words.",
     _binary,
     {
         "binary-answers": Dots("binary_answers", ["agreement"], split="asked_about", mark="majority",

@@ -86,7 +86,7 @@ class AttuneTask(ConfigurableTask):
             )
         if options.pop("cache_requests", False):
             # the cache key includes neither data nor mode, so requests of an earlier run would be sent
-            logger.warning("%s does not cache requests (--cache_requests): they are made anew", name)
+            logger.warning("%s does not cache requests (--cache_requests): they are made again", name)
         super().build_all_requests(**options)
 
     def fewshot_context(self, doc: Json, *_: object, **__: object) -> str:

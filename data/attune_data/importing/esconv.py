@@ -73,7 +73,7 @@ _LEFT: Final[Mapping[str, str]] = {
     "situations": "written before the chat, not said in it",
     "other fields": "not among those of the format as it is described",
 }
-"""What is left out of the source -> why."""
+"""Kind of entry left out of the source -> reason."""
 
 _Intensity = Annotated[int | None, number_in(1, 5, whole=True)]
 

@@ -98,7 +98,7 @@ class Imported:
     annotated: tuple[Count, ...]
     """One entry per field of the format; fields without annotations count 0."""
     left: tuple[Count, ...]
-    """What was left out, with the reason for each."""
+    """Entries that were left out, with the reason for each."""
     notes: tuple[str, ...]
     """Warnings measured on the conversations, mainly about what gives answers away."""
 

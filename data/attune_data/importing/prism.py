@@ -63,7 +63,7 @@ _LEFT: Final[Mapping[str, str]] = {
     "other answers of the survey": "beliefs, religion, work, use of models, …: no field means the same",
     "other fields": "opening prompt (the first message again), counts, times, subsets, …",
 }
-"""What is left out of the source -> why."""
+"""Kind of entry left out of the source -> reason."""
 
 _Index = number_in(0, whole=True)
 

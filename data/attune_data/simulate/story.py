@@ -84,7 +84,7 @@ class Message:
 
 
 Done = Literal["said", "asked", "advised"]
-"""What people can react to: that a reply says anything at all, asks something, or gives advice."""
+"""Triggers of a reaction: a reply that says anything at all, asks something, or gives advice."""
 
 
 class LastReply(NamedTuple):

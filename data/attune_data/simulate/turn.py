@@ -200,7 +200,7 @@ def _judgements(
 
 
 def _noted(story: Story, reply: Reply, observed: Mapping[str, bool | None]) -> dict[str, bool]:
-    """What this turn contributes to the shares that the ending depends on."""
+    """The turn's contribution to the shares on which the ending depends."""
     acts, message, mood = reply.acts, story.message, story.mood
     practical = story.goals[0] in ("decide", "info")
     right = match(story, reply) > 0

@@ -33,7 +33,7 @@ class _AttuneEnv(BaseTextEnv):  # type: ignore[misc]  # skyrl-gym is not install
 
     max_turns: int
     told: ClassVar[dict[str, Any]] = {}
-    """What `init` returns besides the number of requests."""
+    """Further values that `init` returns, besides the number of requests."""
 
     def __init__(self, env_config: object = None, extras: Mapping[str, Any] | None = None) -> None:
         super().__init__()
