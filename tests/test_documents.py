@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import Final
 import pytest
 
 from attune_episodes.policies import DESCRIPTIONS
-from tests.documents import ROOT, check_document, check_links
+from tests.documents import LINK, ROOT, check_document, check_links
+from tests.extras import pages
 
 FRONT = ("README.md", "CONTRIBUTING.md", "SECURITY.md")
 PAGES = [*FRONT, *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md")))]
@@ -36,6 +38,16 @@ EXAMPLES = [
 @pytest.mark.parametrize("page", PAGES)
 def test_links_lead_somewhere(page: str) -> None:
     assert check_links(ROOT / page) == []
+
+
+def test_the_readme_of_the_hub_links_to_no_file_of_the_repository() -> None:
+    card = runpy.run_path(str(ROOT / "packaging" / "hub" / "make.py"))["card"]
+    assert LINK.findall(card()) == []
+
+
+@pytest.mark.parametrize(("page", "section"), pages.PAGES)
+def test_a_page_that_needs_an_extra_has_the_blocks_that_its_test_runs(page: str, section: str | None) -> None:
+    assert pages.blocks_of(page, section)
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,8 @@ ARGUMENTS = {
 }
 """Prefix of the flags -> the configuration that they set."""
 
+RELATIVE_LINK = re.compile(r"\[([^\]]+)\]\((?!https?:|#)[^)\s]+\)")
+
 USE = """
 ## Use
 
@@ -49,11 +51,11 @@ def project(folder: Path) -> dict[str, Any]:
 
 
 def section(file: str, heading: str) -> str:
-    """A second-level section of a Markdown file; a relative link becomes its text."""
+    """A second-level section of a Markdown file."""
     text = (ROOT / file).read_text(encoding="utf-8")
     found = re.search(rf"^## {re.escape(heading)}\n.*?(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
     assert found, f"{file} has no section {heading!r}"
-    return re.sub(r"\[([^\]]+)\]\((?!https?:|#)([^)\s]+)\)", r"\1", found[0]).strip()
+    return found[0].strip()
 
 
 def arguments() -> Iterator[str]:
@@ -75,7 +77,7 @@ def arguments() -> Iterator[str]:
 
 
 def card() -> str:
-    """The README of the environment."""
+    """The README of the environment; a relative link, which leads nowhere on the Hub, becomes its text."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     opening = text[: text.index("\n![")].replace("# attune-env\n", "", 1).strip()
     baselines = section("README.md", "What a score is worth").partition("Four more things")[0]
@@ -83,7 +85,7 @@ def card() -> str:
     parts = ["# attune-env", opening, USE.strip(), section("docs/index.md", "Datasheet")]
     parts += ["## Arguments", "\n".join(arguments()), baselines.strip(), "## Licence"]
     parts.append("Code MIT; the bundled conversations and the wording of the questions CC BY 4.0.")
-    return "\n\n".join(parts) + "\n"
+    return RELATIVE_LINK.sub(r"\1", "\n\n".join(parts)) + "\n"
 
 
 def pyproject() -> str:

@@ -15,9 +15,6 @@ from tests.extras.pages import DOCS, run_page
 from tests.harness.test_logs import log, samples
 from tests.running.playing import sample
 
-SHOWN = '"http://localhost:8000/v1/chat/completions"'
-METADATA = 'metadata={"attune_number": 2}'
-
 
 def test_the_page_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -25,9 +22,8 @@ def test_the_page_runs(
     monkeypatch.chdir(tmp_path)
     log(tmp_path / "logs", samples())
     with serve(answers_of(sample(2))) as server:
-        quick = (METADATA, f"{METADATA}, include_defaults=False")
-        changes = [(SHOWN, f'"{server.url}/chat/completions"'), quick]
-        first, second = run_page("lm-eval.md", changes, number=2)
+        quick = 'metadata={"attune_number": 2}, include_defaults=False'
+        first, second = run_page("lm-eval.md", f'"{server.url}/chat/completions"', quick)
     assert len(list((tmp_path / "results").iterdir())) == 3
     assert len(rollouts_from("logs")) == 3
     assert first is second

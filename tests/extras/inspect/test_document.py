@@ -19,7 +19,7 @@ def test_the_page_runs_and_prints_what_it_says(
     monkeypatch.chdir(tmp_path)
     settings = Settings(stages=("assess", "prefer", "reflect"))
     with serve(answers_of(load("sample"), "lexicon", settings)) as server:
-        *_, names = run_page("inspect.md", [("http://localhost:8000/v1", server.url)], number=2)
+        *_, names = run_page("inspect.md", server.url)
         assert server.unknown == []
     assert len(names["played"]) == 3
     page = (DOCS / "inspect.md").read_text(encoding="utf-8")

@@ -15,12 +15,11 @@ from tests.extras.openenv.serving import PATIENCE, served
 from tests.extras.pages import run_page
 
 ROOT: Final = Path(__file__).resolve().parents[3]
-URL: Final = "http://127.0.0.1:8000"
 
 
 def test_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
     with served() as found:
-        *_, names = run_page("openenv.md", [(URL, found)], number=3)
+        *_, names = run_page("openenv.md", found)
     expected = rollout(load("sample")[0], names["my_model"])
     assert names["app"].limits.sessions == 16
     assert capsys.readouterr().out.splitlines() == [f"composite_strict {expected.total:.3f}"]

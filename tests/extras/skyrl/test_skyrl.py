@@ -123,7 +123,7 @@ def test_another_version_of_skyrl_gym_is_warned_of_by_name(monkeypatch: pytest.M
 
 def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (names,) = run_page("trainers.md", [("number=1000", "number=2")], section="SkyRL", number=1)
+    (names,) = run_page("trainers.md", "number=2", section="SkyRL")
     rows = datasets.Dataset.from_parquet("train.parquet", cache_dir=str(tmp_path / "cache"))
     assert names["register_environments"] is register_environments
     total, _, _ = played(rows[0], ["no JSON"])
