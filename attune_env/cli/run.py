@@ -26,13 +26,17 @@ POLICIES: Final = (
     "lexicon", "oracle",
 )  # fmt: skip
 """The names in `attune_episodes.policies.BUILTIN`, repeated so that --help loads nothing; a test compares."""
+EVERY: Final = "all"
+"""Stands for every built-in policy, one after another."""
 _training = partial(option, panel="Checkpoints of a training run")
 
 
 def run(
     *,
     provider: str = argument(servers.PROVIDER_HELP, "PROVIDER"),
-    model: str = argument(f"The model's name on the server. For builtin: {', '.join(POLICIES)}.", "MODEL"),
+    model: str = argument(
+        f"The model's name on the server. For builtin: all, or one of {', '.join(POLICIES)}.", "MODEL"
+    ),
     path: str = shared.DATA_ARGUMENT,
     selection: shared.Selection,
     asking: shared.Asking,
@@ -74,7 +78,7 @@ def run(
 
     Example: attune run openai gpt-4o "Test Samples/Sample200" --modes default verbose --dry-run
 
-    Example: attune run builtin prior sample -o results
+    Example: attune run builtin all sample -o results
     """
     from attune_env.running.settings import Training
     from attune_episodes.settings import MODES
@@ -86,8 +90,8 @@ def run(
         shared.refuse(
             provider, server, drawn, judging, SimpleNamespace(samples=samples, retry_skipped=retry_skipped)
         )
-        if model not in POLICIES:
-            raise UnknownNameError("built-in policy", model, POLICIES)
+        if model not in (*POLICIES, EVERY):
+            raise UnknownNameError("built-in policy", model, (*POLICIES, EVERY))
     elif fit:
         raise SettingsError("--fit is for built-in policies: a model behind a server is not fitted")
     if training_run is not None and training_step is None:
@@ -107,20 +111,27 @@ def run(
         from attune_data import load
         from attune_env.running import run_builtin
 
-        with stoppable(), progress_bar(f"builtin/{model}", len(conversations) * len(wanted)) as step:
-            played = run_builtin(
-                model,
-                conversations,
-                output,
-                modes=wanted,
-                settings=settings,
-                seed=seed or 0,
-                fit_on=load(fit) if fit else None,
-                overwrite=overwrite,
-                training=training,
-                on_done=step,
-            )
-        print(f"wrote {played.written} results to {output}, {played.skipped} were complete already")
+        names = POLICIES if model == EVERY else (model,)
+        fit_on = load(fit) if fit else None
+        number = len(names) * len(conversations) * len(wanted)
+        with stoppable(), progress_bar(f"builtin/{model}", number) as step:
+            played = [
+                run_builtin(
+                    name,
+                    conversations,
+                    output,
+                    modes=wanted,
+                    settings=settings,
+                    seed=seed or 0,
+                    fit_on=fit_on,
+                    overwrite=overwrite,
+                    training=training,
+                    on_done=step,
+                )
+                for name in names
+            ]
+        written, before = sum(one.written for one in played), sum(one.skipped for one in played)
+        print(f"wrote {written} results to {output}, {before} were complete already")
         print(f"next: {score}")
         return
     (evaluated,) = servers.chosen_models(provider, [model], server, drawn, seed, training)

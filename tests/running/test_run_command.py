@@ -17,7 +17,7 @@ from attune_env.cli.shared import Drawn, Judging, refuse
 from attune_env.cli.shared import Server as Asked
 from attune_env.running.providers import endpoint_of
 from attune_env.running.settings import Price
-from attune_episodes import Settings
+from attune_episodes import BUILTIN, Settings
 from tests.command import attune_here, data_folder, names, own, read, snapshot, table_rows
 from tests.data.builders import folder, with_annotations, write
 from tests.endpoint import Server, answers_of, serve
@@ -52,6 +52,20 @@ def test_one_file_a_conversation(tmp_path: Path, data: Path) -> None:
     assert record["attune"]["complete"] is True
     assert record["attune"]["policy"] == {"name": "always-no"}
     assert record["attune"]["data"]["provenance"] == "own"
+
+
+def test_all_plays_every_built_in_policy_as_it_plays_alone(tmp_path: Path, data: Path) -> None:
+    run(tmp_path, data)
+    out, _ = run(tmp_path, data, model="all")
+    assert out.startswith(f"wrote {3 * (len(BUILTIN) - 1)} results to out, 3 were complete already\n")
+    assert set(names(tmp_path / "out")) == {
+        f"c-{n}_builtin_{policy}_default.json" for n in (1, 2, 3) for policy in BUILTIN
+    }
+    together = read(tmp_path / "out" / "c-2_builtin_asked_default.json")
+    attune_here(["run", "builtin", "asked", data, "-o", "alone"], tmp_path)
+    changing = {"run_timestamp": None, "duration_seconds": None}
+    alone = read(tmp_path / "alone" / "c-2_builtin_asked_default.json")
+    assert together | changing == alone | changing
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "incomplete"])
