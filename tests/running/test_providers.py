@@ -155,7 +155,7 @@ def test_a_key_is_in_no_file_and_no_stream_even_where_the_server_repeats_it(tmp_
             where = ("-o", f"out/{len(said)}", "--base-url", asked.url)
             done = attune("run", "custom", "m", data, *where, *given, cwd=tmp_path, code=1, MINE=KEY)
             said += done.stdout + done.stderr
-            assert "Go on with: attune run custom m" in done.stderr
+            assert "Continue with: attune run custom m" in done.stderr
     written = [path.read_bytes() for path in sorted((tmp_path / "out").rglob("*")) if path.is_file()]
     assert len(written) >= 4 * 3
     assert any(b"I know [key]" in content for content in written)
