@@ -45,7 +45,7 @@ def _feelings(study: Study) -> list[Table]:
         ))  # fmt: skip
     by_model = study.sheet(
         "feelings_by_model",
-        "Errors of feelings by model",
+        "Errors in predicted feelings by model",
         ("model", "valence error", "arousal error", "distance", "pairs", share("same item"), share("missed"),
          Column("invented per turn", places=2), "other names", share("turns unanswered")),
         rows,
@@ -67,7 +67,7 @@ def _feelings(study: Study) -> list[Table]:
         "feelings_by_item",
         "Errors by felt item, all models together",
         ("felt", "valence", "arousal", "valence error", "arousal error", "pairs", share("same item"),
-         share("missed"), Column("most often read as", "read_as"), share("in", "read_as_share")),
+         share("missed"), Column("most often read as", "read_as"), share("how often", "read_as_share")),
         rows,
     )  # fmt: skip
     return [by_model, by_item, _confusion(study, tags, everyone)]

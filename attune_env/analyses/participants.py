@@ -249,7 +249,7 @@ CLINICAL = Analysis(
     "clinical-affect-gap",
     "Clinical affect gap",
     "Are the feelings of people with a diagnosis predicted less accurately?",
-    "Mean over conversations with people who state any diagnosis minus that of people who state none. "
+    "Mean over conversations with people who state any diagnosis minus the mean over those who state none. "
     f"{_OVERLAP} Turns without a tag (neutral turns) reward an empty answer, so tagged turns are also "
     "compared on their own; the share of neutral turns is shown too.",
     _clinical,

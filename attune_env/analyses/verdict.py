@@ -276,8 +276,9 @@ PROFILE = Analysis(
     "what prior gets, 1 what the annotations get. The 95 % intervals are over {units} and not corrected. The "
     "vertical mark is the best scored baseline on the part; p is a sign-flip test of the difference from it, "
     "Holm-corrected over all parts and models of the table, and the summary counts p < 0.05. Interval and p "
-    "may disagree even where the mark is at 0: the interval resamples {units}, the test flips the signs of "
-    "their differences, and where few differ, no p is small. Values beyond the axis are written at its edge.",
+    "may disagree even where the mark is at 0: the interval resamples {units}, while the test flips the "
+    "signs of their differences, and where few differ, no p is small. Values beyond the axis are "
+    "written at its edge.",
     profile_tables,
     {"profile": Dots("profile", ["gain"], split="model", label="part", mark="best_baseline", line=0.0,
                      limits=(-1.05, 1.05), unit="(score − prior) / (1 − prior), with 95 % interval")},

@@ -107,9 +107,9 @@ def split(
     overwrite: bool = shared.OVERWRITE,
     skip_invalid: bool = shared.SKIP_INVALID,
 ) -> None:
-    """Split conversations by participant, so that nobody is in two parts.
+    """Split conversations by participant, so that nobody is in more than one part.
 
-    Writes conversation_N.json into one folder per part and keeps the numbers. The same seed gives the same
+    Writes conversation_N.json into one folder per part and keeps their numbers. The same seed gives the same
     parts.
 
     Example: attune data split sample --into train=0.8,test=0.2 --stratify diagnosis -o parts

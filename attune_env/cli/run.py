@@ -184,7 +184,7 @@ def rejudge(
     selection: shared.Selection,
     server: shared.Server,
     output: Path | None = option(
-        "Folder for the files with the judgements; by default they are changed in place.", None, "-o"
+        "Folder for the files with the judgements; by default the files are changed in place.", None, "-o"
     ),
     judge_model: list[str] | None = shared.JUDGE_MODEL,
     codebook: Path | None = shared.CODEBOOK,
