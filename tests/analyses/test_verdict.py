@@ -149,7 +149,7 @@ def test_a_study_says_how_many_people_and_samples_it_rests_on() -> None:
     two = columns(COMPOSITE, values, attune={"participant": "P1"})
     once = "Each reply was sampled once"
     table = first(VERDICT, study(two))
-    assert table.notes[0] == "1 participant in all; intervals and p are over conversations."
+    assert table.notes[0] == "1 participant in all; intervals and p are over participants."
     assert table.notes[1].startswith(once)
     several = {**values, "lab/a@sample2": [51.0] * 6}
     strict = [one | {"composite_strict": one[COMPOSITE]} for one in columns(COMPOSITE, several)]
