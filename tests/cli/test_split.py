@@ -39,7 +39,7 @@ def test_parts_are_folders_of_whole_participants(tmp_path: Path) -> None:
     wanted = split(whole, {"train": 0.6, "dev": 0.2, "test": 0.2}, seed=5, stratify="diagnosis")
     assert names(tmp_path / "out") == ["dev", "test", "train"]
     (header, *rows) = table_rows(out)["my data, seed 5"]
-    assert header == ["part", "conversations", "share", "asked", "participants", "fingerprint", "folder"]
+    assert header == ["part", "conversations", "share", "requested", "participants", "fingerprint", "folder"]
     assert [row[0] for row in rows] == ["train", "dev", "test"]
     numbers = []
     for row, (name, part) in zip(rows, wanted.items(), strict=True):
