@@ -62,8 +62,8 @@ def test_prime_reads_its_own_configuration_where_no_variable_is_set(tmp_path: Pa
     ("prime", {}, "RLVR_PRIME_API_KEY and PRIME_API_KEY are not set; .*prime login"),
     ("custom", {}, "needs --base-url"),
     ("custom", {"base_url": "http://h/v1", "api_key_var": "NOPE"}, '"NOPE", which is not set'),
-    ("openai", {"api_key": "a\u00e9b"}, "characters that no header can carry"),
-    ("openai", {"api_key": "a\r\nHost: evil"}, "characters that no header can carry"),
+    ("openai", {"api_key": "a\u00e9b"}, "characters that an HTTP header cannot carry"),
+    ("openai", {"api_key": "a\r\nHost: evil"}, "characters that an HTTP header cannot carry"),
 ])  # fmt: skip
 def test_what_is_missing_is_named_before_anything_starts(
     tmp_path: Path, provider: str, given: Any, message: str
