@@ -3,6 +3,7 @@
     pip install torch, then pip install "attune-env[trl]" (in a clone: ".[trl]")
     python examples/train_trl_grpo.py --quick         # a short warm-up and two steps, to see that it runs
     python examples/train_trl_grpo.py [--steps 60] [--seed 0] [--no-control] [--dev] [--out FOLDER]
+    python examples/train_trl_grpo.py --size large --device cuda    # 17 million parameters, on a GPU
     python examples/train_trl_grpo.py --mixture       # with the written corpus, tested on its test part
     python examples/train_trl_grpo.py --model Qwen/Qwen2.5-0.5B-Instruct [--vllm] [--control]    # on a GPU
 
@@ -39,8 +40,8 @@ from grpo_from_scratch.runs import (
     MIXED,
     QUICK,
     REWARD,
+    SIZES,
     SUPERVISED,
-    Recipe,
     Results,
     Say,
     from_scratch,
@@ -178,7 +179,11 @@ def options() -> argparse.ArgumentParser:
     flags.add_argument("--model", help="a Hugging Face id instead of a model made here")
     flags.add_argument("--level", default="clear", help="of the simulated people, for --model")
     flags.add_argument("--vllm", action="store_true", help="draw answers with vLLM, for --model")
-    flags.add_argument("--steps", type=int, help=f"of GRPO ({Recipe.steps}; {MIXED.steps} of a mixture)")
+    flags.add_argument(
+        "--size", choices=SIZES, default="small", help="of the model made here: 0.6 or 17 million"
+    )
+    flags.add_argument("--device", choices=("cpu", "cuda"), help="cpu; for --model, a GPU where there is one")
+    flags.add_argument("--steps", type=int, help="of GRPO; each recipe has its own number")
     flags.add_argument("--seed", type=int, default=0)
     flags.add_argument(
         "--mixture", action="store_true",
@@ -201,19 +206,27 @@ def main() -> None:
     given = flags.parse_args()
     if missing := [name for name in ("torch", "trl") if find_spec(name) is None]:
         flags.error(f'found no {" and no ".join(missing)}: pip install torch, then pip install ".[trl]"')
-    base = QUICK if given.quick else MIXED if given.mixture else Recipe()
+    base = size = SIZES[given.size]
+    if given.quick or given.mixture:
+        base = replace(QUICK if given.quick else MIXED, width=size.width, layers=size.layers)
     steps = base.steps if given.steps is None else given.steps
     if steps < 1 or given.seed < 0:
         flags.error("steps are at least 1, and the seed at least 0")
     if given.mixture and given.model:
         flags.error("--mixture is for the model made here: leave --model out")
+    import torch
+
+    gpu = torch.cuda.is_available()
+    if given.device == "cuda" and not gpu:
+        flags.error("--device cuda: PyTorch finds no GPU")
+    device = given.device or ("cuda" if given.model and gpu else "cpu")
     started, spent = time.time(), time.process_time()
 
     def say(text: str) -> None:
         print(f"[{(time.process_time() - spent) / 60:4.1f} min of CPU] {text}", flush=True)
 
     say(f"making {base.people} people and the rows of what they said")
-    how: dict[str, Any] = {"dev": given.dev, "say": say}
+    how: dict[str, Any] = {"dev": given.dev, "device": device, "say": say}
     if given.model:
         recipe = replace(base, steps=steps, people=1000, tested=100, rate=2e-6)
         worlds = people.Worlds(given.seed, given.level)

@@ -36,7 +36,7 @@ def results(examples: None) -> Any:
     from grpo_from_scratch.people import Worlds
     from grpo_from_scratch.runs import QUICK, from_scratch
 
-    return from_scratch(QUICK, Worlds(0), control=True, dev=True, say=lambda line: None)
+    return from_scratch(QUICK, Worlds(0), control=True, dev=True, device="cpu", say=lambda line: None)
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def test_a_model_by_its_name_is_trained_beside_its_control(saved: Path) -> None:
 
     recipe = Recipe(people=4, tested=6, compare_every=1, steps=1, tests=1, prompts=1, group=2, longest=4)
     results = pretrained(
-        str(saved), recipe, Worlds(0), control=True, dev=True, vllm=False, say=lambda line: None
+        str(saved), recipe, Worlds(0), control=True, dev=True, vllm=False, device="cpu", say=lambda line: None
     )
     assert list(results.runs) == [GRPO, CONTROL]
     assert [step for step, _, _ in results.runs[CONTROL].curve] == [0, 1]
