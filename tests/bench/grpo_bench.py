@@ -88,7 +88,9 @@ def grpo_speed(steps: int, tokens: int, *, tiny: bool) -> None:
             ended.append(time.perf_counter())
 
     gpu = torch.cuda.is_available()
-    model: Any = Qwen2ForCausalLM(Qwen2Config(**(TINY if tiny else FULL), eos_token_id=tokenizer.eos_token_id))
+    model: Any = Qwen2ForCausalLM(
+        Qwen2Config(**(TINY if tiny else FULL), eos_token_id=tokenizer.eos_token_id)
+    )
     model = model.to(device="cuda" if gpu else "cpu", dtype=torch.bfloat16)
     functions = reward_functions("skill", rows)
     with tempfile.TemporaryDirectory() as folder:
