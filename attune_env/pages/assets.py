@@ -41,7 +41,7 @@ def environment() -> jinja2.Environment:
     )
     made.globals |= {"policy": policy, "md": markdown}
     made.filters |= {"line": lambda text: one_line(text, LONGEST), "coded": _coded, "md": markdown,
-                     "md_code": markdown_code, "show": visible}  # fmt: skip
+                     "md_code": markdown_code, "md_coded": _coded_markdown, "show": visible}  # fmt: skip
     return made
 
 
@@ -60,6 +60,12 @@ def markdown(text: str) -> str:
     """`text` on one line, escaped so that Markdown shows it character by character."""
     plain = _ACTIVE.sub(r"\\\1", one_line(text, LONGEST))
     return _LINK.sub(lambda m: (m[1] or m[3]) + ("&#58;" if m[2] else "&#46;"), plain)
+
+
+def _coded_markdown(text: str) -> str:
+    """One line as Markdown, with text between backticks as code and all else as it is."""
+    pieces = _CODE.split(one_line(text, LONGEST))
+    return "".join((markdown_code if place % 2 else markdown)(piece) for place, piece in enumerate(pieces))
 
 
 def markdown_code(text: str) -> str:
