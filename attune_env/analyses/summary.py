@@ -79,15 +79,20 @@ def _standing(study: Study) -> str:
 
 
 def _beside_reader(study: Study, models: list[str], first: str) -> list[str]:
-    """The highest model against the built-in reader, unless that is what all are compared with."""
+    """The highest model against the built-in reader, unless that is what all are compared with.
+
+    Where the reader itself is judged, its rules' acquaintance with the data.
+    """
     reader = best_of(study, "reader")
-    if reader is None or study.only_policies or reader[0] == study.baseline:
+    if reader is None or reader[0] == study.baseline:
         return []
-    difference, _, p = compared(study, [(model, study.mode) for model in models], reader)[0]
-    who = "It" if len(models) == 1 else first
+    name = quoted(short_names([reader[0]])[0])
     seen = SEEN.get(reader[0]) == study.data_name
-    other = f"{quoted(short_names([reader[0]])[0])}, {READER}"
-    other += f" written with the {study.data_name} in view" if seen else ""
+    what = f"{READER} written with the {study.data_name} in view" if seen else READER
+    if reader[0] in models:
+        return [f"{name} is {what}."] if seen else []
+    difference, _, p = compared(study, [(model, study.mode) for model in models], reader)[0]
+    who, other = "It" if len(models) == 1 else first, f"{name}, {what}"
     points, way = _apart(difference)
     said = {
         ABOVE: f"{who} scores significantly above {other}: by {points}.",

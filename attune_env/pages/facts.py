@@ -112,7 +112,8 @@ def facts_of(study: Study) -> list[Fact]:
 def _patterns(study: Study) -> str:
     if (units := study.table.kernel.units) <= EXACT:
         return f"all {2**units:,} patterns of signs"
-    return f"{RESAMPLES:,} random patterns of signs (100 for each difference of a table, if more), seed {study.seed}"
+    drawn = f"{RESAMPLES:,} random patterns of signs (100 for each difference of a table, if more)"
+    return f"{drawn}, seed {study.seed}"
 
 
 def _versions(metadata: Mapping[str, Any]) -> str:
