@@ -19,6 +19,8 @@ _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|!~$&])")
 _LINK = re.compile(r"(?i)\b(https?|ftp|mailto)(:)|\b(www)(\.)")
 """Texts that some readers of Markdown turn into links."""
 _CODE = re.compile(r"`([^`]+)`")
+_MARKUP = re.compile(r"[\\\[\]<>|!$&]")
+"""Characters that a reader of Markdown might act on even in a code span."""
 LONGEST = 10_000
 
 
@@ -63,9 +65,12 @@ def markdown(text: str) -> str:
 
 
 def _coded_markdown(text: str) -> str:
-    """One line as Markdown, with text between backticks as code and all else as it is."""
+    """One line as Markdown, with text between backticks as code unless it may be taken for markup."""
     pieces = _CODE.split(one_line(text, LONGEST))
-    return "".join((markdown_code if place % 2 else markdown)(piece) for place, piece in enumerate(pieces))
+    for place in range(1, len(pieces), 2):
+        risky = _MARKUP.search(pieces[place]) or _LINK.search(pieces[place])
+        pieces[place] = markdown(f"`{pieces[place]}`") if risky else markdown_code(pieces[place])
+    return "".join(piece if place % 2 else markdown(piece) for place, piece in enumerate(pieces))
 
 
 def markdown_code(text: str) -> str:

@@ -51,7 +51,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 def test_it_says_what_was_written(place: Path) -> None:
     said = (place / "said.txt").read_text(encoding="utf-8").splitlines()
-    assert "has too little data to be compared with `empty`" in said[0]
+    assert "have too little data to be compared with `empty`" in said[0]
     assert not any("Leaderboard" in line for line in said)  # `attune score` prints it
     assert said[-1] == "open out/report.html"
     assert re.fullmatch(r"wrote out: \d+ analyses, \d+ figure files, \d+ tables, 3 conversations", said[-2])
