@@ -73,5 +73,5 @@ class Analysis:
         ]
         signal = not self.signal or any(cell.leaves_out_zero for cell in differences)
         question = (self.against if study.baseline else "") or self.question
-        texts = (text.format_map(study.words) for text in (question, self.caption))
-        return Finding(self, *texts, tables, draws, signal)
+        question, caption = (text.format_map(study.words) for text in (question, self.caption))
+        return Finding(self, question, caption, tables, draws, signal)
