@@ -81,7 +81,7 @@ def card() -> str:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     opening = text[: text.index("\n![")].replace("# attune-env\n", "", 1).strip()
     baselines = section("README.md", "What a score is worth").partition("Four more things")[0]
-    baselines = re.sub(r"To reproduce a row.*?instead of `sample`\.\s", "", baselines, flags=re.DOTALL)
+    baselines = re.sub(r"To reproduce the rows.*?instead of `sample`\.\s", "", baselines, flags=re.DOTALL)
     parts = ["# attune-env", opening, USE.strip(), section("docs/index.md", "Datasheet")]
     parts += ["## Arguments", "\n".join(arguments()), baselines.strip(), "## Licence"]
     parts.append("Code MIT; the bundled conversations and the wording of the questions CC BY 4.0.")
