@@ -62,7 +62,7 @@ def audit(
 
     Plays the content-free and the shallow policies, degenerate replies of the kind seen in training, and an
     adversary that searches for the best constant answers. A .py file is executed: read it first. An audit
-    takes six minutes of CPU time or more, mostly to play the policies, which is done once for all rewards.
+    takes five minutes of CPU time or more, mostly to play the policies, which is done once for all rewards.
 
     Example: attune rewards audit --spec skill
 
