@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,13 +70,18 @@ def stoppable(
 
 
 @contextmanager
-def progress_bar(label: str, total: int) -> Iterator[Callable[[], None]]:
+def progress_bar(label: str, total: int, *, lines: bool = False) -> Iterator[Callable[[], None]]:
     """Show a progress bar on standard error during the block; yields the function that advances it.
 
-    Without a terminal there is no bar.
+    Without a terminal there is no bar, but a line for each step if `lines` is set.
     """
     if not sys.stderr.isatty() or total < 2:
-        yield lambda: None
+        done = count(1)
+
+        def line() -> None:
+            print(f"{label}: {next(done)} of {total}", file=sys.stderr, flush=True)
+
+        yield line if lines else lambda: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn

@@ -62,7 +62,7 @@ def audit(
 
     Plays the content-free and the shallow policies, degenerate replies of the kind seen in training, and an
     adversary that searches for the best constant answers. A .py file is executed: read it first. An audit
-    takes six minutes of CPU time or more, mostly to play the policies, which is done once for all rewards.
+    takes five minutes of CPU time or more, mostly to play the policies, which is done once for all rewards.
 
     Example: attune rewards audit --spec skill
 
@@ -88,7 +88,7 @@ def audit(
     if output is not None:
         check_replaceable(output, AUDITED_BY, overwrite=overwrite)
     if live:
-        with progress_bar("attacking", audits.live_policy_count()) as step:
+        with progress_bar("attacking", audits.live_policy_count(), lines=True) as step:
             lived = audits.live_audit(on_done=step)
         title, tables, failed = "Audit of live episodes", audits.live_tables(lived), bool(lived.reasons)
     else:
@@ -97,7 +97,7 @@ def audit(
         else:
             world = audits.reference_world()
             conversations = world.take(audits.REFERENCE_SIZE)
-        with progress_bar("attacking", audits.policy_count(len(specs))) as step:
+        with progress_bar("attacking", audits.policy_count(len(specs)), lines=True) as step:
             found = audits.audit(conversations, specs, world=world, on_done=step)
         title, tables, failed = "Audit of the rewards", audits.audit_tables(found), bool(found.failed)
     for table in tables:

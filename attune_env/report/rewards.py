@@ -65,22 +65,31 @@ def explain_reward(spec: RewardSpec) -> Table:
     """A reward: its tree, weights if everything is annotated, baselines, and when it is given."""
     table = Table(
         f"Reward {spec.name}",
-        ("part", "weight", "share", "baseline", "stage", "scores"),
+        ("part", "weight", "share", "baseline", "0.1 more pays", "stage", "scores"),
     )
-    shares = spec.root.weights(spec.parts)
+    shares, by_stage = spec.root.weights(spec.parts), spec.shares_by_stage
     for depth, node in _walk(spec.root):
         indent = "  " * depth + node.name
         weight = f"{node.weight:g}" if depth else ""
         share = sum(shares.get(leaf, 0.0) for leaf in node.leaves())
         cells = (indent, weight, f"{100 * share:.1f}%")
         if node.children:
-            table.rows.append((*cells, "", "", ""))
+            table.rows.append((*cells, "", "", "", ""))
         elif node.name in spec.left_out:
-            table.rows.append((*cells, "left out", "", "not scored; siblings share its weight"))
+            table.rows.append((*cells, "left out", "", "", "not scored; siblings share its weight"))
         else:
-            text = text_of(spec.parts[node.name])
-            baseline = f"{spec.baselines[node.name]:.3f}" if node.name in spec.baselines else DASH
-            table.rows.append((*cells, baseline, text.stage, text.what))
+            part = spec.parts[node.name]
+            text, n = text_of(part), spec.baselines.get(node.name)
+            pays = 0.1 * by_stage[node.name] / (1 - (n or 0.0))
+            table.rows.append(
+                (
+                    *cells,
+                    DASH if n is None else f"{n:.3f}",
+                    f"{pays:.3f}" if part.stage and spec.dense else DASH,
+                    text.stage,
+                    text.what,
+                )
+            )
     table.notes = list(_notes(spec))
     return table
 
@@ -96,6 +105,12 @@ def _notes(spec: RewardSpec) -> Iterator[str]:
         "share: of the return if everything is annotated. A part's share is spread evenly over the "
         "requests where the part is defined; if it is defined nowhere, the share goes to its siblings."
     )
+    if spec.dense:
+        yield (
+            "0.1 more pays: what 0.1 more score on the part adds to the reward of a request in which every "
+            "part of its stage is annotated. A trainer that compares replies to one prompt (GRPO) goes by "
+            "this, not by the share."
+        )
     if spec.baselines:
         lowest = spec.root.value({part: spec.transform(part, 0.0) for part in spec.parts})
         yield (

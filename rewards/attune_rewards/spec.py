@@ -183,6 +183,20 @@ class RewardSpec:
         named: dict[str, Part] = {**LEAF, **{part.name: part for part in self.extra}}
         return {name: named[name] for name in self.root.leaves() if name not in self.left_out}
 
+    @property
+    def shares_by_stage(self) -> dict[str, float]:
+        """Part -> its share, in (0, 1], of a request's reward where every part of the stage is annotated.
+
+        A part that is scored in several stages (`format`) has its share of the whole reward, and is not
+        counted among the parts of a stage.
+        """
+        weights, parts = self.root.weights(self.parts), self.parts
+        of_stage: dict[Stage | None, float] = {}
+        for name, weight in weights.items():
+            of_stage[parts[name].stage] = of_stage.get(parts[name].stage, 0.0) + weight
+        of_stage[None] = 1.0
+        return {name: weight / of_stage[parts[name].stage] for name, weight in weights.items()}
+
     def transform(self, part: str, score: float) -> float:
         """Rewarded value of a part's score s: (s - n)/(1 - n), or s itself if the part has no baseline."""
         return above_baseline(score, self.baselines.get(part, 0.0), self.floor)

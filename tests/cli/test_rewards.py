@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from attune_env import builtin_policy, load, plan, score_row, training_dataset
 from attune_env.audit import reference_world
 from attune_rewards import LEAVES, PRESETS, RewardSpec
 from attune_rewards.spec_files import describe_reward
@@ -58,6 +59,32 @@ def test_shares_of_a_reward_sum_to_its_whole(preset: str, tmp_path: Path) -> Non
     assert shares[spec.root.name] == 100
     weights = spec.root.weights(spec.parts)
     assert all(shares[leaf] == pytest.approx(100 * weights[leaf], abs=0.06) for leaf in spec.parts)
+
+
+def test_what_more_score_pays_is_what_a_row_pays(tmp_path: Path) -> None:
+    """Two replies that differ in one list of answers: their rewards differ by what is shown."""
+    row = training_dataset("sample")[0]
+    conversation = load("sample")[0]
+    request = next(one for one in plan(conversation) if one.stage == "assess")
+    assert (row["turn"], row["stage"]) == (request.turn, "assess")
+    gold = json.loads(builtin_policy("oracle", [conversation]).for_conversation(conversation).reply(request))
+    shown = {line[0].strip(): line[4] for line in told(tmp_path, "explain", "skill")}
+    best = score_row(row, json.dumps(gold))
+    for part, key in (("binary_om", "observed"), ("binary_hp", "preferred")):
+        worse = score_row(row, json.dumps({**gold, key: {}}))
+        lost = best.parts[part] - worse.parts[part]
+        assert {name for name in best.parts if best.parts[name] != worse.parts[name]} == {part}
+        assert float(shown[part]) == pytest.approx(0.1 * (best.value - worse.value) / lost, abs=6e-4)
+    # one part alone in its stage, so 0.1 / (1 - n)
+    assert float(shown["pairwise"]) == pytest.approx(
+        0.1 / (1 - RewardSpec.preset("skill").baselines["pairwise"]), abs=6e-4
+    )
+
+
+def test_a_part_of_several_stages_shows_no_pay(tmp_path: Path) -> None:
+    (tmp_path / "mine.json").write_text(json.dumps({"weights": {"emotion_va": 2, "q1": 1}, "format": 0.5}))
+    shown = {line[0].strip(): line[4] for line in told(tmp_path, "explain", "mine.json")}
+    assert (shown["emotion_va"], shown["q1"], shown["format"]) == ("0.100", "0.100", "–")
 
 
 def test_the_floor_is_explained_by_the_scores_that_reach_it(tmp_path: Path) -> None:

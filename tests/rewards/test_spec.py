@@ -163,7 +163,7 @@ def measured(baseline: Any) -> RewardSpec:
     (lambda: COMPOSITE_SPEC.with_format(10**400), SettingsError, "weight of part 'format'"),
     (lambda: COMPOSITE_SPEC.with_format(0), SettingsError, "weight of part 'format' is 0"),
     (lambda: COMPOSITE_SPEC.with_format(1).with_format(1), SettingsError, "already a part named 'format'"),
-    (lambda: COMPOSITE_SPEC.with_part("q1", "draft", brevity, 1), SettingsError, "'q1' already"),
+    (lambda: COMPOSITE_SPEC.with_part("q1", "draft", brevity, 1), SettingsError, "already a part named 'q1'"),
     (lambda: measured(1.0), SettingsError, r"a number in \[0, 1\)"),
     (lambda: measured(10**400), SettingsError, "baseline of part 'q1' is 1000"),
     (lambda: measured("0"), SettingsError, "baseline of part 'q1'"),

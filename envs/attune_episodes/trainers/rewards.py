@@ -15,7 +15,7 @@ from typing import Any
 from attune_data.errors import DataError, Problem, SettingsError, show
 from attune_episodes.score import LIVE, reward_spec
 from attune_episodes.trainers.scoring import Shares, checked_truth, score_truth, shares_of, text_of
-from attune_episodes.trainers.truth import PARTS, check_rows_carry
+from attune_episodes.trainers.truth import check_rows_carry
 from attune_rewards.reward import OK, Score, part_means
 from attune_rewards.spec import RewardSpec, above_baseline
 
@@ -141,8 +141,7 @@ def reward_functions(spec: RewardSpec | str = "skill", rows: object = None) -> l
 
     Args:
         spec: the reward with which the rows were made, or the name of a preset; "live", a single function,
-        for
-            rows of the stage `respond`.
+            for rows of the stage `respond`.
         rows: the training rows, to check them now rather than in the middle of training.
 
     Raises:
@@ -159,16 +158,9 @@ def reward_functions(spec: RewardSpec | str = "skill", rows: object = None) -> l
     check_rows_carry(reward)
     if rows is not None:
         check_rows(rows, reward)
-    weights = reward.root.weights(reward.parts)
-    stage_of = {name: getattr(PARTS[name], "stage", None) for name in weights}
-
-    stages: dict[str | None, float] = {}
-    for name, weight in weights.items():
-        stages[stage_of[name]] = stages.get(stage_of[name], 0.0) + weight
-    stages[None] = 1.0
     return [
-        PartReward(name, weight / stages[stage_of[name]], reward, logs=not index)
-        for index, (name, weight) in enumerate(weights.items())
+        PartReward(name, share, reward, logs=not index)
+        for index, (name, share) in enumerate(reward.shares_by_stage.items())
     ]
 
 
