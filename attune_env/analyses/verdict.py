@@ -21,7 +21,9 @@ from attune_env.statistics.score_table import Key
 from attune_rewards.metric import Metric
 from attune_rewards.tree import LEAF, LEAVES
 
-ASKED, PRIOR = "builtin/asked", "builtin/prior"
+PRIOR = "builtin/prior"
+NEEDED = ("builtin/surface", "builtin/asked", PRIOR)
+"""Baselines whose absence the summary mentions."""
 ABOVE, SAME, BELOW, FEW = "above", "indistinguishable", "below", "too few conversations"
 MUCH = 0.05
 """Share of unreadable replies from which the summary mentions them."""
@@ -70,7 +72,7 @@ def verdict_tables(study: Study) -> list[Table]:
     chosen = (study.baseline, study.mode) if study.baseline else None
     baseline, oracle = chosen or best_of(study, "baseline"), best_of(study, "oracle")
     if baseline is None:
-        raise Absent("no baseline was scored: run `attune run builtin asked DATA` and score it too")
+        raise Absent("no baseline was scored: run `attune run builtin all DATA` and score them too")
     against = study.models if chosen else judged(study)
     keys = [key for key in by_score(study, against) if key != baseline]
     if not keys:
@@ -211,7 +213,7 @@ def _standing(study: Study) -> str:
     if study.baseline:
         return "the chosen baseline"
     scored = {key[0] for key in study.keys if role_of(key[0]) == "baseline"}
-    missing = [name.partition("/")[2] for name in (ASKED, PRIOR) if name not in scored]
+    missing = [name.partition("/")[2] for name in NEEDED if name not in scored]
     without = f" ({listed(missing)} {'was' if len(missing) == 1 else 'were'} not)" if missing else ""
     rank = f"the best of the {len(scored)} baselines" if len(scored) > 1 else "the only baseline"
     return f"{rank} scored{without}"
@@ -262,8 +264,8 @@ VERDICT = Analysis(
     "Difference between each model's strict Composite, in which an unanswered question earns 0, and that of "
     "the baseline (the best one, or --baseline), paired by conversation, with a 95 % interval over {units}. "
     "Above or below: p < 0.05 in a sign-flip test, Holm-corrected over the models; fewer than "
-    f"{MEANINGFUL} {{units}} get no verdict. Beating asked is necessary, not sufficient: rules over surface "
-    "cues can beat it without understanding anything.",
+    f"{MEANINGFUL} {{units}} get no verdict. Beating surface, which goes by surface cues "
+    "without understanding anything, is necessary, not sufficient.",
     verdict_tables,
 )
 PROFILE = Analysis(
